@@ -81,6 +81,7 @@ export const agentHost = (agent: Agent, given: AgentHostOptions): AgentHost => {
   };
   return {
     agent,
+    threadDefaults: host.threadDefaults,
     run: (inputs, asked) => {
       const { input, output } = signedAsk(agent, inputs);
       return host.ask(input, { ...asked, output });

@@ -6,7 +6,7 @@ import type { AskHandle } from "./ask/ask-handle.ts";
 import type { Ask } from "./ask/ask.ts";
 import { ImportRefusedError, SearchUnavailableError, ThreadClosedError, ThreadExistsError } from "./boundary/errors.ts";
 import { problemOfOptions } from "./boundary/option-names.ts";
-import type { HostContext } from "./context/host-context.ts";
+import type { HostContext, ThreadDefaults } from "./context/host-context.ts";
 import { lookAt } from "./journal/opening.ts";
 import { ThreadLoop } from "./loop/loop.ts";
 import { memoryStore } from "./memory-store/memory-store.ts";
@@ -29,6 +29,8 @@ import { type Loops, threadIdOf, type ThreadRef } from "./thread/thread-ref.ts";
 
 /** Conversations that are run. */
 export interface Host extends AsyncDisposable {
+  /** What a thread begins with that is made by its first ask, as the option `thread` says. */
+  readonly threadDefaults: ThreadDefaults;
   /** Asks on a thread: the one named, a `"new"` one, or the default one. See `HostedThread.ask`. */
   ask<Schema extends OutputSchema = never>(
     input: AskInput,
@@ -77,6 +79,7 @@ export interface Host extends AsyncDisposable {
 export const createHost = (options: HostOptions): Host => new ConversationHost(options);
 
 class ConversationHost implements Host, Loops {
+  readonly threadDefaults: ThreadDefaults;
   readonly #options: HostOptions;
   readonly #host: HostContext;
   readonly #defaultThread: string;
@@ -89,6 +92,7 @@ class ConversationHost implements Host, Loops {
     this.#options = options;
     this.#host = hostContextOf(options);
     this.#defaultThread = options.defaultThread ?? "default";
+    this.threadDefaults = this.#host.threadDefaults;
   }
 
   ask<Schema extends OutputSchema = never>(

@@ -1,4 +1,5 @@
 import type { Host } from "@colloquy/host";
+import { conversationRoutes } from "./conversations/conversations.ts";
 import { openApiRoute } from "./http/openapi.ts";
 import type { Route } from "./http/route.ts";
 import { serve, type ThreadServer } from "./http/server.ts";
@@ -24,6 +25,6 @@ export const threadServer = (
   moreRoutes: readonly Route[] = [],
 ): ThreadServer => {
   const context = serverContextOf(options);
-  const routes = [...responseRoutes(host, context, responses), ...moreRoutes];
+  const routes = [...responseRoutes(host, context, responses), ...conversationRoutes(host, context), ...moreRoutes];
   return serve([...routes, openApiRoute(routes)], context);
 };

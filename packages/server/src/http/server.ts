@@ -1,6 +1,7 @@
 import { bodyOf, queryOf } from "./reading.ts";
 import { OpenStreams, type StreamContext } from "./event-stream.ts";
 import { checkPlace, corsHeaders, preflight, principalOf } from "./guard.ts";
+import { problemOfHost } from "./host-problem.ts";
 import { errorResponse, HttpError } from "./http-error.ts";
 import type { Call, Principal, Route } from "./route.ts";
 import { type Found, type Router, routerOf } from "./router.ts";
@@ -84,7 +85,9 @@ class RoutesServer implements ThreadServer {
 
   /** What a route threw, as an answer. What is no refusal is said to whoever runs the server only. */
   #refuse(thrown: unknown, requestId: string): Response {
-    if (thrown instanceof HttpError) return errorResponse(thrown);
+    const problem = thrown instanceof HttpError ? thrown : problemOfHost(thrown);
+    if (problem !== null && problem !== thrown) this.#context.onError(thrown, requestId);
+    if (problem !== null) return errorResponse(problem);
     this.#context.onError(thrown, requestId);
     return errorResponse(
       new HttpError(500, `something went wrong here; whoever runs this server finds it by ${requestId}`),

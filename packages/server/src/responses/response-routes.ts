@@ -7,7 +7,6 @@ import type { Call, Route } from "../http/route.ts";
 import type { ServerContext } from "../http/server-options.ts";
 import { inputItemsOf, outputItem, saidIn } from "../items/turn-items.ts";
 import { askResponse } from "./ask-response.ts";
-import { problemOfHost } from "./http-problem.ts";
 import { type LegPlace, placeOfResponse } from "./response-id.ts";
 import { responseObject } from "./response-object.ts";
 import { responseRequest } from "./response-request.ts";
@@ -35,7 +34,7 @@ export const responseRoutes = (
     method,
     path: `/v1/responses/:id${path}`,
     description,
-    handle: async (call) => withProblems(async () => handle(call, await placeIn(call))),
+    handle: async (call) => handle(call, await placeIn(call)),
   });
   return [
     {
@@ -43,7 +42,7 @@ export const responseRoutes = (
       path: "/v1/responses",
       description: "Asks, or gives the results that a response waits for.",
       body: responseRequest,
-      handle: async (call) => withProblems(() => create(room, call)),
+      handle: (call) => create(room, call),
     },
     at("GET", "", "A response, or the stream of it.", (call, place) => read(room, call, place)),
     at("GET", "/input_items", "What a response was asked with.", (call, place) => inputItems(room, call, place)),
@@ -158,13 +157,5 @@ const placeIn = async (call: Call): Promise<LegPlace> => {
 };
 
 const notFound = (): HttpError => new HttpError(404, "there is no such response", { code: "response_not_found" });
-
-const withProblems = async (answer: () => Promise<Response>): Promise<Response> => {
-  try {
-    return await answer();
-  } catch (thrown) {
-    throw problemOfHost(thrown);
-  }
-};
 
 async function* none(): AsyncGenerator<string, undefined> {}

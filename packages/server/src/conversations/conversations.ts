@@ -1,0 +1,228 @@
+import type { Host, HostedThread } from "@colloquy/host";
+import { cursorOf } from "@colloquy/host/store";
+import type { JsonObject, State } from "@colloquy/machine";
+import { z } from "zod";
+import { type Call, HttpError, type Route } from "../http/route.ts";
+import type { ServerContext } from "../http/server-options.ts";
+import { addItems, conversationOf, takeBack } from "./changes.ts";
+import { itemIn, itemsIn } from "./path-items.ts";
+
+/** The Conversations API: a conversation is a thread, and its items are those of the path. */
+export const conversationRoutes = (host: Host, context: ServerContext): readonly Route[] => [
+  ...routesOfAll(host, context),
+  ...routesOfOne(host),
+  ...routesOfItems(host),
+];
+
+const routesOfAll = (host: Host, { newThreadId }: ServerContext): readonly Route[] => [
+  {
+    method: "POST",
+    path: "/v1/conversations",
+    description: "Begins a conversation, with items and metadata where there are some.",
+    body: createSchema,
+    handle: async (call) => {
+      const { items = [], metadata = {} } = await call.body(createSchema);
+      const { system, turns } = conversationOf(items ?? []);
+      const { threadDefaults: defaults } = host;
+      const thread = host.thread(newThreadId(call.principal));
+      await thread.start({
+        ...defaults,
+        metadata: { ...defaults.metadata, ...metadata },
+        ...(system === null ? {} : { system }),
+      });
+      for (const turn of turns) await thread.addTurn(turn);
+      return shown(call, thread);
+    },
+  },
+  {
+    method: "GET",
+    path: "/v1/conversations",
+    description: "The conversations that there are for whoever asks, the newest first.",
+    query: pageSchema,
+    handle: async (call) => {
+      const { limit, order, after } = call.query(pageSchema);
+      const found = await listed(host, call, { limit: limit + 1, order, after });
+      const data = found.slice(0, limit);
+      return Response.json(listOf(data, found.length > limit));
+    },
+  },
+];
+
+const routesOfOne = (host: Host): readonly Route[] => [
+  {
+    method: "GET",
+    path: "/v1/conversations/:conversation_id",
+    description: "A conversation.",
+    handle: async (call) => shown(call, await threadOf(host, call)),
+  },
+  {
+    method: "POST",
+    path: "/v1/conversations/:conversation_id",
+    description: "Replaces the metadata of a conversation.",
+    body: updateSchema,
+    handle: async (call) => {
+      const thread = await threadOf(host, call);
+      const { metadata } = await call.body(updateSchema);
+      await thread.setMetadata(metadata ?? {});
+      return shown(call, thread);
+    },
+  },
+  {
+    method: "DELETE",
+    path: "/v1/conversations/:conversation_id",
+    description: "Deletes a conversation, and all that was said in it.",
+    handle: async (call) => {
+      const thread = await threadOf(host, call);
+      if (!(await thread.delete())) throw notThere(call);
+      return Response.json({ id: thread.id, object: "conversation.deleted", deleted: true });
+    },
+  },
+];
+
+const routesOfItems = (host: Host): readonly Route[] => [
+  {
+    method: "GET",
+    path: "/v1/conversations/:conversation_id/items",
+    description: "The items of a conversation, the newest first.",
+    query: pageSchema,
+    handle: async (call) => {
+      const range = call.query(pageSchema);
+      const page = await look(call, await threadOf(host, call), (state) => ({ found: itemsIn(state, range) }));
+      if (page.found === null)
+        throw new HttpError(400, `there is no item "${range.after}" in this conversation`, { param: "after" });
+      return Response.json(listOf(page.found.items, page.found.hasMore));
+    },
+  },
+  {
+    method: "POST",
+    path: "/v1/conversations/:conversation_id/items",
+    description: "Adds items behind the newest; nothing is asked.",
+    body: itemsSchema,
+    handle: async (call) => {
+      const thread = await threadOf(host, call);
+      const { items } = await call.body(itemsSchema);
+      const added = await addItems(thread, items);
+      if (added === null) throw notThere(call);
+      return Response.json(listOf(added, false));
+    },
+  },
+  {
+    method: "GET",
+    path: "/v1/conversations/:conversation_id/items/:item_id",
+    description: "An item of a conversation.",
+    handle: async (call) => {
+      const id = call.parameters["item_id"] ?? "";
+      const { item } = await look(call, await threadOf(host, call), (state) => ({ item: itemIn(state, id) }));
+      if (item === null) throw notThere(call);
+      return Response.json(item);
+    },
+  },
+  {
+    method: "DELETE",
+    path: "/v1/conversations/:conversation_id/items/:item_id",
+    description: "Takes the newest item back.",
+    handle: async (call) => {
+      const thread = await threadOf(host, call);
+      if (!(await takeBack(thread, call.parameters["item_id"] ?? ""))) throw notThere(call);
+      return shown(call, thread);
+    },
+  },
+];
+
+const metadataSchema = z
+  .record(z.string().max(64), z.string().max(512))
+  .refine((metadata) => Object.keys(metadata).length <= 16, "at most 16 members")
+  .nullish();
+
+/** Each is read by the reader of that format, which says what is wrong with it. */
+const inputItems = z.array(z.looseObject({ type: z.string().optional() })).max(20);
+
+const createSchema = z.strictObject({ items: inputItems.nullish(), metadata: metadataSchema });
+const updateSchema = z.strictObject({ metadata: metadataSchema });
+const itemsSchema = z.strictObject({ items: inputItems });
+
+const pageSchema = z.object({
+  after: z.string().optional(),
+  limit: z.coerce.number().int().min(1).max(100).default(20),
+  order: z.enum(["asc", "desc"]).default("desc"),
+  // What there is besides is always shown.
+  include: z.array(z.string()).optional(),
+});
+
+/** The thread that a call names. @throws HttpError 404 for one that this principal may not use */
+const threadOf = async (host: Host, call: Call): Promise<HostedThread> => {
+  const id = call.parameters["conversation_id"] ?? "";
+  if (!(await call.mayUse(id))) throw notThere(call);
+  return host.thread(id);
+};
+
+/** @throws HttpError 404 where there is no such thread */
+const look = async <Seen>(call: Call, thread: HostedThread, see: (state: State) => Seen): Promise<Seen> => {
+  const seen = await thread.look(see);
+  if (seen === null) throw notThere(call);
+  return seen;
+};
+
+/** What is not there, and what somebody may not use, are not told apart. */
+const notThere = ({ url }: Call): HttpError =>
+  new HttpError(404, `there is nothing at ${JSON.stringify(url.pathname)}`, { code: "not_found" });
+
+const shown = async (call: Call, thread: HostedThread): Promise<Response> =>
+  Response.json(
+    await look(call, thread, ({ context: { createdAt, metadata } }) =>
+      conversation({ threadId: thread.id, createdAt, metadata }),
+    ),
+  );
+
+const conversation = (thread: {
+  readonly threadId: string;
+  readonly createdAt: number;
+  readonly metadata: JsonObject;
+}) => ({
+  id: thread.threadId,
+  object: "conversation",
+  // Seconds.
+  created_at: Math.floor(thread.createdAt / 1_000),
+  metadata: thread.metadata,
+});
+
+const listOf = (data: readonly { readonly id: string }[], hasMore: boolean) => ({
+  object: "list",
+  data,
+  first_id: data[0]?.id ?? null,
+  last_id: data.at(-1)?.id ?? null,
+  has_more: hasMore,
+});
+
+/** Up to so many conversations that this principal may use. Threads whose ids no path can name are left out. */
+const listed = async (
+  host: Host,
+  call: Call,
+  {
+    limit,
+    order,
+    after,
+  }: { readonly limit: number; readonly order: "asc" | "desc"; readonly after: string | undefined },
+): Promise<readonly ReturnType<typeof conversation>[]> => {
+  const found: ReturnType<typeof conversation>[] = [];
+  let cursor = after === undefined ? undefined : await placeOf(host, call, after);
+  do {
+    const page = await host.threads({
+      limit,
+      order: order === "asc" ? "oldest" : "newest",
+      ...(cursor === undefined ? {} : { after: cursor }),
+    });
+    for (const thread of page.threads)
+      if (/^[A-Za-z0-9_-]{1,128}$/.test(thread.threadId) && (await call.mayUse(thread.threadId)))
+        found.push(conversation(thread));
+    cursor = page.next ?? undefined;
+  } while (cursor !== undefined && found.length < limit);
+  return found.slice(0, limit);
+};
+
+const placeOf = async (host: Host, call: Call, id: string): Promise<string> => {
+  const createdAt = (await call.mayUse(id)) ? await host.thread(id).look(({ context }) => context.createdAt) : null;
+  if (createdAt === null)
+    throw new HttpError(400, `there is no conversation ${JSON.stringify(id)}`, { param: "after" });
+  return cursorOf({ createdAt, threadId: id });
+};
