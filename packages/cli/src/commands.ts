@@ -196,6 +196,27 @@ Exit codes: 0; 1 a turn failed; 2 what was given can't be used, and nothing was 
     takes: "paths",
     run: async (...given) => (await import("./import.ts")).importThreads(...given),
   },
+  telemetry: {
+    usage: [
+      ["telemetry JOURNALS --to URL", "spans of recorded conversations, for OpenTelemetry"],
+      ["telemetry THREADS --store STORE --to URL", "the same of threads that are kept"],
+    ],
+    options: {
+      to: [
+        "URL|FILE",
+        "an OTLP endpoint, such as http://localhost:4318/v1/traces; or a file that is not there yet, which only its owner may read",
+      ],
+      store,
+      all: ["", "every thread that is kept"],
+      content: ["", "with prompts, replies, and arguments and results of tools (default: no word of them)"],
+      protobuf: ["", "in protobuf (default: JSON, in a file a request a line)"],
+      "header-file": ["FILE", "headers of the endpoint, a NAME: VALUE a line"],
+    },
+    about:
+      "Journals are files in JSON lines, or folders of .jsonl files. The spans are those of the service that OTEL_SERVICE_NAME names (default: colloquy), and the same each time that they are sent.",
+    takes: "paths",
+    run: async (...given) => (await import("./telemetry.ts")).telemetry(...given),
+  },
 };
 
 /** The command of a name; undefined where there is none. */

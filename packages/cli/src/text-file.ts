@@ -36,6 +36,18 @@ export const writeNewFile = (path: string, text: string): void => {
   }
 };
 
+/** A new file that only its owner may read, written piece by piece. */
+export interface AppendingFile {
+  append(piece: string | Uint8Array): void;
+  close(): void;
+}
+
+/** @throws Error as `writeNewFile` */
+export const appendingFile = (path: string): AppendingFile => {
+  const file = opened(path, "wx", 0o600);
+  return { append: (piece) => writeFileSync(file, piece), close: () => closeSync(file) };
+};
+
 /** Whether there is something at a path that is neither a file nor a folder. */
 export const isPipeOrDevice = (path: string): boolean => {
   const stats = statSync(path, { throwIfNoEntry: false });

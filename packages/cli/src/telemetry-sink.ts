@@ -1,0 +1,128 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { withoutSecrets } from "./models.ts";
+import { appendingFile, readTextFile } from "./text-file.ts";
+
+/** Where the bodies of requests go, one after the other. */
+export interface BodySink {
+  /** For a person: of an endpoint no user, no password and no query. */
+  readonly place: string;
+  /** Gives what the endpoint answered; null of a file. @throws SendError where an endpoint does not take it; what aborted it */
+  send(body: Uint8Array): Promise<Uint8Array | null>;
+  close(): void;
+}
+
+/** An endpoint did not take a body, however often it was sent. The message has nothing of the headers. */
+export class SendError extends Error {
+  override readonly name = "SendError";
+}
+
+/** Whether a place is a URL rather than a file. */
+export const isEndpoint = (to: string): boolean => /^https?:\/\//i.test(to);
+
+/**
+ * An endpoint, or a file that is made now and that only its owner may read, with `behind` behind each body. A body is sent
+ * again where the endpoint is busy or does not answer: five times in all, and as late as it asks for, within a minute.
+ *
+ * @throws Error for a URL that is none, and for a file that is there already
+ */
+export const bodySink = (
+  to: string,
+  {
+    headers,
+    signal,
+    behind,
+  }: { readonly headers: Record<string, string>; readonly signal: AbortSignal; readonly behind: string },
+): BodySink => {
+  if (!isEndpoint(to)) {
+    const file = appendingFile(to);
+    return {
+      place: to,
+      send: async (body) => {
+        file.append(body);
+        file.append(behind);
+        return null;
+      },
+      close: () => file.close(),
+    };
+  }
+  const url = endpointIn(to);
+  return { place: withoutSecrets(url.href), send: (body) => sent(url, { headers, signal, body }, 1), close: () => {} };
+};
+
+/** Without a path it is that of the specification; user and password are for its header. */
+const endpointIn = (to: string): URL => {
+  if (!URL.canParse(to)) throw new Error("--to begins with http and is no URL");
+  const url = new URL(to);
+  if (url.username !== "" || url.password !== "")
+    throw new Error("--to has a user or a password in it: give the header for them in a --header-file");
+  if (url.pathname === "/") url.pathname = "/v1/traces";
+  return url;
+};
+
+interface Sending {
+  readonly headers: Record<string, string>;
+  readonly signal: AbortSignal;
+  readonly body: Uint8Array;
+}
+
+const sent = async (url: URL, { headers, signal, body }: Sending, attempt: number): Promise<Uint8Array> => {
+  const within = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+  let problem: string;
+  let answer: Response | null = null;
+  try {
+    // Headers are for this endpoint, and for none that it names.
+    answer = await fetch(url, { method: "POST", headers, body: body.slice(), signal: within, redirect: "manual" });
+    if (answer.ok) return new Uint8Array(await answer.arrayBuffer());
+    await answer.body?.cancel();
+    problem = `it answered ${answer.status}`;
+  } catch (thrown) {
+    signal.throwIfAborted();
+    problem = within.aborted
+      ? `it did not answer within ${timeoutMs / 1_000} s`
+      : `it can't be reached${codeOf(thrown)}`;
+  }
+  const mayPass = answer === null || answer.ok || [429, 502, 503, 504].includes(answer.status);
+  if (!mayPass) throw new SendError(problem);
+  if (attempt === attemptsMax) throw new SendError(`${problem}, ${attempt} times`);
+  await wait(retryDelayMs(attempt, answer?.headers.get("retry-after") ?? null, Date.now()), undefined, { signal });
+  return sent(url, { headers, signal, body }, attempt + 1);
+};
+
+/**
+ * How long to wait behind an attempt, from 1, in milliseconds.
+ *
+ * @param retryAfter the header, which says seconds or a date (RFC 9110, 10.2.3)
+ */
+export const retryDelayMs = (attempt: number, retryAfter: string | null, now: number): number => {
+  const asked = retryAfter === null || retryAfter.trim() === "" ? Number.NaN : Number(retryAfter) * 1_000;
+  const until = Number.isNaN(asked) ? Date.parse(retryAfter ?? "") - now : asked;
+  return Number.isNaN(until) ? 1_000 * 2 ** (attempt - 1) : Math.min(Math.max(until, 0), 60_000);
+};
+
+const attemptsMax = 5;
+const timeoutMs = 30_000;
+
+const codeOf = (thrown: unknown): string => {
+  const cause = thrown instanceof Error ? thrown.cause : undefined;
+  return cause instanceof Error && "code" in cause ? ` (${String(cause.code)})` : "";
+};
+
+/**
+ * The headers in a file, a `name: value` a line; empty lines and those that begin with # do not count.
+ *
+ * @throws Error which names the line of one that is none, and never shows it
+ */
+export const headersIn = (file: string | undefined, to: string): Record<string, string> => {
+  if (file === undefined) return {};
+  if (!isEndpoint(to)) throw new Error("--header-file is for an endpoint, and --to is a file");
+  const lines = readTextFile(file).split(/\r?\n/u);
+  return Object.fromEntries(
+    lines.flatMap((line, index) => {
+      if (line.trim() === "" || line.startsWith("#")) return [];
+      const [, name, value] = /^([\w!#$%&'*+.^`|~-]+):[ \t]*([\t\x20-\x7e]*)$/u.exec(line) ?? [];
+      if (name === undefined || value === undefined)
+        throw new Error(`line ${index + 1} of the --header-file "${file}" is no "name: value"`);
+      return [[name.toLowerCase(), value.trimEnd()]];
+    }),
+  );
+};

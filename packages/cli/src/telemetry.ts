@@ -1,0 +1,130 @@
+import type { Store } from "@colloquy/host";
+import type { Entry } from "@colloquy/machine";
+import { spansOf, type TelemetrySpan } from "@colloquy/telemetry";
+import { counted, failureText, named, oneLine } from "@colloquy/terminal";
+import type { CommandContext } from "./command-context.ts";
+import { exitCodes } from "./exit-code.ts";
+import { journalFile, journalPaths } from "./journal-files.ts";
+import { withStore } from "./kept-threads.ts";
+import { loaded } from "./optional-package.ts";
+import type { OptionValues } from "./options.ts";
+import { storedEntries } from "./stored-entries.ts";
+import { bodySink, headersIn, isEndpoint, SendError } from "./telemetry-sink.ts";
+import { storedThreads } from "./threads.ts";
+
+/** A store for threads instead of journals, where to, and what of it. */
+type TelemetryOptions = Pick<OptionValues, "store" | "all" | "to" | "content" | "protobuf" | "header-file">;
+
+/**
+ * Sends the spans of recorded conversations to an OTLP endpoint, or writes them into a new file. Gives the exit code: 0; 1
+ * where a journal could not be read, or the endpoint did not take all; 130.
+ *
+ * @throws Error for options and paths that are invalid, and where a package is not installed
+ */
+export const telemetry = async (
+  words: readonly string[],
+  options: TelemetryOptions,
+  { printer, errors, environment, signal }: Pick<CommandContext, "printer" | "errors" | "environment" | "signal">,
+): Promise<number> => {
+  const { to, content = false, protobuf = false, "header-file": headerFile } = options;
+  if (to === undefined)
+    throw new Error("--to is missing: the URL of an OTLP endpoint, or a file that is not there yet");
+  const packages = ["@opentelemetry/api", "@opentelemetry/otlp-transformer"];
+  const otlp = await loaded("colloquy telemetry", packages, () => import("@colloquy/telemetry/otlp"));
+  const format = protobuf ? "protobuf" : "json";
+  const resource = { "service.name": environment["OTEL_SERVICE_NAME"] ?? "colloquy" };
+  const headers = { ...headersIn(headerFile, to), "content-type": otlp.otlpContentType[format] };
+  const totals = { spans: 0, threads: 0, failures: 0 };
+  const failed = (name: string, problem: string): void => {
+    totals.failures++;
+    errors.line(`colloquy: ${named(name)}: ${oneLine(problem)}`);
+  };
+  return withJournals(words, options, async (journals) => {
+    const sink = bodySink(to, { headers, signal, behind: protobuf ? "" : "\n" });
+    try {
+      for await (const spans of inBatches(spansIn(journals, content, totals, failed))) {
+        const answer = await sink.send(otlp.otlpRequest(spans, { format, resource }));
+        const rejected = answer === null ? null : otlp.otlpRejected(answer, format);
+        totals.spans += spans.length - (rejected?.spans ?? 0);
+        if (rejected !== null) failed(sink.place, `${counted(rejected.spans, "span")} refused: ${rejected.message}`);
+      }
+    } catch (thrown) {
+      if (signal.aborted) return exitCodes.interrupted;
+      if (!(thrown instanceof SendError)) throw thrown;
+      failed(sink.place, thrown.message);
+    } finally {
+      sink.close();
+    }
+    const sums = `${counted(totals.spans, "span")} of ${counted(totals.threads, "thread")}`;
+    printer.line(`${sums} ${isEndpoint(to) ? "sent" : "written"} to ${named(sink.place)}`);
+    return totals.failures === 0 ? exitCodes.done : exitCodes.failed;
+  });
+};
+
+/** A journal as it is named; or in words why there is none. */
+type NamedJournal = { readonly name: string } & ({ readonly entries: readonly Entry[] } | { readonly problem: string });
+
+/** Does something with the journals that are named. @throws Error for what is named wrongly */
+const withJournals = (
+  words: readonly string[],
+  { store: place, all = false }: TelemetryOptions,
+  use: (journals: AsyncIterable<NamedJournal>) => Promise<number>,
+): Promise<number> => {
+  if (place === undefined && all) throw new Error("--all is about the threads of a --store");
+  if (all && words.length > 0) throw new Error(`telemetry --all takes no thread; ${words.length} are named`);
+  if (!all && words.length === 0)
+    throw new Error("there is nothing to send: name journals, or folders of them; or threads of a --store, or --all");
+  if (place === undefined) return use(journalsIn(journalPaths(words)));
+  return withStore(place, (store) => use(threadsIn(store, all ? null : words)));
+};
+
+const journalsIn = async function* (paths: readonly string[]): AsyncGenerator<NamedJournal> {
+  for (const path of paths) yield { name: path, ...journalFile(path) };
+};
+
+/** @param ids null for all */
+const threadsIn = async function* (store: Store, ids: readonly string[] | null): AsyncGenerator<NamedJournal> {
+  const read = async (name: string): Promise<NamedJournal> => {
+    try {
+      return { name, entries: storedEntries(name, await store.read(name)) };
+    } catch (thrown) {
+      return { name, problem: failureText(thrown) };
+    }
+  };
+  if (ids === null) for await (const { threadId } of storedThreads(store)) yield await read(threadId);
+  else for (const id of ids) yield await read(id);
+};
+
+/** The spans of each journal that can be read; the others are reported. */
+const spansIn = async function* (
+  journals: AsyncIterable<NamedJournal>,
+  content: boolean,
+  totals: { threads: number },
+  failed: (name: string, problem: string) => void,
+): AsyncGenerator<TelemetrySpan> {
+  for await (const journal of journals) {
+    const spans = "entries" in journal ? spansOf(journal.entries, { content }) : null;
+    if (spans !== null && "right" in spans) {
+      totals.threads++;
+      yield* spans.right;
+    } else if (spans !== null) failed(journal.name, `entry ${spans.left.seq}: ${spans.left.reason}`);
+    else if ("problem" in journal) failed(journal.name, journal.problem);
+  }
+};
+
+/** As many as a request may hold: endpoints bound its size. */
+const inBatches = async function* (spans: AsyncIterable<TelemetrySpan>): AsyncGenerator<readonly TelemetrySpan[]> {
+  let batch: TelemetrySpan[] = [];
+  let characters = 0;
+  for await (const span of spans) {
+    batch.push(span);
+    for (const value of Object.values(span.attributes)) characters += typeof value === "string" ? value.length : 0;
+    if (batch.length < spansMax && characters < charactersMax) continue;
+    yield batch;
+    [batch, characters] = [[], 0];
+  }
+  if (batch.length > 0) yield batch;
+};
+
+const spansMax = 500;
+const charactersMax = 1_000_000;
