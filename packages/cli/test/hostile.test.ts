@@ -135,6 +135,13 @@ const cases: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
       write("token", "token"),
     ],
   ],
+  telemetry: () => [
+    ["telemetry", journals, "--to", join(folder, hostile("spans").replaceAll("\0", ""))],
+    ["telemetry", hostile("nobody"), "--store", storePath, "--to", join(folder, "none.jsonl")],
+    ["telemetry", write("torn.jsonl", `${hostile("{")}\n`), "--to", join(folder, "torn-spans.jsonl")],
+    ["telemetry", journals, "--to", `http://${hostile("nowhere")}`],
+    ["telemetry", journals, "--to", "http://127.0.0.1:9", "--header-file", write("odd-headers", hostile("name"))],
+  ],
   threads: () => [
     ["threads", "--store", storePath],
     ["threads", "--store", storePath, "--find", "needle"],
