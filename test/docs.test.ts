@@ -90,6 +90,11 @@ const programs = [
   },
   { path: "examples/docs/mcp.ts", run: () => import("../examples/docs/mcp.ts"), says: "Shelf 7.\nYes.\n" },
   {
+    path: "examples/21-chat-backend/main.ts",
+    run: () => import("../examples/21-chat-backend/main.ts"),
+    says: "assistant: The money is on its way.\n",
+  },
+  {
     // Its agent names the tool of examples/16-agent/shelves.ts.
     path: "examples/16-agent/main.ts",
     run: () => import("../examples/16-agent/main.ts"),

@@ -5,3 +5,8 @@ export type { Authenticate, HttpOptions } from "./http/server-options.ts";
 export type { ModelParameters, ResponseRequest } from "./responses/response-request.ts";
 export type { ResponsesOptions } from "./responses/responses-room.ts";
 export { threadServer, type ThreadServerOptions } from "./thread-server.ts";
+export type { UiOptions } from "./ui/chat.ts";
+export type * from "./ui/chunk.ts";
+export { type UiChat, uiChat, type UiChatOptions } from "./ui/routes.ts";
+export { uiMessagesOf } from "./ui/ui-messages.ts";
+export { type ShownAsk, toUiMessageStream, uiMessageStreamResponse, type UiStreamOptions } from "./ui/ui-stream.ts";

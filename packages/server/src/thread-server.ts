@@ -6,10 +6,14 @@ import { serve, type ThreadServer } from "./http/server.ts";
 import { type HttpOptions, serverContextOf } from "./http/server-options.ts";
 import { responseRoutes } from "./responses/response-routes.ts";
 import type { ResponsesOptions } from "./responses/responses-room.ts";
+import type { UiOptions } from "./ui/chat.ts";
+import { uiRoutes } from "./ui/routes.ts";
 
 /** How threads are served. */
 export interface ThreadServerOptions extends HttpOptions {
   readonly responses?: ResponsesOptions;
+  /** What pages of the AI SDK are served with, under `/ui`. */
+  readonly ui?: UiOptions;
 }
 
 /**
@@ -21,10 +25,15 @@ export interface ThreadServerOptions extends HttpOptions {
  */
 export const threadServer = (
   host: Host,
-  { responses, ...options }: ThreadServerOptions = {},
+  { responses, ui, ...options }: ThreadServerOptions = {},
   moreRoutes: readonly Route[] = [],
 ): ThreadServer => {
   const context = serverContextOf(options);
-  const routes = [...responseRoutes(host, context, responses), ...conversationRoutes(host, context), ...moreRoutes];
+  const routes = [
+    ...responseRoutes(host, context, responses),
+    ...conversationRoutes(host, context),
+    ...uiRoutes(host, ui),
+    ...moreRoutes,
+  ];
   return serve([...routes, openApiRoute(routes)], context);
 };

@@ -1,0 +1,29 @@
+// The whole backend of a page with `useChat`: in Next, app/api/chat/[[...path]]/route.ts.
+import { createHost, openaiChat, sqliteStore, tool } from "@colloquy/runtime-node";
+import { uiChat } from "@colloquy/server";
+import { z } from "zod";
+
+const refund = tool({
+  name: "refund",
+  description: "Pays money back to a customer.",
+  input: z.object({ order: z.string(), amount: z.number() }),
+  approval: "always", // by the user, in the page
+  recovery: "once", // when a process died while it ran, it is not run again
+  run: ({ order, amount }) => `Paid back ${amount} for order ${order}.`,
+});
+
+export const host = createHost({
+  llm: openaiChat({ model: "gpt-4o-mini" }),
+  store: sqliteStore({ path: process.env["THREADS"] ?? "threads.db" }),
+  system: "You help the customers of a shop.",
+  tools: [refund],
+});
+await host.resumeAll(); // what was under way when the process ended goes on
+
+export const { GET, POST } = uiChat(host, {
+  path: "/api/chat",
+  // Here whatever your sessions are: who asks, and whose chats are theirs.
+  authenticate: ({ headers }) => (headers.get("cookie") === "user=ada" ? { id: "ada" } : null),
+  mayUse: (user, threadId) => threadId.startsWith(`${user.id}-`),
+  tools: [{ name: "cart", description: "What is in the cart of the page.", input: z.object({}) }],
+});

@@ -1,0 +1,140 @@
+import { type AskHandle, type CallerToolDefinition, EventRefusedError, type HostedThread } from "@colloquy/host";
+import { approvalsOf, callsToAnswer, digestOf, type State, turnNumbered } from "@colloquy/machine";
+import { waitsOutside } from "@colloquy/machine/hosting";
+import { answersIn, type CallAnswer, type ChatRequest, draftOf, refused, type SentMessage } from "./chat-request.ts";
+import type { UiMessageChunk } from "./chunk.ts";
+import { turnIn } from "./steps.ts";
+import { turnOfUiMessage } from "./ui-messages.ts";
+import { toUiMessageStream, type UiStreamOptions } from "./ui-stream.ts";
+
+/** What a page of the AI SDK is served with. */
+export interface UiOptions extends Pick<UiStreamOptions, "errorText"> {
+  /** Tools that run in the page, offered to the model beside the host's: their calls wait for the page's results. Default: none. */
+  readonly tools?: readonly CallerToolDefinition[];
+}
+
+/**
+ * Does what a page asks: what its last message says, since the thread knows what was said before. A user's message is an
+ * ask; sent again it is the same one; edited, or to be answered anew, it is a branch where it stood. A model's message brings
+ * results of the page's tools and answers to approvals, and its turn goes on.
+ *
+ * @param by who approves; only kept.
+ * @throws HttpError 400 where the request does not fit the thread.
+ */
+export const chat = async (
+  thread: HostedThread,
+  request: ChatRequest,
+  options: UiOptions,
+  by?: string,
+): Promise<AsyncIterable<UiMessageChunk>> => {
+  const last = request.messages.at(-1);
+  if (last?.role === "user") {
+    const { ask } = await askOf(thread, request, last, options);
+    return streamOf(thread, ask, options);
+  }
+  if (last?.role !== "assistant" || request.trigger !== "submit-message")
+    throw refused("it must be a user's message, or a model's with results of tools or answers to approvals");
+  const state = await thread.state();
+  const turn = turnIn(last.id);
+  const { open } = state?.context ?? {};
+  const of = open?.number === turn ? open : state === null || turn === null ? undefined : turnNumbered(state, turn);
+  const askId = of?.asks[0]?.askId;
+  if (state === null || askId === undefined) throw refused(`no turn of the thread is ${JSON.stringify(last.id)}`);
+  const answers = answersIn(last);
+  const taken = await answer(thread, state, answers, by).catch(asRefusal);
+  // A page that sends by itself when its message is complete would send it for ever.
+  if (taken === 0 && of === open && waitsOutside(state))
+    throw refused("the turn waits for answers that it does not bring");
+  return streamOf(thread, thread.rejoin(askId), options, Math.max(...answers.map(({ step }) => step), 0));
+};
+
+/** The stream of the turn that is open, from its beginning; null where none is, or where it waits for answers from outside. */
+export const resume = async (
+  thread: HostedThread,
+  options: UiOptions,
+): Promise<AsyncIterable<UiMessageChunk> | null> => {
+  const state = await thread.state();
+  const [ask] = state?.context.open?.asks ?? [];
+  return state === null || ask === undefined || waitsOutside(state)
+    ? null
+    : streamOf(thread, thread.rejoin(ask.askId), options);
+};
+
+/** Cancels the turn that is open. False where none is. */
+export const stop = async (thread: HostedThread): Promise<boolean> => {
+  const isOpen = (await thread.asks()).some(({ status }) => status === "open");
+  return isOpen && (await cancelled(thread, "the user stopped it"));
+};
+
+const streamOf = (
+  thread: HostedThread,
+  ask: AskHandle,
+  { errorText }: UiOptions,
+  behind = 0,
+): AsyncIterable<UiMessageChunk> =>
+  toUiMessageStream(ask, { behind, thread, ...(errorText === undefined ? {} : { errorText }) });
+
+const askOf = async (
+  thread: HostedThread,
+  { trigger, messageId }: ChatRequest,
+  last: SentMessage,
+  { tools = [] }: UiOptions,
+): Promise<{ readonly ask: AskHandle }> => {
+  const draft = draftOf(last);
+  const isRegenerated = trigger === "regenerate-message";
+  const state = isRegenerated || messageId !== undefined ? await thread.state() : null;
+  // A message that never came to the thread is asked for the first time.
+  const before = state === null ? undefined : turnOfUiMessage(state, last.id);
+  const another = before !== undefined && isRegenerated ? `.${turnIn(messageId ?? "") ?? before.number}` : "";
+  const askId = `ui.${digestOf([last.id, JSON.stringify(last.parts)])}${another}`;
+  if ((await thread.asked(askId)) !== null) return { ask: thread.rejoin(askId) };
+  const isInTheWay =
+    before === undefined
+      ? (await thread.approvals()).length + (await thread.callsToAnswer()).length > 0
+      : state?.context.open !== null;
+  // Who says something else does not answer any more, and who wants another answer does not want the one that comes.
+  if (isInTheWay) await cancelled(thread, "the user went on");
+  return { ask: thread.ask([draft], { askId, tools, ...(before === undefined ? {} : { from: before.parent }) }) };
+};
+
+/** Gives the thread what it waits for, and says how much that was. What it does not wait for (any more) is no answer: a page sends its whole message. */
+const answer = async (
+  thread: HostedThread,
+  state: State,
+  answers: readonly CallAnswer[],
+  by: string | undefined,
+): Promise<number> => {
+  const approvals = new Map(approvalsOf(state).map(({ callId, id }) => [callId, id]));
+  const calls = new Set(callsToAnswer(state).map(({ callId }) => callId));
+  const named = by === undefined ? {} : { by };
+  let taken = 0;
+  for (const { callId, output, approval } of answers) {
+    const request = approvals.get(callId);
+    if (request !== undefined && approval !== undefined) {
+      taken += 1;
+      const { approved, reason, ...digest } = approval;
+      if (approved) await thread.approve(request, { ...digest, ...named });
+      else await thread.deny(request, { ...digest, ...named, ...(reason === undefined ? {} : { reason }) });
+    }
+    if (!calls.has(callId) || output === undefined) continue;
+    taken += 1;
+    await thread.answerTool(callId, output);
+  }
+  return taken;
+};
+
+/** The thread's words are the page's. */
+const asRefusal = (thrown: unknown): never => {
+  throw thrown instanceof EventRefusedError ? refused(thrown.refusal.reason) : thrown;
+};
+
+const cancelled = async (thread: HostedThread, reason: string): Promise<boolean> => {
+  try {
+    await thread.cancel(reason);
+    return true;
+  } catch (thrown) {
+    // It ended meanwhile.
+    if (thrown instanceof EventRefusedError) return false;
+    throw thrown;
+  }
+};

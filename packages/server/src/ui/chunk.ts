@@ -1,0 +1,40 @@
+import type { Json, JsonObject, TurnStatus, Usage } from "@colloquy/machine";
+
+/** Fields of providers beside a part; what is Colloquy's stands under `colloquy`. */
+export type UiProviderMetadata = Record<string, JsonObject>;
+
+/** What the message of a turn says of it, as the AI SDK's metadata of a message. */
+export interface UiMetadata {
+  readonly turn: number;
+  /** Where it is not the thread that was asked: a fork of it. */
+  readonly threadId?: string;
+  /** How the turn ended, and what it took; absent while it is open. */
+  readonly status?: Exclude<TurnStatus, "open">;
+  readonly usage?: Usage;
+}
+
+/**
+ * A chunk of the AI SDK's UI message stream (`UIMessageChunk` of `ai` 7.0), as far as a thread gives them. Structural, so
+ * that nobody has to install `ai`; each is one of its own.
+ */
+export type UiMessageChunk =
+  | { type: "start"; messageId: string; messageMetadata: UiMetadata }
+  | { type: "message-metadata"; messageMetadata: UiMetadata }
+  | { type: "start-step" | "finish-step" | "reset-step" }
+  | { type: "text-start" | "reasoning-start"; id: string; providerMetadata?: UiProviderMetadata }
+  | { type: "text-delta" | "reasoning-delta"; id: string; delta: string }
+  | { type: "text-end" | "reasoning-end"; id: string }
+  | { type: "tool-input-start"; toolCallId: string; toolName: string }
+  | { type: "tool-input-delta"; toolCallId: string; inputTextDelta: string }
+  | { type: "tool-input-available"; toolCallId: string; toolName: string; input: Json }
+  | { type: "tool-approval-request"; approvalId: string; toolCallId: string; signature?: string }
+  | { type: "tool-approval-response"; approvalId: string; approved: boolean; reason?: string }
+  | { type: "tool-output-available"; toolCallId: string; output: Json }
+  | { type: "tool-output-error"; toolCallId: string; errorText: string }
+  | { type: "tool-output-denied"; toolCallId: string }
+  | { type: "error"; errorText: string }
+  | { type: "abort"; reason?: string }
+  | { type: "finish"; finishReason: UiFinishReason };
+
+/** Why it ended. `interrupted` keeps a client from sending its tool results again by itself. */
+export type UiFinishReason = "stop" | "length" | "content-filter" | "tool-calls" | "error" | "interrupted" | "other";

@@ -1,0 +1,107 @@
+import { toUiMessages, type UiMessage, type UiMessagePart } from "@colloquy/interchange";
+import {
+  approvalsOf,
+  type JsonObject,
+  type Message,
+  type State,
+  toArray,
+  type ToolCallPart,
+  type ToolResultPart,
+  type Turn,
+  turnsOf,
+} from "@colloquy/machine";
+import { endedBy, inputOf, messageIdOf, metadataOf, resultsOf, type Step, stepsOf } from "./steps.ts";
+
+/**
+ * The conversation of a thread as `UIMessage`s of the AI SDK (7): its path, for the first paint of a page. What answers in a
+ * turn is one message, the one that a client makes of the turn's stream; its id names the turn. What was said to the model
+ * stands before it, under the ids that it came with. System messages are left out.
+ *
+ * @param options `last`: how many turns, the newest. Default: all, and what the thread was seeded with.
+ */
+export const uiMessagesOf = (
+  state: State,
+  { last }: { readonly last?: number | undefined } = {},
+): readonly UiMessage[] => {
+  const { open, conversation } = state.context;
+  const turns = turnsOf(state);
+  return [
+    ...(last === undefined ? shownAsSaid(conversation.seed) : []),
+    ...turns.slice(last === undefined ? 0 : Math.max(turns.length - last, 0)).flatMap(messagesOfTurn),
+    ...(open === null ? [] : messagesOfOpen(state, open)),
+  ];
+};
+
+/** The turn on the path, open or closed, that a user's UI message opened, the newest of them; and the turn that it goes on behind. */
+export const turnOfUiMessage = (
+  state: State,
+  id: string,
+): { readonly number: number; readonly parent: number } | undefined => {
+  const { open } = state.context;
+  const all = [...turnsOf(state), ...(open === null ? [] : [open])];
+  return all.findLast(({ messages }) => shownAsSaid(inputs(toArray(messages))).some((message) => message.id === id));
+};
+
+const messagesOfTurn = ({ number, messages, steps, outcome, usage }: Turn): readonly UiMessage[] => {
+  const all = toArray(messages);
+  const metadata = { turn: number, status: outcome.status, usage: asJson(usage) };
+  const answer = answerOf(number, all, metadata, noApprovals);
+  // A turn that failed before it had an answer says so; one that no model was asked for has none.
+  return [...shownAsSaid(inputs(all)), ...(answer.parts.length > 0 || steps > 0 ? [answer] : [])];
+};
+
+const messagesOfOpen = (state: State, open: NonNullable<State["context"]["open"]>): readonly UiMessage[] => {
+  const { number, messages, stage, refusedOutputs = [] } = open;
+  const refused = new Set(refusedOutputs.flatMap(({ reply, request }) => [reply.id, request?.id]));
+  const results = stage.type === "running" ? stage.calls.flatMap(({ result }) => result ?? []) : [];
+  const all = [...toArray(messages).filter(({ id }) => !refused.has(id)), ...results];
+  const approvals = new Map(approvalsOf(state).map(({ callId, digest }) => [callId, digest]));
+  const answer = answerOf(number, all, { turn: number }, approvals);
+  return [...shownAsSaid(inputs(all)), ...(answer.parts.length > 0 ? [answer] : [])];
+};
+
+const inputs = (messages: readonly Message[]): readonly Message[] => messages.filter(({ role }) => role === "user");
+
+const shownAsSaid = (messages: readonly Message[]): readonly UiMessage[] =>
+  toUiMessages(messages.filter(({ role }) => role !== "system" && role !== "developer")).value;
+
+const answerOf = (
+  turn: number,
+  messages: readonly Message[],
+  metadata: JsonObject,
+  approvals: ReadonlyMap<string, string>,
+): UiMessage => {
+  const results = resultsOf(messages);
+  const parts = stepsOf(messages).flatMap(({ said, calls }, index): readonly UiMessagePart[] => [
+    { type: "step-start" },
+    ...said.map((text, place) => textPart(text, `${index + 1}.${place}`)),
+    ...calls.map((call) => toolPart(call, results.get(call.callId), approvals.get(call.callId))),
+  ]);
+  return { id: messageIdOf(turn), role: "assistant", parts, metadata };
+};
+
+const textPart = ({ kind, text }: Step["said"][number], id: string): UiMessagePart =>
+  kind === "reasoning"
+    ? { type: kind, id, text, state: "done" }
+    : { type: "text", text, state: "done", ...metadataOf(kind) };
+
+const toolPart = (
+  { callId, name, arguments: written }: ToolCallPart,
+  result: ToolResultPart | undefined,
+  signature: string | undefined,
+): UiMessagePart => {
+  const call = { type: `tool-${name}`, toolCallId: callId, input: inputOf(written) };
+  if (result === undefined)
+    return signature === undefined
+      ? { ...call, state: "input-available" }
+      : { ...call, state: "approval-requested", approval: { id: callId, signature } };
+  const ended = endedBy(result.outcome, result.content);
+  if (ended.state !== "output-denied") return { ...call, ...ended };
+  const { state, reason } = ended;
+  return { ...call, state, approval: { id: callId, approved: false, ...(reason === undefined ? {} : { reason }) } };
+};
+
+const noApprovals: ReadonlyMap<string, string> = new Map();
+
+/** Usage is plain JSON, whose type says no more. */
+const asJson = (usage: Turn["usage"]): JsonObject => usage as Turn["usage"] & JsonObject;

@@ -1,0 +1,150 @@
+import {
+  type AskPart,
+  type CompletedTurn,
+  EventRefusedError,
+  type HostedThread,
+  TurnCancelledError,
+  TurnError,
+  TurnFailedError,
+} from "@colloquy/host";
+import { waitsOutside } from "@colloquy/machine/hosting";
+import { eventStream, type StreamContext } from "../http/event-stream.ts";
+import type { UiFinishReason, UiMessageChunk } from "./chunk.ts";
+import { MessageWriter, type StepPlace, type UiEnding } from "./message-writer.ts";
+
+/** How an ask becomes a UI message stream. */
+export interface UiStreamOptions {
+  /**
+   * The client has the message of the turn up to this step, as one that sends the results of its tools has: it is sent what
+   * came of that step's calls, and what follows. Default 0: the whole message.
+   */
+  readonly behind?: number;
+  /**
+   * The thread, to be given for an ask that was rejoined: its older parts show that it waited, and the thread says whether it
+   * still does. Default: whoever reads the parts is in time.
+   */
+  readonly thread?: Pick<HostedThread, "state">;
+  /** What the client reads of an error. Default: of a model call only how it failed, refusals in words, of anything else nothing. */
+  readonly errorText?: (error: unknown) => string;
+}
+
+/**
+ * An ask as the AI SDK's UI message stream (`ai` 7): one message, whose id names its turn, and whose metadata its number,
+ * its status and usage. Steps that are made anew are reset. The stream ends with the turn, and where that waits for answers
+ * from outside (an approval, a tool of the caller) and can't go on without. Never throws: an error is a chunk.
+ */
+export async function* toUiMessageStream(
+  ask: ShownAsk,
+  { behind = 0, thread, errorText = errorTextOf }: UiStreamOptions = {},
+): AsyncGenerator<UiMessageChunk, void> {
+  const writer = new MessageWriter(behind);
+  try {
+    for await (const part of ask) {
+      if (part.type === "parts.dropped") throw new PartsLostError();
+      yield* writer.take(part);
+      const place = mayWait.has(part.type) ? writer.waitsAt : null;
+      if (place === null || (thread !== undefined && !(await waits(thread, place)))) continue;
+      yield* writer.endOfLeg();
+      return;
+    }
+    yield* writer.end(await endingOf(ask, errorText));
+  } catch (thrown) {
+    yield { type: "error", errorText: thrown instanceof PartsLostError ? thrown.message : errorText(thrown) };
+  }
+}
+
+/** The same as a response of server-sent events, which any framework can give back. A client that goes does not cancel the turn. */
+export const uiMessageStreamResponse = (
+  ask: ShownAsk,
+  { headers, ...options }: UiStreamOptions & { readonly headers?: Readonly<Record<string, string>> } = {},
+): Response => uiResponse(toUiMessageStream(ask, options), headers);
+
+/** Chunks as such a response. @param context of a server, which counts its open streams. */
+export const uiResponse = (
+  chunks: AsyncIterable<UiMessageChunk>,
+  headers: Readonly<Record<string, string>> = {},
+  context: StreamContext = anywhere,
+): Response => eventStream(context, blocksOf(chunks), { ...headers, "x-vercel-ai-ui-message-stream": "v1" });
+
+/** What the client reads of an error: no word of a provider, a store or a program. */
+const errorTextOf = (error: unknown): string => {
+  if (error instanceof TurnFailedError) return `The model call failed (${error.failure.kind}).`;
+  if (error instanceof TurnError || error instanceof EventRefusedError) return error.message;
+  return "The server failed.";
+};
+
+/** As much of an `AskHandle` as is read, whatever its output. */
+export type ShownAsk = AsyncIterable<AskPart<unknown>> & PromiseLike<CompletedTurn>;
+
+/** The parts behind which a turn may wait for nothing but answers. */
+const mayWait: ReadonlySet<AskPart["type"]> = new Set(["approval.requested", "result.requested", "toolResult"]);
+
+/** Whether a turn waits at a step for nothing but answers from outside. */
+const waits = async (thread: Pick<HostedThread, "state">, { turn, step }: StepPlace): Promise<boolean> => {
+  const state = await thread.state();
+  const { open } = state?.context ?? {};
+  return state !== null && open?.number === turn && open.step === step && waitsOutside(state);
+};
+
+const endingOf = async (ask: ShownAsk, errorText: (error: unknown) => string): Promise<UiEnding> => {
+  try {
+    const { turn, finishReason, ...summary } = await ask;
+    return { turn, status: "completed", summary, chunks: [], finishReason: finishReasonOf(finishReason) };
+  } catch (thrown) {
+    if (!(thrown instanceof TurnError) || thrown.summary.turn === null) throw thrown;
+    const { summary } = thrown;
+    const { turn } = thrown.summary;
+    if (!(thrown instanceof TurnCancelledError)) {
+      const error = { type: "error", errorText: errorText(thrown) } as const;
+      return { turn, status: "failed", summary, chunks: [error], finishReason: "error" };
+    }
+    const reason = thrown.reason === null ? {} : { reason: thrown.reason };
+    return { turn, status: "cancelled", summary, chunks: [{ type: "abort", ...reason }], finishReason: "interrupted" };
+  }
+};
+
+/** Why a reply ended, from the words of providers. */
+const finishReasonOf = (reason: string | null): UiFinishReason => finishReasons.get(reason ?? "stop") ?? "other";
+
+const finishReasons: ReadonlyMap<string, UiFinishReason> = new Map([
+  ...(["stop", "end_turn", "stop_sequence", "completed"] as const).map((word) => [word, "stop"] as const),
+  ...(["length", "max_tokens", "max_output_tokens"] as const).map((word) => [word, "length"] as const),
+  ...(["content_filter", "content-filter", "refusal"] as const).map((word) => [word, "content-filter"] as const),
+  ...(["tool_calls", "tool-calls", "tool_use"] as const).map((word) => [word, "tool-calls"] as const),
+]);
+
+class PartsLostError extends Error {
+  override readonly name = "PartsLostError";
+
+  constructor() {
+    super("Parts of the answer are not kept any more: read the messages of the thread again.");
+  }
+}
+
+async function* blocksOf(chunks: AsyncIterable<UiMessageChunk>): AsyncGenerator<string, void> {
+  for await (const chunk of chunks) yield `data: ${JSON.stringify(chunk)}`;
+  yield "data: [DONE]";
+}
+
+/** Outside of a server of ours: the framework that takes the response knows how many streams it has. */
+const anywhere: StreamContext = {
+  run: (blocks) => {
+    const iterator = blocks[Symbol.asyncIterator]();
+    return new ReadableStream<Uint8Array>(
+      {
+        pull: async (controller) => {
+          const next = await iterator.next();
+          if (next.done === true) controller.close();
+          else controller.enqueue(encoder.encode(`${next.value}\n\n`));
+        },
+        cancel: () => {
+          // Not waited for: it returns when there is something new.
+          void iterator.return?.();
+        },
+      },
+      { highWaterMark: 0 },
+    );
+  },
+};
+
+const encoder = new TextEncoder();

@@ -1,0 +1,229 @@
+import { never, reply, type ScriptLine, streams, toolCalls } from "@colloquy/runtime-test/models";
+import {
+  lastAssistantMessageIsCompleteWithApprovalResponses,
+  lastAssistantMessageIsCompleteWithToolCalls,
+  type UIMessage,
+} from "ai";
+import { describe, expect, test } from "vitest";
+import { type ThreadServer, threadServer } from "../../src/index.ts";
+import { at, errorOf, post } from "../serving.ts";
+import { Chat, keptOf, seat, type Stage, stage } from "./page.ts";
+
+const served = (script: readonly ScriptLine[]): Stage & { readonly server: ThreadServer } => {
+  const on = stage(script);
+  return { ...on, server: threadServer(on.host, { ui: { tools: [seat] } }) };
+};
+
+/** The thread as a page that opens is given it. */
+const painted = async (server: ThreadServer, query = ""): Promise<readonly UIMessage[]> =>
+  (await server.fetch(at(`/ui/t/messages${query}`))).json();
+
+const textsOf = (messages: readonly UIMessage[]): readonly string[] =>
+  messages.map(({ parts }) => parts.map((part) => (part.type === "text" ? part.text : "")).join(""));
+
+describe("a page of the AI SDK", () => {
+  test("asks, and finds on a reload what it showed", async () => {
+    const { host, server } = served([reply("Hi."), reply("Fine.")]);
+    const chat = new Chat({ server });
+    await chat.sendMessage({ text: "Hello?" });
+    await chat.sendMessage({ text: "How are you?", files: [{ type: "file", mediaType: "image/png", url: picture }] });
+    expect(chat.status).toBe("ready");
+    expect(textsOf(chat.messages)).toEqual(["Hello?", "Hi.", "How are you?", "Fine."]);
+    expect(keptOf(await painted(server))).toEqual(keptOf(chat.messages));
+    expect(await painted(server, "?last=1")).toEqual((await painted(server)).slice(2));
+    await host.close();
+  });
+
+  test("runs tools of its own, whose results go on with the turn", async () => {
+    const { host, server } = served([
+      toolCalls([
+        { name: "seat", arguments: {} },
+        { name: "seat", arguments: { of: "him" } },
+      ]),
+      reply("You sit in 12C."),
+    ]);
+    const chat: Chat = new Chat({
+      server,
+      sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls,
+      onToolCall: ({ toolCall: { toolCallId } }) =>
+        void chat.addToolOutput({
+          tool: "seat",
+          toolCallId,
+          ...(toolCallId.endsWith("0") ? { output: { row: 12 } } : lost),
+        }),
+    });
+    await chat.sendMessage({ text: "Where do I sit?" });
+    await expect.poll(() => textsOf(chat.messages)).toEqual(["Where do I sit?", "You sit in 12C."]);
+    expect(chat.lastMessage?.parts).toMatchObject([
+      { type: "step-start" },
+      { type: "tool-seat", state: "output-available", output: { row: 12 } },
+      { type: "tool-seat", state: "output-error", errorText: "it stands" },
+      { type: "step-start" },
+      { type: "text" },
+    ]);
+    await expect.poll(() => chat.status).toBe("ready");
+    expect(keptOf(await painted(server))).toEqual(keptOf(chat.messages));
+    await host.close();
+  });
+
+  test("approves and denies what was shown", async () => {
+    const { host, server } = served([
+      toolCalls([
+        { name: "pay", arguments: { amount: 5 } },
+        { name: "pay", arguments: { amount: 500 } },
+      ]),
+      reply("Paid once."),
+    ]);
+    const chat = new Chat({ server, sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses });
+    await chat.sendMessage({ text: "Pay." });
+    expect(chat.lastMessage?.parts).toMatchObject([
+      {},
+      { state: "approval-requested" },
+      { state: "approval-requested" },
+    ]);
+    const waiting = await painted(server);
+    expect(waiting[1]?.parts).toMatchObject([{}, { state: "approval-requested" }, { state: "approval-requested" }]);
+    expect((await server.fetch(at("/ui/t/stream"))).status).toBe(204);
+    await chat.addToolApprovalResponse({ id: "1.1.0", approved: true });
+    await chat.addToolApprovalResponse({ id: "1.1.1", approved: false, reason: "too much" });
+    await expect.poll(() => textsOf(chat.messages)).toEqual(["Pay.", "Paid once."]);
+    expect(chat.lastMessage?.parts).toMatchObject([
+      {},
+      { state: "output-available", output: "paid", approval: { approved: true } },
+      { state: "output-denied", approval: { approved: false, reason: "too much" } },
+      {},
+      { type: "text" },
+    ]);
+    await expect.poll(() => chat.status).toBe("ready");
+    expect(keptOf(await painted(server))).toEqual(keptOf(chat.messages));
+    await host.close();
+  });
+
+  test("is told when what is approved is not what was shown", async () => {
+    const { host, server } = served([toolCalls([{ name: "pay", arguments: {} }])]);
+    const chat = new Chat({ server });
+    await chat.sendMessage({ text: "Pay." });
+    const [user, asked] = chat.messages;
+    const parts = asked?.parts.map((part) =>
+      "approval" in part
+        ? { ...part, state: "approval-responded", approval: { id: "", approved: true, signature: "x" } }
+        : part,
+    );
+    const response = await server.fetch(post("/ui", { id: "t", messages: [user, { ...asked, parts }] }));
+    expect(await errorOf(response)).toMatchObject({ status: 400, message: expect.stringContaining("digest") });
+    await host.close();
+  });
+
+  test("has an answer made again, and a question edited, as branches", async () => {
+    const { host, server } = served([reply("Hi."), reply("Hi again."), reply("And again."), reply("Good day.")]);
+    const chat = new Chat({ server });
+    await chat.sendMessage({ text: "Hello?" });
+    await chat.regenerate();
+    expect(textsOf(chat.messages)).toEqual(["Hello?", "Hi again."]);
+    await chat.regenerate({ messageId: chat.lastMessage?.id ?? "" });
+    expect(textsOf(chat.messages)).toEqual(["Hello?", "And again."]);
+    await chat.sendMessage({ text: "Good day?", messageId: chat.messages[0]?.id ?? "" });
+    expect(textsOf(chat.messages)).toEqual(["Good day?", "Good day."]);
+    expect(keptOf(await painted(server))).toEqual(keptOf(chat.messages));
+    const state = await host.thread("t").state();
+    expect(state?.context.conversation).toMatchObject({ head: 4 });
+    await host.close();
+  });
+
+  test("that goes does not cancel; one that comes back has all of it, and 204 when it is over", async () => {
+    const { host, server } = served([streams(["One, ", { text: "two.", delayMs: 3_600_000 }])]);
+    const chat: Chat = new Chat({ server });
+    const gone = chat.sendMessage({ text: "Count." });
+    await expect.poll(() => textsOf(chat.messages)).toEqual(["Count.", "One, "]);
+    await chat.stop();
+    await gone;
+    const back = new Chat({ server, messages: [] });
+    await back.resumeStream();
+    expect(textsOf(back.messages)).toEqual(["One, two."]);
+    expect((await server.fetch(at("/ui/t/stream"))).status).toBe(204);
+    expect(textsOf(await painted(server))).toEqual(["Count.", "One, two."]);
+    await host.close();
+  });
+
+  test("stops a turn, and does not begin it again by itself", async () => {
+    const { host, server } = served([
+      toolCalls([{ name: "echo", arguments: {} }]),
+      never({ pieces: [{ text: "One" }] }),
+    ]);
+    const chat = new Chat({ server, sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls });
+    const sent = chat.sendMessage({ text: "Count." });
+    await expect.poll(() => textsOf(chat.messages)).toEqual(["Count.", "One"]);
+    expect(await (await server.fetch(post("/ui/t/stop", {}))).json()).toEqual({ stopped: true });
+    await sent;
+    expect(chat.status).toBe("ready");
+    expect(chat.lastMessage?.metadata).toMatchObject({ turn: 1, status: "cancelled" });
+    expect(await (await server.fetch(post("/ui/t/stop", {}))).json()).toEqual({ stopped: false });
+    await host.close();
+  });
+
+  test("goes on with something else than what was asked of it", async () => {
+    const { host, server } = served([toolCalls([{ name: "seat", arguments: {} }]), reply("As you like.")]);
+    const chat = new Chat({ server });
+    await chat.sendMessage({ text: "Where do I sit?" });
+    await chat.sendMessage({ text: "Never mind." });
+    expect(textsOf(chat.messages)).toEqual(["Where do I sit?", "", "Never mind.", "As you like."]);
+    expect((await painted(server))[1]?.parts).toMatchObject([{}, { state: "output-error" }]);
+    await host.close();
+  });
+});
+
+describe("what is posted", () => {
+  const hello = { id: "m1", role: "user", parts: [{ type: "text", text: "Hello?" }] };
+
+  test("twice is one ask, and has one stream", async () => {
+    const { host, server } = served([reply("Hi.")]);
+    const body = { id: "t", messages: [hello], trigger: "submit-message" };
+    const [first, second] = await Promise.all([server.fetch(post("/ui", body)), server.fetch(post("/ui/t", body))]);
+    expect(await second.text()).toBe(await first.text());
+    const again = await (await server.fetch(post("/ui", body))).text();
+    expect(again).toContain('"delta":"Hi."');
+    expect(await host.thread("t").asks()).toHaveLength(1);
+    await host.close();
+  });
+
+  test("says nothing to providers that is not a person's to say", async () => {
+    const { host, server } = served([reply("Hi.")]);
+    const parts = [{ type: "text", text: "Hello?", providerMetadata: { openai: { store: true } } }];
+    await (await server.fetch(post("/ui/t", { messages: [{ ...hello, parts }] }))).text();
+    expect(JSON.stringify(await host.thread("t").exportJournal())).not.toContain("openai");
+    await host.close();
+  });
+
+  test.each([
+    ["no message", { id: "t", messages: [] }, "messages"],
+    ["no id", { messages: [hello] }, "id"],
+    ["an id that is none", { id: "../x", messages: [hello] }, "id"],
+    ["a message that says nothing", { id: "t", messages: [{ ...hello, parts: [] }] }, "messages"],
+    ["a part that is none", { id: "t", messages: [{ ...hello, parts: [{ type: "text" }] }] }, "messages"],
+    ["a system message", { id: "t", messages: [{ ...hello, role: "system" }] }, "messages"],
+    ["an answer to no turn", { id: "t", messages: [{ ...hello, id: "turn-1", role: "assistant" }] }, "messages"],
+    ["an unknown trigger", { id: "t", messages: [hello], trigger: "resume-stream" }, "trigger"],
+  ])("is refused in words: %s", async (_, body, param) => {
+    const { host, server } = served([]);
+    expect(await errorOf(await server.fetch(post("/ui", body)))).toMatchObject({ status: 400, param });
+    await host.close();
+  });
+
+  test("to a thread of somebody else finds none", async () => {
+    const { host } = stage([]);
+    const server = threadServer(host, { mayUse: (_, threadId) => threadId === "mine" });
+    for (const request of [
+      post("/ui", { id: "t", messages: [hello] }),
+      at("/ui/t/stream"),
+      at("/ui/t/messages"),
+      post("/ui/t/stop", {}),
+    ])
+      expect((await server.fetch(request)).status).toBe(404);
+    expect(await (await server.fetch(at("/ui/mine/messages"))).json()).toEqual([]);
+    await host.close();
+  });
+});
+
+const lost = { state: "output-error", errorText: "it stands" } as const;
+
+const picture = "data:image/png;base64,iVBORw0KGgo=";

@@ -1,0 +1,124 @@
+import {
+  type Clock,
+  createHost,
+  declarationsOf,
+  type Host,
+  memoryStore,
+  type Store,
+  type Tool,
+  tool,
+} from "@colloquy/host";
+import { conversationMachine, type MachineOptions } from "@colloquy/machine";
+import { runningClock, sequentialIds } from "@colloquy/runtime-test";
+import { type ScriptLine, scriptedModel } from "@colloquy/runtime-test/models";
+import {
+  AbstractChat,
+  type ChatInit,
+  type ChatState,
+  DefaultChatTransport,
+  readUIMessageStream,
+  type UIMessage,
+  type UIMessageChunk,
+} from "ai";
+import type { ThreadServer, UiMessageChunk } from "../../src/index.ts";
+
+/** A host whose model follows a script, on a clock that needs no time. */
+export interface Stage {
+  readonly host: Host;
+  readonly store: Store;
+  /** Another host on the same store, as after a restart. */
+  readonly another: () => Stage;
+}
+
+export const stage = (
+  script: readonly ScriptLine[],
+  { machine = {}, clock = runningClock(), store = memoryStore({ clock }), tools = [echo, pay] }: StageOptions = {},
+): Stage => {
+  const host = createHost({
+    llm: scriptedModel(script),
+    store,
+    tools,
+    clock,
+    ids: sequentialIds(),
+    machine: conversationMachine({ tools: declarationsOf(tools), ...machine }),
+  });
+  return { host, store, another: () => stage(script, { machine, clock, store, tools }) };
+};
+
+interface StageOptions {
+  readonly machine?: MachineOptions;
+  readonly clock?: Clock;
+  readonly store?: Store;
+  readonly tools?: readonly Tool[];
+}
+
+const echo: Tool = tool({
+  name: "echo",
+  description: "Gives back what it gets.",
+  input: { jsonSchema: { type: "object" } },
+  run: (given) => given,
+});
+
+/** A tool that a person has to approve. */
+const pay: Tool = tool({
+  name: "pay",
+  description: "Pays.",
+  input: { jsonSchema: { type: "object" } },
+  approval: "always",
+  run: () => "paid",
+});
+
+/** A tool of the page. */
+export const seat = { name: "seat", description: "Where the user sits.", input: { jsonSchema: { type: "object" } } };
+
+export const allOf = async <Element>(elements: AsyncIterable<Element>): Promise<readonly Element[]> => {
+  const all: Element[] = [];
+  for await (const element of elements) all.push(element);
+  return all;
+};
+
+/** The message that the SDK's own reader makes of a stream, and goes on with. */
+export const messageOf = async (chunks: readonly UiMessageChunk[], message?: UIMessage): Promise<UIMessage> => {
+  // Typed as the SDK has them: what is one of ours is one of its.
+  const stream = new ReadableStream<UIMessageChunk>({
+    start: (controller) => {
+      for (const chunk of chunks) controller.enqueue(chunk);
+      controller.close();
+    },
+  });
+  const seen = await allOf(readUIMessageStream({ stream, ...(message === undefined ? {} : { message }) }));
+  const last = seen.at(-1) ?? message;
+  if (last === undefined) throw new Error("the stream had no message");
+  return last;
+};
+
+/** What `useChat` is beneath React. */
+export class Chat extends AbstractChat<UIMessage> {
+  constructor(init: Omit<ChatInit<UIMessage>, "transport"> & { readonly server: Pick<ThreadServer, "fetch"> }) {
+    const { server, ...rest } = init;
+    const transport = new DefaultChatTransport<UIMessage>({
+      api: "http://localhost/ui",
+      fetch: async (input, given) => server.fetch(new Request(input, given)),
+    });
+    const state: ChatState<UIMessage> = {
+      status: "ready",
+      error: undefined,
+      messages: [],
+      pushMessage: (message) => void state.messages.push(message),
+      popMessage: () => void state.messages.pop(),
+      replaceMessage: (index, message) => void (state.messages[index] = message),
+      snapshot: structuredClone,
+    };
+    super({ id: "t", ...rest, transport, state });
+  }
+}
+
+/** A message without what a page alone knows of it, and a thread does not keep: who approved what ran. */
+export const keptOf = (messages: readonly unknown[]): readonly unknown[] =>
+  // Plain JSON, as it is sent.
+  (JSON.parse(JSON.stringify(messages)) as readonly { parts: readonly Record<string, unknown>[] }[]).map(
+    ({ parts, ...message }) => ({
+      ...message,
+      parts: parts.map(({ approval: _, ...part }) => part),
+    }),
+  );

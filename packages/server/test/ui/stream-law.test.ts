@@ -1,0 +1,101 @@
+import { fc, test } from "@fast-check/vitest";
+import type { AskHandle, HostedThread } from "@colloquy/host";
+import { callsToAnswer } from "@colloquy/machine";
+import { fails, type Piece, type ScriptLine, streams } from "@colloquy/runtime-test/models";
+import type { UIMessage } from "ai";
+import { describe, expect } from "vitest";
+import { toUiMessageStream, uiMessagesOf } from "../../src/index.ts";
+import { allOf, messageOf, seat, stage } from "./page.ts";
+
+const words = fc.constantFrom("A", " queue", " is a line.", "\n", "é");
+
+const pieces: fc.Arbitrary<readonly Piece[]> = fc.array(
+  fc.oneof(
+    fc.record({ text: words }),
+    fc.record({ reasoning: words }),
+    fc.record({ refusal: words }),
+    fc.record({
+      toolCall: fc.record({
+        name: fc.constantFrom("echo", "pay", "seat", "nobody"),
+        arguments: fc.constantFrom({ at: 1 }, {}, "no JSON"),
+      }),
+    }),
+  ),
+  { maxLength: 5 },
+);
+
+const lines: fc.Arbitrary<readonly ScriptLine[]> = fc.array(
+  fc.oneof(
+    { weight: 3, arbitrary: pieces.map((shown) => streams([...shown])) },
+    {
+      weight: 1,
+      arbitrary: fc
+        .tuple(pieces, fc.constantFrom("overloaded" as const, "auth" as const))
+        .map(([partial, kind]) => fails({ kind }, { partial: [...partial] })),
+    },
+  ),
+  { minLength: 1, maxLength: 6 },
+);
+
+/** How a person answers, one after the other. */
+const answers = fc.array(fc.constantFrom("yes", "no", "stop"), { minLength: 1, maxLength: 4 });
+
+describe("law: what a client makes of the live stream is what it makes of a replay, and what the thread has", () => {
+  test.prop([lines, answers], { numRuns: 300 })("of any turn", async (script, said) => {
+    const { host, another } = stage([...script, ...Array.from({ length: 3 }, () => streams(["Done."]))], {
+      machine: { limits: { steps: 6 }, retry: { attempts: 2 } },
+    });
+    const thread = host.thread("t");
+    const live = await livingMessage(thread, thread.ask("Hello?", { askId: "a", tools: [seat] }), said);
+    const state = await thread.state();
+    const shown = state === null ? [] : uiMessagesOf(state);
+    expect(shown.map(({ role }) => role)).toEqual(["user", "assistant"]);
+    expect(bare(live)).toEqual(bare(shown[1]));
+    expect(bare(await messageOf(await allOf(toUiMessageStream(thread.rejoin("a"), { thread }))))).toEqual(
+      bare(shown[1]),
+    );
+    await host.close();
+    const next = another();
+    const there = next.host.thread("t");
+    const replayed = await allOf(toUiMessageStream(there.rejoin("a"), { thread: there }));
+    expect(bare(await messageOf(replayed))).toEqual(bare(shown[1]));
+    await next.host.close();
+  });
+});
+
+/** Reads a turn as a page does: leg by leg, each answered before the next. */
+const livingMessage = async (thread: HostedThread, ask: AskHandle, said: readonly string[]): Promise<UIMessage> => {
+  ask.catch(() => {});
+  let message = await messageOf(await allOf(toUiMessageStream(ask)));
+  for (let leg = 0; (await thread.state())?.context.open != null; leg += 1) {
+    const behind = await answered(thread, said[leg % said.length] ?? "yes");
+    const chunks = await allOf(toUiMessageStream(thread.rejoin("a"), { behind, thread }));
+    message = await messageOf(chunks, message);
+  }
+  return message;
+};
+
+/** Answers all that waits. Gives the step that it is of. */
+const answered = async (thread: HostedThread, how: string): Promise<number> => {
+  const state = await thread.state();
+  const step = state?.context.open?.step ?? 0;
+  if (how === "stop") await thread.cancel("enough");
+  else {
+    for (const { id } of await thread.approvals()) await (how === "yes" ? thread.approve(id) : thread.deny(id));
+    for (const { callId } of state === null ? [] : callsToAnswer(state))
+      await thread.answerTool(callId, how === "yes" ? "12C" : { failed: "it stands" });
+  }
+  return step;
+};
+
+/** A message as it was sent; without what can't be taken back (that a step began which shows nothing), and who approved what ran. */
+const bare = (message: unknown): unknown => {
+  const { parts, ...rest } = JSON.parse(JSON.stringify(message)) as { parts: readonly Record<string, unknown>[] };
+  const shown = parts.filter(
+    ({ type }, place) => type !== "step-start" || (parts[place + 1]?.["type"] ?? "step-start") !== "step-start",
+  );
+  return {
+    ...rest,
+    parts: shown.map(({ approval, ...part }) => (part["state"] === "output-denied" ? { ...part, denied: true } : part)),
+  };
+};

@@ -1,0 +1,207 @@
+import { fails, never, reply, type ScriptLine, streams, toolCalls } from "@colloquy/runtime-test/models";
+import { expect, test } from "vitest";
+import { toUiMessageStream, type UiMessageChunk, uiMessageStreamResponse } from "../../src/index.ts";
+import { allOf, messageOf, seat, stage } from "./page.ts";
+
+/** The chunks of an ask, each as its type and what it says; usage left out. */
+const traceOf = async (script: readonly ScriptLine[], leave = false): Promise<string> => {
+  const { host } = stage(script);
+  const ask = host.ask("Hello?", { tools: [seat] });
+  ask.catch(() => {});
+  const chunks: UiMessageChunk[] = [];
+  for await (const chunk of toUiMessageStream(ask)) {
+    chunks.push(chunk);
+    if (leave && chunk.type === "text-delta") ask.abort("enough");
+  }
+  await host.close();
+  return chunks.map(lineOf).join("\n");
+};
+
+const lineOf = (chunk: UiMessageChunk): string => {
+  const { type, ...fields } =
+    "messageMetadata" in chunk ? { ...chunk, messageMetadata: { ...chunk.messageMetadata, usage: undefined } } : chunk;
+  return `${type} ${JSON.stringify(fields)}`;
+};
+
+test("an answer", async () => {
+  expect(
+    await traceOf([streams([{ reasoning: "Hm" }, { reasoning: "." }, "Good ", "day."], { finishReason: "end_turn" })]),
+  ).toMatchInlineSnapshot(`
+    "start {"messageId":"turn-1","messageMetadata":{"turn":1}}
+    start-step {}
+    reasoning-start {"id":"1.0"}
+    reasoning-delta {"id":"1.0","delta":"Hm."}
+    reasoning-end {"id":"1.0"}
+    text-start {"id":"1.1"}
+    text-delta {"id":"1.1","delta":"Good day."}
+    text-end {"id":"1.1"}
+    finish-step {}
+    message-metadata {"messageMetadata":{"turn":1,"status":"completed"}}
+    finish {"finishReason":"stop"}"
+  `);
+});
+
+test("tools that run here, and one of the page, which the turn waits for", async () => {
+  expect(
+    await traceOf([
+      toolCalls(
+        [
+          { name: "echo", arguments: { at: 1 } },
+          { name: "seat", arguments: {} },
+        ],
+        { content: "Look:" },
+      ),
+    ]),
+  ).toMatchInlineSnapshot(`
+    "start {"messageId":"turn-1","messageMetadata":{"turn":1}}
+    start-step {}
+    text-start {"id":"1.0"}
+    text-delta {"id":"1.0","delta":"Look:"}
+    text-end {"id":"1.0"}
+    tool-input-start {"toolCallId":"1.1.0","toolName":"echo"}
+    tool-input-delta {"toolCallId":"1.1.0","inputTextDelta":"{\\"at\\":1}"}
+    tool-input-start {"toolCallId":"1.1.1","toolName":"seat"}
+    tool-input-delta {"toolCallId":"1.1.1","inputTextDelta":"{}"}
+    tool-input-available {"toolCallId":"1.1.0","toolName":"echo","input":{"at":1}}
+    tool-input-available {"toolCallId":"1.1.1","toolName":"seat","input":{}}
+    tool-output-available {"toolCallId":"1.1.0","output":{"at":1}}
+    finish-step {}
+    finish {"finishReason":"tool-calls"}"
+  `);
+});
+
+test("a question whether a tool may run", async () => {
+  expect(await traceOf([toolCalls([{ name: "pay", arguments: { amount: 5 } }])])).toMatchInlineSnapshot(`
+    "start {"messageId":"turn-1","messageMetadata":{"turn":1}}
+    start-step {}
+    tool-input-start {"toolCallId":"1.1.0","toolName":"pay"}
+    tool-input-delta {"toolCallId":"1.1.0","inputTextDelta":"{\\"amount\\":5}"}
+    tool-input-available {"toolCallId":"1.1.0","toolName":"pay","input":{"amount":5}}
+    tool-approval-request {"approvalId":"1.1.0","toolCallId":"1.1.0","signature":"zbksbe9ld9"}
+    finish-step {}
+    finish {"finishReason":"tool-calls"}"
+  `);
+});
+
+test("a step that is made anew after a failed attempt", async () => {
+  expect(await traceOf([fails({ kind: "overloaded" }, { partial: "Good m" }), reply("Good day.")]))
+    .toMatchInlineSnapshot(`
+    "start {"messageId":"turn-1","messageMetadata":{"turn":1}}
+    start-step {}
+    text-start {"id":"1.0"}
+    text-delta {"id":"1.0","delta":"Good m"}
+    reset-step {}
+    text-start {"id":"1.0"}
+    text-delta {"id":"1.0","delta":"Good "}
+    text-delta {"id":"1.0","delta":"day."}
+    text-end {"id":"1.0"}
+    finish-step {}
+    message-metadata {"messageMetadata":{"turn":1,"status":"completed"}}
+    finish {"finishReason":"stop"}"
+  `);
+});
+
+test("pieces in another order than a thread keeps them", async () => {
+  const call = { toolCall: { name: "echo", arguments: {} } };
+  expect(await traceOf([streams(["One", call, " and two."]), reply("Done.")])).toMatchInlineSnapshot(`
+    "start {"messageId":"turn-1","messageMetadata":{"turn":1}}
+    start-step {}
+    text-start {"id":"1.0"}
+    text-delta {"id":"1.0","delta":"One"}
+    text-end {"id":"1.0"}
+    tool-input-start {"toolCallId":"1.1.0","toolName":"echo"}
+    tool-input-delta {"toolCallId":"1.1.0","inputTextDelta":"{}"}
+    text-start {"id":"1.1"}
+    text-delta {"id":"1.1","delta":" and two."}
+    reset-step {}
+    text-start {"id":"1.0"}
+    text-delta {"id":"1.0","delta":"One and two."}
+    text-end {"id":"1.0"}
+    tool-input-available {"toolCallId":"1.1.0","toolName":"echo","input":{}}
+    tool-output-available {"toolCallId":"1.1.0","output":{}}
+    finish-step {}
+    start-step {}
+    text-start {"id":"2.0"}
+    text-delta {"id":"2.0","delta":"Done."}
+    text-end {"id":"2.0"}
+    finish-step {}
+    message-metadata {"messageMetadata":{"turn":1,"status":"completed"}}
+    finish {"finishReason":"stop"}"
+  `);
+});
+
+test("a failure, without a word of the provider", async () => {
+  expect(await traceOf([fails({ kind: "auth", message: "bad key sk-secret" }, { partial: "Go" })]))
+    .toMatchInlineSnapshot(`
+    "start {"messageId":"turn-1","messageMetadata":{"turn":1}}
+    start-step {}
+    text-start {"id":"1.0"}
+    text-delta {"id":"1.0","delta":"Go"}
+    text-end {"id":"1.0"}
+    finish-step {}
+    message-metadata {"messageMetadata":{"turn":1,"status":"failed"}}
+    error {"errorText":"The model call failed (auth)."}
+    finish {"finishReason":"error"}"
+  `);
+});
+
+test("a turn that was cancelled in the middle of a call", async () => {
+  const half = { toolCall: { name: "echo", arguments: '{"at' } };
+  expect(await traceOf([never({ pieces: [{ reasoning: "Hm" }, half, "Good"] })], true)).toMatchInlineSnapshot(`
+    "start {"messageId":"turn-1","messageMetadata":{"turn":1}}
+    start-step {}
+    reasoning-start {"id":"1.0"}
+    reasoning-delta {"id":"1.0","delta":"Hm"}
+    reasoning-end {"id":"1.0"}
+    tool-input-start {"toolCallId":"1.1.0","toolName":"echo"}
+    tool-input-delta {"toolCallId":"1.1.0","inputTextDelta":"{\\"at"}
+    text-start {"id":"1.1"}
+    text-delta {"id":"1.1","delta":"Good"}
+    reset-step {}
+    reasoning-start {"id":"1.0"}
+    reasoning-delta {"id":"1.0","delta":"Hm"}
+    reasoning-end {"id":"1.0"}
+    text-start {"id":"1.1"}
+    text-delta {"id":"1.1","delta":"Good"}
+    text-end {"id":"1.1"}
+    finish-step {}
+    message-metadata {"messageMetadata":{"turn":1,"status":"cancelled"}}
+    abort {"reason":"enough"}
+    finish {"finishReason":"interrupted"}"
+  `);
+});
+
+test("an ask that gets no turn", async () => {
+  const { host } = stage([]);
+  const ask = host.ask("", { askId: "" });
+  expect(await allOf(toUiMessageStream(ask))).toMatchInlineSnapshot(`
+    [
+      {
+        "errorText": "thread "default": invalid: the event at "askId": Too small: expected string to have >=1 characters, got """,
+        "type": "error",
+      },
+    ]
+  `);
+  await host.close();
+});
+
+test("a response, as clients of the protocol read it", async () => {
+  const { host } = stage([reply("Hi.")]);
+  const response = uiMessageStreamResponse(host.ask("Hello?"), { headers: { "x-mine": "1" } });
+  expect(Object.fromEntries(response.headers)).toMatchObject({
+    "content-type": "text/event-stream; charset=utf-8",
+    "x-vercel-ai-ui-message-stream": "v1",
+    "x-mine": "1",
+  });
+  const text = await response.text();
+  expect(text.startsWith('data: {"type":"start","messageId":"turn-1"')).toBe(true);
+  expect(text.endsWith("data: [DONE]\n\n")).toBe(true);
+  await host.close();
+});
+
+test("the SDK's reader takes a refusal for a text", async () => {
+  const { host } = stage([streams([{ refusal: "No." }])]);
+  const message = await messageOf(await allOf(toUiMessageStream(host.ask("Hello?"))));
+  expect(message.parts).toMatchObject([{ type: "step-start" }, { type: "text", text: "No.", state: "done" }]);
+  await host.close();
+});
