@@ -1,11 +1,14 @@
 // Builds every package into its `dist`: the declarations file by file, and what runs as one file for each entry point, with
 // the files that several of them share. `node scripts/build.ts FOLDER…` bundles those packages alone.
 import { spawnSync } from "node:child_process";
-import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 
 import { rolldown } from "rolldown";
 import { z } from "zod";
+
+import { buildPage } from "./build-page.ts";
 
 const root = dirname(import.meta.dirname);
 
@@ -64,6 +67,16 @@ const bundle = async (folder: string): Promise<void> => {
   });
   await bundled.close();
   for (const name of within.map(packageOf)) forgetMap(join(built, `${name}.js`));
+  await page(folder);
+};
+
+/** What a package shows in a browser: files that it only hands out. */
+const page = async (folder: string): Promise<void> => {
+  const sources = join(folder, "src/page");
+  if (!existsSync(sources)) return;
+  mkdirSync(join(folder, "dist/page"), { recursive: true });
+  for (const [name, text] of await buildPage(pathToFileURL(`${sources}/`)))
+    writeFileSync(join(folder, "dist/page", name), text);
 };
 
 /** The map of foreign code names files that are installed here alone: debuggers and bundlers of users would warn. */

@@ -19,13 +19,13 @@ import { dirname, join } from "node:path";
  */
 export const unpackDebian = (wanted: RegExp, names: readonly string[], folder: string): void => {
   mkdirSync(folder, { recursive: true });
-  const downloads = join(mayWrite(cache) ? cache : folder, names.join("+"));
+  const downloads = join(cacheFolder() ?? folder, names.join("+"));
   if (!existsSync(downloads)) keepDownload(wanted, names, downloads);
   for (const deb of debsOf(downloads)) run("dpkg-deb", ["-x", join(downloads, deb), folder], downloads);
 };
 
-/** The folders of an unpacked tree that have libraries, for LD_LIBRARY_PATH. */
-export const librariesOf = (folder: string): string =>
+/** The folders of an unpacked tree that have libraries, for LD_LIBRARY_PATH; with a name, folders of that name in them. */
+export const librariesOf = (folder: string, within = ""): string =>
   ["usr/lib", "lib"]
     .map((path) => join(folder, path))
     .filter((path) => existsSync(path))
@@ -35,7 +35,12 @@ export const librariesOf = (folder: string): string =>
         .filter((name) => name.endsWith("-linux-gnu"))
         .map((name) => join(path, name)),
     ])
+    .map((path) => join(path, within))
+    .filter((path) => existsSync(path))
     .join(":");
+
+/** Where what was downloaded is kept for the next time; null where it can't be. */
+export const cacheFolder = (): string | null => (mayWrite(cache) ? cache : null);
 
 const cache = join(dirname(dirname(import.meta.dirname)), "node_modules/.cache/servers");
 
@@ -95,6 +100,6 @@ const run = (command: string, args: readonly string[], cwd: string): string => {
   const { status, error, stdout, stderr } = spawnSync(command, args, { cwd, env, encoding: "utf8" });
   if (status === 0) return stdout;
   const problem = error?.message ?? stderr;
-  throw new Error(`${command} ${args.join(" ")}: ${problem}\nInstall redis-server and postgresql, or name servers in
-COLLOQUY_POSTGRES_URL and COLLOQUY_REDIS_URL.`);
+  throw new Error(`${command} ${args.join(" ")}: ${problem}\nInstall redis-server, postgresql and chromium-headless-shell, or name
+them in COLLOQUY_REDIS_URL, COLLOQUY_POSTGRES_URL and COLLOQUY_CHROMIUM.`);
 };

@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+import { chromiumProgram } from "./chromium.ts";
 import { startPostgres } from "./postgres.ts";
 import type { Server } from "./process.ts";
 import { startRedis } from "./redis.ts";
@@ -33,6 +34,7 @@ const start = async (): Promise<void> => {
     servers.push(server);
     urls[name] = server.url;
   }
+  if ((process.env["COLLOQUY_CHROMIUM"] ?? "") === "") urls["COLLOQUY_CHROMIUM"] = chromiumProgram(folder);
   console.log(JSON.stringify(urls));
 };
 

@@ -4,11 +4,11 @@ import { isExample } from "../../scripts/examples.ts";
 import { isModule, type Rule } from "./source.ts";
 import { packagesOf, reachableFrom } from "./workspace.ts";
 
-/** Every source of a package is reached from what the package exports or runs. */
+/** Every source of a package is reached from what the package exports, runs, or shows as a page. */
 export const sourcesAreReached: Rule = (sources) => {
   const packages = packagesOf(sources);
   const reached = reachableFrom(
-    packages.flatMap(({ entries }) => Object.values(entries)),
+    packages.flatMap(({ folder, entries }) => [...Object.values(entries), `${folder}/src/page/page.ts`]),
     sources,
   );
   return sources

@@ -57,8 +57,8 @@ const smallOnPurpose: readonly RegExp[] = [
   /^bench\/peers\/peer\.ts$/,
   // An error class that many rooms throw.
   /-error\.ts$/,
-  // A worker's entry: what it runs lies beside it.
-  /\/worker\.ts$/,
+  // A worker's entry, or a page's: what it runs lies beside it.
+  /\/(?:worker|page\/page)\.ts$/,
   // One function of its own: the store that the door takes by itself; pages of all stores.
   /^packages\/runtime-node\/src\/stores\/(?:memory-store|pages)\.ts$/,
 ];

@@ -82,6 +82,7 @@ export const agentHost = (agent: Agent, given: AgentHostOptions): AgentHost => {
   return {
     agent,
     threadDefaults: host.threadDefaults,
+    machine: host.machine,
     run: (inputs, asked) => {
       const { input, output } = signedAsk(agent, inputs);
       return host.ask(input, { ...asked, output });

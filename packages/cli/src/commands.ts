@@ -126,6 +126,24 @@ Exit codes: 0; 1 a turn failed; 2 what was given can't be used, and nothing was 
     takes: "nothing",
     run: async (...given) => (await import("./serve.ts")).serve(...given),
   },
+  studio: {
+    usage: [["studio --store STORE", "a page in the browser that shows threads: journals, trees, states and prompts"]],
+    options: {
+      store,
+      port: ["N", "the port; 0 for one that is free (default: 8090)"],
+      options: ["MODULE", "the options of the machine that the threads run under: its policy, budget and counter"],
+      ...conversing,
+    },
+    sections: {
+      store: "What is looked at",
+      model: "The model that a turn is tried again with, and what it sees",
+      agent: "Agents and tools",
+    },
+    examples: ["colloquy studio --store threads.db", "colloquy studio --store threads.db --options machine.ts"],
+    about: `Looking changes nothing: a lease is taken only to answer an approval or to try a turn again, which happens in a copy of its thread. It listens on 127.0.0.1, where any process of this machine reaches it.`,
+    takes: "nothing",
+    run: async (...given) => (await import("./studio.ts")).studio(...given),
+  },
   compare: {
     usage: [["compare JOURNALS [options]", "what two configurations would send in recorded conversations"]],
     options: {

@@ -53,16 +53,21 @@ export const withStore = async <Result>(
   place: string | undefined,
   use: (store: Store) => Promise<Result>,
 ): Promise<Result> => {
-  if (place === undefined)
-    throw new Error("--store is missing: the SQLite file, the folder or the URL that keeps the threads");
-  if (!isServer(placeOfStore(place)) && !existsSync(place))
-    throw new Error(`there is no file or folder "${placeOfStore(place)}" that keeps threads`);
-  const store = await openStore(place);
+  const store = await openStore(storeThatIsThere(place));
   try {
     return await use(store);
   } finally {
     await store.close();
   }
+};
+
+/** The place of a store, where something is. @throws Error for none, and for a path where nothing is */
+export const storeThatIsThere = (place: string | undefined): string => {
+  if (place === undefined)
+    throw new Error("--store is missing: the SQLite file, the folder or the URL that keeps the threads");
+  if (!isServer(placeOfStore(place)) && !existsSync(place))
+    throw new Error(`there is no file or folder "${placeOfStore(place)}" that keeps threads`);
+  return place;
 };
 
 const isServer = (place: string): boolean => /^(?:postgres|postgresql|redis|rediss):\/\//.test(place);

@@ -7,7 +7,7 @@ import {
   memoryStore,
   type Store,
 } from "@colloquy/host";
-import { type Content, conversationMachine } from "@colloquy/machine";
+import { type Content, conversationMachine, type MachineOptions } from "@colloquy/machine";
 import { randomIds, systemClock } from "@colloquy/runtime-node";
 import { oneLine } from "@colloquy/terminal";
 import type { Agent, AgentChat } from "./agent-chat.ts";
@@ -39,6 +39,9 @@ export interface OpenedHost extends Pick<AgentChat, "steers" | "waiting" | "onNe
   readonly about: string;
   /** How somebody else reaches its threads; null where nothing is kept. */
   readonly store: string | null;
+  readonly opened: Store;
+  /** Makes another host of the same options and the same store, with a machine that has these over them. It is closed with the others. */
+  readonly under: (machine: MachineOptions) => Host;
 }
 
 /** What is to be closed when all is over, or could not be opened. */
@@ -60,21 +63,32 @@ export const opening = async <Opened extends object>(
   }
 };
 
+/** What of a host is otherwise than options say. */
+interface Otherwise {
+  /** Options of the machine, over those that the others come to. */
+  readonly machine?: MachineOptions;
+  /** Gives a provider where there is none, by what was thrown. */
+  readonly provider?: (thrown: unknown) => Provider;
+}
+
 /** Makes a host of options. @throws for whatever can't be used */
 export const openedHost = async (
   { options, pricing, files }: Settled,
   { errors, environment }: Pick<CommandContext, "errors" | "environment">,
   opens: Opens,
+  otherwise: Otherwise = {},
 ): Promise<OpenedHost> => {
   checkTogether(options);
   const place = options.session === undefined ? options.store : sessionFile(options.session);
   const machine = {
     ...chatMachine(options, options.agent !== undefined),
     ...(pricing === undefined ? {} : { pricing }),
+    ...otherwise.machine,
   };
   const module = options.agent === undefined ? null : await import("./agent-chat.ts");
   const agent = (await module?.agentOf(options.agent ?? "", options, { errors })) ?? null;
-  const provider = await providerOf(options, agent, environment);
+  const made = providerOf(options, agent, environment);
+  const provider = await (otherwise.provider === undefined ? made : made.catch(otherwise.provider));
   const { tools, close: closeTools } = await chatTools(options, errors);
   opens(closeTools);
   checkTools(options, tools, agent);
@@ -83,23 +97,28 @@ export const openedHost = async (
   const system = systemOf(options, agent?.instructions ?? undefined);
   const notices: OpenedHost["notices"] = { show: (text) => text.split("\n").forEach((line) => errors.line(line)) };
   const parts = partsOf(store, system, options.debug === true ? notices : null);
-  const opened =
-    module === null || agent === null
-      ? plain(
-          createHost({
-            ...parts,
-            tools,
-            llm: provider.handler(provider.model),
-            machine: conversationMachine({ ...machine, tools: declarationsOf(tools) }),
-          }),
-        )
-      : module.hostOfAgent(agent, tools, provider, { ...parts, machine }, options.model, notices);
-  opens(() => opened.host.close());
+  const hostWith = (machine: MachineOptions) => {
+    const made =
+      module === null || agent === null
+        ? plain(
+            createHost({
+              ...parts,
+              tools,
+              llm: provider.handler(provider.model),
+              machine: conversationMachine({ ...machine, tools: declarationsOf(tools) }),
+            }),
+          )
+        : module.hostOfAgent(agent, tools, provider, { ...parts, machine }, options.model, notices);
+    opens(() => made.host.close());
+    return made;
+  };
   const kept = place === undefined ? "nothing is kept (--store FILE would)" : `kept in ${placeOfStore(place)}`;
   const who = agent === null ? "" : `${agent.name}: `;
   const settings = files.length === 0 ? "" : `; with ${files.join(" and ")}`;
   return {
-    ...opened,
+    ...hostWith(machine),
+    under: (others) => hostWith({ ...machine, ...others }).host,
+    opened: store,
     agent,
     provider,
     system,

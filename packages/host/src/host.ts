@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import type { Entry, State } from "@colloquy/machine";
+import type { ConversationMachine, Entry, State } from "@colloquy/machine";
 import { frozenCopy } from "@colloquy/machine/hosting";
 import { type AskInput, type AskOptions, askOptionNames } from "./ask/ask-event.ts";
 import type { AskHandle } from "./ask/ask-handle.ts";
@@ -31,6 +31,8 @@ import { type Loops, threadIdOf, type ThreadRef } from "./thread/thread-ref.ts";
 export interface Host extends AsyncDisposable {
   /** What a thread begins with that is made by its first ask, as the option `thread` says. */
   readonly threadDefaults: ThreadDefaults;
+  /** What decides about its threads. */
+  readonly machine: ConversationMachine;
   /** Asks on a thread: the one named, a `"new"` one, or the default one. See `HostedThread.ask`. */
   ask<Schema extends OutputSchema = never>(
     input: AskInput,
@@ -80,6 +82,7 @@ export const createHost = (options: HostOptions): Host => new ConversationHost(o
 
 class ConversationHost implements Host, Loops {
   readonly threadDefaults: ThreadDefaults;
+  readonly machine: ConversationMachine;
   readonly #options: HostOptions;
   readonly #host: HostContext;
   readonly #defaultThread: string;
@@ -93,6 +96,7 @@ class ConversationHost implements Host, Loops {
     this.#host = hostContextOf(options);
     this.#defaultThread = options.defaultThread ?? "default";
     this.threadDefaults = this.#host.threadDefaults;
+    this.machine = this.#host.machine;
   }
 
   ask<Schema extends OutputSchema = never>(

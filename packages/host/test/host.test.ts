@@ -1,3 +1,4 @@
+import { fingerprintOf } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
 import { memoryStore, SearchUnavailableError } from "@colloquy/host";
 import { overriding } from "./gated-store.ts";
@@ -30,4 +31,11 @@ test("a host in memory has the same parts, keeps nothing in the store, and lets 
   expect(await memory.thread("a").state()).toBeNull();
   await memory.close();
   expect(await host.inMemory().thread("b").state()).toBeNull();
+});
+
+test("a host says by which machine it decides", async () => {
+  const { host } = stage({ script: [says("the queen")] });
+  await host.ask("who", { threadId: "a" });
+  const state = await host.thread("a").state();
+  expect(state?.context.configuration.fingerprint).toBe(fingerprintOf(host.machine));
 });

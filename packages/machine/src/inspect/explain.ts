@@ -1,11 +1,16 @@
 import type { Message } from "../thread/message.ts";
+import { counted } from "../prompt/counts.ts";
 import type { SummarisedTurns } from "../prompt/cut.ts";
+import { sameCut } from "../prompt/decide-cut.ts";
 import { explainUnits, tokensOfAll, tokensOfPrompt, type UnitExplanation } from "../prompt/explain-units.ts";
 import type { Budget } from "../prompt/policy.ts";
+import { blocksOf } from "../prompt/render.ts";
 import { summaryMessage } from "../prompt/summary-message.ts";
+import { decidePrompt, type PromptDecision } from "../conversation/decide/prompt.ts";
+import type { Settings } from "../conversation/decide/settings.ts";
 import { type ConversationMachine, internals } from "../conversation/machine.ts";
 import { nextPrompt, promptAsDecided } from "../conversation/prompt-of.ts";
-import type { State } from "../conversation/protocol/state.ts";
+import { ownedState, type State } from "../conversation/protocol/state.ts";
 
 /** The next prompt, unit by unit. All tokens are as the machine's counter counts them; null where it can't. */
 export interface Explanation {
@@ -50,8 +55,35 @@ export interface SummaryExplanation {
  */
 export const explain = (machine: ConversationMachine, state: State): Explanation => {
   const { settings } = machine[internals];
+  return explanationOf(settings, nextPrompt(settings, state));
+};
+
+/**
+ * The same of the model call that is outstanding: what it was sent, by the cut that the journal has, whatever a machine
+ * would decide now; null where none is, summaries not counted. Reasons are not journalled: they are the machine's own
+ * where it cuts as was cut. The machine also says what is counted, and what there is room for.
+ *
+ * @throws SnapshotDamagedError as `explain`.
+ */
+export const explainCall = (machine: ConversationMachine, state: State): Explanation | null => {
+  const { settings } = machine[internals];
+  const { context } = ownedState(state);
+  const { open } = context;
+  if (open?.stage.type !== "responding") return null;
+  const { cut, system, pins } = open.stage.call;
+  const conversation = { ...context.conversation, system, pins };
+  const decided = decidePrompt(settings, { ...context, conversation, cut }, { open: () => open });
+  if (sameCut(cut, decided.cut)) return explanationOf(settings, decided);
+  const { situation } = decided;
+  const blocks = blocksOf(situation.thread, cut, system, situation.open(), settings.counts);
+  const tokens = counted(() => settings.counts.blocks(blocks));
+  const fits = situation.available === null || tokens === null || tokens <= situation.available;
+  const reason = `as ${cut.policy} decided then`;
+  return explanationOf(settings, { cut, reason, pressed: false, situation, blocks: () => blocks, tokens, fits });
+};
+
+const explanationOf = (settings: Settings, decision: PromptDecision): Explanation => {
   const { counts } = settings;
-  const decision = nextPrompt(settings, state);
   const { cut, reason, failed, situation } = decision;
   const { messages, tokens, available, fits } = promptAsDecided(settings, decision);
   const units = explainUnits(situation, decision);

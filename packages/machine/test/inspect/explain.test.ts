@@ -5,14 +5,16 @@ import { describe, expect, test } from "vitest";
 import {
   conversationMachine,
   type ConversationMachine,
+  type Message,
   messagesOf,
+  outstanding,
   promptOf,
   type State,
   textOf,
   transition,
   turnsOf,
 } from "../../src/index.ts";
-import { explain, explanationTable, figuresOf } from "../../src/inspect.ts";
+import { explain, explainCall, type Explanation, explanationTable, figuresOf } from "../../src/inspect.ts";
 import { estimateCounter, keepAll, lastTurns, type Policy } from "../../src/policies.ts";
 import { runs } from "../runs.ts";
 import { calling, Talk } from "../talk.ts";
@@ -296,5 +298,35 @@ describe("the figures of a thread", () => {
       const machine = conversationMachine({ budget });
       expect(figuresOf(machine, new Talk(machine, { system: "Hello." }).state)).toMatchObject({ share: null });
     }
+  });
+});
+
+describe("an explanation of a call", () => {
+  /** What the units are shown as, with the summary behind the system message. */
+  const shownIn = ({ units, summary }: Explanation): readonly Message[] => {
+    const isLed = units[0]?.kind === "system" && units[0].sent.length > 0;
+    const sent = units.flatMap((unit) => unit.sent);
+    return summary === null ? sent : sent.toSpliced(isLed ? 1 : 0, 0, summary.message);
+  };
+
+  test("is what the call was sent, under its own machine and under any other", () => {
+    let calls = 0;
+    fc.assert(
+      fc.property(lifeArbitrary, ({ play, policy }) => {
+        const machine = conversationMachine({ ...play.options, ...(policy === null ? {} : { policy }) });
+        const states = runSchedule(machine, play.schedule).steps.map(({ transition: { state } }) => state);
+        for (const state of states) {
+          const call = outstanding(state).find((effect) => effect.type === "callLlm" && effect.purpose === "answer");
+          const expected = call?.type === "callLlm" ? call.messages : null;
+          if (expected !== null) calls += 1;
+          for (const reader of [machine, conversationMachine(), conversationMachine({ policy: lastTurns(1) })]) {
+            const explanation = explainCall(reader, state);
+            expect(explanation === null ? null : shownIn(explanation)).toEqual(expected);
+          }
+        }
+      }),
+      { numRuns: runs(200) },
+    );
+    expect(calls).toBeGreaterThan(runs(200) / 4);
   });
 });

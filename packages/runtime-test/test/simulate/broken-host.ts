@@ -109,6 +109,7 @@ export const withAsk =
 /** A host that does some things otherwise. */
 export const changedHost = (host: Host, change: Partial<Host>): Host => ({
   threadDefaults: host.threadDefaults,
+  machine: host.machine,
   ask: (...given) => host.ask(...given),
   thread: (...given) => host.thread(...given),
   threads: (...given) => host.threads(...given),

@@ -1,4 +1,5 @@
 import { type OpenTurn, type State, toArray, type Turn } from "@colloquy/machine";
+import { foldable, type TreeRow, treeRows, type TurnTree, turnTree } from "@colloquy/machine/inspect";
 import { tokensOf } from "../text/figures.ts";
 import { type Line, line, type Span, span } from "../text/line.ts";
 import { oneLine, shortened } from "../text/printable.ts";
@@ -6,7 +7,6 @@ import { itemsOf } from "./items.ts";
 import { questionIn } from "./question.ts";
 import { rowOf } from "./row.ts";
 import { type Position, scrollingView, start } from "./scrolling-view.ts";
-import { foldable, type TreeRow, treeRows, type TurnTree, turnTree } from "./tree-rows.ts";
 import type { View, ViewStep } from "./view.ts";
 
 /** The turns of a thread with their branches; the head is selected. The way to the head is not indented, however long. */

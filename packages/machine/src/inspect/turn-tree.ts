@@ -1,4 +1,5 @@
-import { type State, turnsOf } from "@colloquy/machine";
+import { turnsOf } from "../conversation/read/turns.ts";
+import type { State } from "../conversation/protocol/state.ts";
 
 /** A turn in the tree, and where its row stands. */
 export interface TreeRow {

@@ -1,0 +1,84 @@
+import { h, type ComponentChild } from "preact";
+import { useState } from "preact/hooks";
+import type { Made, Setup } from "../wire/wire.ts";
+import { Dialog } from "./dialog.ts";
+import type { Go } from "./place.ts";
+import { asking, post } from "./server.ts";
+import { oneLine } from "./text.ts";
+
+export interface AgainDialogOptions {
+  readonly setup: Setup;
+  readonly thread: string;
+  readonly turn: number;
+  readonly go: Go;
+  readonly close: () => void;
+}
+
+/** Tries a turn again in a fork: under another policy, by another model, or with other words. The thread stays as it is. */
+export const AgainDialog = ({ setup, thread, turn, go, close }: AgainDialogOptions): ComponentChild => {
+  const [policy, setPolicy] = useState(setup.policies[0] ?? "");
+  const [model, setModel] = useState("");
+  const [input, setInput] = useState("");
+  const [problem, setProblem] = useState<string | null>(null);
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    const given = { turn, policy, ...(model === "" ? {} : { model }), ...(input === "" ? {} : { input }) };
+    void asking(
+      post<Made>("again", { thread }, given),
+      (made) => {
+        close();
+        go({ thread: made.threadId, seq: null, pane: "journal", view: "timeline", other: thread, otherSeq: null });
+      },
+      setProblem,
+    );
+  };
+  return h(
+    Dialog,
+    { title: `Try turn ${turn} again`, close },
+    h(
+      "form",
+      { class: "again", onSubmit: submit },
+      h(
+        "p",
+        { class: "dim" },
+        "The thread is copied up to the turn before, and asked there. Nothing else is run again.",
+      ),
+      field(
+        "Policy",
+        "select",
+        { value: policy, onChange: (event) => setPolicy(valueIn(event)) },
+        setup.policies.map(option),
+      ),
+      field("Model", "input", {
+        list: "models",
+        value: model,
+        placeholder: "the one that is configured",
+        onInput: (event) => setModel(valueIn(event)),
+      }),
+      h("datalist", { id: "models" }, setup.models.map(option)),
+      field("Ask", "textarea", {
+        value: input,
+        placeholder: "what the turn was asked",
+        onInput: (event) => setInput(valueIn(event)),
+      }),
+      problem !== null && h("p", { class: "problem" }, problem),
+      h("div", { class: "buttons" }, h("button", { class: "primary", type: "submit" }, "Try again")),
+    ),
+  );
+};
+
+interface Field {
+  readonly value: string;
+  readonly placeholder?: string;
+  readonly list?: string;
+  readonly onInput?: (event: Event) => void;
+  readonly onChange?: (event: Event) => void;
+}
+
+const field = (label: string, element: string, given: Field, ...within: readonly ComponentChild[]): ComponentChild =>
+  h("label", null, label, h(element, { ...given }, ...within));
+
+const option = (name: string): ComponentChild => h("option", { key: name, value: name }, oneLine(name));
+
+/** Each listens to an element that has a value. */
+const valueIn = (event: Event): string => (event.target as HTMLInputElement).value;

@@ -1,0 +1,136 @@
+import { Fragment, h, type ComponentChild } from "preact";
+import type { DifferenceView } from "../wire/wire.ts";
+import { MessageView } from "./message.ts";
+import type { Go, Place } from "./place.ts";
+import { useLoaded } from "./server.ts";
+import { counted, oneLine } from "./text.ts";
+
+export interface CompareTabOptions {
+  readonly place: Place;
+  readonly go: Go;
+  readonly thread: string;
+  readonly seq: number;
+}
+
+/** What is otherwise behind this entry than behind another, of this thread or of any. */
+export const CompareTab = ({ place, go, thread, seq }: CompareTabOptions): ComponentChild => {
+  const { other, otherSeq } = place;
+  const query = other === null ? null : { thread: other, seq: otherSeq, other: thread, otherSeq: seq };
+  const { value, problem } = useLoaded<DifferenceView>("difference", query);
+  const keep = h(
+    "button",
+    { type: "button", onClick: () => go({ other: thread, otherSeq: seq }) },
+    "Compare from here ",
+    h("kbd", null, "c"),
+  );
+  if (other === null)
+    return h(
+      "div",
+      { class: "scroll" },
+      h("p", { class: "note" }, "Keep this entry, then go to another one, of this thread or of any."),
+      keep,
+    );
+  return h(
+    "div",
+    { class: "scroll compare" },
+    h(
+      "p",
+      null,
+      h(
+        "button",
+        { class: "link", type: "button", onClick: () => go({ thread: other, seq: otherSeq }) },
+        sideName(other, otherSeq),
+      ),
+      " → ",
+      sideName(thread, seq),
+      " ",
+      keep,
+    ),
+    problem !== null && h("p", { class: "problem" }, problem),
+    value !== null && h(Difference, { view: value }),
+  );
+};
+
+const sideName = (thread: string, seq: number | null): string =>
+  `${oneLine(thread)}, ${seq === null ? "newest" : `entry ${seq}`}`;
+
+const Difference = ({
+  view: { difference, alike, left, right },
+}: {
+  readonly view: DifferenceView;
+}): ComponentChild => {
+  const { changes } = difference;
+  const turns = (["added", "removed", "changed", "entered", "left"] as const).filter(
+    (what) => difference[what].length > 0,
+  );
+  return h(
+    Fragment,
+    null,
+    changes.length + turns.length === 0
+      ? h("p", { class: "note" }, "Nothing is otherwise.")
+      : h(
+          "table",
+          null,
+          h("thead", null, h("tr", null, h("th", null, ""), h("th", null, "there"), h("th", null, "here"))),
+          h(
+            "tbody",
+            null,
+            changes.map(({ what, before, after }) =>
+              h(
+                "tr",
+                { key: what },
+                h("th", null, what),
+                h("td", { class: "was" }, valueOf(before)),
+                h("td", { class: "is" }, valueOf(after)),
+              ),
+            ),
+            turns.map((what) =>
+              h(
+                "tr",
+                { key: what },
+                h("th", null, turnWords[what]),
+                h("td", { colSpan: 2 }, numbersOf(difference[what])),
+              ),
+            ),
+          ),
+        ),
+    h(
+      "p",
+      { class: "dim" },
+      alike === 0 ? "No message is alike." : `The first ${counted(alike, "message is alike", "messages are alike")}.`,
+    ),
+    h("div", { class: "sides" }, side("there", left), side("here", right)),
+  );
+};
+
+const turnWords = {
+  added: "turns added",
+  removed: "turns missing",
+  changed: "turns changed",
+  entered: "came onto the path",
+  left: "left the path",
+} as const;
+
+const valueOf = (value: unknown): string =>
+  oneLine(typeof value === "string" ? value : JSON.stringify(value)).slice(0, 1_000);
+
+/** Neighbours as one range: `3 to 17, 20`. */
+const numbersOf = (numbers: readonly number[]): string => {
+  const ranges: [number, number][] = [];
+  for (const number of numbers) {
+    const last = ranges.at(-1);
+    if (last?.[1] === number - 1) last[1] = number;
+    else ranges.push([number, number]);
+  }
+  return ranges.map(([from, to]) => (from === to ? from : `${from} to ${to}`)).join(", ");
+};
+
+const side = (name: string, messages: DifferenceView["left"]): ComponentChild =>
+  h(
+    "div",
+    { class: `side ${name}` },
+    h("h3", null, name),
+    messages.length === 0
+      ? h("p", { class: "note" }, "nothing more")
+      : messages.map((message) => h(MessageView, { key: message.id, message })),
+  );

@@ -1,0 +1,34 @@
+import { type ComponentChildren, h, type ComponentChild } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+
+export interface DialogOptions {
+  readonly title: string;
+  readonly close: () => void;
+  readonly children?: ComponentChildren;
+}
+
+/** Something before the page, until Escape. */
+export const Dialog = ({ title, close, children }: DialogOptions): ComponentChild => {
+  const box = useRef<HTMLDialogElement>(null);
+  useEffect(() => box.current?.showModal(), []);
+  return h(
+    "dialog",
+    {
+      ref: box,
+      "aria-label": title,
+      onClose: close,
+      onClick: (event: Event) => event.target === box.current && close(),
+    },
+    h(
+      "div",
+      { class: "dialog" },
+      h(
+        "header",
+        null,
+        h("h2", null, title),
+        h("button", { type: "button", class: "close", "aria-label": "Close", onClick: close }, "×"),
+      ),
+      h("div", { class: "dialog-body" }, children),
+    ),
+  );
+};

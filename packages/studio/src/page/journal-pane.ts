@@ -1,0 +1,131 @@
+import { h, type ComponentChild } from "preact";
+import type { ThreadOverview, TimelineRow, TreeItem } from "../wire/wire.ts";
+import { Approvals } from "./approvals.ts";
+import type { Go, Place } from "./place.ts";
+import { addressOf } from "./server.ts";
+import { counted, oneLine, timeOf } from "./text.ts";
+import { type Items, VirtualList } from "./virtual-list.ts";
+
+export interface JournalPaneOptions {
+  readonly place: Place;
+  readonly go: Go;
+  readonly overview: ThreadOverview | null;
+  readonly problem: string | null;
+  readonly timeline: Items<TimelineRow>;
+  readonly tree: Items<TreeItem>;
+  readonly actions: ComponentChild;
+}
+
+/** A thread: its entries one after the other, or its turns as a tree. */
+export const JournalPane = (options: JournalPaneOptions): ComponentChild => {
+  const { place, go, overview, problem, timeline, tree } = options;
+  if (place.thread === null)
+    return h(
+      "section",
+      { class: "pane journal empty" },
+      h("p", { class: "note" }, "Choose a thread. ? shows the keys."),
+    );
+  return h(
+    "section",
+    { class: "pane journal", "aria-label": "Journal" },
+    h(
+      "header",
+      { class: "pane-head" },
+      h(
+        "button",
+        { class: "back", type: "button", "aria-label": "Back to the threads", onClick: () => go({ pane: "threads" }) },
+        "‹",
+      ),
+      h(
+        "div",
+        { class: "grow" },
+        h("h2", { title: visibleId(place.thread) }, oneLine(place.thread)),
+        h("div", { class: "dim small" }, overview === null ? (problem ?? " ") : aboutThread(overview, go)),
+      ),
+      h("div", { class: "tabs", role: "tablist" }, viewTab("timeline", place, go), viewTab("tree", place, go)),
+    ),
+    options.actions,
+    overview !== null &&
+      overview.approvals.length > 0 &&
+      h(Approvals, { thread: overview.threadId, approvals: overview.approvals }),
+    place.view === "timeline"
+      ? h(VirtualList<TimelineRow>, {
+          items: timeline,
+          rowHeight: 32,
+          label: "Timeline",
+          selected: place.seq ?? -1,
+          row: timelineRow,
+          onSelect: ({ seq }) => go({ seq, pane: "detail" }),
+          empty: "nothing was journalled yet",
+        })
+      : h(VirtualList<TreeItem>, {
+          items: tree,
+          rowHeight: 32,
+          label: "Tree of turns",
+          selected: null,
+          row: (item) => treeRow(item, place.seq),
+          onSelect: ({ seq }) => go({ seq, pane: "detail" }),
+          empty: "no turn yet",
+        }),
+  );
+};
+
+/** The address of a thread's journal, as a file. */
+export const exportOf = (thread: string): string => addressOf("export", { thread });
+
+const visibleId = (thread: string): string => oneLine(thread).slice(0, 500);
+
+const aboutThread = (
+  { entries, turns, usage, forkedFrom, place }: ThreadOverview,
+  go: Go,
+): readonly (ComponentChild | string)[] => [
+  `${counted(entries, "entry", "entries")}, ${counted(turns, "turn")}, ${usage} · ${place.replaceAll("_", " ")}`,
+  ...(forkedFrom === null
+    ? []
+    : [
+        " · forked from ",
+        h(
+          "button",
+          { class: "link", type: "button", onClick: () => go({ thread: forkedFrom.threadId, seq: null }) },
+          `${oneLine(forkedFrom.threadId)}, turn ${forkedFrom.turn}`,
+        ),
+      ]),
+];
+
+const viewTab = (view: Place["view"], place: Place, go: Go): ComponentChild =>
+  h(
+    "button",
+    { type: "button", role: "tab", "aria-selected": place.view === view, onClick: () => go({ view, pane: "journal" }) },
+    view === "timeline" ? "Timeline" : "Tree",
+  );
+
+const timelineRow = (row: TimelineRow, before: TimelineRow | undefined): ComponentChild => {
+  const begins = row.turn !== null && before?.turn !== row.turn;
+  return h(
+    "div",
+    { class: `entry ${row.kind}${begins ? " begins" : ""}` },
+    h("span", { class: "seq" }, row.seq),
+    h("span", { class: "turn" }, begins ? row.turn : ""),
+    h("span", { class: "dot", title: row.place.replaceAll("_", " ") }),
+    h("span", { class: "type" }, row.type),
+    h("span", { class: "words", dir: "auto" }, oneLine(row.words)),
+    row.marks.map((mark) => h("span", { class: "mark", key: mark }, mark)),
+    row.asks && h("span", { class: "asks", title: "has a model asked" }, "prompt"),
+    h("time", { class: "dim", title: timeOf(row.at) }, timeOf(row.at, false)),
+  );
+};
+
+const treeRow = (item: TreeItem, seq: number | null): ComponentChild =>
+  h(
+    "div",
+    {
+      class: `branch${item.onPath ? " on-path" : ""}${item.begins ? " begins" : ""}${item.seq === seq ? " present" : ""}`,
+      style: { paddingLeft: `${8 + Math.min(item.depth, 12) * 16}px` },
+    },
+    h("span", { class: `knot ${item.status}` }),
+    h("span", { class: "turn" }, item.turn === 0 ? "·" : item.turn),
+    h("span", { class: "words", dir: "auto" }, item.turn === 0 ? "the beginning" : oneLine(item.words)),
+    item.names.map((name) => h("span", { class: "mark", key: name }, oneLine(name))),
+    item.isHead && h("span", { class: "mark head" }, "head"),
+    item.status !== "completed" && item.turn !== 0 && h("span", { class: "mark" }, item.status),
+  );

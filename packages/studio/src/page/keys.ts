@@ -1,0 +1,60 @@
+import { h, type ComponentChild } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { Dialog } from "./dialog.ts";
+
+/** What a key does; null for one that is only shown. */
+export interface Key {
+  readonly keys: readonly string[];
+  readonly does: string;
+  readonly press: () => void;
+}
+
+/** Listens to keys, as long as nobody types and nothing stands before the page. */
+export const useKeys = (keys: readonly Key[]): void => {
+  const latest = useRef(keys);
+  latest.current = keys;
+  useEffect(() => {
+    const listen = (event: KeyboardEvent): void => {
+      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isTyping(event.target)) return;
+      const key = latest.current.find((each) => each.keys.includes(event.key));
+      if (key === undefined) return;
+      event.preventDefault();
+      key.press();
+    };
+    addEventListener("keydown", listen);
+    return () => removeEventListener("keydown", listen);
+  }, []);
+};
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement &&
+  (/^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName) || target.closest("dialog") !== null);
+
+/** All keys, and what they do. */
+export const Help = ({ keys, close }: { readonly keys: readonly Key[]; readonly close: () => void }): ComponentChild =>
+  h(
+    Dialog,
+    { title: "Keys", close },
+    h(
+      "table",
+      { class: "keys" },
+      h(
+        "tbody",
+        null,
+        keys.map(({ keys: names, does }) =>
+          h(
+            "tr",
+            { key: does },
+            h(
+              "td",
+              null,
+              names.map((name) => h("kbd", { key: name }, shownAs[name] ?? name)),
+            ),
+            h("td", null, does),
+          ),
+        ),
+      ),
+    ),
+  );
+
+const shownAs: Readonly<Record<string, string>> = { ArrowDown: "↓", ArrowUp: "↑", ArrowLeft: "←", ArrowRight: "→" };

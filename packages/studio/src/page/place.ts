@@ -1,0 +1,77 @@
+import { useEffect, useState } from "preact/hooks";
+
+/** What is looked at: all of it stands in the address, so that it can be gone back to, reloaded and passed on. */
+export interface Place {
+  readonly pane: Pane;
+  readonly thread: string | null;
+  /** The entry; null for the newest, whichever that is by now. */
+  readonly seq: number | null;
+  readonly view: "timeline" | "tree";
+  readonly tab: Tab;
+  /** The configuration under which a prompt is looked at; null for what was sent. */
+  readonly policy: string | null;
+  /** What is compared with. */
+  readonly other: string | null;
+  readonly otherSeq: number | null;
+}
+
+/** What keys go to, and what a narrow window shows. */
+export type Pane = (typeof panes)[number];
+export const panes = ["threads", "journal", "detail"] as const;
+
+export type Tab = (typeof tabs)[number];
+export const tabs = ["state", "prompt", "said", "compare"] as const;
+
+/** Goes somewhere. `quietly`: the way back does not stop here. */
+export type Go = (to: Partial<Place>, how?: "quietly") => void;
+
+/** Where the page is, and how to go elsewhere. */
+export const usePlace = (): readonly [Place, Go] => {
+  const [place, set] = useState(() => placeIn(location.hash));
+  useEffect(() => {
+    const follow = (): void => set(placeIn(location.hash));
+    addEventListener("popstate", follow);
+    addEventListener("hashchange", follow);
+    return () => {
+      removeEventListener("popstate", follow);
+      removeEventListener("hashchange", follow);
+    };
+  }, []);
+  const go: Go = (to, how) => {
+    const next = { ...placeIn(location.hash), ...to };
+    const hash = hashOf(next);
+    if (how === "quietly") history.replaceState(null, "", hash);
+    else if (hash !== location.hash) history.pushState(null, "", hash);
+    set(next);
+  };
+  return [place, go];
+};
+
+const hashOf = (place: Place): string => {
+  const given = Object.entries(place).filter(
+    ([name, value]) => value !== null && value !== defaults[name as keyof Place],
+  );
+  return `#${new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()}`;
+};
+
+const defaults: Partial<Place> = { pane: "threads", view: "timeline", tab: "state" };
+
+const placeIn = (hash: string): Place => {
+  const given = new URLSearchParams(hash.slice(1));
+  const among = <Name extends string>(name: string, names: readonly Name[], otherwise: Name): Name =>
+    names.find((each) => each === given.get(name)) ?? otherwise;
+  const number = (name: string): number | null => {
+    const text = given.get(name) ?? "";
+    return /^\d{1,15}$/.test(text) ? Number(text) : null;
+  };
+  return {
+    pane: among("pane", panes, "threads"),
+    thread: given.get("thread"),
+    seq: number("seq"),
+    view: among("view", ["timeline", "tree"], "timeline"),
+    tab: among("tab", tabs, "state"),
+    policy: given.get("policy"),
+    other: given.get("other"),
+    otherSeq: number("otherSeq"),
+  };
+};

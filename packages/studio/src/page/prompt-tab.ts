@@ -1,0 +1,267 @@
+import { Fragment, h, type ComponentChild } from "preact";
+import { useState } from "preact/hooks";
+import type { PromptView, Segment, SegmentKind, Setup, UnitItem, UnitView } from "../wire/wire.ts";
+import { Dialog } from "./dialog.ts";
+import { MessageView } from "./message.ts";
+import type { Go, Place } from "./place.ts";
+import { useLoaded } from "./server.ts";
+import { counted, JsonText, numberOf, oneLine } from "./text.ts";
+import { usePages, VirtualList } from "./virtual-list.ts";
+
+export interface PromptTabOptions {
+  readonly setup: Setup | null;
+  readonly place: Place;
+  readonly go: Go;
+  /** The entry that had the call asked for. */
+  readonly seq: number;
+  readonly thread: string;
+}
+
+/** The prompt of a call: what is kept of the thread and what is not, why, and what room it takes. */
+export const PromptTab = ({ setup, place, go, seq, thread }: PromptTabOptions): ComponentChild => {
+  const query = { thread, seq, policy: place.policy };
+  const { value: prompt, problem } = useLoaded<PromptView>("prompt", query);
+  const units = usePages<UnitItem>("units", query);
+  const [selected, select] = useState<number | null>(null);
+  const [opened, open] = useState<UnitItem | null>(null);
+  return h(
+    "div",
+    { class: "prompt-tab" },
+    h(
+      "div",
+      { class: "prompt-head" },
+      h(
+        "label",
+        { class: "policy" },
+        "shown ",
+        h(
+          "select",
+          {
+            "aria-label": "Policy",
+            value: place.policy ?? "",
+            // It is of this select.
+            onChange: (event: Event) => go({ policy: (event.target as HTMLSelectElement).value || null }),
+          },
+          h("option", { value: "" }, "as it was sent"),
+          setup?.policies.map((policy) =>
+            h("option", { key: policy, value: policy }, `as ${oneLine(policy)} would send it`),
+          ),
+        ),
+      ),
+      problem !== null && h("p", { class: "problem" }, problem),
+      prompt !== null && h(PromptHead, { prompt, go, show: select }),
+    ),
+    h(VirtualList<UnitItem>, {
+      items: units,
+      rowHeight: 46,
+      label: "Units of the thread",
+      selected,
+      row: unitRow,
+      onSelect: (unit, index) => {
+        select(index);
+        open(unit);
+      },
+      empty: "the prompt is empty",
+    }),
+    opened !== null &&
+      h(UnitDialog, { unit: opened, query: { ...query, from: opened.index, limit: 1 }, close: () => open(null) }),
+  );
+};
+
+interface PromptHeadOptions {
+  readonly prompt: PromptView;
+  readonly go: Go;
+  readonly show: (index: number) => void;
+}
+
+const PromptHead = ({ prompt, go, show }: PromptHeadOptions): ComponentChild => {
+  const { call, counts, tokens, wholeTokens, available, fits } = prompt;
+  const share = tokens === null || available === null || available <= 0 ? null : Math.round((tokens / available) * 100);
+  return h(
+    Fragment,
+    null,
+    h(
+      "p",
+      { class: "figures" },
+      h("strong", { class: fits ? "" : "problem" }, numberOf(tokens)),
+      available === null
+        ? " tokens, no bound"
+        : ` of ${counted(available, "token")}${share === null ? "" : ` (${share} %)`}`,
+      !fits && h("strong", { class: "problem" }, " does not fit"),
+      wholeTokens !== null &&
+        wholeTokens !== tokens &&
+        h("span", { class: "dim" }, `, all would take ${numberOf(wholeTokens)}`),
+      call.reported !== null && h("span", { class: "dim" }, `; the provider reported ${numberOf(call.reported)}`),
+    ),
+    h(BudgetBar, { prompt, show }),
+    h("div", { class: "dim small bar-label" }, "the thread from its beginning to its end"),
+    h(Bar, { segments: prompt.whole, scale: sumOf(prompt.whole), show, label: "The thread" }),
+    h(Legend, { counts }),
+    h("p", { class: "reason" }, h("code", null, oneLine(prompt.policy)), ` ${oneLine(prompt.reason)}`),
+    prompt.failed !== null && h("p", { class: "problem" }, oneLine(prompt.failed)),
+    !prompt.configured &&
+      h(
+        "p",
+        { class: "dim small" },
+        "The thread ran under another configuration than this studio's, which counts here and has the budget.",
+      ),
+    h(
+      "details",
+      { class: "call" },
+      h(
+        "summary",
+        null,
+        "call ",
+        h("code", null, `${call.turn}.${call.step}#${call.attempt}`),
+        ", asked by ",
+        h("button", { class: "link", type: "button", onClick: () => go({ seq: call.seq }) }, `entry ${call.seq}`),
+        h("code", { class: "digest" }, call.digest),
+      ),
+      h(JsonText, {
+        value: {
+          model: call.model,
+          tools: call.tools,
+          calibration: prompt.calibration,
+          tokensBesideMessages: prompt.besideTokens,
+        },
+      }),
+    ),
+  );
+};
+
+/** What the prompt takes of the room that there is, unit by unit; and what is kept free of it. */
+const BudgetBar = ({
+  prompt,
+  show,
+}: {
+  readonly prompt: PromptView;
+  readonly show: (index: number) => void;
+}): ComponentChild => {
+  const { budget, calibration, sent, besideTokens, tokens } = prompt;
+  const room = budget === null ? 0 : budget.tokens / calibration;
+  const reserve = budget === null ? 0 : budget.reserve / calibration;
+  const scale = Math.max(room, (tokens ?? sumOf(sent)) + reserve, 1);
+  return h(Bar, {
+    segments: sent,
+    scale,
+    show,
+    label: "The budget",
+    beside: besideTokens ?? 0,
+    reserve,
+  });
+};
+
+interface BarOptions {
+  readonly segments: readonly Segment[];
+  /** Tokens that the whole bar stands for. */
+  readonly scale: number;
+  readonly show: (index: number) => void;
+  readonly label: string;
+  readonly beside?: number;
+  readonly reserve?: number;
+}
+
+const Bar = ({ segments, scale, show, label, beside = 0, reserve = 0 }: BarOptions): ComponentChild => {
+  const width = (tokens: number): { readonly width: string } => ({
+    width: `${Math.min((tokens / Math.max(scale, 1)) * 100, 100)}%`,
+  });
+  return h(
+    "div",
+    { class: "bar", role: "img", "aria-label": label },
+    segments.map(({ kind, tokens, units, from }) =>
+      h("span", {
+        key: from,
+        class: `segment ${kind}`,
+        style: width(tokens),
+        title: `${kindWords[kind]}: ${counted(units, "unit")}, ${counted(tokens, "token")}`,
+        onClick: () => show(from),
+      }),
+    ),
+    beside > 0 &&
+      h("span", {
+        class: "segment beside",
+        style: width(beside),
+        title: `around the messages: ${counted(beside, "token")}`,
+      }),
+    reserve > 0 &&
+      h("span", {
+        class: "segment reserve",
+        style: width(reserve),
+        title: `kept free for the answer: ${counted(Math.round(reserve), "token")}`,
+      }),
+  );
+};
+
+const sumOf = (segments: readonly Segment[]): number => segments.reduce((sum, { tokens }) => sum + tokens, 0);
+
+const kindWords: Readonly<Record<SegmentKind, string>> = {
+  system: "system",
+  summary: "a summary of older turns",
+  pinned: "pinned",
+  whole: "kept whole",
+  shrunk: "shown in part",
+  open: "the turn that is asked about",
+  out: "left out",
+};
+
+const Legend = ({ counts }: { readonly counts: PromptView["counts"] }): ComponentChild =>
+  h(
+    "p",
+    { class: "legend" },
+    (["whole", "shrunk", "summary", "out"] as const)
+      .filter((shown) => counts[shown] > 0)
+      .map((shown) =>
+        h(
+          "span",
+          { key: shown },
+          h("i", { class: `glyph ${shown}` }),
+          `${numberOf(counts[shown])} ${shownWords[shown]}`,
+        ),
+      ),
+  );
+
+const shownWords = { whole: "whole", shrunk: "in part", summary: "in the summary", out: "left out" } as const;
+
+const unitRow = ({ turn, name, shown, rule, why, tokens, sentTokens, words }: UnitItem): ComponentChild =>
+  h(
+    "div",
+    { class: `unit ${shown}` },
+    h("i", { class: `glyph ${shown}` }),
+    h("span", { class: "turn" }, turn),
+    h(
+      "div",
+      { class: "grow" },
+      h("div", { class: "words", dir: "auto" }, h("span", { class: "unit-name" }, name), oneLine(words)),
+      h("div", { class: "why small" }, h("span", { class: "mark" }, rule), oneLine(why)),
+    ),
+    h(
+      "span",
+      { class: "tokens" },
+      sentTokens === tokens ? numberOf(tokens) : `${numberOf(sentTokens)} / ${numberOf(tokens)}`,
+    ),
+  );
+
+interface UnitDialogOptions {
+  readonly unit: UnitItem;
+  readonly query: Readonly<Record<string, string | number | null>>;
+  readonly close: () => void;
+}
+
+const UnitDialog = ({ unit, query, close }: UnitDialogOptions): ComponentChild => {
+  const { value, problem } = useLoaded<UnitView>("unit", query);
+  return h(
+    Dialog,
+    { title: `${unit.name}${unit.turn === "" ? "" : `, turn ${unit.turn}`}: ${shownWords[unit.shown]}`, close },
+    h("p", null, h("span", { class: "mark" }, unit.rule), oneLine(unit.why)),
+    problem !== null && h("p", { class: "problem" }, problem),
+    value?.messages.map((message) => h(MessageView, { key: message.id, message })),
+    unit.shown === "shrunk" &&
+      value !== null &&
+      h(
+        Fragment,
+        null,
+        h("h3", null, "as the prompt shows it"),
+        value.sent.map((message) => h(MessageView, { key: message.id, message })),
+      ),
+  );
+};

@@ -1,0 +1,77 @@
+import { Fragment, h, type ComponentChild } from "preact";
+import { useState } from "preact/hooks";
+
+/** A text with what can't be seen made visible: control characters, and those that turn the direction of others round. */
+const visible = (text: string): string =>
+  text.replaceAll(unseen, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`).toWellFormed();
+
+/** All controls but line feed and tab; marks of direction, of width nothing, and those that name languages. */
+const unseen =
+  // oxlint-disable-next-line no-control-regex
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+
+/** A text in one line. */
+export const oneLine = (text: string): string => visible(text.replaceAll(/\s+/g, " "));
+
+/** A text with its lines; of a long one the beginning, and more on request. */
+export const LongText = ({
+  text,
+  class: name = "text",
+}: {
+  readonly text: string;
+  readonly class?: string;
+}): ComponentChild => {
+  const [shown, setShown] = useState(textMax);
+  const more = text.length - shown;
+  return h(
+    Fragment,
+    null,
+    h("div", { class: name, dir: "auto" }, visible(more > 0 ? text.slice(0, shown) : text)),
+    more > 0 &&
+      h(
+        "button",
+        { class: "link", type: "button", onClick: () => setShown(shown * 10) },
+        `${more.toLocaleString("en")} more characters`,
+      ),
+  );
+};
+
+const textMax = 20_000;
+
+/** A JSON value, laid out and in colours. */
+export const JsonText = ({ value }: { readonly value: unknown }): ComponentChild => {
+  const text = JSON.stringify(value, null, 2) ?? "";
+  if (text.length > colouredMax) return h(LongText, { text, class: "json" });
+  return h("div", { class: "json" }, ...pieces(text));
+};
+
+const colouredMax = 8_000;
+
+const pieces = (text: string): readonly (ComponentChild | string)[] => {
+  const found: (ComponentChild | string)[] = [];
+  let end = 0;
+  for (const match of text.matchAll(/("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:-?\d[\d.eE+-]*|true|false|null)\b/g)) {
+    const [whole, quoted, colon] = match;
+    found.push(text.slice(end, match.index));
+    const name = quoted === undefined ? "atom" : colon === undefined ? "string" : "name";
+    found.push(h("span", { class: `json-${name}` }, visible(quoted ?? whole)), colon ?? "");
+    end = match.index + whole.length;
+  }
+  return [...found, text.slice(end)];
+};
+
+/** The time of an event, and its day where that is not today; events may say any number. */
+export const timeOf = (at: number, withDay: boolean = true): string => {
+  const date = new Date(at);
+  if (Number.isNaN(date.getTime())) return String(at);
+  const time = date.toLocaleTimeString("en-GB");
+  const isToday = date.toDateString() === new Date().toDateString();
+  return isToday || !withDay ? time : `${date.toLocaleDateString("sv-SE")} ${time.slice(0, 5)}`;
+};
+
+/** A number for a person: `12,480`; a question mark where it is not known. */
+export const numberOf = (count: number | null): string => (count === null ? "?" : count.toLocaleString("en"));
+
+/** `1 turn`, `2,000 turns`. */
+export const counted = (count: number, one: string, many: string = `${one}s`): string =>
+  `${numberOf(count)} ${count === 1 ? one : many}`;

@@ -1,0 +1,154 @@
+import {
+  type ConversationMachine,
+  fingerprintOf,
+  type Message,
+  outstanding,
+  partText,
+  type State,
+} from "@colloquy/machine";
+import {
+  explain,
+  explainCall,
+  type Explanation,
+  type UnitExplanation,
+  type UnitShown,
+} from "@colloquy/machine/inspect";
+import type { PromptView, Segment, SegmentKind, UnitItem } from "../wire/wire.ts";
+import { beginning } from "./timeline-row.ts";
+
+/** The prompt of a call with all of its units. */
+export interface WholePrompt {
+  readonly view: PromptView;
+  readonly units: readonly UnitItem[];
+  readonly explained: readonly UnitExplanation[];
+}
+
+export interface PromptQuestion {
+  /** Counts, has the room, and says why. */
+  readonly machine: ConversationMachine;
+  /** `sent`: what was sent, as the journal has it. `now`: what this machine would send in its place. */
+  readonly as: "sent" | "now";
+  /** The entry that had the call asked for. */
+  readonly seq: number;
+  /** Input tokens as the provider reported them. */
+  readonly reported: number | null;
+}
+
+/** The prompt of the call that is outstanding in a state; null where none is. Pure. */
+export const promptView = (state: State, { machine, as, seq, reported }: PromptQuestion): WholePrompt | null => {
+  const call = outstanding(state).find((effect) => effect.type === "callLlm" && effect.purpose === "answer");
+  const sent = explainCall(machine, state);
+  if (call?.type !== "callLlm" || sent === null) return null;
+  const explanation = as === "sent" ? sent : explain(machine, state);
+  const units = unitsOf(explanation);
+  const kinds = units.map(kindOf);
+  return {
+    explained: units,
+    units: units.map(itemOf),
+    view: {
+      call: {
+        seq,
+        turn: call.turn,
+        step: call.step,
+        attempt: call.attempt,
+        digest: call.promptDigest,
+        model: call.model,
+        tools: (call.tools ?? []).map(({ name }) => name),
+        reported,
+      },
+      configured: state.context.configuration.fingerprint === fingerprintOf(machine),
+      ...figuresIn(explanation),
+      counts: countsOf(units),
+      sent: segments(units, kinds, ({ sentTokens }) => sentTokens ?? 0).filter(({ kind }) => kind !== "out"),
+      whole: segments(units, kinds, ({ tokens }) => tokens ?? 0),
+    },
+  };
+};
+
+const figuresIn = (explanation: Explanation) => {
+  const {
+    policy,
+    reason,
+    failed = null,
+    tokens,
+    besideTokens,
+    wholeTokens,
+    available,
+    budget,
+    calibration,
+    fits,
+  } = explanation;
+  return { policy, reason, failed, tokens, besideTokens, wholeTokens, available, budget, calibration, fits };
+};
+
+/** With the message that stands for older turns, where the prompt has it: behind the system message. */
+const unitsOf = ({ units, summary }: Explanation): readonly UnitExplanation[] => {
+  if (summary === null) return units;
+  const { message, tokens, turns } = summary;
+  const unit: UnitExplanation = {
+    turn: null,
+    id: message.id,
+    kind: "message",
+    messages: [message],
+    sent: [message],
+    shown: "whole",
+    rule: "summary",
+    why: `stands for turns ${turns.from} to ${turns.to}`,
+    tokens,
+    sentTokens: tokens,
+  };
+  return units.toSpliced(units[0]?.kind === "system" ? 1 : 0, 0, unit);
+};
+
+const countsOf = (units: readonly UnitExplanation[]): Record<UnitShown, number> => {
+  const counts = { whole: 0, shrunk: 0, summary: 0, out: 0 };
+  for (const { shown } of units) counts[shown] += 1;
+  return counts;
+};
+
+const kindOf = ({ kind, shown, rule }: UnitExplanation): SegmentKind => {
+  if (shown === "out" || shown === "summary") return "out";
+  if (kind === "system") return "system";
+  if (rule === "summary") return "summary";
+  if (shown === "shrunk") return "shrunk";
+  if (rule === "fixed") return "open";
+  return rule === "pinned" ? "pinned" : "whole";
+};
+
+/** Neighbours of one turn or, where there are many, of one kind; at last of any, so that there are never too many to draw. */
+const segments = (
+  units: readonly UnitExplanation[],
+  kinds: readonly SegmentKind[],
+  tokensOf: (unit: UnitExplanation) => number,
+): readonly Segment[] => {
+  const runs: Segment[] = [];
+  const least = Math.ceil(units.length / segmentsMax);
+  for (const [from, unit] of units.entries()) {
+    const kind = kinds[from] ?? "whole";
+    const last = runs.at(-1);
+    const joins = last?.kind === kind && (units.length <= segmentsMax ? units[from - 1]?.turn === unit.turn : true);
+    if (last !== undefined && (joins || last.units < least))
+      runs[runs.length - 1] = { ...last, tokens: last.tokens + tokensOf(unit), units: last.units + 1 };
+    else runs.push({ kind, tokens: tokensOf(unit), units: 1, from });
+  }
+  return runs;
+};
+
+const segmentsMax = 200;
+
+const itemOf = (unit: UnitExplanation, index: number): UnitItem => {
+  const { turn, kind, messages, shown, rule, why, tokens, sentTokens } = unit;
+  return {
+    index,
+    turn: turn === null ? "" : String(turn),
+    name: rule === "summary" && shown === "whole" ? "summary" : kind === "message" ? (messages[0]?.role ?? kind) : kind,
+    shown,
+    rule,
+    why: beginning(why),
+    tokens,
+    sentTokens,
+    words: beginning(messages.map(wordsOf).join(" ")),
+  };
+};
+
+const wordsOf = ({ parts }: Message): string => parts.map(partText).join(" ");

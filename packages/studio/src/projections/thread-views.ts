@@ -1,0 +1,121 @@
+import {
+  type Message,
+  messagesOf,
+  type OpenTurn,
+  type State,
+  toArray,
+  type Turn,
+  type Usage,
+  approvalsOf,
+  lastTurnOf,
+} from "@colloquy/machine";
+import { differenceBetween, treeRows, turnTree } from "@colloquy/machine/inspect";
+import type { DifferenceView, EntryView, ThreadOverview, TimelineRow, TreeItem } from "../wire/wire.ts";
+import { beginning, placeOf } from "./timeline-row.ts";
+
+/** A thread as it is now. Pure. */
+export const overviewOf = (state: State, entries: number): ThreadOverview => {
+  const { threadId, conversation, createdAt, updatedAt, metadata, forkedFrom, usage, open } = state.context;
+  return {
+    threadId,
+    entries,
+    turns: conversation.turns.length + (open === null ? 0 : 1),
+    head: open?.number ?? conversation.head,
+    place: placeOf(state.value),
+    createdAt,
+    updatedAt,
+    metadata,
+    forkedFrom,
+    approvals: approvalsOf(state),
+    usage: usageWords(usage.total),
+  };
+};
+
+/** All turns with their branches, in the order of rows. Pure. @param rows those of the journal */
+export const treeOf = (state: State, rows: readonly TimelineRow[]): readonly TreeItem[] => {
+  const { conversation, open } = state.context;
+  const turns = new Map<number, Turn | OpenTurn>(toArray(conversation.turns).map((turn) => [turn.number, turn]));
+  if (open !== null) turns.set(open.number, open);
+  const opened = new Map<number, TimelineRow>();
+  for (const row of rows) if (row.turn !== null && !opened.has(row.turn)) opened.set(row.turn, row);
+  const tree = turnTree(state, turns.values());
+  const head = open?.number ?? conversation.head;
+  return treeRows(tree, new Set()).map(({ turn, depth, begins }) => ({
+    turn,
+    depth,
+    begins,
+    onPath: tree.path.has(turn),
+    isHead: turn === head,
+    status: turn === 0 ? "beginning" : statusOf(turns.get(turn)),
+    words: opened.get(turn)?.words ?? "",
+    names: Object.entries(conversation.checkpoints).flatMap(([name, at]) => (at === turn ? [name] : [])),
+    seq: opened.get(turn)?.seq ?? 0,
+  }));
+};
+
+/** What there is to say of the state behind an entry. Pure. */
+export const factsOf = (state: State): EntryView["facts"] => {
+  const { conversation, open, queue, usage, updatedAt, cut, configuration, fullness } = state.context;
+  const turn = lastTurnOf(state);
+  const facts: readonly (readonly [string, string])[] = [
+    ["time", timeOf(updatedAt)],
+    ["head", conversation.head === 0 ? "the beginning" : `turn ${conversation.head} of ${conversation.turns.length}`],
+    ["open turn", open === null ? "" : `${open.number}, step ${open.step}, ${open.stage.type}`],
+    ["last turn", open !== null || turn === undefined ? "" : `${turn.number} ${turn.outcome.status}`],
+    ["waiting", queue.length === 0 ? "" : `${queue.length} asks`],
+    ["cut", cut === null ? "" : cut.policy],
+    ["fullness", fullness === "within" ? "" : fullness.replaceAll("_", " ")],
+    ["usage", usageWords(usage.total)],
+    ["configuration", configuration.fingerprint],
+  ];
+  return facts.filter(([, text]) => text !== "");
+};
+
+/** What one side has that the other has not, beside what both begin with. Pure. */
+export const differenceOf = (left: State, right: State): DifferenceView => {
+  const [ours, theirs] = [spokenIn(left), spokenIn(right)];
+  const differs = ours.findIndex(
+    (message, index) => message.digest !== theirs[index]?.digest || message.role !== theirs[index]?.role,
+  );
+  const alike = differs === -1 ? ours.length : differs;
+  return {
+    difference: differenceBetween(left, right),
+    alike,
+    left: ours.slice(alike, alike + shownMax),
+    right: theirs.slice(alike, alike + shownMax),
+  };
+};
+
+const shownMax = 100;
+
+/** The path, led by the system message. */
+export const spokenIn = (state: State): readonly Message[] => {
+  const { system } = state.context.conversation;
+  return system === null ? messagesOf(state) : [system, ...messagesOf(state)];
+};
+
+const statusOf = (turn: Turn | OpenTurn | undefined): string =>
+  turn === undefined ? "" : "outcome" in turn ? turn.outcome.status : "open";
+
+const usageWords = ({ calls, inputTokens, outputTokens, cost }: Usage): string => {
+  const tokens = [
+    [inputTokens, "in"],
+    [outputTokens, "out"],
+  ] as const;
+  return [
+    `${calls} ${calls === 1 ? "call" : "calls"}`,
+    ...tokens.flatMap(([{ sum, reported, unreported }, way]) =>
+      reported === 0 ? [] : [`${unreported === 0 ? "" : "≥ "}${sum.toLocaleString("en")} tokens ${way}`],
+    ),
+    ...Object.entries(cost).map(
+      ([currency, { sum }]) =>
+        `${(sum / 1e9).toLocaleString("en", { maximumSignificantDigits: 3 })} ${beginning(currency, 8)}`,
+    ),
+  ].join(", ");
+};
+
+/** Events may say any number. */
+const timeOf = (at: number): string => {
+  const date = new Date(at);
+  return Number.isNaN(date.getTime()) ? String(at) : date.toISOString();
+};

@@ -1,0 +1,134 @@
+import type { Store } from "@colloquy/host";
+import { withRedactions } from "@colloquy/host/store";
+import type { Entry, LaterEntry, State } from "@colloquy/machine";
+import { decodeEntry, describeDecodeError, fold, foldEntry } from "@colloquy/machine/journal";
+import { asksModel, rowOf } from "../projections/timeline-row.ts";
+import type { TimelineRow } from "../wire/wire.ts";
+
+/** A thread that was read, for as long as nobody changes it. */
+export interface ReadThread {
+  readonly entries: readonly Entry[];
+  readonly rows: readonly TimelineRow[];
+  /** Behind the newest entry. */
+  readonly state: State;
+  /** The state behind an entry that is there. */
+  at(seq: number): State;
+  /** The entry that had the newest call asked for, up to an entry; null for none. */
+  callAt(seq: number): number | null;
+}
+
+/** Why a thread can't be shown, in words. */
+export class UnreadableThreadError extends Error {
+  override readonly name = "UnreadableThreadError";
+}
+
+/**
+ * Reads threads, and of one that it has read only what is new. Takes no lease. It keeps the last few.
+ *
+ * @returns null for a thread that is not there. Rejects with `UnreadableThreadError`.
+ */
+export const threadReader = (store: Store): ((threadId: string) => Promise<ReadThread | null>) => {
+  const kept = new Map<string, Reading>();
+  return async (threadId) => {
+    const known = kept.get(threadId);
+    kept.delete(threadId);
+    const reading =
+      (known === undefined ? null : await known.continued(store)) ?? (await Reading.begun(store, threadId));
+    if (reading === null) return null;
+    kept.set(threadId, reading);
+    for (const oldest of [...kept.keys()].slice(0, -keptMax)) kept.delete(oldest);
+    return reading;
+  };
+};
+
+const keptMax = 4;
+
+/** Between these a state is folded anew: to keep each would take far more room than the journal. */
+const statesEvery = 256;
+
+class Reading implements ReadThread {
+  readonly #threadId: string;
+  readonly entries: Entry[] = [];
+  readonly rows: TimelineRow[] = [];
+  readonly #states: State[] = [];
+  readonly #calls: number[] = [];
+  #state: State | null = null;
+
+  private constructor(threadId: string) {
+    this.#threadId = threadId;
+  }
+
+  static async begun(store: Store, threadId: string): Promise<Reading | null> {
+    const stored = await store.read(threadId);
+    if (stored.length === 0) return null;
+    const reading = new Reading(threadId);
+    reading.#add(withRedactions(stored.map(decoded)));
+    return reading;
+  }
+
+  /** Null where it has to be read anew: it was redacted, deleted, or made again. */
+  async continued(store: Store): Promise<Reading | null> {
+    const last = this.entries.length - 1;
+    const stored = await store.read(this.#threadId, last);
+    const [same, ...news] = stored;
+    if (JSON.stringify(same) !== JSON.stringify(this.entries[last])) return null;
+    if (news.length === 0) return this;
+    const entries = news.map((entry, index) => decoded(entry, last + 1 + index));
+    if (entries.some(({ event }) => event.type === "thread.redacted")) return null;
+    this.#add(entries);
+    return this;
+  }
+
+  get state(): State {
+    if (this.#state === null) throw new Error("a thread that was read has a state");
+    return this.#state;
+  }
+
+  at(seq: number): State {
+    const begin = Math.min(Math.floor(seq / statesEvery), this.#states.length - 1);
+    const first = this.#states[begin] ?? this.state;
+    return (
+      this.entries
+        .slice(begin * statesEvery + 1, seq + 1)
+        // Only the first entry begins a thread, and it is none of these.
+        .reduce((state, entry) => foldEntry(state, entry as LaterEntry), first)
+    );
+  }
+
+  callAt(seq: number): number | null {
+    return this.#calls.findLast((call) => call <= seq) ?? null;
+  }
+
+  #add(entries: readonly Entry[]): void {
+    for (const entry of entries) {
+      const before = this.#state;
+      const after = before === null ? this.#begin(entry) : this.#follow(before, entry);
+      if (entry.seq % statesEvery === 0) this.#states.push(after);
+      if (asksModel(before, after)) this.#calls.push(entry.seq);
+      this.entries.push(entry);
+      this.rows.push(rowOf(entry, before, after));
+      this.#state = after;
+    }
+  }
+
+  #begin(entry: Entry): State {
+    const begun = fold([entry]);
+    if ("left" in begun) throw new UnreadableThreadError(`entry ${begun.left.seq}: ${begun.left.reason}`);
+    return begun.right;
+  }
+
+  #follow(before: State, entry: Entry): State {
+    try {
+      // `foldEntry` refuses a second beginning as it refuses any other nonsense.
+      return foldEntry(before, entry as LaterEntry);
+    } catch (thrown) {
+      throw new UnreadableThreadError(`entry ${entry.seq}: ${thrown instanceof Error ? thrown.message : "unreadable"}`);
+    }
+  }
+}
+
+const decoded = (stored: unknown, index: number): Entry => {
+  const entry = decodeEntry(stored, index);
+  if ("left" in entry) throw new UnreadableThreadError(describeDecodeError(entry.left));
+  return entry.right;
+};

@@ -1,0 +1,144 @@
+import { type Call, eventStream, HttpError, type Route } from "@colloquy/server";
+import { chartOf } from "../projections/chart.ts";
+import { promptView, type WholePrompt } from "../projections/prompt-view.ts";
+import { differenceOf, factsOf, overviewOf, spokenIn, treeOf } from "../projections/thread-views.ts";
+import { changedThreads } from "../reading/changed-threads.ts";
+import type { ReadThread } from "../reading/thread-reader.ts";
+import type { EntryView, SearchView, Setup, ThreadList, UnitView } from "../wire/wire.ts";
+import type { StudioOptions } from "./options.ts";
+import { answer, entryIn, pageIn, type Reader, textIn, threadIn } from "./query.ts";
+
+/** The routes that only look. */
+export const lookingRoutes = (options: StudioOptions, read: Reader): readonly Route[] => {
+  const { store, clock } = options;
+  const get = (path: string, description: string, handle: Route["handle"]): Route => ({
+    method: "GET",
+    path: `/studio/api/${path}`,
+    description,
+    handle,
+  });
+  const ofThread = (path: string, description: string, view: (thread: ReadThread, call: Call) => object): Route =>
+    get(path, description, async (call) => answer(view(await threadIn(call, read), call)));
+  const prompts = promptReader(options);
+  return [
+    get("setup", "What can be shown and done here.", () => answer(setupOf(options))),
+    get("threads", "The threads of the store, newest first.", async ({ url }) => {
+      const after = url.searchParams.get("after");
+      const page: ThreadList = await store.list(after === null ? {} : { after });
+      return answer(page);
+    }),
+    get("events", "The threads that change, as they do.", (call) => {
+      const stream = call.openStream();
+      const changes = changedThreads({ store, clock, everyMs: options.everyMs ?? 500, signal: call.signal });
+      return eventStream(stream, blocksOf(changes));
+    }),
+    ofThread("thread", "A thread as it is now.", ({ state, entries }) => overviewOf(state, entries.length)),
+    ofThread("timeline", "The entries of a thread.", ({ rows }, call) => pageIn(call, rows)),
+    ofThread("tree", "Its turns, with all branches.", ({ state, rows }, call) => pageIn(call, treeOf(state, rows))),
+    ofThread("entry", "An entry, and the state behind it.", entryView),
+    ofThread("said", "The conversation behind an entry.", (thread, call) =>
+      pageIn(call, spokenIn(thread.at(entryIn(call, thread).seq))),
+    ),
+    ofThread("prompt", "The prompt of a call: what it shows, and why.", (thread, call) => prompts(thread, call).view),
+    ofThread("units", "The units of a thread in a prompt.", (thread, call) =>
+      pageIn(call, prompts(thread, call).units),
+    ),
+    ofThread("unit", "A unit whole, and as the prompt shows it.", (thread, call): UnitView => {
+      const unit = pageIn(call, prompts(thread, call).explained).items[0];
+      if (unit === undefined) throw new HttpError(404, "the prompt has no such unit", { param: "from" });
+      return { messages: unit.messages, sent: unit.sent };
+    }),
+    get("difference", "What is otherwise behind one entry than behind another.", async (call) => {
+      const [left, right] = [await threadIn(call, read), await threadIn(call, read, "other")];
+      const [one, other] = [left.at(entryIn(call, left).seq), right.at(entryIn(call, right, "otherSeq").seq)];
+      return answer(differenceOf(one, other));
+    }),
+    get("search", "Where all of these words were said.", async (call) => {
+      if (store.search === undefined)
+        throw new HttpError(501, "this store can't be searched; one in a SQLite file can");
+      const after = call.url.searchParams.get("after");
+      const found: SearchView = await store.search(textIn(call, "words"), {
+        limit: 50,
+        ...(after === null ? {} : { after }),
+      });
+      return answer(found);
+    }),
+    get("export", "A thread as its journal, in JSON lines.", async (call) => journalFile(await threadIn(call, read))),
+  ];
+};
+
+const setupOf = ({ store, configurations, models = [], about }: StudioOptions): Setup => ({
+  chart: chartOf(configurations[0].host.machine),
+  policies: configurations.map(({ name }) => name),
+  models,
+  searches: store.search !== undefined,
+  about,
+});
+
+const blocksOf = async function* (changes: AsyncIterable<object>): AsyncGenerator<string> {
+  for await (const threads of changes) yield `event: threads\ndata: ${JSON.stringify(threads)}`;
+};
+
+const entryView = (thread: ReadThread, call: Call): EntryView => {
+  const entry = entryIn(call, thread);
+  const { seq } = entry;
+  return {
+    entry,
+    entries: thread.entries.length,
+    came: thread.rows[seq - 1]?.place ?? null,
+    place: thread.rows[seq]?.place ?? "",
+    turn: thread.rows[seq]?.turn ?? null,
+    facts: factsOf(thread.at(seq)),
+    call: thread.callAt(seq),
+  };
+};
+
+/** What was explained last is asked for again, page by page. */
+const promptReader = ({ configurations }: StudioOptions): ((thread: ReadThread, call: Call) => WholePrompt) => {
+  let last: { readonly of: ReadThread; readonly key: string; readonly prompt: WholePrompt } | null = null;
+  return (thread, call) => {
+    const policy = call.url.searchParams.get("policy");
+    const configuration = policy === null ? configurations[0] : configurations.find(({ name }) => name === policy);
+    if (configuration === undefined) throw new HttpError(400, "there is no such policy", { param: "policy" });
+    const seq = thread.callAt(entryIn(call, thread).seq);
+    const key = JSON.stringify([seq, policy]);
+    if (last?.of === thread && last.key === key) return last.prompt;
+    const prompt =
+      seq === null
+        ? null
+        : promptView(thread.at(seq), {
+            machine: configuration.host.machine,
+            as: policy === null ? "sent" : "now",
+            seq,
+            reported: reportedAfter(thread, seq),
+          });
+    if (prompt === null) throw new HttpError(404, "no model was asked up to this entry", { code: "no_call" });
+    last = { of: thread, key, prompt };
+    return prompt;
+  };
+};
+
+/** What the outcome of the call says that is asked for there. */
+const reportedAfter = (thread: ReadThread, seq: number): number | null => {
+  const { open } = thread.at(seq).context;
+  if (open?.stage.type !== "responding") return null;
+  const call = `/${open.number}.${open.step}#${open.stage.call.attempt}`;
+  for (const { event } of thread.entries.slice(seq + 1, seq + outcomesWithin)) {
+    if ((event.type === "llm.completed" || event.type === "llm.failed") && event.effectId.endsWith(call))
+      return event.usage?.inputTokens ?? null;
+  }
+  return null;
+};
+
+const outcomesWithin = 100;
+
+const journalFile = ({ entries, state }: ReadThread): Response => {
+  const name = state.context.threadId.replaceAll(/[^A-Za-z0-9_-]+/g, "-").slice(0, 80);
+  return new Response(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""), {
+    headers: {
+      "content-type": "application/jsonl; charset=utf-8",
+      "content-disposition": `attachment; filename="${name}.jsonl"`,
+      "cache-control": "no-store",
+    },
+  });
+};

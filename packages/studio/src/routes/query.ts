@@ -1,0 +1,53 @@
+import type { Entry } from "@colloquy/machine";
+import { type Call, HttpError } from "@colloquy/server";
+import { type ReadThread, UnreadableThreadError } from "../reading/thread-reader.ts";
+import type { Page } from "../wire/wire.ts";
+
+/** What routes read threads with. */
+export type Reader = (threadId: string) => Promise<ReadThread | null>;
+
+/** The thread that the query names. @throws HttpError 400, 404, 422 */
+export const threadIn = async (call: Call, read: Reader, name = "thread"): Promise<ReadThread> => {
+  const threadId = textIn(call, name);
+  try {
+    const thread = (await call.mayUse(threadId)) ? await read(threadId) : null;
+    if (thread !== null) return thread;
+  } catch (thrown) {
+    if (thrown instanceof UnreadableThreadError)
+      throw new HttpError(422, `this thread can't be read: ${thrown.message}`);
+    throw thrown;
+  }
+  throw new HttpError(404, "there is no such thread");
+};
+
+/** @throws HttpError 400 where it is not given */
+export const textIn = ({ url }: Call, name: string): string => {
+  const text = url.searchParams.get(name);
+  if (text === null || text === "") throw new HttpError(400, `${name} is missing in the query`, { param: name });
+  return text;
+};
+
+/** An entry of a thread. @throws HttpError 400, 404 */
+export const entryIn = (call: Call, { entries }: ReadThread, name = "seq"): Entry => {
+  const entry = entries[numberIn(call, name, entries.length - 1)];
+  if (entry === undefined)
+    throw new HttpError(404, `there are entries 0 to ${entries.length - 1}, and no other`, { param: name });
+  return entry;
+};
+
+/** Of a list those that the query asks for: `limit` of them behind `from`. @throws HttpError 400 */
+export const pageIn = <Item>(call: Call, items: readonly Item[]): Page<Item> => {
+  const from = numberIn(call, "from", 0);
+  const limit = Math.min(numberIn(call, "limit", 100), 500);
+  return { total: items.length, from, items: items.slice(from, from + limit) };
+};
+
+/** What is shown is as it is now. */
+export const answer = (body: object): Response => Response.json(body, { headers: { "cache-control": "no-store" } });
+
+const numberIn = ({ url }: Call, name: string, otherwise: number): number => {
+  const text = url.searchParams.get(name);
+  if (text === null) return otherwise;
+  if (!/^\d{1,15}$/.test(text)) throw new HttpError(400, `${name} must be a whole number, 0 or more`, { param: name });
+  return Number(text);
+};

@@ -1,0 +1,68 @@
+import { type Browser, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect } from "vitest";
+
+/** What tests in a browser are given. */
+export interface InBrowser {
+  /** A page of a window of that width, at an address; whatever it reports, or asks of another origin, fails the test that looks at `problems`. */
+  readonly open: (url: string, size?: { readonly width: number; readonly height: number }) => Promise<Opened>;
+}
+
+export interface Opened {
+  readonly page: Page;
+  /** What the page reported, and what it asked for elsewhere. */
+  readonly problems: readonly string[];
+}
+
+/** Starts a headless Chromium. */
+const startBrowser = (executablePath: string): Promise<Browser> =>
+  chromium.launch({
+    executablePath,
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+
+/** Tests that need a browser, one for all of them. Without one they are left out, and their name says why. */
+export const withBrowser = (name: string, tests: (browser: InBrowser) => void): void => {
+  const path = process.env["COLLOQUY_CHROMIUM"] ?? "";
+  const leftOut =
+    path === "" ? " (left out: COLLOQUY_CHROMIUM names no browser; `pnpm servers pnpm test` has one)" : "";
+  describe.skipIf(path === "")(`${name}${leftOut}`, () => {
+    let browser: Browser | null = null;
+    beforeAll(async () => {
+      browser = await startBrowser(path);
+    });
+    afterAll(() => browser?.close());
+    tests({
+      open: async (url, viewport = { width: 1_600, height: 900 }) => {
+        if (browser === null) throw new Error("the browser did not start");
+        const context = await browser.newContext({ viewport });
+        const page = await context.newPage();
+        const problems: string[] = [];
+        page.on("pageerror", (error) => problems.push(`error: ${error.message}`));
+        page.on("dialog", (dialog) => problems.push(`dialog: ${dialog.message()}`));
+        page.on("console", (message) => {
+          if (message.type() === "error" || message.type() === "warning")
+            problems.push(`${message.type()}: ${message.text()}`);
+        });
+        page.on("request", (request) => {
+          if (new URL(request.url()).origin !== new URL(url).origin) problems.push(`asks ${request.url()}`);
+        });
+        await page.goto(url);
+        return { page, problems };
+      },
+    });
+  });
+};
+
+/** Whether all of a page is as wide as its window, so that nothing is reached by scrolling aside alone. */
+export const fitsAcross = async (page: Page): Promise<void> => {
+  const [inner, outer] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth] as const);
+  expect(inner).toBeLessThanOrEqual(outer);
+};

@@ -1,0 +1,36 @@
+import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+
+import { cacheFolder, librariesOf, unpackDebian } from "./debian-packages.ts";
+
+/**
+ * The path of a headless Chromium that can be started: the one that is installed, else the one of Debian's packages,
+ * unpacked where it is kept for the next time, or in a folder of the caller's.
+ */
+export const chromiumProgram = (folder: string): string => {
+  const folders = (process.env["PATH"] ?? "").split(delimiter);
+  const paths = folders.flatMap((each) => [join(each, name), join(each, "chromium")]);
+  return paths.find((path) => existsSync(path)) ?? unpacked(cacheFolder() ?? folder);
+};
+
+const name = "chromium-headless-shell";
+
+/** As a script that names its libraries: whoever starts a browser gives it no environment. */
+const unpacked = (folder: string): string => {
+  const place = join(folder, `${name}-unpacked`);
+  const script = join(place, name);
+  if (existsSync(script)) return script;
+  const made = mkdtempSync(`${place}-`);
+  try {
+    unpackDebian(/^(chromium-common|chromium-headless-shell|lib.*)$/, [name], made);
+    const libraries = `${librariesOf(made)}:${librariesOf(made, "pulseaudio")}`.replaceAll(made, place);
+    const program = join(place, "usr/lib/chromium", name);
+    writeFileSync(join(made, name), `#!/bin/sh\nLD_LIBRARY_PATH="${libraries}" exec "${program}" "$@"\n`, {
+      mode: 0o755,
+    });
+    if (!existsSync(place)) renameSync(made, place);
+  } finally {
+    rmSync(made, { recursive: true, force: true });
+  }
+  return script;
+};
