@@ -1,5 +1,5 @@
 import { type AskHandle, type AskOptions, type HostedThread, ThreadExistsError } from "@colloquy/host";
-import { type JsonObject, type MessageDraft, type State, textOf } from "@colloquy/machine";
+import type { JsonObject, MessageDraft } from "@colloquy/machine";
 import { forkOf } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import { HttpError } from "../http/http-error.ts";
@@ -7,17 +7,20 @@ import type { Call } from "../http/route.ts";
 import { isJsonObject } from "../items/item.ts";
 import { callerToolsKey } from "../items/turn-items.ts";
 import { continueTurn } from "./continued-turn.ts";
-import { placeOfResponse } from "./response-id.ts";
 import { readInput, type ResponseInput } from "./response-input.ts";
 import { modelParametersOf, type ResponseRequest } from "./response-request.ts";
 import { findLeg, readableLeg, type ReadableLeg, type ResponsesRoom } from "./responses-room.ts";
 import { RunningTurn, type ShownLeg } from "./running-turn.ts";
-import { echoIn, isOpenedBy, turnMetadata } from "./turn-echo.ts";
+import { type SeenThread, seenIn, type Target, targetOf, threadOfResent } from "./target.ts";
+import { isOpenedBy, turnMetadata } from "./turn-echo.ts";
 
 /** Begins what a request asks for, or finds it where it was asked before. Resolves when its turn has begun. @throws HttpError */
 export const askResponse = async (room: ResponsesRoom, call: Call, request: ResponseRequest): Promise<ReadableLeg> => {
   checkRequest(room, request);
   const input = readInput(request);
+  const answered = request.store === false ? null : await threadOfResent(room, call, input);
+  if (answered !== null)
+    return continueTurn(room, answered, { ...input, answers: input.resent, said: [] }, call.principal);
   const target = await targetOf(room, call, request, input);
   if (input.answers.length + input.approvals.length > 0) {
     if (target === null) throw new HttpError(400, "input: nothing waits for these outputs", { param: "input" });
@@ -27,14 +30,6 @@ export const askResponse = async (room: ResponsesRoom, call: Call, request: Resp
   const asking: Asking = { room, call, request, input, askId };
   return request.store === false ? askUnstored(asking, target) : askStored(asking, target);
 };
-
-/** Where a request goes on. */
-interface Target {
-  readonly thread: HostedThread;
-  readonly state: State;
-  /** The turn behind which it goes on, whatever the head is; null for the head. */
-  readonly turn: number | null;
-}
 
 interface Asking {
   readonly room: ResponsesRoom;
@@ -69,48 +64,6 @@ const checkRequest = ({ models }: ResponsesRoom, request: ResponseRequest): void
     );
 };
 
-const targetOf = async (
-  room: ResponsesRoom,
-  call: Call,
-  { conversation, previous_response_id: previous }: ResponseRequest,
-  { behind, answers, approvals }: ResponseInput,
-): Promise<Target | null> => {
-  if (conversation != null) {
-    const id = typeof conversation === "string" ? conversation : conversation.id;
-    const thread = room.host.thread(id);
-    const state = (await call.mayUse(id)) ? await thread.state() : null;
-    if (state === null)
-      throw new HttpError(404, `there is no conversation ${JSON.stringify(id)}`, {
-        param: "conversation",
-        code: "conversation_not_found",
-      });
-    return { thread, state, turn: null };
-  }
-  const named = previous == null ? null : placeOfResponse(previous);
-  const place = previous == null ? (behind ?? answers[0]?.place ?? approvals[0]?.place ?? null) : named;
-  if (place === null && previous == null) return null;
-  const thread = place === null ? null : room.host.thread(place.threadId);
-  const state = place !== null && thread !== null && (await call.mayUse(place.threadId)) ? await thread.state() : null;
-  if (place === null || thread === null || state === null || !(await hasTurn(room, state, place)))
-    throw previous == null
-      ? new HttpError(400, "input: an item that is named is not there", { param: "input", code: "item_not_found" })
-      : new HttpError(400, `there is no response ${JSON.stringify(previous)}`, {
-          param: "previous_response_id",
-          code: "previous_response_not_found",
-        });
-  return { thread, state, turn: place.turn };
-};
-
-const hasTurn = async (
-  room: ResponsesRoom,
-  { context: { open, conversation } }: State,
-  place: { readonly threadId: string; readonly turn: number; readonly leg?: number },
-): Promise<boolean> => {
-  const isThere = place.turn === open?.number || (place.turn > 0 && place.turn <= conversation.turns.length);
-  if (!isThere || place.leg === undefined || place.leg === 1) return isThere;
-  return (await findLeg(room, { ...place, leg: place.leg })) !== null;
-};
-
 /** An ask that is kept: repeated under its key it is the one that was made before. */
 const askStored = async (asking: Asking, target: Target | null): Promise<ReadableLeg> => {
   const { room, request, askId } = asking;
@@ -118,9 +71,8 @@ const askStored = async (asking: Asking, target: Target | null): Promise<Readabl
   if (askId.isRepeatable)
     for (const thread of threads) {
       const known = (await thread.asked(askId.id))?.turn ?? null;
-      const state = known === null ? null : await thread.state();
-      if (known === null || state === null) continue;
-      if (!isOpenedBy(state, known, request))
+      if (known === null) continue;
+      if ((await thread.look((state) => isOpenedBy(state, known, request))) === false)
         throw new HttpError(400, "this idempotency key was used with another request; take a new one", {
           code: "idempotency_key_reused",
         });
@@ -136,13 +88,13 @@ const askUnstored = async (asking: Asking, target: Target | null): Promise<Reada
   const { unstored } = asking.room;
   const thread = unstored.host.thread("new");
   if (target !== null) {
-    const { turn, state } = target;
+    const { turn, seen } = target;
     const at = asking.room.clock.now();
-    const wanted = turn ?? state.context.conversation.head;
+    const wanted = turn ?? seen.head;
     const copied = forkOf(await target.thread.exportJournal(), { at, threadId: thread.id, turn: wanted });
     if (Either.isLeft(copied)) throw new HttpError(400, copied.left);
     await unstored.host.importJournal(copied.right.entries, { threadId: thread.id });
-    await prepare(asking, thread, await thread.state());
+    await prepare(asking, thread, await thread.look(seenIn));
   } else await begun(asking, thread);
   const { leg, handle } = await ask(asking, unstored, thread, {});
   // Nobody could ask for it again.
@@ -181,19 +133,20 @@ const begun = async (asking: Asking, thread: HostedThread): Promise<void> => {
 
 /** Behind the turn that a request names: at the head of its thread where that is idle there, else in a fork. */
 const behind = async (asking: Asking, target: Target): Promise<{ thread: HostedThread; options: AskOptions }> => {
-  const { thread, state, turn } = target;
-  const { open, conversation } = state.context;
-  if (turn === null || (turn === open?.number && isAwaited(state))) {
-    if (open === null || asking.input.history.length > 0) await prepare(asking, thread, state);
-    return { thread, options: { overlap: isAwaited(state) ? "interrupt" : "queue" } };
+  const { thread, seen, turn } = target;
+  const { open, head } = seen;
+  const isWaiting = open?.isAwaited === true;
+  if (turn === null || (turn === open?.number && isWaiting)) {
+    if (open === null || asking.input.history.length > 0) await prepare(asking, thread, seen);
+    return { thread, options: { overlap: isWaiting ? "interrupt" : "queue" } };
   }
   if (turn === open?.number)
     throw new HttpError(400, "the previous response is still in progress; wait for its end, or cancel it", {
       param: "previous_response_id",
       code: "response_in_progress",
     });
-  if (open === null && turn === conversation.head && asking.input.history.length === 0) {
-    await prepare(asking, thread, state);
+  if (open === null && turn === head && asking.input.history.length === 0) {
+    await prepare(asking, thread, seen);
     return { thread, options: { from: turn, whenBusy: "fork" } };
   }
   const fork = asking.room.host.thread(forkId(asking));
@@ -202,27 +155,18 @@ const behind = async (asking: Asking, target: Target): Promise<{ thread: HostedT
   } catch (thrown) {
     if (!(thrown instanceof ThreadExistsError)) throw thrown;
   }
-  await prepare(asking, fork, await fork.state());
+  await prepare(asking, fork, await fork.look(seenIn));
   return { thread: fork, options: {} };
 };
 
-/** Whether the open turn waits for somebody outside alone. */
-const isAwaited = ({ context: { open } }: State): boolean =>
-  open?.stage.type === "running" &&
-  open.stage.calls.every(
-    ({ by, approval, result }) => result !== null || by === "caller" || approval?.status === "requested",
-  );
-
 /** Instructions are those of one response: the next without them goes on under the thread's own. */
-const prepare = async ({ request, input }: Asking, thread: HostedThread, state: State | null): Promise<void> => {
+const prepare = async ({ request, input }: Asking, thread: HostedThread, seen: SeenThread | null): Promise<void> => {
   for (const turn of input.history) await thread.addTurn(turn);
   const wanted = request.instructions ?? input.system;
-  const conversation = state?.context.conversation;
-  const present = conversation?.system == null ? null : textOf(conversation.system);
-  if (wanted !== null && wanted !== present) await thread.changeSystem(wanted);
-  if (wanted !== null || state === null || conversation === undefined) return;
-  const last = echoIn(state, conversation.head)["instructions"];
-  if (typeof last === "string" && last === present) await thread.resetSystem();
+  const present = seen?.system ?? null;
+  if (wanted === null && present !== null && seen?.instructions === present) await thread.resetSystem();
+  // What is no text is an item of its own kind: it is set as it is.
+  else if (wanted !== null && wanted !== present) await thread.changeSystem(wanted);
 };
 
 const ask = async (

@@ -1,9 +1,9 @@
-import { type Entry, type JsonObject, type ReportedUsage, type State, turnNumbered } from "@colloquy/machine";
+import { type Entry, type JsonObject, type State, turnNumbered } from "@colloquy/machine";
 import { saidIn } from "../items/turn-items.ts";
 import type { LegEvent } from "./leg-writer.ts";
-import { type Recorded, recordedTurn } from "./recorded-turn.ts";
+import { recordedTurn } from "./recorded-turn.ts";
 import { echoIn } from "./turn-echo.ts";
-import type { LegFacts, TokenFigures } from "./response-object.ts";
+import { figuresOfReport, figuresSum, type LegFacts, type TokenFigures } from "./response-object.ts";
 import { TurnOutput, type TurnPart } from "./turn-output.ts";
 
 /** A leg as its journal has it: its facts, and the events that would have shown it whole. */
@@ -53,39 +53,24 @@ export const turnRecord = (entries: readonly Entry[], state: State, number: numb
     },
   });
   const parts: TurnPart[] = [];
+  let used: TokenFigures | null = null;
   const ended = closed === undefined ? null : { at: closed.endedAt, status: closed.outcome.status };
   for (const recorded of recordedTurn(entries, said, ended)) {
     at = recorded.at;
     if (legs.at(-1)?.isEnded === true) answeredAt ??= at;
-    // Of the leg that the call is of: what follows may end that leg.
-    let isCounted = false;
     for (const part of recorded.parts) {
       parts.push(part);
       output.apply(part);
-      isCounted ||= count(legs.at(-1), recorded);
     }
-    if (!isCounted) count(legs.at(-1), recorded);
+    used = figuresSum(used, recorded.usage === null ? null : figuresOfReport(recorded.usage));
     const leg = legs.at(-1);
-    if (leg !== undefined) leg.facts = { ...leg.facts, items: output.items };
+    if (leg === undefined) continue;
+    leg.facts = { ...leg.facts, items: output.items };
+    // Attempts that failed before a leg showed anything are of that leg.
+    if (leg.isEnded && recorded.parts.length === 0) continue;
+    leg.facts = { ...leg.facts, usage: figuresSum(leg.facts.usage, used) };
+    used = null;
   }
   const askId = (closed?.asks ?? open?.asks)?.[0]?.askId ?? "";
   return { legs, parts, callerTools: said.callerTools, echo, startedAt, askId, isOpen: closed === undefined };
-};
-
-/** Counts what a model call used; false where there is no leg yet. */
-const count = (leg: { facts: LegFacts } | undefined, { usage }: Recorded): boolean => {
-  if (leg === undefined) return false;
-  if (usage !== null) leg.facts = { ...leg.facts, usage: sumOf(leg.facts.usage, usage) };
-  return true;
-};
-
-const sumOf = (sum: TokenFigures | null, used: ReportedUsage): TokenFigures => {
-  const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, reasoningTokens = 0 } = used;
-  return {
-    input: (sum?.input ?? 0) + inputTokens,
-    cached: (sum?.cached ?? 0) + cacheReadTokens,
-    output: (sum?.output ?? 0) + outputTokens,
-    reasoning: (sum?.reasoning ?? 0) + reasoningTokens,
-    total: (sum?.total ?? 0) + (used.totalTokens ?? inputTokens + outputTokens),
-  };
 };

@@ -33,41 +33,78 @@ export interface ResponseInput {
   readonly approvals: readonly ApprovalAnswer[];
   /** The newest item that is named instead of sent: the input goes on behind it. */
   readonly behind: ItemPlace | null;
+  /** The outputs with which the input ends, where their calls, which this server made, are sent along: of clients that keep the conversation themselves. */
+  readonly resent: readonly ResentAnswer[];
+}
+
+/** An output whose call is sent along. */
+export interface ResentAnswer extends CallAnswer {
+  readonly name: string;
+  readonly arguments: string;
 }
 
 /** Reads an input. @throws HttpError 400 that names the item */
 export const readInput = ({ input }: Pick<ResponseRequest, "input">): ResponseInput => {
-  const items: readonly JsonObject[] =
+  const given: readonly JsonObject[] =
     typeof input === "string" ? [{ type: "message", role: "user", content: input }] : (input ?? []);
-  const lastReference = items.findLastIndex(({ type }) => type === "item_reference");
-  const behind = lastReference < 0 ? null : placeOfReference(items[lastReference]?.["id"], lastReference);
+  const items = given.map((value, index): Numbered => ({ value, index }));
+  const lastReference = items.findLastIndex(({ value }) => value["type"] === "item_reference");
+  const behind = lastReference < 0 ? null : placeOfReference(items[lastReference]?.value["id"], lastReference);
   const leading =
-    lastReference < 0 ? [] : items.slice(0, 1).filter(({ role }) => role === "system" || role === "developer");
+    lastReference < 0
+      ? []
+      : items.slice(0, 1).filter(({ value: { role } }) => role === "system" || role === "developer");
   const rest = [...leading, ...items.slice(lastReference + 1)];
-  const sent = new Set(rest.map((item) => (item["type"] === "function_call" ? item["call_id"] : null)));
+  const sent = new Map(
+    rest.flatMap((item) => (item.value["type"] === "function_call" ? [[item.value["call_id"], item] as const] : [])),
+  );
   const answers: CallAnswer[] = [];
   const approvals: ApprovalAnswer[] = [];
-  const others: JsonObject[] = [];
-  for (const [index, item] of rest.entries()) {
-    if (item["type"] === "mcp_approval_response") approvals.push(approvalIn(item, index));
-    else if (item["type"] === "function_call_output" && !sent.has(item["call_id"] ?? null))
-      answers.push(answerIn(item, index));
-    else if (item["type"] === "mcp_call") others.push(...callAndOutput(item));
-    else if (item["type"] !== "mcp_approval_request" && item["type"] !== "mcp_list_tools") others.push(item);
+  const others: Numbered[] = [];
+  for (const item of rest) {
+    const { type, call_id: callId = null } = item.value;
+    if (type === "mcp_approval_response") approvals.push(approvalIn(item));
+    else if (type === "function_call_output" && !sent.has(callId)) answers.push(answerIn(item));
+    else if (type === "mcp_call") others.push(...callAndOutput(item));
+    else if (type !== "mcp_approval_request" && type !== "mcp_list_tools") others.push(item);
   }
-  return { ...conversationIn(others), answers, approvals, behind };
+  return { ...conversationIn(others), answers, approvals, behind, resent: resentIn(rest, sent) };
 };
 
-const conversationIn = (items: readonly JsonObject[]): Pick<ResponseInput, "system" | "history" | "said"> => {
-  const read = fromResponseItems(items);
-  if (Either.isLeft(read))
-    throw new HttpError(400, `input.${read.left.index}: ${read.left.reason}`, { param: `input[${read.left.index}]` });
+/** An item, and its place in the list that was sent. */
+interface Numbered {
+  readonly value: JsonObject;
+  readonly index: number;
+}
+
+const conversationIn = (items: readonly Numbered[]): Pick<ResponseInput, "system" | "history" | "said"> => {
+  const read = fromResponseItems(items.map(({ value }) => value));
+  if (Either.isLeft(read)) {
+    const place = items[read.left.index ?? 0]?.index ?? 0;
+    throw new HttpError(400, `input.${place}: ${read.left.reason}`, { param: `input[${place}]` });
+  }
   const { system, turns } = read.right;
   const last = turns.at(-1) ?? [];
   const said = last.filter(isSaid);
   return said.length === last.length
     ? { system, history: turns.slice(0, -1), said }
     : { system, history: turns, said: [] };
+};
+
+const resentIn = (
+  items: readonly Numbered[],
+  sent: ReadonlyMap<Json | undefined, Numbered>,
+): readonly ResentAnswer[] => {
+  const outputs = items.slice(items.findLastIndex(({ value }) => value["type"] !== "function_call_output") + 1);
+  const answers = outputs.flatMap((output): readonly ResentAnswer[] => {
+    const { call_id: callId } = output.value;
+    const call = sent.get(callId)?.value;
+    if (call === undefined || typeof callId !== "string" || placeOfItem(callId)?.kind !== "call") return [];
+    const { name, arguments: written } = call;
+    if (typeof name !== "string" || typeof written !== "string") return [];
+    return [{ ...answerIn(output), name, arguments: written }];
+  });
+  return answers.length === outputs.length ? answers : [];
 };
 
 const isSaid = (draft: SeedDraft): draft is MessageDraft => draft.role !== "assistant" && draft.role !== "tool";
@@ -78,7 +115,7 @@ const placeOfReference = (id: Json | undefined, index: number): ItemPlace => {
   return place;
 };
 
-const answerIn = (item: JsonObject, index: number): CallAnswer => {
+const answerIn = ({ value: item, index }: Numbered): CallAnswer => {
   const { call_id: id, output } = item;
   const place = typeof id === "string" ? placeOfItem(id) : null;
   if (place?.kind !== "call")
@@ -86,15 +123,15 @@ const answerIn = (item: JsonObject, index: number): CallAnswer => {
       `input.${index}: no call ${JSON.stringify(id)} waits for its output; send the call as well, before it`,
     );
   const [turn = []] = conversationIn([
-    { type: "function_call", call_id: "1", name: "call", arguments: "{}" },
-    { ...item, call_id: "1" },
+    { value: { type: "function_call", call_id: "1", name: "call", arguments: "{}" }, index },
+    { value: { ...item, call_id: "1" }, index },
   ]).history;
   const result = turn.find((draft) => draft.role === "tool");
   return { place, output: result?.content ?? (typeof output === "string" ? output : "") };
 };
 
-const approvalIn = (item: JsonObject, index: number): ApprovalAnswer => {
-  const { approval_request_id: id, approve, reason } = item;
+const approvalIn = ({ value, index }: Numbered): ApprovalAnswer => {
+  const { approval_request_id: id, approve, reason } = value;
   const place = typeof id === "string" ? placeOfItem(id) : null;
   const number = Number(/^mcpr(\d+)$/u.exec(place?.kind ?? "")?.[1]);
   if (place === null || !(number > 0))
@@ -105,11 +142,12 @@ const approvalIn = (item: JsonObject, index: number): ApprovalAnswer => {
 };
 
 /** What a tool of the host came to, as a client sends it back: for a model it is a call and its result. */
-const callAndOutput = ({ id, name, arguments: written, output, error }: JsonObject): readonly JsonObject[] => {
+const callAndOutput = ({ value, index }: Numbered): readonly Numbered[] => {
+  const { id, name, arguments: written, output, error } = value;
   const call = { call_id: id ?? null, name: name ?? "", arguments: written ?? "{}" };
   return [
-    { type: "function_call", ...call },
-    { type: "function_call_output", call_id: call.call_id, output: output ?? error ?? "" },
+    { value: { type: "function_call", ...call }, index },
+    { value: { type: "function_call_output", call_id: call.call_id, output: output ?? error ?? "" }, index },
   ];
 };
 

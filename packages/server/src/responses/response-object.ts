@@ -1,4 +1,4 @@
-import type { JsonObject, TurnOutcome, Usage } from "@colloquy/machine";
+import type { JsonObject, ReportedUsage, TurnOutcome, Usage } from "@colloquy/machine";
 import { isJsonObject, type Item } from "../items/item.ts";
 import { type LegPlace, responseId } from "./response-id.ts";
 
@@ -19,8 +19,10 @@ export interface LegFacts {
   readonly usage: TokenFigures | null;
 }
 
-/** Tokens of a response, in the words of the wire. */
+/** Tokens of a response. */
 export interface TokenFigures {
+  /** How often a figure was reported: without any, there are none. */
+  readonly reports: number;
   readonly input: number;
   readonly cached: number;
   readonly output: number;
@@ -29,28 +31,51 @@ export interface TokenFigures {
 }
 
 /** The figures of a usage; null where no call reported any. */
-export const figuresOf = (usage: Usage): TokenFigures | null =>
-  usage.inputTokens.reported + usage.outputTokens.reported + usage.totalTokens.reported === 0
-    ? null
-    : {
-        input: usage.inputTokens.sum,
-        cached: usage.cacheReadTokens.sum,
-        output: usage.outputTokens.sum,
-        reasoning: usage.reasoningTokens.sum,
-        total: usage.totalTokens.sum,
-      };
+export const figuresOf = ({
+  inputTokens,
+  outputTokens,
+  totalTokens,
+  cacheReadTokens,
+  reasoningTokens,
+}: Usage): TokenFigures | null => {
+  const reports = inputTokens.reported + outputTokens.reported;
+  if (reports === 0) return null;
+  const [input, cached, output] = [inputTokens.sum, cacheReadTokens.sum, outputTokens.sum];
+  return { reports, input, cached, output, reasoning: reasoningTokens.sum, total: totalTokens.sum };
+};
+
+/** The figures of one report. */
+export const figuresOfReport = (report: ReportedUsage): TokenFigures | null => {
+  const {
+    inputTokens,
+    outputTokens,
+    totalTokens,
+    cacheReadTokens: cached = 0,
+    reasoningTokens: reasoning = 0,
+  } = report;
+  const reports = Number(inputTokens !== undefined) + Number(outputTokens !== undefined);
+  const [input, output] = [inputTokens ?? 0, outputTokens ?? 0];
+  return reports === 0 ? null : { reports, input, cached, output, reasoning, total: totalTokens ?? input + output };
+};
+
+/** What was used in two spans together. */
+export const figuresSum = (one: TokenFigures | null, other: TokenFigures | null): TokenFigures | null =>
+  one === null || other === null ? (one ?? other) : combined(one, other, 1);
 
 /** What was used between two figures of the same turn. */
-export const figuresSince = (now: TokenFigures | null, before: TokenFigures | null): TokenFigures | null =>
-  now === null || before === null
-    ? now
-    : {
-        input: now.input - before.input,
-        cached: now.cached - before.cached,
-        output: now.output - before.output,
-        reasoning: now.reasoning - before.reasoning,
-        total: now.total - before.total,
-      };
+export const figuresSince = (now: TokenFigures | null, before: TokenFigures | null): TokenFigures | null => {
+  const since = now === null || before === null ? now : combined(now, before, -1);
+  return since?.reports === 0 ? null : since;
+};
+
+const combined = (one: TokenFigures, other: TokenFigures, sign: 1 | -1): TokenFigures => ({
+  reports: one.reports + sign * other.reports,
+  input: one.input + sign * other.input,
+  cached: one.cached + sign * other.cached,
+  output: one.output + sign * other.output,
+  reasoning: one.reasoning + sign * other.reasoning,
+  total: one.total + sign * other.total,
+});
 
 /** The status of a leg. */
 export const statusOf = ({ endedAt, outcome }: Pick<LegFacts, "endedAt" | "outcome">): ResponseStatus => {
@@ -141,7 +166,7 @@ const wireUsage = ({ input, cached, output, reasoning, total }: TokenFigures): J
   input_tokens_details: { cached_tokens: cached },
   output_tokens: output,
   output_tokens_details: { reasoning_tokens: reasoning },
-  total_tokens: total === 0 ? input + output : total,
+  total_tokens: total,
 });
 
 const wireTool = (tool: unknown): JsonObject => ({

@@ -3,7 +3,7 @@ import { type OptionNames, problemOfOptions } from "@colloquy/host/store";
 import { ConfigurationError, type State } from "@colloquy/machine";
 import { blockOf } from "./leg-log.ts";
 import { type TurnRecord, turnRecord, type LegRecord } from "./leg-records.ts";
-import { errorOf, type LegFacts, responseObject, statusOf, type TokenFigures } from "./response-object.ts";
+import { errorOf, figuresSum, type LegFacts, responseObject, statusOf } from "./response-object.ts";
 import type { LegPlace } from "./response-id.ts";
 import { endTypeOf, RunningTurn, type ShownLeg } from "./running-turn.ts";
 import type { ModelParameters } from "./response-request.ts";
@@ -108,7 +108,7 @@ export const showTurn = (
   if (known === undefined) {
     room.turns.add(turn);
     const ended = record.legs.filter(({ facts }) => facts.endedAt !== null);
-    turn.prime(record.parts, ended.map(({ facts }) => facts.usage).reduce(sum, null));
+    turn.prime(record.parts, ended.map(({ facts }) => facts.usage).reduce(figuresSum, null));
   }
   if (!turn.isFollowed) {
     const handle = thread.rejoin(record.askId);
@@ -145,14 +145,3 @@ async function* synthesised(facts: LegFacts, events: LegRecord["events"]): Async
   for (const [number, event] of all.entries()) yield blockOf(event, number);
   return undefined;
 }
-
-const sum = (one: TokenFigures | null, other: TokenFigures | null): TokenFigures | null =>
-  one === null || other === null
-    ? (one ?? other)
-    : {
-        input: one.input + other.input,
-        cached: one.cached + other.cached,
-        output: one.output + other.output,
-        reasoning: one.reasoning + other.reasoning,
-        total: one.total + other.total,
-      };

@@ -103,9 +103,6 @@ export class TurnOutput {
       case "approval.requested":
         this.#approval(part.request, part.step);
         return;
-      case "step.ended":
-        this.#writer?.closePiece("completed");
-        return;
       case "signal":
         if (part.signal.type === "retry.scheduled" || part.signal.type === "output.refused") this.#void(this.#step);
         return;
@@ -118,6 +115,8 @@ export class TurnOutput {
       case "turn.ended":
         this.#endTurn(part.status === "completed" ? "completed" : "incomplete");
         return;
+      // A step that broke off ends as well: whether its text is whole shows what comes next.
+      case "step.ended":
       case "turn.started":
       case "output.partial":
       case "wait.started":
@@ -130,6 +129,7 @@ export class TurnOutput {
   #beginStep(step: number): void {
     this.#begun();
     if (step === this.#step) return;
+    this.#writer?.closePiece("completed");
     this.#step = step;
     this.#attempt = 1;
     this.#pieces = { msg: 0, rs: 0 };

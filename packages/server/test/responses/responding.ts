@@ -47,10 +47,26 @@ export const responding = (
 };
 
 /** The same for a host that is there. */
-const respondingOf = (host: Host, serving: ThreadServerOptions = {}): Omit<Responding, "host"> => {
+export const respondingOf = (host: Host, serving: ThreadServerOptions = {}): Omit<Responding, "host"> => {
   const server = threadServer(host, serving);
   const fetch = async (url: string | URL | Request, init?: RequestInit): Promise<Response> =>
     server.fetch(new Request(url, init));
   const client = new OpenAI({ apiKey: "none", baseURL: "http://localhost/v1", fetch, maxRetries: 0 });
   return { server, client };
+};
+
+/** The events of a stream as they stand on the wire; a POST where there is a body. */
+export const streamed = async (
+  server: ThreadServer,
+  path: string,
+  body?: object,
+): Promise<readonly OpenAI.Responses.ResponseStreamEvent[]> => {
+  const init = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+  const response = await server.fetch(new Request(`http://localhost${path}`, body === undefined ? {} : init));
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${response.status}: ${text}`);
+  return text
+    .split("\n\n")
+    .filter((block) => block.startsWith("event: "))
+    .map((block) => JSON.parse(block.slice(block.indexOf("\ndata: ") + 7)));
 };

@@ -1,0 +1,114 @@
+import type { HostedThread } from "@colloquy/host";
+import { type State, textOf, toolCallsOf } from "@colloquy/machine";
+import { HttpError } from "../http/http-error.ts";
+import type { Call } from "../http/route.ts";
+import { callIdOf } from "../items/item.ts";
+import { saidIn } from "../items/turn-items.ts";
+import { placeOfResponse } from "./response-id.ts";
+import type { ResponseInput } from "./response-input.ts";
+import type { ResponseRequest } from "./response-request.ts";
+import { findLeg, type ResponsesRoom } from "./responses-room.ts";
+import { echoIn } from "./turn-echo.ts";
+
+/** Where a request goes on. */
+export interface Target {
+  readonly thread: HostedThread;
+  readonly seen: SeenThread;
+  /** The turn behind which it goes on, whatever the head is; null for the head. */
+  readonly turn: number | null;
+}
+
+/** Where a request goes on: by its conversation, by the response before it, or by what its input names; null where it begins anew. @throws HttpError */
+export const targetOf = async (
+  room: ResponsesRoom,
+  call: Call,
+  { conversation, previous_response_id: previous }: ResponseRequest,
+  { behind, answers, approvals }: ResponseInput,
+): Promise<Target | null> => {
+  if (conversation != null) {
+    const id = typeof conversation === "string" ? conversation : conversation.id;
+    const thread = room.host.thread(id);
+    const seen = (await call.mayUse(id)) ? await thread.look(seenIn) : null;
+    if (seen === null)
+      throw new HttpError(404, `there is no conversation ${JSON.stringify(id)}`, {
+        param: "conversation",
+        code: "conversation_not_found",
+      });
+    return { thread, seen, turn: null };
+  }
+  const named = previous == null ? null : placeOfResponse(previous);
+  const place = previous == null ? (behind ?? answers[0]?.place ?? approvals[0]?.place ?? null) : named;
+  if (place === null && previous == null) return null;
+  const thread = place === null ? null : room.host.thread(place.threadId);
+  const seen =
+    place !== null && thread !== null && (await call.mayUse(place.threadId)) ? await thread.look(seenIn) : null;
+  if (place === null || thread === null || seen === null || !(await hasTurn(room, seen, place)))
+    throw previous == null
+      ? new HttpError(400, "input: an item that is named is not there", { param: "input", code: "item_not_found" })
+      : new HttpError(400, `there is no response ${JSON.stringify(previous)}`, {
+          param: "previous_response_id",
+          code: "previous_response_not_found",
+        });
+  return { thread, seen, turn: place.turn };
+};
+
+/**
+ * The thread whose calls a client sends along with their outputs, at the end of all that it keeps itself: those go on with the
+ * turn that asked for them. Null where there is none, or it asked for something else.
+ */
+export const threadOfResent = async (
+  { host }: ResponsesRoom,
+  call: Call,
+  { resent }: ResponseInput,
+): Promise<HostedThread | null> => {
+  const [first] = resent;
+  if (first === undefined || !(await call.mayUse(first.place.threadId))) return null;
+  const thread = host.thread(first.place.threadId);
+  return (await thread.look((state) => askedForAll(state, resent))) === true ? thread : null;
+};
+
+const askedForAll = (state: State, resent: ResponseInput["resent"]): boolean =>
+  resent.every(({ place, name, arguments: written }) => {
+    const calls = saidIn(state, place.turn)?.messages.flatMap(toolCallsOf) ?? [];
+    const call = calls.find(({ callId }) => callId === callIdOf(place));
+    return call?.name === name && call.arguments === written && place.threadId === state.context.threadId;
+  });
+
+/** What has to be known of a thread to go on with it. */
+export interface SeenThread {
+  readonly head: number;
+  readonly turns: number;
+  readonly open: { readonly number: number; readonly isAwaited: boolean } | null;
+  readonly system: string | null;
+  /** The instructions of the response at the head, which are its own. */
+  readonly instructions: string | null;
+}
+
+export const seenIn = (state: State): SeenThread => {
+  const { conversation, open } = state.context;
+  const { instructions } = echoIn(state, conversation.head);
+  return {
+    head: conversation.head,
+    turns: conversation.turns.length,
+    open: open === null ? null : { number: open.number, isAwaited: isAwaited(state) },
+    system: conversation.system === null ? null : textOf(conversation.system),
+    instructions: typeof instructions === "string" ? instructions : null,
+  };
+};
+
+const hasTurn = async (
+  room: ResponsesRoom,
+  { open, turns }: SeenThread,
+  place: { readonly threadId: string; readonly turn: number; readonly leg?: number },
+): Promise<boolean> => {
+  const isThere = place.turn === open?.number || (place.turn > 0 && place.turn <= turns);
+  if (!isThere || place.leg === undefined || place.leg === 1) return isThere;
+  return (await findLeg(room, { ...place, leg: place.leg })) !== null;
+};
+
+/** Whether the open turn waits for somebody outside alone. */
+const isAwaited = ({ context: { open } }: State): boolean =>
+  open?.stage.type === "running" &&
+  open.stage.calls.every(
+    ({ by, approval, result }) => result !== null || by === "caller" || approval?.status === "requested",
+  );

@@ -1,0 +1,187 @@
+import { never, reply, scriptedModel, streams, toolCalls } from "@colloquy/runtime-test/models";
+import { virtualClock } from "@colloquy/runtime-test";
+import { createHost, memoryStore, type Observer } from "@colloquy/runtime-node";
+import { describe, expect, test } from "vitest";
+import { threadServer } from "../../src/index.ts";
+import { lookUp, responding, respondingOf, streamed } from "./responding.ts";
+
+const asked = { model: "any", input: "Hi" } as const;
+const twoCalls = toolCalls([
+  { name: "look_up", arguments: { id: "7" } },
+  { name: "look_up", arguments: { id: "8" } },
+]);
+const outputOf = (callId: string, output: string) =>
+  ({ type: "function_call_output", call_id: callId, output }) as const;
+
+describe("bad requests are refused in words, and nothing is journalled", () => {
+  test.each([
+    [{ input: "Hi", conversation: "c", previous_response_id: "resp_1_1_t" }, "conversation and previous_response_id"],
+    [{ input: "Hi", previous_response_id: "resp_1_1_nowhere" }, "there is no response"],
+    [{ input: "Hi", previous_response_id: "resp_x" }, "there is no response"],
+    [{ input: "Hi", conversation: "nowhere" }, "there is no conversation"],
+    [{ input: "Hi", background: true, store: false }, "background"],
+    [{ input: "Hi", tools: [{ type: "web_search" }] }, "function"],
+    [{ input: "Hi", prompt: { id: "p" } }, "prompt"],
+    [{ input: "Hi", model: "other" }, "there are: any"],
+    [{ input: [{ type: "function_call_output", call_id: "call_9", output: "x" }] }, "call_9"],
+    [{ input: [{ type: "function_call_output", call_id: "call_1_1_0_nowhere", output: "x" }] }, "not there"],
+    [{ input: [{ type: "item_reference", id: "msg_9" }] }, "msg_9"],
+    [{ input: [{ type: "message", role: "robot", content: "x" }] }, "input.0"],
+    [{ input: 7 }, "input"],
+  ])("%j", async (body, words) => {
+    const { client, host } = responding(scriptedModel([]), {}, { responses: { models: ["any"] } });
+    const error = await client.post("/responses", { body }).then(String, (thrown: unknown) => thrown);
+    expect(error).toMatchObject({ status: expect.toSatisfy((status) => status === 400 || status === 404) });
+    expect(String(error)).toContain(words);
+    expect((await host.threads()).threads).toEqual([]);
+  });
+
+  test("outputs of some calls only, which names those that are missing", async () => {
+    const { client, host } = responding(scriptedModel([twoCalls]));
+    const first = await client.responses.create({ ...asked, tools: [lookUp] });
+    const [one, other] = first.output.flatMap((item) => (item.type === "function_call" ? [item.call_id] : []));
+    const before = (await host.threads()).threads;
+    const some = { model: "any", input: [outputOf(one ?? "", "Ada")], previous_response_id: first.id };
+    await expect(client.responses.create(some)).rejects.toThrow(other ?? "a second call");
+    expect((await host.threads()).threads).toEqual(before);
+  });
+
+  test("outputs that are otherwise than those that were taken", async () => {
+    const { client } = responding(scriptedModel([toolCalls([{ name: "look_up", arguments: {} }]), reply("Ada.")]));
+    const first = await client.responses.create({ ...asked, tools: [lookUp] });
+    const [callId = ""] = first.output.flatMap((item) => (item.type === "function_call" ? [item.call_id] : []));
+    const given = (output: string) =>
+      client.responses.create({ model: "any", input: [outputOf(callId, output)], previous_response_id: first.id });
+    expect((await given("Ada")).output_text).toBe("Ada.");
+    await expect(given("Grace")).rejects.toMatchObject({ status: 400 });
+  });
+});
+
+test("a thread that a principal may not use is not there for it", async () => {
+  const host = createHost({ llm: scriptedModel([reply("Mine.")]), store: memoryStore() });
+  const server = threadServer(host, {
+    authenticate: (request) => ({ id: request.headers.get("x-user") ?? "nobody" }),
+    mayUse: ({ id }) => id === "ada",
+  });
+  const fetchAs = (user: string, path: string, body?: object): Promise<Response> =>
+    server.fetch(
+      new Request(`http://localhost${path}`, {
+        headers: { "x-user": user, "content-type": "application/json" },
+        ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
+      }),
+    );
+  const { id } = (await (await fetchAs("ada", "/v1/responses", asked)).json()) as { id: string };
+  expect((await fetchAs("ada", `/v1/responses/${id}`)).status).toBe(200);
+  for (const path of [`/v1/responses/${id}`, `/v1/responses/${id}?stream=true`, `/v1/responses/${id}/input_items`])
+    expect((await fetchAs("eve", path)).status).toBe(404);
+  expect((await fetchAs("eve", "/v1/responses", { ...asked, previous_response_id: id })).status).toBe(400);
+});
+
+test("a response that is cancelled ends as such, with what was shown of it", async () => {
+  const { client, server } = responding(scriptedModel([never({ pieces: ["It was a dark "] })]));
+  const begun = await client.responses.create({ ...asked, background: true });
+  const stream = streamed(server, `/v1/responses/${begun.id}?stream=true`);
+  const cancelled = await client.responses.cancel(begun.id);
+  expect(cancelled.status).toBe("cancelled");
+  expect(await client.responses.retrieve(begun.id)).toMatchObject(cancelled);
+  expect((await stream).at(-1)).toMatchObject({ type: "response.incomplete", response: { status: "cancelled" } });
+  // Again changes nothing.
+  expect(await client.responses.cancel(begun.id)).toEqual(cancelled);
+});
+
+test("a conversation that is busy queues the next request, and answers both", async () => {
+  const clock = virtualClock();
+  const llm = scriptedModel([reply("one", { delayMs: 1000 }), reply("two")]);
+  const { client, host } = responding(llm, { clock, store: memoryStore({ clock }) }, { clock });
+  await host.thread("c").start();
+  const both = [
+    client.responses.create({ ...asked, conversation: "c" }),
+    client.responses.create({ ...asked, conversation: "c" }),
+  ];
+  await clock.advance(1000);
+  expect((await Promise.all(both)).map(({ output_text: text }) => text)).toEqual(["one", "two"]);
+});
+
+test("what a client wanted deleted is in no journal any more", async () => {
+  const { client, host } = responding(scriptedModel([reply("The code is 4711.")]));
+  const response = await client.responses.create({ model: "any", input: "My secret is 0815" });
+  await client.responses.delete(response.id);
+  const journal = JSON.stringify(await host.thread(response.conversation?.id).exportJournal());
+  expect(journal).not.toContain("0815");
+  expect(journal).not.toContain("4711");
+  expect((await client.responses.retrieve(response.id)).output_text).not.toContain("4711");
+});
+
+test("instructions are those of one response, and the thread's own come back", async () => {
+  const model = scriptedModel([reply("a"), reply("b"), reply("c")]);
+  const { client } = responding(model, { system: "You are brief." });
+  const first = await client.responses.create(asked);
+  const second = await client.responses.create({ ...asked, instructions: "Rhyme.", previous_response_id: first.id });
+  expect(second.instructions).toBe("Rhyme.");
+  await client.responses.create({ ...asked, previous_response_id: second.id });
+  const systems = model.calls.map(({ messages }) => JSON.stringify(messages[0]?.parts));
+  expect(systems.map((system) => /brief|Rhyme/u.exec(system)?.[0])).toEqual(["brief", "Rhyme", "brief"]);
+});
+
+describe("an event log", () => {
+  const serve = (keepMs: number, charactersMax = 100_000) => {
+    const clock = virtualClock();
+    const llm = scriptedModel([streams(["Hello ", "there, ", "friend."]), reply("More.")]);
+    return {
+      clock,
+      ...responding(llm, { clock, store: memoryStore({ clock }) }, { clock, responses: { keepMs, charactersMax } }),
+    };
+  };
+
+  test("is read from any event on while it is kept, and never outlives its bound: then the whole is made from the journal", async () => {
+    const { client, server, clock } = serve(5000);
+    const { id } = await client.responses.create(asked);
+    const whole = await streamed(server, `/v1/responses/${id}?stream=true`);
+    expect(await streamed(server, `/v1/responses/${id}?stream=true&starting_after=4`)).toEqual(whole.slice(5));
+    await clock.advance(4999);
+    expect(await streamed(server, `/v1/responses/${id}?stream=true`)).toEqual(whole);
+    await clock.advance(1);
+    await expect(streamed(server, `/v1/responses/${id}?stream=true&starting_after=4`)).rejects.toThrow("not kept");
+    expect((await streamed(server, `/v1/responses/${id}?stream=true`)).at(-1)).toEqual(whole.at(-1));
+  });
+
+  test("that grows beyond its room makes way, and the response is answered all the same", async () => {
+    const { client, server } = serve(5000, 1000);
+    const response = await client.responses.create(asked);
+    expect(response.output_text).toBe("Hello there, friend.");
+    await expect(streamed(server, `/v1/responses/${response.id}?stream=true&starting_after=1`)).rejects.toThrow(
+      "not kept",
+    );
+  });
+});
+
+test.each([true, false])(
+  "a client goes: a response that is stored (%s) goes on, any other is cancelled",
+  async (store) => {
+    const clock = virtualClock();
+    const ends: string[] = [];
+    const observer: Observer = { entry: ({ event: { type } }) => ends.push(type) };
+    const llm = scriptedModel([reply("At last.", { delayMs: 1000 })]);
+    const { client } = responding(llm, { clock, store: memoryStore({ clock }), observers: [observer] }, { clock });
+    const leaving = new AbortController();
+    const stream = await client.responses.create({ ...asked, store, stream: true }, { signal: leaving.signal });
+    await stream[Symbol.asyncIterator]().next();
+    leaving.abort();
+    await clock.advance(1000);
+    expect(ends.at(-1)).toBe(store ? "llm.completed" : "cancel.requested");
+  },
+);
+
+test("another server on the same host takes up what it did not show, and finds the same", async () => {
+  const clock = virtualClock();
+  const { client, host } = responding(scriptedModel([reply("Slowly.", { delayMs: 1000 })]), {
+    clock,
+    store: memoryStore({ clock }),
+  });
+  const begun = await client.responses.create({ ...asked, background: true });
+  const other = respondingOf(host, { clock });
+  const seen = streamed(other.server, `/v1/responses/${begun.id}?stream=true`);
+  await clock.advance(1000);
+  expect((await seen).at(-1)).toMatchObject({ type: "response.completed", response: { id: begun.id } });
+  expect((await other.client.responses.retrieve(begun.id)).output_text).toBe("Slowly.");
+});
