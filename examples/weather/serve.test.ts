@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
+import OpenAI from "openai";
 import { afterAll, expect, test } from "vitest";
 
 const folder = mkdtempSync(join(tmpdir(), "colloquy-weather-serve-"));
@@ -17,8 +18,11 @@ test("the weather agent is served until it is asked to end", async () => {
   const ended = once(child, "close");
   const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
   const url = line.replace(/^.* at /, "");
-  const response = await fetch(`${url}/nowhere`, { headers: { authorization: "Bearer anything" } });
-  expect(await response.json()).toMatchObject({ error: { message: 'there is nothing at "/nowhere"' } });
+  const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: "anything" });
+  const { id, output_text } = await client.responses.create({ model: "weather", input: "What's the weather in Oslo?" });
+  expect(output_text).toMatch(/^Oslo today/);
+  const next = await client.responses.create({ model: "weather", input: "And tomorrow?", previous_response_id: id });
+  expect(next.output_text).toMatch(/^Oslo tomorrow/);
   child.kill("SIGTERM");
   expect(await ended).toEqual([0, null]);
 });

@@ -30,7 +30,7 @@ const host = createHost({
   // After a crash the next run must not wait long for its threads.
   leaseTtlMs: 5_000,
 });
-const server = threadServer(host);
+const server = threadServer(host, { responses: { models: ["weather"] } });
 const answer = getRequestListener((request) => server.fetch(request), { overrideGlobalObjects: false });
 const sockets = createServer((request, response) => void answer(request, response));
 sockets.listen(Number(values.port), "127.0.0.1");

@@ -21,6 +21,7 @@ export const serve = async (_: readonly string[], given: OptionValues, context: 
       throw new ArgumentError(`the agent "${agent.name}" takes the inputs of its signature, and no messages`);
     const server = threadServer(host, {
       ...access,
+      responses: { modelParameters: settings.options.provider === "openai-responses" ? "responses" : "chat" },
       onError: (error, id) => errors.line(`colloquy: request ${id}: ${reasonOf(error)}`),
     });
     const listening = await listen(server, place);

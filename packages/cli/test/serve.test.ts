@@ -2,7 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
+import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
+import type { LlmHandler } from "@colloquy/host";
+import { loopbackServer } from "@colloquy/runtime-test/server";
+import OpenAI, { type APIError } from "openai";
 import { once } from "node:events";
 import { afterAll, expect, test } from "vitest";
 import { runCommand } from "../src/command.ts";
@@ -14,6 +18,8 @@ const write = (name: string, text: string): string => {
   writeFileSync(join(folder, name), text);
   return join(folder, name);
 };
+
+const main = new URL("../src/main.ts", import.meta.url).pathname;
 
 const model = ["--base-url", "http://127.0.0.1:1/v1"];
 
@@ -54,6 +60,42 @@ test("with a token it answers those who bear it, by whatever name it is called",
   expect(await statusFor("s3cret-token")).toBe(404);
   expect(await statusFor("s3cret")).toBe(401);
   expect(await end()).toBe(0);
+});
+
+test("asked to end, it refuses what comes, and ends when what is under way is answered", async () => {
+  const goOn = Promise.withResolvers<void>();
+  const answer: LlmHandler = async (_, { onDelta }) => {
+    onDelta({ type: "text", text: "It is " });
+    await goOn.promise;
+    onDelta({ type: "text", text: "late." });
+    return { type: "completed", reply: { content: "It is late." }, finishReason: "stop" };
+  };
+  await using models = await loopbackServer({ model: answer });
+  const child = spawn(process.execPath, [main, "serve", "--port", "0", "--base-url", models.url], {
+    stdio: ["ignore", "pipe", "ignore"],
+    env: { PATH: process.env["PATH"], NODE_NO_WARNINGS: "1" },
+  });
+  const ended = once(child, "close");
+  const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
+  const client = new OpenAI({ baseURL: line.replace("listening at ", "").concat("/v1"), apiKey: "any", maxRetries: 0 });
+  const stream = await client.responses.create({ model: "m", input: "Is it?", stream: true });
+  let text = "";
+  for await (const event of stream) {
+    if (event.type === "response.output_text.delta") text += event.delta;
+    if (text !== "It is ") continue;
+    text += "very ";
+    child.kill("SIGTERM");
+    // Until the signal has come, it is answered as before.
+    let status = 0;
+    while (status !== 503)
+      status = await client.conversations.create().then(
+        () => 200,
+        (error: APIError) => error.status ?? 0,
+      );
+    goOn.resolve();
+  }
+  expect(text).toBe("It is very late.");
+  expect(await ended).toEqual([0, null]);
 });
 
 test.each([

@@ -95,11 +95,13 @@ const optionNames: OptionNames<HttpOptions> = {
   clock: true,
 };
 
-/** For what a server waits for: at most minutes, and never in place of work. */
+/** For what a server waits for: at most minutes, and never in place of work, so a process need not live for it. */
 const computerClock: Clock = {
   now: () => Date.now(),
   wakeAt: (dueAt, callback) => {
     const timer = setTimeout(callback, Math.max(dueAt - Date.now(), 0));
+    // Elsewhere than in Node it is a number.
+    if (typeof timer === "object") timer.unref();
     return () => clearTimeout(timer);
   },
 };
