@@ -27,33 +27,36 @@ const fetchHere: typeof fetch = async (address, given) => {
   return request.method === "GET" ? GET(request) : POST(request);
 };
 
-const headers = { cookie: "user=ada" };
-const transport = new DefaultChatTransport({ api: "http://localhost/api/chat", headers, fetch: fetchHere });
+const transport = new DefaultChatTransport({
+  api: "http://localhost/api/chat",
+  headers: { cookie: "user=ada" },
+  fetch: fetchHere,
+  // The thread knows what was said before.
+  prepareSendMessagesRequest: ({ id, messages, trigger, messageId }) => ({
+    body: { id, messages: messages.slice(-1), trigger, messageId },
+  }),
+});
 
-/** As `useChat` is, with a list in place of React's state. */
-class Chat extends AbstractChat<UIMessage> {
-  static of(messages: UIMessage[]): Chat {
-    const state: ChatState<UIMessage> = {
-      status: "ready",
-      error: undefined,
-      messages,
-      pushMessage: (message) => void state.messages.push(message),
-      popMessage: () => void state.messages.pop(),
-      replaceMessage: (index, message) => void (state.messages[index] = message),
-      snapshot: structuredClone,
-    };
-    const chat: Chat = new Chat({
-      id: "ada-1",
-      state,
-      transport,
-      sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls,
-      onToolCall: ({ toolCall: { toolName, toolCallId } }) => {
-        if (toolName === "cart") void chat.addToolOutput({ tool: "cart", toolCallId, output: ["kettle"] });
-      },
-    });
-    return chat;
-  }
-}
+class Chat extends AbstractChat<UIMessage> {}
+// A list, where `useChat` has React's state.
+const state: ChatState<UIMessage> = {
+  status: "ready",
+  error: undefined,
+  messages: [],
+  pushMessage: (message) => void state.messages.push(message),
+  popMessage: () => void state.messages.pop(),
+  replaceMessage: (index, message) => void (state.messages[index] = message),
+  snapshot: structuredClone,
+};
+const chat: Chat = new Chat({
+  id: "ada-1",
+  state,
+  transport,
+  sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls,
+  onToolCall: ({ toolCall: { toolName, toolCallId } }) => {
+    if (toolName === "cart") void chat.addToolOutput({ tool: "cart", toolCallId, output: ["kettle"] });
+  },
+});
 
 const print = (messages: readonly UIMessage[]): void => {
   for (const { role, parts } of messages)
@@ -62,7 +65,6 @@ const print = (messages: readonly UIMessage[]): void => {
       else if (isToolUIPart(part)) console.log(`  ${part.type} ${part.state} ${JSON.stringify(part.output ?? null)}`);
 };
 
-const chat = Chat.of([]);
 await chat.sendMessage({ text: "What is in my cart?" });
 await chat.sendMessage({ text: "Pay order 17 back." });
 for (const part of chat.lastMessage?.parts ?? [])
@@ -71,7 +73,7 @@ for (const part of chat.lastMessage?.parts ?? [])
 await chat.sendMessage(); // the answers
 
 // A page that is opened anew shows the same.
-const painted = await fetchHere("http://localhost/api/chat/ada-1/messages", { headers });
+const painted = await fetchHere("http://localhost/api/chat/ada-1/messages", { headers: { cookie: "user=ada" } });
 print((await painted.json()) as UIMessage[]); // as the backend gives them
 
 await host.close();

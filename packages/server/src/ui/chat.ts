@@ -25,7 +25,7 @@ export const chat = async (
   thread: HostedThread,
   request: ChatRequest,
   options: UiOptions,
-  by?: string,
+  by: string,
 ): Promise<AsyncIterable<UiMessageChunk>> => {
   const last = request.messages.at(-1);
   if (last?.role === "user") {
@@ -34,18 +34,14 @@ export const chat = async (
   }
   if (last?.role !== "assistant" || request.trigger !== "submit-message")
     throw refused("it must be a user's message, or a model's with results of tools or answers to approvals");
-  const state = await thread.state();
-  const turn = turnIn(last.id);
-  const { open } = state?.context ?? {};
-  const of = open?.number === turn ? open : state === null || turn === null ? undefined : turnNumbered(state, turn);
-  const askId = of?.asks[0]?.askId;
-  if (state === null || askId === undefined) throw refused(`no turn of the thread is ${JSON.stringify(last.id)}`);
+  const turn = turnIn(last.id) ?? 0;
+  const standing = await thread.look((state) => standingOf(state, turn));
+  if (standing?.askId == null) throw refused(`no turn of the thread is ${JSON.stringify(last.id)}`);
   const answers = answersIn(last);
-  const taken = await answer(thread, state, answers, by).catch(asRefusal);
+  const taken = await answer(thread, standing, answers, by).catch(asRefusal);
   // A page that sends by itself when its message is complete would send it for ever.
-  if (taken === 0 && of === open && waitsOutside(state))
-    throw refused("the turn waits for answers that it does not bring");
-  return streamOf(thread, thread.rejoin(askId), options, Math.max(...answers.map(({ step }) => step), 0));
+  if (taken === 0 && standing.waits) throw refused("the turn waits for answers that it does not bring");
+  return streamOf(thread, thread.rejoin(standing.askId), options, Math.max(...answers.map(({ step }) => step), 0));
 };
 
 /** The stream of the turn that is open, from its beginning; null where none is, or where it waits for answers from outside. */
@@ -53,11 +49,8 @@ export const resume = async (
   thread: HostedThread,
   options: UiOptions,
 ): Promise<AsyncIterable<UiMessageChunk> | null> => {
-  const state = await thread.state();
-  const [ask] = state?.context.open?.asks ?? [];
-  return state === null || ask === undefined || waitsOutside(state)
-    ? null
-    : streamOf(thread, thread.rejoin(ask.askId), options);
+  const standing = await thread.look((state) => standingOf(state, state.context.open?.number ?? 0));
+  return standing?.askId == null || standing.waits ? null : streamOf(thread, thread.rejoin(standing.askId), options);
 };
 
 /** Cancels the turn that is open. False where none is. */
@@ -82,41 +75,61 @@ const askOf = async (
 ): Promise<{ readonly ask: AskHandle }> => {
   const draft = draftOf(last);
   const isRegenerated = trigger === "regenerate-message";
-  const state = isRegenerated || messageId !== undefined ? await thread.state() : null;
   // A message that never came to the thread is asked for the first time.
-  const before = state === null ? undefined : turnOfUiMessage(state, last.id);
-  const another = before !== undefined && isRegenerated ? `.${turnIn(messageId ?? "") ?? before.number}` : "";
+  const before =
+    isRegenerated || messageId !== undefined ? await thread.look((state) => turnOfUiMessage(state, last.id)) : null;
+  const another = before !== null && isRegenerated ? `.${turnIn(messageId ?? "") ?? before.turn}` : "";
   const askId = `ui.${digestOf([last.id, JSON.stringify(last.parts)])}${another}`;
   if ((await thread.asked(askId)) !== null) return { ask: thread.rejoin(askId) };
-  const isInTheWay =
-    before === undefined
-      ? (await thread.approvals()).length + (await thread.callsToAnswer()).length > 0
-      : state?.context.open !== null;
   // Who says something else does not answer any more, and who wants another answer does not want the one that comes.
-  if (isInTheWay) await cancelled(thread, "the user went on");
-  return { ask: thread.ask([draft], { askId, tools, ...(before === undefined ? {} : { from: before.parent }) }) };
+  const isInTheWay = await thread.look((state) =>
+    before === null ? approvalsOf(state).length + callsToAnswer(state).length > 0 : state.context.open !== null,
+  );
+  if (isInTheWay === true) await cancelled(thread, "the user went on");
+  return { ask: thread.ask([draft], { askId, tools, ...(before === null ? {} : { from: before.parent }) }) };
 };
 
-/** Gives the thread what it waits for, and says how much that was. What it does not wait for (any more) is no answer: a page sends its whole message. */
+/** How a turn stands. */
+interface Standing {
+  /** By which it is rejoined; null where there is no such turn. */
+  readonly askId: string | null;
+  /** Whether it waits for nothing but answers from outside. */
+  readonly waits: boolean;
+  /** What is asked, by the id of the call: the ids of requests for approval. */
+  readonly approvals: Readonly<Record<string, string>>;
+  /** The calls of the page's tools. */
+  readonly calls: readonly string[];
+}
+
+const standingOf = (state: State, turn: number): Standing => {
+  const { open } = state.context;
+  if (open?.number !== turn)
+    return { askId: turnNumbered(state, turn)?.asks[0]?.askId ?? null, waits: false, approvals: {}, calls: [] };
+  return {
+    askId: open.asks[0]?.askId ?? null,
+    waits: waitsOutside(state),
+    approvals: Object.fromEntries(approvalsOf(state).map(({ callId, id }) => [callId, id])),
+    calls: callsToAnswer(state).map(({ callId }) => callId),
+  };
+};
+
+/** Gives the thread what it waits for, and says how much that was: a page sends its whole message. */
 const answer = async (
   thread: HostedThread,
-  state: State,
+  { approvals, calls }: Standing,
   answers: readonly CallAnswer[],
-  by: string | undefined,
+  by: string,
 ): Promise<number> => {
-  const approvals = new Map(approvalsOf(state).map(({ callId, id }) => [callId, id]));
-  const calls = new Set(callsToAnswer(state).map(({ callId }) => callId));
-  const named = by === undefined ? {} : { by };
   let taken = 0;
   for (const { callId, output, approval } of answers) {
-    const request = approvals.get(callId);
+    const request = approvals[callId];
     if (request !== undefined && approval !== undefined) {
       taken += 1;
       const { approved, reason, ...digest } = approval;
-      if (approved) await thread.approve(request, { ...digest, ...named });
-      else await thread.deny(request, { ...digest, ...named, ...(reason === undefined ? {} : { reason }) });
+      if (approved) await thread.approve(request, { ...digest, by });
+      else await thread.deny(request, { ...digest, by, ...(reason === undefined ? {} : { reason }) });
     }
-    if (!calls.has(callId) || output === undefined) continue;
+    if (!calls.includes(callId) || output === undefined) continue;
     taken += 1;
     await thread.answerTool(callId, output);
   }

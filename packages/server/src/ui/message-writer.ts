@@ -1,4 +1,5 @@
 import type { AskPart, TurnSummary } from "@colloquy/host";
+import type { ToolResultPart } from "@colloquy/machine";
 import type { UiFinishReason, UiMessageChunk, UiMetadata } from "./chunk.ts";
 import { inputOf, messageIdOf, resultsOf, stepsOf } from "./steps.ts";
 import { StepWriter } from "./step-writer.ts";
@@ -22,8 +23,6 @@ export interface UiEnding {
  * has, and steps that were not shown are.
  */
 export class MessageWriter {
-  /** The client has the message up to this step, which lacks answers to its calls at most. */
-  readonly #behind: number;
   readonly #steps: StepWriter;
   #turn: number | null = null;
   #threadId: string | null = null;
@@ -33,8 +32,8 @@ export class MessageWriter {
   #skipBelow = 0;
   #chunks: UiMessageChunk[] = [];
 
+  /** @param behind the client has the message up to this step, which lacks answers to its calls at most. */
   constructor(behind: number) {
-    this.#behind = behind;
     this.#steps = new StepWriter((chunk, isAnswer = false) => {
       if (this.#step > behind || (isAnswer && this.#step === behind)) this.#chunks.push(chunk);
     });
@@ -51,8 +50,9 @@ export class MessageWriter {
     return this.#taken();
   }
 
-  /** The turn waits for answers from outside. */
-  endOfLeg(): readonly UiMessageChunk[] {
+  /** The turn waits for answers from outside. @param results that its step has: their parts may come later */
+  endOfLeg(results: readonly ToolResultPart[]): readonly UiMessageChunk[] {
+    for (const { callId, outcome, content } of results) this.#steps.answer(callId, outcome, content);
     this.#steps.end();
     this.#chunks.push({ type: "finish", finishReason: "tool-calls" });
     return this.#taken();
@@ -60,9 +60,9 @@ export class MessageWriter {
 
   end({ turn, status, summary: { messages, usage }, chunks, finishReason }: UiEnding): readonly UiMessageChunk[] {
     this.#start(turn);
-    this.#steps.complete(stepsOf(messages), resultsOf(messages), () => {
-      this.#step = Math.max(this.#step, this.#behind) + 1;
-    });
+    // Of a turn that another process answered, the steps are seen at its end only.
+    this.#step = Math.max(this.#step, 1);
+    this.#steps.complete(stepsOf(messages), resultsOf(messages), () => void (this.#step += 1));
     this.#steps.end();
     this.#chunks.push({ type: "message-metadata", messageMetadata: { ...this.#metadata(turn), status, usage } });
     this.#chunks.push(...chunks, { type: "finish", finishReason });

@@ -50,11 +50,11 @@ export const uiRoutes = (host: Host, options: UiOptions = {}, base = "/ui"): rea
       handle: async (call) => {
         const thread = await threadOf(host, call);
         const last = call.url.searchParams.get("last");
-        const turns = z.coerce.number().int().min(0).safeParse(last);
+        const turns = z.coerce.number().int().min(1).safeParse(last);
         if (last !== null && !turns.success)
           throw new HttpError(400, "last: it must be a number of turns", { param: "last" });
-        const state = await thread.state();
-        return Response.json(state === null ? [] : uiMessagesOf(state, last === null ? {} : { last: turns.data }));
+        const shown = await thread.look((state) => uiMessagesOf(state, last === null ? {} : { last: turns.data }));
+        return Response.json(shown ?? []);
       },
     },
   ];

@@ -2,13 +2,14 @@ import { toUiMessages, type UiMessage, type UiMessagePart } from "@colloquy/inte
 import {
   approvalsOf,
   type JsonObject,
+  lastTurnOf,
   type Message,
   type State,
   toArray,
   type ToolCallPart,
   type ToolResultPart,
   type Turn,
-  turnsOf,
+  turnNumbered,
 } from "@colloquy/machine";
 import { endedBy, inputOf, messageIdOf, metadataOf, resultsOf, type Step, stepsOf } from "./steps.ts";
 
@@ -24,23 +25,32 @@ export const uiMessagesOf = (
   { last }: { readonly last?: number | undefined } = {},
 ): readonly UiMessage[] => {
   const { open, conversation } = state.context;
-  const turns = turnsOf(state);
+  const turns: Turn[] = [];
+  for (const turn of turnsNewestFirst(state)) if (turns.push(turn) === last) break;
   return [
     ...(last === undefined ? shownAsSaid(conversation.seed) : []),
-    ...turns.slice(last === undefined ? 0 : Math.max(turns.length - last, 0)).flatMap(messagesOfTurn),
+    ...turns.reverse().flatMap(messagesOfTurn),
     ...(open === null ? [] : messagesOfOpen(state, open)),
   ];
 };
 
-/** The turn on the path, open or closed, that a user's UI message opened, the newest of them; and the turn that it goes on behind. */
+/** The newest turn on the path that a user's UI message opened, open or closed, and the turn that it goes on behind; null for none. */
 export const turnOfUiMessage = (
   state: State,
   id: string,
-): { readonly number: number; readonly parent: number } | undefined => {
+): { readonly turn: number; readonly parent: number } | null => {
   const { open } = state.context;
-  const all = [...turnsOf(state), ...(open === null ? [] : [open])];
-  return all.findLast(({ messages }) => shownAsSaid(inputs(toArray(messages))).some((message) => message.id === id));
+  const isIts = ({ messages }: Pick<Turn, "messages">): boolean =>
+    shownAsSaid(inputs(toArray(messages))).some((message) => message.id === id);
+  if (open !== null && isIts(open)) return { turn: open.number, parent: open.parent };
+  for (const turn of turnsNewestFirst(state)) if (isIts(turn)) return { turn: turn.number, parent: turn.parent };
+  return null;
 };
+
+/** Read only as far as they are looked at. */
+function* turnsNewestFirst(state: State): Generator<Turn, void> {
+  for (let turn = lastTurnOf(state); turn !== undefined; turn = turnNumbered(state, turn.parent)) yield turn;
+}
 
 const messagesOfTurn = ({ number, messages, steps, outcome, usage }: Turn): readonly UiMessage[] => {
   const all = toArray(messages);

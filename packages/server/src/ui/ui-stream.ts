@@ -7,6 +7,7 @@ import {
   TurnError,
   TurnFailedError,
 } from "@colloquy/host";
+import { type State, type ToolResultPart, toolResultOf } from "@colloquy/machine";
 import { waitsOutside } from "@colloquy/machine/hosting";
 import { eventStream, type StreamContext } from "../http/event-stream.ts";
 import type { UiFinishReason, UiMessageChunk } from "./chunk.ts";
@@ -23,7 +24,7 @@ export interface UiStreamOptions {
    * The thread, to be given for an ask that was rejoined: its older parts show that it waited, and the thread says whether it
    * still does. Default: whoever reads the parts is in time.
    */
-  readonly thread?: Pick<HostedThread, "state">;
+  readonly thread?: Pick<HostedThread, "look">;
   /** What the client reads of an error. Default: of a model call only how it failed, refusals in words, of anything else nothing. */
   readonly errorText?: (error: unknown) => string;
 }
@@ -40,16 +41,22 @@ export async function* toUiMessageStream(
   const writer = new MessageWriter(behind);
   try {
     for await (const part of ask) {
-      if (part.type === "parts.dropped") throw new PartsLostError();
+      if (part.type === "parts.dropped") {
+        yield { type: "error", errorText: partsLost };
+        return;
+      }
       yield* writer.take(part);
       const place = mayWait.has(part.type) ? writer.waitsAt : null;
-      if (place === null || (thread !== undefined && !(await waits(thread, place)))) continue;
-      yield* writer.endOfLeg();
+      if (place === null) continue;
+      // Without the thread, whoever reads is in time.
+      const results = thread === undefined ? [] : await thread.look((state) => resultsWhereWaiting(state, place));
+      if (results === null) continue;
+      yield* writer.endOfLeg(results);
       return;
     }
     yield* writer.end(await endingOf(ask, errorText));
   } catch (thrown) {
-    yield { type: "error", errorText: thrown instanceof PartsLostError ? thrown.message : errorText(thrown) };
+    yield { type: "error", errorText: errorText(thrown) };
   }
 }
 
@@ -79,11 +86,11 @@ export type ShownAsk = AsyncIterable<AskPart<unknown>> & PromiseLike<CompletedTu
 /** The parts behind which a turn may wait for nothing but answers. */
 const mayWait: ReadonlySet<AskPart["type"]> = new Set(["approval.requested", "result.requested", "toolResult"]);
 
-/** Whether a turn waits at a step for nothing but answers from outside. */
-const waits = async (thread: Pick<HostedThread, "state">, { turn, step }: StepPlace): Promise<boolean> => {
-  const state = await thread.state();
-  const { open } = state?.context ?? {};
-  return state !== null && open?.number === turn && open.step === step && waitsOutside(state);
+/** The results that a step has so far whose turn waits for nothing but answers from outside; null where it does not. */
+const resultsWhereWaiting = (state: State, { turn, step }: StepPlace): readonly ToolResultPart[] | null => {
+  const { open } = state.context;
+  if (open?.number !== turn || open.step !== step || open.stage.type !== "running" || !waitsOutside(state)) return null;
+  return open.stage.calls.flatMap(({ result }) => (result === null ? [] : (toolResultOf(result) ?? [])));
 };
 
 const endingOf = async (ask: ShownAsk, errorText: (error: unknown) => string): Promise<UiEnding> => {
@@ -113,13 +120,7 @@ const finishReasons: ReadonlyMap<string, UiFinishReason> = new Map([
   ...(["tool_calls", "tool-calls", "tool_use"] as const).map((word) => [word, "tool-calls"] as const),
 ]);
 
-class PartsLostError extends Error {
-  override readonly name = "PartsLostError";
-
-  constructor() {
-    super("Parts of the answer are not kept any more: read the messages of the thread again.");
-  }
-}
+const partsLost = "Parts of the answer are not kept any more: read the messages of the thread again.";
 
 async function* blocksOf(chunks: AsyncIterable<UiMessageChunk>): AsyncGenerator<string, void> {
   for await (const chunk of chunks) yield `data: ${JSON.stringify(chunk)}`;

@@ -27,7 +27,7 @@ export interface Stage {
   readonly host: Host;
   readonly store: Store;
   /** Another host on the same store, as after a restart. */
-  readonly another: () => Stage;
+  readonly another: (next?: readonly ScriptLine[]) => Stage;
 }
 
 export const stage = (
@@ -42,7 +42,7 @@ export const stage = (
     ids: sequentialIds(),
     machine: conversationMachine({ tools: declarationsOf(tools), ...machine }),
   });
-  return { host, store, another: () => stage(script, { machine, clock, store, tools }) };
+  return { host, store, another: (next = script) => stage(next, { machine, clock, store, tools }) };
 };
 
 interface StageOptions {
@@ -95,7 +95,7 @@ export const messageOf = async (chunks: readonly UiMessageChunk[], message?: UIM
 /** What `useChat` is beneath React. */
 export class Chat extends AbstractChat<UIMessage> {
   constructor(init: Omit<ChatInit<UIMessage>, "transport"> & { readonly server: Pick<ThreadServer, "fetch"> }) {
-    const { server, ...rest } = init;
+    const { server, messages = [], ...rest } = init;
     const transport = new DefaultChatTransport<UIMessage>({
       api: "http://localhost/ui",
       fetch: async (input, given) => server.fetch(new Request(input, given)),
@@ -103,7 +103,7 @@ export class Chat extends AbstractChat<UIMessage> {
     const state: ChatState<UIMessage> = {
       status: "ready",
       error: undefined,
-      messages: [],
+      messages,
       pushMessage: (message) => void state.messages.push(message),
       popMessage: () => void state.messages.pop(),
       replaceMessage: (index, message) => void (state.messages[index] = message),

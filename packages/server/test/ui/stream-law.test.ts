@@ -1,6 +1,5 @@
 import { fc, test } from "@fast-check/vitest";
 import type { AskHandle, HostedThread } from "@colloquy/host";
-import { callsToAnswer } from "@colloquy/machine";
 import { fails, type Piece, type ScriptLine, streams } from "@colloquy/runtime-test/models";
 import type { UIMessage } from "ai";
 import { describe, expect } from "vitest";
@@ -38,7 +37,7 @@ const lines: fc.Arbitrary<readonly ScriptLine[]> = fc.array(
 );
 
 /** How a person answers, one after the other. */
-const answers = fc.array(fc.constantFrom("yes", "no", "stop"), { minLength: 1, maxLength: 4 });
+const answers = fc.array(fc.constantFrom("yes", "no", "one", "stop"), { minLength: 1, maxLength: 4 });
 
 describe("law: what a client makes of the live stream is what it makes of a replay, and what the thread has", () => {
   test.prop([lines, answers], { numRuns: 300 })("of any turn", async (script, said) => {
@@ -71,20 +70,24 @@ const livingMessage = async (thread: HostedThread, ask: AskHandle, said: readonl
     const behind = await answered(thread, said[leg % said.length] ?? "yes");
     const chunks = await allOf(toUiMessageStream(thread.rejoin("a"), { behind, thread }));
     message = await messageOf(chunks, message);
+    const state = await thread.state();
+    expect(bare(message)).toEqual(bare(state === null ? null : uiMessagesOf(state).at(-1)));
   }
   return message;
 };
 
-/** Answers all that waits. Gives the step that it is of. */
+/** Answers what waits: all of it, or one question. Gives the step that it is of. */
 const answered = async (thread: HostedThread, how: string): Promise<number> => {
   const state = await thread.state();
   const step = state?.context.open?.step ?? 0;
   if (how === "stop") await thread.cancel("enough");
-  else {
-    for (const { id } of await thread.approvals()) await (how === "yes" ? thread.approve(id) : thread.deny(id));
-    for (const { callId } of state === null ? [] : callsToAnswer(state))
-      await thread.answerTool(callId, how === "yes" ? "12C" : { failed: "it stands" });
-  }
+  const approvals = await thread.approvals();
+  const calls = await thread.callsToAnswer();
+  const isOne = how === "one";
+  for (const { id } of isOne ? approvals.slice(0, 1) : approvals)
+    await (how === "no" ? thread.deny(id) : thread.approve(id));
+  for (const { callId } of isOne && approvals.length > 0 ? [] : isOne ? calls.slice(0, 1) : calls)
+    await thread.answerTool(callId, how === "no" ? { failed: "it stands" } : "12C");
   return step;
 };
 

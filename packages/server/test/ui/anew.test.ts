@@ -1,0 +1,166 @@
+import type { AskPart, CompletedTurn } from "@colloquy/host";
+import { noUsage } from "@colloquy/machine";
+import { reply, toolCalls } from "@colloquy/runtime-test/models";
+import { expect, test } from "vitest";
+import { type ShownAsk, toUiMessageStream, type UiMessageChunk } from "../../src/index.ts";
+import { allOf, stage } from "./page.ts";
+
+/** An ask of which these parts are shown, whatever came of it. */
+const showing = (parts: readonly AskPart[], messages: CompletedTurn["messages"]): ShownAsk => ({
+  // oxlint-disable-next-line unicorn/no-thenable -- a handle is awaited
+  then: (resolve, reject) =>
+    Promise.resolve<CompletedTurn>({
+      threadId: "t",
+      askId: "a",
+      turn: 1,
+      status: "completed",
+      text: "",
+      messages,
+      usage: noUsage,
+      finishReason: null,
+    }).then(resolve, reject),
+  async *[Symbol.asyncIterator]() {
+    yield* parts;
+  },
+});
+
+const place = { turn: 1, step: 1 };
+const text = (said: string, step = 1, attempt = 1): AskPart => ({
+  type: "text.delta",
+  turn: 1,
+  step,
+  attempt,
+  text: said,
+});
+const begins = (step: number): AskPart => ({ type: "step.started", turn: 1, step });
+const call: AskPart = { type: "toolCall", ...place, position: 0, callId: "1.1.0", name: "echo", arguments: "{}" };
+const started: AskPart = { type: "turn.started", turn: 1, askIds: ["a"] };
+
+/** The messages of a turn that was had. */
+const messagesOf = async (...script: Parameters<typeof stage>[0]): Promise<CompletedTurn["messages"]> => {
+  const { host } = stage(script);
+  const { messages } = await host.ask("Hello?");
+  await host.close();
+  return messages;
+};
+
+const typesOf = (chunks: readonly UiMessageChunk[]): readonly string[] =>
+  chunks.map((chunk) => ("delta" in chunk ? `${chunk.type} ${chunk.delta}` : chunk.type));
+
+const ending = ["finish-step", "message-metadata", "finish"];
+
+test("a reply that comes whole after a failed attempt leaves nothing of it", async () => {
+  const retry: AskPart = {
+    type: "signal",
+    signal: { type: "retry.scheduled", turn: 1, attempt: 2, dueAt: 1, because: "overloaded" },
+  };
+  const messages = await messagesOf(toolCalls([{ name: "echo", arguments: {} }]), reply("Done."));
+  const chunks = await allOf(
+    toUiMessageStream(showing([started, begins(1), text("Lo"), retry, call, begins(2), text("Done.", 2)], messages)),
+  );
+  expect(typesOf(chunks)).toEqual([
+    "start",
+    "start-step",
+    "text-start",
+    "text-delta Lo",
+    "reset-step",
+    "tool-input-available",
+    "finish-step",
+    "start-step",
+    "text-start",
+    "text-delta Done.",
+    "text-end",
+    ...ending,
+  ]);
+});
+
+test("a refused output is taken back, and the next step takes its place", async () => {
+  const refused: AskPart = {
+    type: "signal",
+    signal: { type: "output.refused", turn: 1, step: 1, attempt: 1, issues: 1 },
+  };
+  const chunks = await allOf(
+    toUiMessageStream(
+      showing([started, begins(1), text("Lo"), refused, begins(2), text("Hi.", 2)], await messagesOf(reply("Hi."))),
+    ),
+  );
+  expect(typesOf(chunks)).toEqual([
+    "start",
+    "start-step",
+    "text-start",
+    "text-delta Lo",
+    "reset-step",
+    "text-start",
+    "text-delta Hi.",
+    "text-end",
+    ...ending,
+  ]);
+});
+
+test("what is shown anew from an earlier step on replaces the step under way, and no other", async () => {
+  const anew: AskPart = { type: "replay.started", turn: 1, step: 1, synthesised: true };
+  const parts = [started, begins(1), text("Look:"), call, begins(2), text("Do", 2), anew];
+  const again = [started, begins(1), text("Look:"), call, begins(2), text("Done.", 2)];
+  const messages = await messagesOf(toolCalls([{ name: "echo", arguments: {} }], { content: "Look:" }), reply("Done."));
+  const chunks = await allOf(toUiMessageStream(showing([...parts, ...again], messages)));
+  expect(typesOf(chunks)).toEqual([
+    "start",
+    "start-step",
+    "text-start",
+    "text-delta Look:",
+    "text-end",
+    "tool-input-available",
+    "finish-step",
+    "start-step",
+    "text-start",
+    "text-delta Do",
+    "reset-step",
+    "text-start",
+    "text-delta Done.",
+    "text-end",
+    ...ending,
+  ]);
+});
+
+test("who has a step and sees no more than the end is sent what follows it", async () => {
+  const messages = await messagesOf(toolCalls([{ name: "echo", arguments: {} }], { content: "Look:" }), reply("Done."));
+  const chunks = await allOf(toUiMessageStream(showing([started], messages), { behind: 1 }));
+  expect(typesOf(chunks)).toEqual([
+    "start",
+    "tool-output-available",
+    "start-step",
+    "text-start",
+    "text-delta Done.",
+    "text-end",
+    ...ending,
+  ]);
+});
+
+test("who watches sees that somebody approved, or did not", async () => {
+  const pays = toolCalls([
+    { name: "pay", arguments: {} },
+    { name: "pay", arguments: {} },
+  ]);
+  const { host } = stage([pays, reply("Done.")]);
+  const thread = host.thread("t");
+  await allOf(toUiMessageStream(thread.ask("Pay.", { askId: "a" })));
+  const [one, other] = await thread.approvals();
+  await thread.approve(one?.id ?? "");
+  await thread.deny(other?.id ?? "", { reason: "twice" });
+  const chunks = await allOf(toUiMessageStream(thread.rejoin("a"), { thread, behind: 1 }));
+  expect(chunks.filter(({ type }) => type.startsWith("tool-"))).toEqual(
+    expect.arrayContaining([
+      { type: "tool-approval-response", approvalId: "1.1.0", approved: true },
+      { type: "tool-output-available", toolCallId: "1.1.0", output: "paid" },
+      { type: "tool-approval-response", approvalId: "1.1.1", approved: false, reason: "twice" },
+      { type: "tool-output-denied", toolCallId: "1.1.1" },
+    ]),
+  );
+  await host.close();
+});
+
+test("parts that nobody keeps any more are an error, and no answer with holes", async () => {
+  const dropped: AskPart = { type: "parts.dropped", count: 9 };
+  const chunks = await allOf(toUiMessageStream(showing([dropped, text("end")], [])));
+  expect(chunks).toEqual([{ type: "error", errorText: expect.stringContaining("not kept any more") }]);
+});

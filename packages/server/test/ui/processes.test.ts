@@ -1,0 +1,74 @@
+import { never, reply, streams, toolCalls } from "@colloquy/runtime-test/models";
+import { describe, expect, test } from "vitest";
+import { threadServer, toUiMessageStream, uiChat, uiMessagesOf } from "../../src/index.ts";
+import { at, post } from "../serving.ts";
+import { allOf, Chat, keptOf, messageOf, seat, stage } from "./page.ts";
+
+describe("with several processes on one store", () => {
+  test("a page resumes a turn whose process ended, and it goes on", async () => {
+    const first = stage([never({ pieces: [{ text: "One, " }] })]);
+    const chat = new Chat({ server: threadServer(first.host) });
+    const sent = chat.sendMessage({ text: "Count." });
+    await expect.poll(() => chat.lastMessage?.role).toBe("assistant");
+    await first.host.close();
+    await sent;
+    expect(chat.status).toBe("error");
+    const next = first.another([streams(["One, ", "two."])]);
+    const back = new Chat({ server: threadServer(next.host), messages: chat.messages });
+    await back.resumeStream();
+    const state = await next.host.thread("t").state();
+    expect(keptOf(back.messages)).toEqual(state === null ? null : keptOf(uiMessagesOf(state)));
+    expect(back.messages).toMatchObject([{}, { parts: [{}, { text: "One, two." }] }]);
+    await next.host.close();
+  });
+
+  test("who follows another process has all of the message in the end", async () => {
+    const first = stage([toolCalls([{ name: "echo", arguments: { at: 1 } }], { content: "Look:" }), reply("Done.")]);
+    const second = first.another([]);
+    const ask = first.host.thread("t").ask("Hello?", { askId: "a" });
+    const there = second.host.thread("t");
+    const [own, followed] = await Promise.all([
+      allOf(toUiMessageStream(ask)),
+      allOf(toUiMessageStream(there.ask("Hello?", { askId: "a" }), { thread: there })),
+    ]);
+    expect(await messageOf(followed)).toEqual(await messageOf(own));
+    await first.host.close();
+    await second.host.close();
+  });
+
+  test("an answer that is sent to another process goes on with the turn there", async () => {
+    const first = stage([toolCalls([{ name: "seat", arguments: {} }])]);
+    const chat = new Chat({ server: threadServer(first.host, { ui: { tools: [seat] } }) });
+    await chat.sendMessage({ text: "Where do I sit?" });
+    await first.host.close();
+    const next = first.another([reply("In 12C.")]);
+    const there = new Chat({ server: threadServer(next.host), messages: chat.messages });
+    await there.addToolOutput({ tool: "seat", toolCallId: "1.1.0", output: "12C" });
+    await there.sendMessage();
+    expect(there.messages).toMatchObject([{}, { parts: [{}, { output: "12C" }, {}, { text: "In 12C." }] }]);
+    // Sent again, as after a connection that broke, it is answered alike.
+    const body = { id: "t", messages: there.messages.slice(0, 2), messageId: "turn-1" };
+    const again = await (await threadServer(next.host).fetch(post("/ui", body))).text();
+    expect(again).toContain('"delta":"In 12C."');
+    await next.host.close();
+  });
+});
+
+test("uiChat answers under its path, to those whom it knows, from its own pages", async () => {
+  const { host } = stage([reply("Hi.")]);
+  const { GET, POST } = uiChat(host, {
+    path: "/api/chat",
+    authenticate: ({ headers }) => (headers.get("cookie") === "user=ada" ? { id: "ada" } : null),
+    mayUse: ({ id }, threadId) => threadId.startsWith(`${id}-`),
+  });
+  const cookie = { cookie: "user=ada" };
+  const body = { id: "ada-1", messages: [{ id: "m1", role: "user", parts: [{ type: "text", text: "Hello?" }] }] };
+  const statusOf = async (response: Promise<Response>): Promise<number> => (await response).status;
+  expect(await statusOf(POST(post("/api/chat", body)))).toBe(401);
+  expect(await statusOf(POST(post("/api/chat", { ...body, id: "bob-1" }, cookie)))).toBe(404);
+  expect(await statusOf(POST(post("/api/chat", body, { ...cookie, origin: "https://evil.example" })))).toBe(403);
+  expect(await (await POST(post("/api/chat", body, cookie))).text()).toContain('"delta":"Hi."');
+  const messages = await GET(at("/api/chat/ada-1/messages", { headers: cookie }));
+  expect(await messages.json()).toMatchObject([{ id: "m1", role: "user" }, { id: "turn-1" }]);
+  await host.close();
+});
