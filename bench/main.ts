@@ -22,6 +22,7 @@ export const benchmarks: {
   manyThreads: () => import("./many-threads.ts"),
   start: () => import("./start.ts"),
   cold: () => import("./cold.ts"),
+  telemetry: () => import("./telemetry.ts"),
   peers: () => import("./peers.ts"),
 };
 

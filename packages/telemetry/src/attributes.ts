@@ -87,15 +87,17 @@ export const errorOf = (outcome: TurnOutcome): string | null => {
   return "unfit" in outcome ? "context_unfit" : `output_${outcome.output.kind}`;
 };
 
-/** Who provides a model, as far as its name tells. */
-const providerOf = (model: string): string =>
-  providers.find(([pattern]) => pattern.test(model.toLowerCase()))?.[1] ?? "unknown";
+/** Who provides a model, as far as its name tells: `gpt-5`, or `openai/gpt-5`. */
+const providerOf = (model: string): string => {
+  const name = model.toLowerCase().replace(/^.*\//u, "");
+  return Object.entries(providers).find(([, pattern]) => pattern.test(name))?.[0] ?? "unknown";
+};
 
-const providers: readonly (readonly [RegExp, string])[] = [
-  [/(?:^|\/)(?:gpt|chatgpt|o\d)[^/]*$/u, "openai"],
-  [/(?:^|\/)claude[^/]*$/u, "anthropic"],
-  [/(?:^|\/)gemini[^/]*$/u, "gcp.gemini"],
-  [/(?:^|\/)(?:mi[sx]tral|codestral|ministral)[^/]*$/u, "mistral_ai"],
-  [/(?:^|\/)deepseek[^/]*$/u, "deepseek"],
-  [/(?:^|\/)grok[^/]*$/u, "x_ai"],
-];
+const providers = {
+  openai: /^(?:gpt|chatgpt|o\d)/,
+  anthropic: /^claude/,
+  "gcp.gemini": /^gemini/,
+  mistral_ai: /^(?:mi[sx]tral|codestral|ministral)/,
+  deepseek: /^deepseek/,
+  x_ai: /^grok/,
+};

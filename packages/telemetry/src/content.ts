@@ -23,7 +23,7 @@ const partOf = (part: Part): object => {
     case "data":
       return { type: "data", name: part.field, content: part.value };
     case "image":
-      return { type: "uri", modality: "image", uri: part.url };
+      return imageOf(part.url);
     case "opaque":
       return { type: typeof part.value["type"] === "string" ? part.value["type"] : "opaque" };
     case "toolCall":
@@ -31,6 +31,12 @@ const partOf = (part: Part): object => {
     case "toolResult":
       return { type: "tool_call_response", id: part.callId, response: contentText(part.content) };
   }
+};
+
+const imageOf = (url: string): object => {
+  const [, type, content] = /^data:([^;,]*);base64,(.*)$/su.exec(url) ?? [];
+  if (content === undefined) return { type: "uri", modality: "image", uri: url };
+  return { type: "blob", modality: "image", mime_type: type, content };
 };
 
 /** A model may have written anything. */

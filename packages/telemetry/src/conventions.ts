@@ -1,7 +1,7 @@
 // The names of the GenAI conventions of OpenTelemetry, all of which are in development: open-telemetry/semantic-conventions-genai
 // at commit 024a4f944a1291fcb627c9c47da69e79868dd15e. Those that begin with `colloquy.` are our own.
 
-/** The names of attributes. */
+/** The names of attributes, and of what happens within spans. */
 export const names = {
   operation: "gen_ai.operation.name",
   provider: "gen_ai.provider.name",
@@ -35,7 +35,11 @@ export const names = {
   step: "colloquy.step.number",
   attempts: "colloquy.step.attempts",
   summary: "colloquy.summary.number",
+  attemptFailed: "colloquy.attempt.failed",
   because: "colloquy.approval.because",
+  approvalRequested: "colloquy.approval.requested",
+  approved: "colloquy.approval.granted",
+  denied: "colloquy.approval.denied",
 } as const;
 
 /** What spans do, by which attribute they are named, and how long they take as a metric. */
@@ -53,14 +57,6 @@ export const operations = {
 export const tokenMetrics = {
   [names.inputTokens]: "gen_ai.client.inference.operation.input_tokens",
   [names.outputTokens]: "gen_ai.client.inference.operation.output_tokens",
-} as const;
-
-/** Things that happen within a span. */
-export const happenings = {
-  attemptFailed: "colloquy.attempt.failed",
-  approvalRequested: "colloquy.approval.requested",
-  approved: "colloquy.approval.granted",
-  denied: "colloquy.approval.denied",
 } as const;
 
 /** The numbers of a request, by the names that providers and the AI SDK have for its parameters. */

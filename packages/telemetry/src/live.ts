@@ -23,15 +23,12 @@ export interface LiveOptions extends TelemetryOptions {
   readonly tracer?: Tracer;
   /** Default: that of the global provider. */
   readonly meter?: Meter;
-  /** Under which span a turn's is to stand, such as that of the request that asked. Called when the turn opens. Default: a trace for each turn. */
-  readonly parent?: (turn: TurnAsked) => Context | undefined;
-}
-
-/** A turn that opens, and the asks that it answers. */
-export interface TurnAsked {
-  readonly threadId: string;
-  readonly turn: number;
-  readonly askIds: readonly string[];
+  /** Under which span that of a turn is to stand, such as that of the request that asked; called when it opens. Default: none, a trace for each turn. */
+  readonly parent?: (turn: {
+    readonly threadId: string;
+    readonly turn: number;
+    readonly askIds: readonly string[];
+  }) => Context | undefined;
 }
 
 /**
@@ -47,40 +44,40 @@ export const telemetryObserver = ({
 }: LiveOptions = {}): Observer => {
   const threads = new Map<string, FollowedThread>();
   const record = recorder(meter);
-  const give = (span: TelemetrySpan, under: Context): Context => {
+  const give = (span: TelemetrySpan, above: Context): Context => {
     const { name, startedAt, attributes, events, status, endedAt } = span;
     const kind = span.kind === "client" ? SpanKind.CLIENT : SpanKind.INTERNAL;
-    const given = tracer.startSpan(
-      name,
-      { kind, startTime: hrTimeOf(startedAt), attributes: { ...attributes } },
-      under,
-    );
-    for (const event of events) given.addEvent(event.name, { ...event.attributes }, hrTimeOf(event.at));
+    const given = tracer.startSpan(name, { kind, startTime: hrTimeOf(startedAt), attributes }, above);
+    for (const event of events) given.addEvent(event.name, event.attributes, hrTimeOf(event.at));
     if (status === "error") given.setStatus({ code: SpanStatusCode.ERROR });
     given.end(hrTimeOf(endedAt));
-    record(span, trace.setSpan(under, given));
-    return trace.setSpan(under, given);
+    const below = trace.setSpan(above, given);
+    record(span, below);
+    return below;
   };
   return {
     entry: (entry, threadId, { before, after }) => {
       if ("format" in entry || before === null) return;
       const known = threads.get(threadId);
-      // Another host had the thread meanwhile.
-      const thread = known?.seq === entry.seq - 1 ? known : newThread(options);
+      // Another host had the thread meanwhile, where this is not the next entry.
+      const thread: FollowedThread =
+        known?.seq === entry.seq - 1
+          ? known
+          : { projection: new Projection(options), seq: 0, parent: undefined, roots: new Map() };
       // Whatever goes wrong, nothing half known is gone on with.
       threads.delete(threadId);
-      const spans = thread.projection.entry(entry, before, after);
-      for (const span of spans) {
-        const isRoot = span.parentSpanId === null;
-        const under = give(span, (isRoot ? thread.parent : thread.roots.get(span.parentSpanId)) ?? ROOT_CONTEXT);
-        if (isRoot) thread.roots.set(span.spanId, under);
+      for (const span of thread.projection.entry(entry, before, after)) {
+        const above = span.operation === "invoke_agent" ? thread.parent : thread.roots.get(span.parentSpanId);
+        const below = give(span, above ?? ROOT_CONTEXT);
+        if (span.operation === "invoke_agent") thread.roots.set(span.spanId, below);
       }
       const { open, summarising } = after.context;
       if (open !== null && open.number !== before.context.open?.number)
         thread.parent = parent?.({ threadId, turn: open.number, askIds: open.asks.map(({ askId }) => askId) });
       // A summary may outlast its turn.
       if (summarising === null) thread.roots.clear();
-      if (open !== null || summarising !== null) threads.set(threadId, { ...thread, seq: entry.seq });
+      thread.seq = entry.seq;
+      if (open !== null || summarising !== null) threads.set(threadId, thread);
       // Of threads that other hosts took over nothing more is seen.
       if (threads.size > threadsMax) threads.delete(threads.keys().next().value ?? "");
     },
@@ -90,19 +87,12 @@ export const telemetryObserver = ({
 interface FollowedThread {
   readonly projection: Projection;
   /** Of the newest entry that was seen. */
-  readonly seq: number | null;
-  /** Of the open turn. */
+  seq: number;
+  /** What stands above the open turn. */
   parent: Context | undefined;
-  /** By the ids that the projection gives them. */
-  readonly roots: Map<string, Context>;
+  /** Of turns, by the ids that the projection gives them. */
+  readonly roots: Map<string | null, Context>;
 }
-
-const newThread = (options: TelemetryOptions): FollowedThread => ({
-  projection: new Projection(options),
-  seq: null,
-  parent: undefined,
-  roots: new Map(),
-});
 
 const scope = "@colloquy/telemetry";
 const threadsMax = 10_000;

@@ -52,7 +52,7 @@ const encoded = (span: TelemetrySpan, resource: EncodedSpan["resource"]): Encode
     duration: hrTimeOf(span.endedAt - span.startedAt),
     ended: true,
     status: { code: span.status === "error" ? SpanStatusCode.ERROR : SpanStatusCode.UNSET },
-    attributes: { ...span.attributes },
+    attributes: span.attributes,
     events: span.events.map(({ name, at, attributes }) => ({
       name,
       time: hrTimeOf(at),

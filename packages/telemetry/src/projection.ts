@@ -2,7 +2,7 @@ import { type Decided, type LaterEntry, type State, turnNumbered, usageOfCall } 
 import { placeIn } from "@colloquy/machine/hosting";
 import { outcomeAttributes, requestAttributes, type TelemetryOptions, usageAttributes } from "./attributes.ts";
 import { names } from "./conventions.ts";
-import { SpanDraft, type TelemetrySpan } from "./span.ts";
+import { addTo, beginSpan, endSpan, type SpanDraft, type TelemetrySpan } from "./span.ts";
 import { TurnSpans } from "./turn-spans.ts";
 
 /** Follows one thread, from any entry on: the one projection behind the spans of journals and those of hosts. */
@@ -30,7 +30,7 @@ export class Projection {
 
   /** What is under way, as if it ended now; nothing can be asked afterwards. */
   open(): readonly TelemetrySpan[] {
-    const summary = this.#summary?.span.end(0, null) ?? [];
+    const summary = this.#summary === null ? [] : endSpan(this.#summary.span, 0, null);
     return [this.#turn?.open() ?? [], summary].flat();
   }
 
@@ -42,9 +42,8 @@ export class Projection {
     }
     if (summarising === null || this.#summary?.number === summarising.number) return;
     const { number, turn, model } = summarising;
-    const parent = turn === null ? null : String(turn);
-    const place = `summary-${number}`;
-    const span = new SpanDraft({ threadId, trace: parent ?? place, parent, place }, "chat", at, {
+    const above = this.#turn?.number === turn ? this.#turn.root : null;
+    const span = beginSpan(above, { threadId, place: `summary-${number}` }, "chat", at, {
       ...requestAttributes(state, "summary", model, this.#options),
       [names.summary]: number,
     });
@@ -55,17 +54,17 @@ export class Projection {
     const summary = this.#summary;
     if (summary === null || after.context.summarising?.number === summary.number) return [];
     this.#summary = null;
-    const span = summary.span.end(event.at, this.#outcome(summary.number, summary.span, event, decided));
-    if (this.#turn?.number !== summary.turn) return [span];
-    this.#turn?.add(span);
-    return this.#turn === null ? [span] : [];
+    const span = endSpan(summary.span, event.at, this.#outcome(summary.number, summary.span, event, decided));
+    if (this.#turn === null || this.#turn.number !== summary.turn) return [span];
+    this.#turn.add(span);
+    return [];
   }
 
   /** Notes how a summary ended. Gives why it is of no use; null where it is. */
   #outcome(number: number, span: SpanDraft, event: LaterEntry["event"], { summaryFailed }: Decided): string | null {
     if (event.type !== "llm.completed" && event.type !== "llm.failed") return "cancelled";
     if (placeIn(event.effectId) !== `summary-${number}#1`) return "cancelled";
-    span.add({
+    addTo(span, {
       ...outcomeAttributes(event, this.#options),
       ...usageAttributes(usageOfCall(event.usage ?? null, null)),
     });

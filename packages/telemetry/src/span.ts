@@ -36,80 +36,77 @@ export interface SpanEvent {
   readonly attributes: SpanAttributes;
 }
 
-/** Where a span stands: in the trace of a turn or a summary, under one of its places (null: it is the root), and its own. */
-interface SpanPlace {
-  readonly threadId: string;
-  readonly trace: string;
-  readonly parent: string | null;
-  readonly place: string;
+/** A span that has not ended. */
+export interface SpanDraft extends TelemetrySpan {
+  name: string;
+  endedAt: number;
+  readonly attributes: Record<string, SpanAttributes[string]>;
+  readonly events: SpanEvent[];
+  status: TelemetrySpan["status"];
 }
 
-/** A span that has not ended. Nothing happens in it before it began, or after it ended, whatever clocks did. */
-export class SpanDraft {
-  readonly #place: SpanPlace;
-  readonly #operation: Operation;
-  readonly #attributes: { [name: string]: SpanAttributes[string] } = {};
-  readonly #events: SpanEvent[] = [];
-  readonly #startedAt: number;
-  #now: number;
+/** @param above null for one that a trace begins with. @param place its place in the thread: no other span has it. */
+export const beginSpan = (
+  above: TelemetrySpan | null,
+  { threadId, place }: { readonly threadId: string; readonly place: string },
+  operation: Operation,
+  at: number,
+  attributes: GivenAttributes,
+): SpanDraft => {
+  const span: SpanDraft = {
+    traceId: above?.traceId ?? hexOf(4, `trace ${place} ${threadId}`),
+    spanId: hexOf(2, `span ${place} ${threadId}`),
+    parentSpanId: above?.spanId ?? null,
+    operation,
+    name: operation,
+    kind: operations[operation].kind,
+    startedAt: at,
+    endedAt: at,
+    attributes: {},
+    events: [],
+    status: "unset",
+  };
+  addTo(span, {
+    [names.operation]: operation,
+    [names.conversation]: threadId,
+    [names.session]: threadId,
+    ...attributes,
+  });
+  return span;
+};
 
-  constructor(place: SpanPlace, operation: Operation, startedAt: number, attributes: GivenAttributes) {
-    this.#place = place;
-    this.#operation = operation;
-    this.#startedAt = startedAt;
-    this.#now = startedAt;
-    this.add({
-      [names.operation]: operation,
-      [names.conversation]: place.threadId,
-      [names.session]: place.threadId,
-      ...attributes,
-    });
-  }
+export const addTo = ({ attributes }: SpanDraft, given: GivenAttributes): void => {
+  for (const [name, value] of Object.entries(given))
+    if (value !== undefined && value !== null) attributes[name] = value;
+};
 
-  add(attributes: GivenAttributes): void {
-    for (const [name, value] of Object.entries(attributes))
-      if (value !== undefined && value !== null) this.#attributes[name] = value;
-  }
+/** Nothing happens in a span before it began, or after it ended, whatever clocks did. */
+export const happensIn = (span: SpanDraft, name: string, at: number, attributes: SpanAttributes = {}): void => {
+  span.endedAt = Math.max(span.endedAt, at);
+  span.events.push({ name, at: span.endedAt, attributes });
+};
 
-  happened(name: string, at: number, attributes: SpanAttributes = {}): void {
-    this.#now = Math.max(this.#now, at);
-    this.#events.push({ name, at: this.#now, attributes });
-  }
-
-  /** @param error what `error.type` says; null where it ended well. */
-  end(at: number, error: string | null): TelemetrySpan {
-    const { threadId, trace, parent, place } = this.#place;
-    this.add({ [names.errorType]: error });
-    return {
-      traceId: hexOf(4, "trace", threadId, trace),
-      spanId: hexOf(2, "span", threadId, place),
-      parentSpanId: parent === null ? null : hexOf(2, "span", threadId, parent),
-      operation: this.#operation,
-      name: nameOf(this.#operation, this.#attributes),
-      kind: operations[this.#operation].kind,
-      startedAt: this.#startedAt,
-      endedAt: Math.max(this.#now, at),
-      attributes: this.#attributes,
-      events: this.#events,
-      status: error === null ? "unset" : "error",
-    };
-  }
-}
-
-const nameOf = (operation: Operation, attributes: SpanAttributes): string => {
+/** @param error what `error.type` says; null where it ended well. */
+export const endSpan = (span: SpanDraft, at: number, error: string | null): TelemetrySpan => {
+  const { operation, attributes } = span;
   const of = operations[operation].named.map((name) => attributes[name]).find((value) => typeof value === "string");
-  return of === undefined ? operation : `${operation} ${of}`;
+  span.name = of === undefined ? operation : `${operation} ${of}`;
+  span.endedAt = Math.max(span.endedAt, at);
+  span.status = error === null ? "unset" : "error";
+  addTo(span, { [names.errorType]: error });
+  return span;
 };
 
 /**
  * Derived, so that a journal gives the same spans wherever and whenever it is read. Each word is the lower 32 bits of a
  * digest of its own: those that are mixed best.
  */
-const hexOf = (words: number, ...of: readonly string[]): string =>
-  Array.from({ length: words }, (_, word) => {
-    const digest = Number.parseInt(digestOf([word, ...of]), 36);
-    return (digest % 2 ** 32).toString(16).padStart(8, "0");
-  }).join("");
+const hexOf = (words: number, of: string): string => {
+  let hex = "";
+  for (let word = 0; word < words; word++)
+    hex += (Number.parseInt(digestOf(`${word} ${of}`), 36) % 2 ** 32).toString(16).padStart(8, "0");
+  return hex;
+};
 
 /** A time as OpenTelemetry takes it: whole seconds, and nanoseconds. What none can say becomes the nearest: 64 bits end in 2554. */
 export const hrTimeOf = (milliseconds: number): [seconds: number, nanoseconds: number] => {

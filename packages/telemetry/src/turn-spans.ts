@@ -23,8 +23,16 @@ import {
   usageAttributes,
 } from "./attributes.ts";
 import { messagesText, resultText } from "./content.ts";
-import { happenings, names } from "./conventions.ts";
-import { type GivenAttributes, SpanDraft, type TelemetrySpan } from "./span.ts";
+import { names } from "./conventions.ts";
+import {
+  addTo,
+  beginSpan,
+  endSpan,
+  type GivenAttributes,
+  happensIn,
+  type SpanDraft,
+  type TelemetrySpan,
+} from "./span.ts";
 
 /**
  * The spans of an open turn: `invoke_agent`, and under it a `chat` for each step, all its attempts together, and an
@@ -34,7 +42,7 @@ export class TurnSpans {
   readonly number: number;
   readonly #threadId: string;
   readonly #options: TelemetryOptions;
-  readonly #root: SpanDraft;
+  readonly root: SpanDraft;
   readonly #ended: TelemetrySpan[] = [];
   /** The call of the step that is under way, and what its attempts used. */
   #chat: SpanDraft | null = null;
@@ -49,8 +57,7 @@ export class TurnSpans {
     this.#threadId = threadId;
     this.#options = options;
     this.#now = open.startedAt;
-    const trace = String(open.number);
-    this.#root = new SpanDraft({ threadId, trace, parent: null, place: trace }, "invoke_agent", this.#now, {
+    this.root = beginSpan(null, { threadId, place: String(open.number) }, "invoke_agent", this.#now, {
       [names.agent]: options.agent,
       ...modelAttributes(open.model, options),
       [names.turn]: open.number,
@@ -71,7 +78,7 @@ export class TurnSpans {
       [names.step]: step,
     });
     const { attempt, cut } = stage.call;
-    this.#chat.add({
+    addTo(this.#chat, {
       [names.attempts]: attempt === 1 ? null : attempt,
       [names.compacted]: cut.summarised === undefined ? null : true,
     });
@@ -84,7 +91,7 @@ export class TurnSpans {
     else if ("effectId" in event) this.#ofTool(event, placeIn(event.effectId).replace(/[#!].*$/u, ""), before);
     for (const { position, outcome, content } of decided.results ?? [])
       this.#endTool(callIdAt(before.number, before.step, position), outcome, content);
-    const goesOn = after?.number === this.number && after.step === before.step && after.stage.type === "running";
+    const goesOn = after?.number === this.number && after.stage.type === "running";
     if (!goesOn) for (const callId of this.#tools.keys()) this.#endTool(callId, "interrupted", null);
   }
 
@@ -102,7 +109,7 @@ export class TurnSpans {
     if (event.type === "cancel.requested") this.#uses(event.usage);
     this.#endChat(error, { [names.finishReasons]: ["error"], [names.outputMessages]: said });
     const reason = "finishReason" in outcome ? outcome.finishReason : null;
-    this.#root.add({
+    addTo(this.root, {
       [names.finishReasons]: reason === null ? null : [reason],
       [names.outputMessages]: said,
       ...usageAttributes(usage),
@@ -113,13 +120,13 @@ export class TurnSpans {
   /** All spans of the turn, as if they ended now. */
   open(): readonly TelemetrySpan[] {
     this.#endChat(null, {});
-    for (const span of this.#tools.values()) this.#ended.push(span.end(this.#now, null));
+    for (const span of this.#tools.values()) this.#ended.push(endSpan(span, this.#now, null));
     return this.#all("open", null);
   }
 
   #all(status: string, error: string | null): readonly TelemetrySpan[] {
-    this.#root.add({ [names.turnStatus]: status });
-    return [this.#root.end(this.#now, error), ...this.#ended];
+    addTo(this.root, { [names.turnStatus]: status });
+    return [endSpan(this.root, this.#now, error), ...this.#ended];
   }
 
   #answered(event: LlmCompleted | LlmFailed, { number, step, stage }: OpenTurn): void {
@@ -127,8 +134,9 @@ export class TurnSpans {
     this.#uses(event.usage);
     if (event.type === "llm.failed") {
       // Where the call is not made again, the turn ends, and its span with it.
-      this.#chat?.add(outcomeAttributes(event, this.#options));
-      this.#chat?.happened(happenings.attemptFailed, this.#now, { [names.errorType]: event.failure.kind });
+      if (this.#chat === null) return;
+      addTo(this.#chat, outcomeAttributes(event, this.#options));
+      happensIn(this.#chat, names.attemptFailed, this.#now, { [names.errorType]: event.failure.kind });
       return;
     }
     this.#endChat(null, outcomeAttributes(event, this.#options));
@@ -138,10 +146,11 @@ export class TurnSpans {
 
   #ofTool(event: LaterEntry["event"], callId: string, { stage }: OpenTurn): void {
     const span = this.#tools.get(callId);
+    if (span === undefined) return;
     if (event.type === "tool.withheld") {
-      span?.happened(happenings.approvalRequested, this.#now, { [names.because]: event.because });
+      happensIn(span, names.approvalRequested, this.#now, { [names.because]: event.because });
     } else if (event.type === "approval.answered") {
-      span?.happened(event.approved ? happenings.approved : happenings.denied, this.#now);
+      happensIn(span, event.approved ? names.approved : names.denied, this.#now);
       const call = stage.type === "running" ? stage.calls[Number(callId.split(".").at(-1))] : undefined;
       const wasStarted = call?.approval?.status === "requested" && call.approval.because === "unknown_outcome";
       if (!event.approved) this.#endTool(callId, wasStarted ? "unknown" : "refused", null);
@@ -164,8 +173,10 @@ export class TurnSpans {
     const span = this.#tools.get(callId);
     if (span === undefined) return;
     this.#tools.delete(callId);
-    span.add({ [names.toolResult]: this.#options.content === true && content !== null ? resultText(content) : null });
-    this.#ended.push(span.end(this.#now, outcome === "completed" ? null : outcome));
+    addTo(span, {
+      [names.toolResult]: this.#options.content === true && content !== null ? resultText(content) : null,
+    });
+    this.#ended.push(endSpan(span, this.#now, outcome === "completed" ? null : outcome));
   }
 
   #uses(usage: ReportedUsage | undefined): void {
@@ -173,14 +184,14 @@ export class TurnSpans {
   }
 
   #endChat(error: string | null, attributes: GivenAttributes): void {
-    this.#chat?.add({ ...attributes, ...usageAttributes(this.#used) });
-    if (this.#chat !== null) this.#ended.push(this.#chat.end(this.#now, error));
+    if (this.#chat === null) return;
+    addTo(this.#chat, { ...attributes, ...usageAttributes(this.#used) });
+    this.#ended.push(endSpan(this.#chat, this.#now, error));
     this.#chat = null;
     this.#used = noUsage;
   }
 
   #child(operation: TelemetrySpan["operation"], place: string, attributes: GivenAttributes): SpanDraft {
-    const trace = String(this.number);
-    return new SpanDraft({ threadId: this.#threadId, trace, parent: trace, place }, operation, this.#now, attributes);
+    return beginSpan(this.root, { threadId: this.#threadId, place }, operation, this.#now, attributes);
   }
 }

@@ -1,7 +1,7 @@
 import { convertGenAISpanAttributesToOpenInferenceSpanAttributes as openInference } from "@arizeai/openinference-genai";
 import { test } from "@fast-check/vitest";
 import { createHost, declarationsOf, memoryStore, tool } from "@colloquy/host";
-import { conversationMachine, type Entry } from "@colloquy/machine";
+import { conversationMachine, type Entry, type MessageDraft, start, transition } from "@colloquy/machine";
 import { decodeJournal } from "@colloquy/machine/journal";
 import { runningClock, sequentialIds } from "@colloquy/runtime-test";
 import { fails, reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
@@ -150,5 +150,41 @@ describe("what was said", () => {
         "tool_call.id": "1.1.0",
       }
     `);
+  });
+
+  test("is written as the conventions have it, part by part, without what only a provider reads", () => {
+    const machine = conversationMachine();
+    const begun = start(machine, { threadId: "t", at: 0, system: { role: "developer", content: "Be brief." } });
+    const input: readonly MessageDraft[] = [
+      {
+        role: "user",
+        name: "ada",
+        provider: { note: "canary" },
+        content: [
+          { type: "text", text: "Look.", provider: { note: "canary" } },
+          { type: "image", url: "https://example.org/cat.png" },
+          { type: "image", url: "data:image/png;base64,iVBORw0=" },
+          { type: "data", field: "mood", value: { calm: true } },
+          { type: "opaque", value: { type: "audio", token: "canary" } },
+        ],
+      },
+    ];
+    const asked = transition(machine, begun.state, { type: "ask.received", at: 1, askId: "a", input });
+    if (!asked.handled) throw new Error(asked.refusal.reason);
+    const chat = spansIn([begun.entry, asked.entry], { content: true, open: true }).find(isA("chat"));
+    expect(JSON.parse(String(chat?.attributes["gen_ai.input.messages"]))).toEqual([
+      { role: "system", parts: [{ type: "text", content: "Be brief." }] },
+      {
+        role: "user",
+        name: "ada",
+        parts: [
+          { type: "text", content: "Look." },
+          { type: "uri", modality: "image", uri: "https://example.org/cat.png" },
+          { type: "blob", modality: "image", mime_type: "image/png", content: "iVBORw0=" },
+          { type: "data", name: "mood", content: { calm: true } },
+          { type: "audio" },
+        ],
+      },
+    ]);
   });
 });

@@ -29,11 +29,11 @@ export const storedJournals: readonly (readonly [name: string, entries: readonly
     return [basename(file, ".jsonl"), rightOf(decodeJournal(lines.map((line): unknown => JSON.parse(line))))];
   });
 
-/** Shows entries to an observer as a host would have, from any of them on. */
-export const observed = (observer: Observer, entries: readonly Entry[], from = 0): void => {
+/** Shows entries to an observer as a host would have: all, or those from one to before another. */
+export const observed = (observer: Observer, entries: readonly Entry[], from = 0, until = entries.length): void => {
   const { threadId } = rightOf(fold(entries)).context;
   foldVisiting(entries, (entry, before, after) => {
-    if (entry.seq >= from) observer.entry?.(entry, threadId, { before, after });
+    if (entry.seq >= from && entry.seq < until) observer.entry?.(entry, threadId, { before, after });
   });
 };
 

@@ -89,6 +89,7 @@ test("ids are well spread: none repeats, and half of their bits are set", () => 
     ids.push(...spans.map(({ spanId }) => spanId), ...new Set(spans.map(({ traceId }) => traceId)));
   }
   expect(new Set(ids).size).toBe(ids.length);
+  expect(ids.filter((id) => id.slice(0, 8) === id.slice(8, 16))).toEqual([]);
   const bits = ids
     .flatMap((id) => id.split("").map((digit) => Number.parseInt(digit, 16).toString(2).padStart(4, "0")))
     .join("");

@@ -7,7 +7,7 @@ import { journalArbitrary } from "@colloquy/runtime-test/arbitraries";
 import { fails, reply, type ScriptLine, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { type LiveOptions, telemetryObserver } from "@colloquy/telemetry/live";
 import type { TelemetrySpan } from "@colloquy/telemetry";
-import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, type Tracer } from "@opentelemetry/api";
+import { type Attributes, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, type Tracer } from "@opentelemetry/api";
 import {
   AggregationTemporality,
   InMemoryMetricExporter,
@@ -161,18 +161,47 @@ describe("a live observer", () => {
     expect(exporter.getFinishedSpans().map(({ name }) => name)).toEqual(["invoke_agent", "chat gpt-4o"]);
   });
 
-  test.each(storedJournals)("that sees a thread from any entry on gives whole trees: %s", (_, entries) => {
-    for (let from = 1; from < entries.length; from++) {
-      const live = recorded();
-      observed(live.observer, entries, from);
-      const spans = live.spans();
-      const roots = spans.filter(({ parentSpanContext }) => parentSpanContext === undefined);
-      const ids = new Set(spans.map((span) => span.spanContext().spanId));
-      expect(
-        spans.filter(({ parentSpanContext }) => ids.has(parentSpanContext?.spanId ?? "")).length + roots.length,
-      ).toBe(spans.length);
-    }
+  test("gives a summary between turns a trace of its own, whatever a turn stands under", () => {
+    const live = recorded({
+      parent: ({ turn }) =>
+        trace.setSpanContext(ROOT_CONTEXT, { traceId: "1".repeat(32), spanId: String(turn).repeat(16), traceFlags: 1 }),
+    });
+    const [, entries = []] = storedJournals.find(([name]) => name === "compaction") ?? [];
+    observed(live.observer, entries);
+    const summaries = live.spans().filter(({ attributes }) => attributes["colloquy.summary.number"] !== undefined);
+    expect(summaries.map(({ parentSpanContext }) => parentSpanContext)).toEqual([undefined, undefined]);
+    const roots = live.spans().filter(({ name }) => name === "invoke_agent");
+    expect(roots.map(({ parentSpanContext }) => parentSpanContext?.spanId)).toEqual([
+      "1".repeat(16),
+      "2".repeat(16),
+      "3".repeat(16),
+      "4".repeat(16),
+    ]);
   });
+
+  test.each(storedJournals)(
+    "that misses some of a thread gives whole trees of the turns whose end it sees: %s",
+    (_, entries) => {
+      const turnsIn = (
+        spans: readonly { readonly name: string; readonly attributes: TelemetrySpan["attributes"] | Attributes }[],
+      ) =>
+        spans.filter(({ name }) => name === "invoke_agent").map(({ attributes }) => attributes["colloquy.turn.number"]);
+      const own = entries.findLastIndex(({ event }) => event.type === "thread.forked") + 1;
+      const endedBefore = (length: number) => turnsIn(length <= own ? [] : spansIn(entries.slice(0, length)));
+      for (let from = own + 1; from < entries.length; from++) {
+        const until = own + Math.floor((from - own) / 2);
+        const live = recorded();
+        observed(live.observer, entries, own, until);
+        observed(live.observer, entries, from);
+        const spans = live.spans();
+        const ids = new Set(spans.map((span) => span.spanContext().spanId));
+        const children = spans.filter(({ parentSpanContext }) => parentSpanContext !== undefined);
+        expect(children.filter(({ parentSpanContext }) => !ids.has(parentSpanContext?.spanId ?? ""))).toEqual([]);
+        const seen = [...endedBefore(until), ...endedBefore(entries.length).slice(endedBefore(from).length)];
+        expect(turnsIn(spans)).toEqual(seen);
+      }
+    },
+  );
 });
 
 test("durations and tokens are metrics, of few attributes", async () => {

@@ -1,3 +1,4 @@
+import type { Entry } from "@colloquy/machine";
 import { expect, test } from "vitest";
 import { spansIn, storedJournals, treeOf } from "./kit.ts";
 
@@ -126,6 +127,36 @@ test("a summary stands in the turn that it was asked for in, or alone", () => {
     chat 8-9 colloquy.summary.number=3 error.type=cancelled
     "
   `);
+});
+
+test("a summary that failed says why, and one whose call was of no use", () => {
+  expect(treeIn("summary-failure", "colloquy.summary.number", "error.type")).toMatchInlineSnapshot(`
+    "
+    invoke_agent 1-2
+      chat 1-2
+    chat 2-3 colloquy.summary.number=1 error.type=unusable
+    invoke_agent 4-6
+      chat 4-5 colloquy.summary.number=2 error.type=unusable
+      chat 4-6
+    chat 6-7 colloquy.summary.number=3 error.type=overloaded
+    invoke_agent 8-10
+      chat 8-9 colloquy.summary.number=4 error.type=unusable
+      chat 8-10
+    chat 10-11 colloquy.summary.number=5 error.type=unusable
+    invoke_agent 12-13 error.type=context_unfit
+      chat 12-13 colloquy.summary.number=6 error.type=overloaded
+    "
+  `);
+});
+
+test("a call whose result no entry brings is interrupted", () => {
+  const [, entries = []] = storedJournals.find(([name]) => name === "cancel") ?? [];
+  const bare = entries.map((entry): Entry => {
+    if (!("decided" in entry)) return entry;
+    const { results: _, ...decided } = entry.decided ?? {};
+    return { ...entry, decided };
+  });
+  expect(spansIn(bare)).toEqual(spansIn(entries));
 });
 
 test("what a fork copied is no telemetry of the fork, and turns that were added by hand are none", () => {
