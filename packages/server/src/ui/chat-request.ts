@@ -10,6 +10,7 @@ export interface SentMessage {
   readonly id: string;
   readonly role: "system" | "user" | "assistant";
   readonly parts: readonly { readonly [member: string]: unknown; readonly type: string }[];
+  readonly metadata?: unknown;
 }
 
 /** What a client of the AI SDK posts. What an application sends beside it is passed over. */
@@ -34,10 +35,10 @@ export const chatRequest: z.ZodType<ChatRequest> = z.object({
 });
 
 /** What a user's message asks, under the id that it has in the page. @throws HttpError 400 */
-export const draftOf = ({ id, role, parts }: SentMessage): MessageDraft => {
+export const draftOf = ({ id, role, parts, metadata }: SentMessage): MessageDraft => {
   // What a page says of providers would be sent to them.
   const said = parts.map(({ providerMetadata: _, ...part }) => part);
-  const read = fromUiMessages([{ id, role, parts: said }]);
+  const read = fromUiMessages([{ id, role, parts: said, ...(metadata == null ? {} : { metadata }) }]);
   if ("left" in read) throw refused(read.left.reason);
   const [draft] = read.right.turns.flat();
   if (draft?.role !== "user" || parts.length === 0) throw refused("it says nothing");

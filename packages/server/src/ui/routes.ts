@@ -21,11 +21,11 @@ export const uiRoutes = (host: Host, options: UiOptions = {}, base = "/ui"): rea
     const context = call.openStream();
     return uiResponse(await chat(thread, request, options, call.principal.id), {}, context);
   };
-  const describedPost = { method: "POST", body: chatRequest, handle: post } as const;
+  const posted = { method: "POST", body: chatRequest, handle: post } as const;
   const path = `${base}/:thread`;
   return [
-    { ...describedPost, path: base, description: "Asks, answers or regenerates; a UI message stream of the AI SDK" },
-    { ...describedPost, path, description: "The same on this thread" },
+    { ...posted, path: base, description: "Asks, answers or regenerates; a UI message stream of the AI SDK" },
+    { ...posted, path, description: "The same on this thread" },
     {
       method: "GET",
       path: `${path}/stream`,
@@ -68,11 +68,8 @@ export interface UiChatOptions extends HttpOptions, UiOptions {
   readonly authenticate: Authenticate;
 }
 
-/** What a file of routes exports. */
-export interface UiChat {
-  readonly GET: (request: Request) => Promise<Response>;
-  readonly POST: (request: Request) => Promise<Response>;
-}
+/** What a file of routes exports; `OPTIONS` where pages of other origins call it. */
+export type UiChat = Readonly<Record<"GET" | "POST" | "OPTIONS", (request: Request) => Promise<Response>>>;
 
 /**
  * The chat backend of a page, as a file of routes exports it (`app/api/chat/[[...path]]/route.ts` of Next). The names by which
@@ -84,7 +81,7 @@ export const uiChat = (host: Host, { path, tools, errorText, ...options }: UiCha
   const ui = { ...(tools === undefined ? {} : { tools }), ...(errorText === undefined ? {} : { errorText }) };
   const server = serve(uiRoutes(host, ui, path), serverContextOf({ hosts: ["*"], ...options }));
   const answer = (request: Request): Promise<Response> => server.fetch(request);
-  return { GET: answer, POST: answer };
+  return { GET: answer, POST: answer, OPTIONS: answer };
 };
 
 const threadOf = async (

@@ -32,7 +32,8 @@ export interface UiStreamOptions {
 /**
  * An ask as the AI SDK's UI message stream (`ai` 7): one message, whose id names its turn, and whose metadata its number,
  * its status and usage. Steps that are made anew are reset. The stream ends with the turn, and where that waits for answers
- * from outside (an approval, a tool of the caller) and can't go on without. Never throws: an error is a chunk.
+ * from outside (an approval, a tool of the caller) and can't go on without. An error is a chunk; one that is neither the turn's
+ * nor a refusal is thrown behind it.
  */
 export async function* toUiMessageStream(
   ask: ShownAsk,
@@ -57,6 +58,8 @@ export async function* toUiMessageStream(
     yield* writer.end(await endingOf(ask, errorText));
   } catch (thrown) {
     yield { type: "error", errorText: errorText(thrown) };
+    // Whoever runs the server has to hear of it.
+    if (!isExpected(thrown)) throw thrown;
   }
 }
 
@@ -76,9 +79,11 @@ export const uiResponse = (
 /** What the client reads of an error: no word of a provider, a store or a program. */
 const errorTextOf = (error: unknown): string => {
   if (error instanceof TurnFailedError) return `The model call failed (${error.failure.kind}).`;
-  if (error instanceof TurnError || error instanceof EventRefusedError) return error.message;
-  return "The server failed.";
+  return isExpected(error) ? error.message : "The server failed.";
 };
+
+const isExpected = (error: unknown): error is TurnError | EventRefusedError =>
+  error instanceof TurnError || error instanceof EventRefusedError;
 
 /** As much of an `AskHandle` as is read, whatever its output. */
 export type ShownAsk = AsyncIterable<AskPart<unknown>> & PromiseLike<CompletedTurn>;

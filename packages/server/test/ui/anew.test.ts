@@ -6,7 +6,7 @@ import { type ShownAsk, toUiMessageStream, type UiMessageChunk } from "../../src
 import { allOf, stage } from "./page.ts";
 
 /** An ask of which these parts are shown, whatever came of it. */
-const showing = (parts: readonly AskPart[], messages: CompletedTurn["messages"]): ShownAsk => ({
+const showing = (parts: Iterable<AskPart> | AsyncIterable<AskPart>, messages: CompletedTurn["messages"]): ShownAsk => ({
   // oxlint-disable-next-line unicorn/no-thenable -- a handle is awaited
   then: (resolve, reject) =>
     Promise.resolve<CompletedTurn>({
@@ -163,4 +163,17 @@ test("parts that nobody keeps any more are an error, and no answer with holes", 
   const dropped: AskPart = { type: "parts.dropped", count: 9 };
   const chunks = await allOf(toUiMessageStream(showing([dropped, text("end")], [])));
   expect(chunks).toEqual([{ type: "error", errorText: expect.stringContaining("not kept any more") }]);
+});
+
+test("what goes wrong in the server is no news for the page, and all of it for whoever runs the server", async () => {
+  const breaking = async function* (): AsyncGenerator<AskPart> {
+    yield started;
+    throw new Error("no disk at /var/secret");
+  };
+  const seen: UiMessageChunk[] = [];
+  const reading = (async () => {
+    for await (const chunk of toUiMessageStream(showing(breaking(), []))) seen.push(chunk);
+  })();
+  await expect(reading).rejects.toThrow("no disk at /var/secret");
+  expect(seen.at(-1)).toEqual({ type: "error", errorText: "The server failed." });
 });

@@ -25,7 +25,7 @@ describe("a page of the AI SDK", () => {
   test("asks, and finds on a reload what it showed", async () => {
     const { host, server } = served([reply("Hi."), reply("Fine.")]);
     const chat = new Chat({ server });
-    await chat.sendMessage({ text: "Hello?" });
+    await chat.sendMessage({ text: "Hello?", metadata: { from: "Oslo" } });
     await chat.sendMessage({ text: "How are you?", files: [{ type: "file", mediaType: "image/png", url: picture }] });
     expect(chat.status).toBe("ready");
     expect(textsOf(chat.messages)).toEqual(["Hello?", "Hi.", "How are you?", "Fine."]);
