@@ -35,6 +35,8 @@ const peers: Readonly<Record<string, readonly string[]>> = {
   "@colloquy/runtime-test/contracts": ["vitest"],
   "@colloquy/runtime-test/laws": ["fast-check"],
   "@colloquy/runtime-test/vitest": ["vitest"],
+  "@colloquy/telemetry/live": ["@opentelemetry/api"],
+  "@colloquy/telemetry/otlp": ["@opentelemetry/api", "@opentelemetry/otlp-transformer"],
   "@colloquy/templates/jinja": ["@huggingface/jinja"],
 };
 
@@ -65,7 +67,7 @@ const tarballs = (): readonly string[] => globSync(join(folder, "*.tgz")).toSort
 
 /** Where a package is, in the workspace or in one of its packages. */
 const installed = (name: string): string =>
-  ["", "packages/runtime-node", "packages/templates"]
+  ["", "packages/runtime-node", "packages/telemetry", "packages/templates"]
     .map((owner) => join(root, owner, "node_modules", name))
     .find((path) => existsSync(path)) ?? join(root, "node_modules", name);
 
@@ -131,7 +133,9 @@ describe.each(packages)("$name", ({ name, exports }) => {
       shipped.filter(
         (path) =>
           !(path !== undefined && isData(path) && `./${path}` in exports) &&
-          !/^(LICENSE|README\.md|package\.json|docs\/[^/]+\.md|(dist|src)\/.*\.(js|ts|map))$/.test(path ?? ""),
+          !/^(LICENSE|README\.md|package\.json|docs\/[^/]+\.md|(dist|src)\/.*\.(js|ts|tsx|map)|(dist|src)\/page\/.*\.(css|html))$/.test(
+            path ?? "",
+          ),
       ),
     ).toEqual([]);
   });
