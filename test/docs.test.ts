@@ -25,6 +25,7 @@ import * as opensearch from "@colloquy/runtime-test/opensearch";
 import * as openSearchPackage from "@colloquy/opensearch";
 import * as recordings from "@colloquy/runtime-test/recordings";
 import * as server from "@colloquy/runtime-test/server";
+import * as threadServing from "@colloquy/server";
 import * as simulation from "@colloquy/runtime-test/simulate";
 import * as telemetry from "@colloquy/telemetry";
 import * as liveTelemetry from "@colloquy/telemetry/live";
@@ -209,6 +210,11 @@ const programs = [
     says: "read_result gives k and stormy night. The butler did it.\n",
   },
   {
+    path: "examples/docs/serving.ts",
+    run: () => import("../examples/docs/serving.ts"),
+    says: "function_call\nfunction_call, message true\n",
+  },
+  {
     path: "examples/docs/tools.ts",
     run: () => import("../examples/docs/tools.ts"),
     says: 'alarm completed Set for 7:00 under t/1.1.1#1.\nforecast completed {"city":"Oslo","days":2,"sky":"clear","for":"ada","in":"eu"}\n',
@@ -256,7 +262,9 @@ describe("the pages are whole", () => {
   const testing = [root, models, server, opensearch, contracts, laws, recordings, simulation];
 
   const ofMachine = [machine, policies, journal, inspect, storage, hosting];
-  const about = ["conversation", "threads", "outputs", "interchange", "stores"].map((name) => `docs/${name}.md`);
+  const about = ["conversation", "threads", "outputs", "interchange", "stores", "chat-backend"].map(
+    (name) => `docs/${name}.md`,
+  );
 
   it.each([
     { page: "docs/prompts.md", modules: [...ofMachine, interchange] },
@@ -270,6 +278,7 @@ describe("the pages are whole", () => {
     { page: "docs/sessions.md", modules: [sessions] },
     { page: "docs/templates.md", modules: [templates, jinja] },
     { page: "docs/langchain.md", modules: [langchain] },
+    { page: "docs/server.md", modules: [threadServing] },
     { page: "docs/telemetry.md", modules: [telemetry, liveTelemetry, otlp] },
   ])("$page names all that its packages export", ({ page, modules }) => {
     const text = [...about, page].map(read).join("\n");

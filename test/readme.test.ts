@@ -10,6 +10,7 @@ const readmes = [
   "langchain",
   "mcp",
   "opensearch",
+  "server",
   "sessions",
   "telemetry",
   "terminal",

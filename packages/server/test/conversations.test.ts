@@ -258,7 +258,7 @@ describe("two principals", () => {
   const server = () =>
     served(hostWith(), {
       authenticate: ({ headers }) => ({ id: headers.get("authorization")?.slice(7) ?? "" }),
-      newThreadId: ({ id }) => `${id}-${crypto.randomUUID()}`,
+      threadPrefix: ({ id }) => `${id}-`,
       mayUse: ({ id }, threadId) => threadId.startsWith(`${id}-`),
     });
 
@@ -293,6 +293,33 @@ describe("two principals", () => {
     expect([...first.data, ...rest.data].map(({ id }) => id).toSorted()).toEqual(mine.toSorted());
     expect((await refusal(bob.get(`/conversations?after=${one}`))).status).toBe(400);
   });
+});
+
+test("responses of two principals are theirs, forks too", async () => {
+  const { as } = served(hostWith(reply("1"), reply("2"), reply("3"), reply("4"), reply("5")), {
+    authenticate: ({ headers }) => ({ id: headers.get("authorization")?.slice(7) ?? "" }),
+    threadPrefix: ({ id }) => `${id}-`,
+    mayUse: ({ id }, threadId) => threadId.startsWith(`${id}-`),
+  });
+  const [ada, bob] = [as("ada"), as("bob")];
+  const first = await ada.responses.create({ input: "one" });
+  const on = { previous_response_id: first.id };
+  const others = [
+    await ada.responses.create({ ...on, input: "two" }),
+    await ada.responses.create({ ...on, input: "other" }),
+  ];
+  for (const { id, output_text: said, conversation } of [first, ...others]) {
+    expect(conversation?.id).toMatch(/^ada-/);
+    expect((await ada.responses.retrieve(id)).output_text).toBe(said);
+    expect((await refusal(bob.responses.retrieve(id))).status).toBe(404);
+    expect((await refusal(bob.responses.create({ previous_response_id: id, input: "mine" }))).status).toBe(400);
+  }
+  // An id that somebody sends along is none of an ask.
+  const headers = { "x-request-id": "one" };
+  const said: string[] = [];
+  for (const input of ["three", "four"])
+    said.push((await ada.responses.create({ ...on, input }, { headers })).output_text);
+  expect(said).toEqual(["4", "5"]);
 });
 
 test("a session of the Agents SDK keeps its items here", async () => {

@@ -14,7 +14,7 @@ export const conversationRoutes = (host: Host, context: ServerContext): readonly
   ...routesOfItems(host),
 ];
 
-const routesOfAll = (host: Host, { newThreadId }: ServerContext): readonly Route[] => [
+const routesOfAll = (host: Host, { threadPrefix }: ServerContext): readonly Route[] => [
   {
     method: "POST",
     path: "/v1/conversations",
@@ -24,7 +24,7 @@ const routesOfAll = (host: Host, { newThreadId }: ServerContext): readonly Route
       const { items = [], metadata = {} } = await call.body(createSchema);
       const { system, turns } = conversationOf(items ?? []);
       const { threadDefaults: defaults } = host;
-      const thread = host.thread(newThreadId(call.principal));
+      const thread = host.thread(`${threadPrefix(call.principal)}conv_${crypto.randomUUID().replaceAll("-", "")}`);
       await thread.start({
         ...defaults,
         metadata: { ...defaults.metadata, ...metadata },

@@ -14,8 +14,11 @@ export interface HttpOptions {
   readonly authenticate?: Authenticate;
   /** Whether a principal may use a thread, also one that is not there yet. What it may not use is not there for it (404). Default: all. */
   readonly mayUse?: (principal: Principal, threadId: string) => boolean | Promise<boolean>;
-  /** The id of a thread that a principal begins without naming one. Default `conv_` and 32 random digits. */
-  readonly newThreadId?: (principal: Principal) => string;
+  /**
+   * What the ids of threads begin with that a principal begins without naming them (conversations, responses, forks), of
+   * letters, digits, `_` and `-`: so `mayUse` can tell by the id whose a thread is. Default: nothing.
+   */
+  readonly threadPrefix?: (principal: Principal) => string;
   /**
    * By which names the server is called (`api.example.com`, with a port where it matters; `*` is any), against pages that have
    * their own name resolved to this machine. Default: `localhost`, `127.0.0.1`, `[::1]`.
@@ -66,7 +69,11 @@ export const serverContextOf = (options: HttpOptions): ServerContext => {
   return {
     authenticate,
     mayUse: options.mayUse ?? (() => true),
-    newThreadId: options.newThreadId ?? (() => `conv_${crypto.randomUUID().replaceAll("-", "")}`),
+    threadPrefix: (principal) => {
+      const prefix = options.threadPrefix?.(principal) ?? "";
+      if (/^[A-Za-z0-9_-]{0,64}$/.test(prefix)) return prefix;
+      throw new Error(`threadPrefix gave ${JSON.stringify(prefix)}; ids are of letters, digits, "_" and "-"`);
+    },
     hosts: hosts.map((host) => host.toLowerCase()),
     origins,
     ...numbers,
@@ -83,7 +90,7 @@ const anybody: Principal = { id: "anybody" };
 const optionNames: OptionNames<HttpOptions> = {
   authenticate: true,
   mayUse: true,
-  newThreadId: true,
+  threadPrefix: true,
   hosts: true,
   origins: true,
   bodyBytesMax: true,

@@ -104,10 +104,10 @@ const askUnstored = async (asking: Asking, target: Target | null): Promise<Reada
   return readableLeg(leg);
 };
 
-const newThread = ({ room, askId }: Asking): HostedThread =>
-  room.host.thread(askId.isRepeatable ? `thread_${askId.id}` : "new");
+const newThread = ({ room, call, askId }: Asking): HostedThread =>
+  room.host.thread(`${room.threadPrefix(call.principal)}thread_${askId.id}`);
 
-const forkId = ({ askId }: Asking): string => `fork_${askId.id}`;
+const forkId = ({ room, call, askId }: Asking): string => `${room.threadPrefix(call.principal)}fork_${askId.id}`;
 
 const begunThread = async (asking: Asking) => {
   const thread = newThread(asking);
@@ -121,7 +121,8 @@ const begun = async (asking: Asking, thread: HostedThread): Promise<void> => {
   const host = request.store === false ? room.unstored.host : room.host;
   if (input.history.length > 0)
     try {
-      const system = input.system === null ? {} : { system: input.system };
+      const given = input.system ?? host.threadDefaults.system;
+      const system = given === undefined ? {} : { system: given };
       await host.importMessages({ ...system, turns: input.history }, { threadId: thread.id });
     } catch (thrown) {
       // The same request came before, and got so far.
@@ -147,7 +148,9 @@ const behind = async (asking: Asking, target: Target): Promise<{ thread: HostedT
     });
   if (open === null && turn === head && asking.input.history.length === 0) {
     await prepare(asking, thread, seen);
-    return { thread, options: { from: turn, whenBusy: "fork" } };
+    // The host names such a fork, without a prefix.
+    const whenBusy = asking.room.threadPrefix(asking.call.principal) === "" ? { whenBusy: "fork" as const } : {};
+    return { thread, options: { from: turn, ...whenBusy } };
   }
   const fork = asking.room.host.thread(forkId(asking));
   try {
@@ -227,9 +230,9 @@ const begunTurn = async (
   }
 };
 
-const askIdOf = async ({ request, principal, requestId }: Call): Promise<Asking["askId"]> => {
+const askIdOf = async ({ request, principal }: Call): Promise<Asking["askId"]> => {
   const key = request.headers.get("idempotency-key");
-  if (key === null) return { id: `ask_${requestId}`, isRepeatable: false };
+  if (key === null) return { id: crypto.randomUUID().replaceAll("-", ""), isRepeatable: false };
   // Nobody reaches an ask of somebody else by guessing a key.
   const bytes = new TextEncoder().encode(JSON.stringify([principal.id, key]));
   const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).subarray(0, 16);

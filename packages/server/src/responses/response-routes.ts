@@ -21,10 +21,10 @@ import {
 /** The Responses API over the threads of a host. */
 export const responseRoutes = (
   host: Host,
-  { clock }: ServerContext,
+  context: ServerContext,
   options: ResponsesOptions = {},
 ): readonly Route[] => {
-  const room = responsesRoom(host, clock, options);
+  const room = responsesRoom(host, context, options);
   const at = (
     method: Route["method"],
     path: string,

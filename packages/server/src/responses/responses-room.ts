@@ -1,6 +1,7 @@
 import type { Clock, Host, HostedThread } from "@colloquy/host";
 import { type OptionNames, problemOfOptions } from "@colloquy/host/store";
 import { ConfigurationError, type State } from "@colloquy/machine";
+import type { ServerContext } from "../http/server-options.ts";
 import { blockOf } from "./leg-log.ts";
 import { type TurnRecord, turnRecord, type LegRecord } from "./leg-records.ts";
 import { errorOf, figuresSum, type LegFacts, responseObject, statusOf } from "./response-object.ts";
@@ -28,6 +29,7 @@ export interface ResponsesOptions {
 export interface ResponsesRoom {
   readonly host: Host;
   readonly clock: Clock;
+  readonly threadPrefix: ServerContext["threadPrefix"];
   readonly models: readonly string[] | null;
   readonly modelParameters: ModelParameters;
   readonly turns: RunningTurns;
@@ -44,7 +46,11 @@ export interface ReadableLeg {
 }
 
 /** The room of a host. */
-export const responsesRoom = (host: Host, clock: Clock, options: ResponsesOptions): ResponsesRoom => {
+export const responsesRoom = (
+  host: Host,
+  { clock, threadPrefix }: ServerContext,
+  options: ResponsesOptions,
+): ResponsesRoom => {
   const problem = problemOfOptions("threadServer: responses", options, optionNames);
   if (problem !== null) throw new ConfigurationError(problem);
   const { models = null, modelParameters = "chat", keepMs = 300_000, charactersMax = 33_554_432 } = options;
@@ -59,7 +65,7 @@ export const responsesRoom = (host: Host, clock: Clock, options: ResponsesOption
     },
     turns: new RunningTurns(clock, bounds),
   };
-  return { host, clock, models, modelParameters, turns: new RunningTurns(clock, bounds), unstored };
+  return { host, clock, threadPrefix, models, modelParameters, turns: new RunningTurns(clock, bounds), unstored };
 };
 
 const optionNames: OptionNames<ResponsesOptions> = {
