@@ -107,6 +107,96 @@ withBrowser("the page", ({ open }) => {
     expect(problems).toEqual([]);
   });
 
+  test("an approval is answered as it was shown, and what follows is shown as it comes", async () => {
+    const { page, problems } = await open(at("thread=trip&pane=journal"));
+    await page.locator(".approval .digest").waitFor();
+    expect(await page.locator(".approval-what").textContent()).toMatch(/^book@2 waits for your approval\w{8,}$/);
+    expect(await page.locator(".approval .json").textContent()).toContain('"coach": "quiet"');
+    await page.getByLabel("Reason of a denial").fill("the quiet coach is full");
+    await page.getByRole("button", { name: "Deny" }).click();
+    await page.locator("form.approval").waitFor({ state: "detached" });
+    await page
+      .locator(".entry.approval")
+      .filter({ hasText: "book denied by studio: the quiet coach is full" })
+      .waitFor();
+    await page.locator(".selected .entry.assistant").filter({ hasText: "Here is what I found" }).waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test("a turn is tried again in a fork, under another policy and by another model, which is compared with the first", async () => {
+    const { page, problems } = await open(at("thread=trip&pane=journal&seq=27"));
+    await page.getByRole("button", { name: "Try turn 10 again" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Policy").selectOption("the last 2 turns");
+    await dialog.getByLabel("Model").fill("large");
+    await dialog.getByRole("button", { name: "Try again" }).click();
+    await page.getByText("forked from").waitFor();
+    await page.locator(".selected .entry.assistant").waitFor();
+    await page.getByRole("tab", { name: "prompt" }).click();
+    await page.locator(".reason").filter({ hasText: "last-turns@1" }).waitFor();
+    await page.getByRole("tab", { name: "compare" }).click();
+    await page.getByText(/^The first \d+ messages are alike\.$/).waitFor();
+    await page.getByRole("button", { name: "Fork here" }).click();
+    await page
+      .getByText("forked from fork")
+      .or(page.getByText(/forked from .*thread/))
+      .first()
+      .waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test("search finds what was said and leads there; the journal is exported as a file", async () => {
+    const { page, problems } = await open(at("thread=trip"));
+    await page.locator(".thread").first().waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.type("night train");
+    await page.keyboard.press("Enter");
+    await page.locator(".hit").filter({ hasText: "trip entry 21" }).click();
+    await page.locator(".selected .entry").filter({ hasText: "No hotels" }).waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("link", { name: "Export" }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe("trip.jsonl");
+    expect(problems).toEqual([]);
+  });
+
+  test("all of it goes by keys, which are listed", async () => {
+    const { page, problems } = await open(at(""));
+    await page.locator(".thread").filter({ hasText: "trip" }).waitFor();
+    const press = async (...keys: readonly string[]): Promise<void> => {
+      for (const key of keys) await page.keyboard.press(key);
+    };
+    while (
+      (await page.locator(".thread.open").count()) === 0 ||
+      !(await page.locator(".thread.open").textContent())?.startsWith("trip")
+    ) {
+      await press("j");
+      await page.locator(".thread.open").waitFor();
+    }
+    await page.locator(".selected .entry").waitFor();
+    await press("l", "g", "j");
+    await page.getByText("entry 1", { exact: false }).first().waitFor();
+    expect(page.url()).toMatch(/seq=1\b/);
+    await press("]");
+    expect(page.url()).toMatch(/seq=3\b/);
+    await press("2");
+    await page.locator(".unit").first().waitFor();
+    await press("c");
+    await page.getByText("Nothing is otherwise.").waitFor();
+    await press("j");
+    await page.locator(".compare table").waitFor();
+    await press("h", "t");
+    await page.locator(".branch").first().waitFor();
+    await press("?");
+    expect(await page.getByRole("dialog").locator("tr").count()).toBeGreaterThan(15);
+    await press("j");
+    expect(page.url()).toMatch(/seq=4\b/);
+    await press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    expect(problems).toEqual([]);
+  });
+
   test.each([400, 1_000, 1_600])(
     "all of it is reached in a window of %i pixels, without scrolling aside",
     async (width) => {

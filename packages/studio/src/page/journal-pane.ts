@@ -4,7 +4,7 @@ import { Approvals } from "./approvals.ts";
 import type { Go, Place } from "./place.ts";
 import { addressOf } from "./server.ts";
 import { counted, oneLine, timeOf } from "./text.ts";
-import { type Items, VirtualList } from "./virtual-list.ts";
+import { indexOf, type Items, VirtualList } from "./virtual-list.ts";
 
 export interface JournalPaneOptions {
   readonly place: Place;
@@ -14,11 +14,14 @@ export interface JournalPaneOptions {
   readonly timeline: Items<TimelineRow>;
   readonly tree: Items<TreeItem>;
   readonly actions: ComponentChild;
+  /** The turn of the entry that is looked at. */
+  readonly turn: number | null;
 }
 
 /** A thread: its entries one after the other, or its turns as a tree. */
 export const JournalPane = (options: JournalPaneOptions): ComponentChild => {
-  const { place, go, overview, problem, timeline, tree } = options;
+  const { place, go, overview, problem, timeline, tree, turn } = options;
+  const present = place.view === "tree" ? indexOf(tree, (item) => item.turn === turn) : -1;
   if (place.thread === null)
     return h(
       "section",
@@ -62,8 +65,8 @@ export const JournalPane = (options: JournalPaneOptions): ComponentChild => {
           items: tree,
           rowHeight: 32,
           label: "Tree of turns",
-          selected: null,
-          row: (item) => treeRow(item, place.seq),
+          selected: present === -1 ? null : present,
+          row: (item) => treeRow(item, turn),
           onSelect: ({ seq }) => go({ seq, pane: "detail" }),
           empty: "no turn yet",
         }),
@@ -115,11 +118,11 @@ const timelineRow = (row: TimelineRow, before: TimelineRow | undefined): Compone
   );
 };
 
-const treeRow = (item: TreeItem, seq: number | null): ComponentChild =>
+const treeRow = (item: TreeItem, turn: number | null): ComponentChild =>
   h(
     "div",
     {
-      class: `branch${item.onPath ? " on-path" : ""}${item.begins ? " begins" : ""}${item.seq === seq ? " present" : ""}`,
+      class: `branch${item.onPath ? " on-path" : ""}${item.begins ? " begins" : ""}${item.turn === turn ? " present" : ""}`,
       style: { paddingLeft: `${8 + Math.min(item.depth, 12) * 16}px` },
     },
     h("span", { class: `knot ${item.status}` }),

@@ -11,7 +11,7 @@ import { asking, type Loaded, post, useLoaded } from "./server.ts";
 import { SaidTab, StateTab } from "./state-tab.ts";
 import { oneLine } from "./text.ts";
 import { type Threads, ThreadsPane, useThreads } from "./threads-pane.ts";
-import { type Items, usePages } from "./virtual-list.ts";
+import { indexOf, type Items, usePages } from "./virtual-list.ts";
 import type { Made } from "../wire/wire.ts";
 
 /** The page: threads, the journal of one of them, and what there is to see of an entry. */
@@ -56,7 +56,7 @@ export const Studio = (): ComponentChild => {
       h("button", { type: "button", class: "help", "aria-label": "Keys", onClick: () => show("help") }, "?"),
     ),
     h(ThreadsPane, { setup, threads, place, go }),
-    h(JournalPane, { place, go, overview: overview.value, problem: overview.problem, timeline, tree, actions }),
+    h(JournalPane, { place, go, overview: overview.value, problem: overview.problem, timeline, tree, actions, turn }),
     h(DetailPane, { setup, place, go, entry: entry.value, problem: entry.problem, seq }),
     shown === "help" && h(Help, { keys, close }),
     shown === "again" &&
@@ -216,23 +216,15 @@ const keysOf = (pressing: Pressing): readonly Key[] => {
 };
 
 /** Steps in the pane that keys go to. */
-const step = ({ place, go, seq, newest, threads, tree }: Pressing, by: 1 | -1): void => {
+const step = ({ place, go, seq, newest, turn, threads, tree }: Pressing, by: 1 | -1): void => {
   if (place.pane === "threads") {
     const present = indexOf(threads, ({ threadId }) => threadId === place.thread);
     const next = threads.at(present === -1 ? 0 : present + by);
     if (next !== undefined) go({ thread: next.threadId, seq: null }, "quietly");
   } else if (place.view === "tree" && place.pane === "journal") {
-    const next = tree.at(Math.max(indexOf(tree, (item) => item.seq === seq) + by, 0));
+    const next = tree.at(Math.max(indexOf(tree, (item) => item.turn === turn) + by, 0));
     if (next !== undefined) go({ seq: next.seq }, "quietly");
   } else if (seq !== null && newest !== null) go({ seq: Math.min(Math.max(seq + by, 0), newest) }, "quietly");
-};
-
-const indexOf = <Item>({ total, at }: Items<Item>, is: (item: Item) => boolean): number => {
-  for (let index = 0; index < (total ?? 0); index++) {
-    const item = at(index);
-    if (item !== undefined && is(item)) return index;
-  }
-  return -1;
 };
 
 /** As far as the timeline was read. */

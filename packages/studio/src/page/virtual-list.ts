@@ -13,6 +13,15 @@ export interface Items<Item> {
   readonly problem: string | null;
 }
 
+/** Where an item stands, as far as the list was read; -1 for nowhere. */
+export const indexOf = <Item>({ total, at }: Items<Item>, is: (item: Item) => boolean): number => {
+  for (let index = 0; index < (total ?? 0); index++) {
+    const item = at(index);
+    if (item !== undefined && is(item)) return index;
+  }
+  return -1;
+};
+
 export interface VirtualListOptions<Item> {
   readonly items: Items<Item>;
   readonly rowHeight: number;

@@ -1,3 +1,4 @@
+import { fingerprintOf } from "@colloquy/machine";
 import { type Call, eventStream, HttpError, type Route } from "@colloquy/server";
 import { chartOf } from "../projections/chart.ts";
 import { promptView, type WholePrompt } from "../projections/prompt-view.ts";
@@ -5,7 +6,7 @@ import { differenceOf, factsOf, overviewOf, spokenIn, treeOf } from "../projecti
 import { changedThreads } from "../reading/changed-threads.ts";
 import type { ReadThread } from "../reading/thread-reader.ts";
 import type { EntryView, SearchView, Setup, ThreadList, UnitView } from "../wire/wire.ts";
-import type { StudioOptions } from "./options.ts";
+import type { StudioConfiguration, StudioOptions } from "./options.ts";
 import { answer, entryIn, pageIn, type Reader, textIn, threadIn } from "./query.ts";
 
 /** The routes that only look. */
@@ -98,9 +99,14 @@ const promptReader = ({ configurations }: StudioOptions): ((thread: ReadThread, 
   let last: { readonly of: ReadThread; readonly key: string; readonly prompt: WholePrompt } | null = null;
   return (thread, call) => {
     const policy = call.url.searchParams.get("policy");
-    const configuration = policy === null ? configurations[0] : configurations.find(({ name }) => name === policy);
-    if (configuration === undefined) throw new HttpError(400, "there is no such policy", { param: "policy" });
     const seq = thread.callAt(entryIn(call, thread).seq);
+    const ranUnder = ({ host }: StudioConfiguration): boolean =>
+      seq !== null && fingerprintOf(host.machine) === thread.at(seq).context.configuration.fingerprint;
+    const configuration =
+      policy === null
+        ? (configurations.find(ranUnder) ?? configurations[0])
+        : configurations.find(({ name }) => name === policy);
+    if (configuration === undefined) throw new HttpError(400, "there is no such policy", { param: "policy" });
     const key = JSON.stringify([seq, policy]);
     if (last?.of === thread && last.key === key) return last.prompt;
     const prompt =

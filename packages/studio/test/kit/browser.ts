@@ -14,7 +14,7 @@ export interface Opened {
 }
 
 /** Starts a headless Chromium. */
-const startBrowser = (executablePath: string): Promise<Browser> =>
+export const startBrowser = (executablePath: string): Promise<Browser> =>
   chromium.launch({
     executablePath,
     args: [
