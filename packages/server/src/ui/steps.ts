@@ -87,20 +87,22 @@ export const endedBy = (outcome: ToolOutcome, content: Content | null): Ended =>
   return { state: "output-denied", reason };
 };
 
-/** What a page gave as the output of a call, as a thread keeps it: a text, or JSON that says so. */
+/** What a page gave as the output of a call, as a thread keeps it: a text, or JSON that says so, also of a text that looks like some. */
 export const contentOfOutput = (output: unknown): Content | null => {
   if (output === undefined || output === null) return null;
-  return typeof output === "string"
+  return typeof output === "string" && !isLikeJson(output)
     ? output
     : [{ type: "text", text: JSON.stringify(output), provider: { output: "json" } }];
 };
+
+const isLikeJson = (text: string): boolean => /^\s*[[{]/u.test(text);
 
 const outputOf = (parts: readonly ContentPart[]): Json => {
   const [only, second] = parts;
   if (only === undefined) return null;
   // Parts are plain JSON, whose types say no more.
   if (only.type !== "text" || second !== undefined) return parts as readonly Json[] & readonly ContentPart[];
-  if (only.provider?.["output"] === "json" || /^\s*[[{]/u.test(only.text)) return parsed(only.text) ?? only.text;
+  if (only.provider?.["output"] === "json" || isLikeJson(only.text)) return parsed(only.text) ?? only.text;
   return only.text;
 };
 

@@ -161,6 +161,20 @@ describe("a page of the AI SDK", () => {
     await host.close();
   });
 
+  test.each([[null], ["[1]"], ["a\nb"], [[1, { of: "it" }]], [false], ["5"]])(
+    "finds the output %j of its tool as it gave it",
+    async (output) => {
+      const { host, server } = served([toolCalls([{ name: "seat", arguments: {} }]), reply("I see.")]);
+      const chat = new Chat({ server });
+      await chat.sendMessage({ text: "Where do I sit?" });
+      await chat.addToolOutput({ tool: "seat", toolCallId: "1.1.0", output });
+      await chat.sendMessage();
+      expect(chat.messages[1]?.parts).toMatchObject([{}, { output }, {}, { text: "I see." }]);
+      expect(keptOf(await painted(server))).toEqual(keptOf(chat.messages));
+      await host.close();
+    },
+  );
+
   test("goes on with something else than what was asked of it", async () => {
     const { host, server } = served([toolCalls([{ name: "seat", arguments: {} }]), reply("As you like.")]);
     const chat = new Chat({ server });
