@@ -29,7 +29,7 @@ export const benchmark = async (rounds: number): Promise<readonly Figure[]> => {
     {
       name: "turns with a tool, observed by telemetry / not observed",
       value: observed.ratio,
-      most: 1.5,
+      most: 2,
       note: `${short(observed.ours)} µs a turn against ${short(observed.reference)}`,
     },
     {

@@ -26,13 +26,13 @@ export interface TelemetryOptions {
 }
 
 /** Which model the parameters of a call name, and who provides it. */
-export const modelAttributes = (parameters: JsonObject, { model, provider }: TelemetryOptions): GivenAttributes => {
+export const ofModel = (parameters: JsonObject, { model, provider }: TelemetryOptions): GivenAttributes => {
   const named = typeof parameters["model"] === "string" ? parameters["model"] : model;
   return { [names.provider]: provider ?? providerOf(named ?? ""), [names.requestModel]: named };
 };
 
 /** What a call that is out asks for, as far as the conventions have a name for it: no other of its parameters is shown. */
-export const requestAttributes = (
+export const ofRequest = (
   state: State,
   purpose: CallLlm["purpose"],
   parameters: JsonObject,
@@ -43,7 +43,7 @@ export const requestAttributes = (
   const calls = options.content === true ? outstanding(state) : [];
   const call = calls.find((effect) => effect.type === "callLlm" && effect.purpose === purpose);
   return {
-    ...modelAttributes(parameters, options),
+    ...ofModel(parameters, options),
     ...numbersIn(parameters),
     [names.stopSequences]: stops.length === 0 ? null : stops,
     [names.reasoningLevel]: typeof level === "string" ? level : null,
@@ -60,20 +60,22 @@ const numbersIn = (parameters: JsonObject): SpanAttributes =>
   );
 
 /** What the outcome of a call says of itself. */
-export const outcomeAttributes = (event: LlmCompleted | LlmFailed, { content }: TelemetryOptions): GivenAttributes => {
+export const ofOutcome = (event: LlmCompleted | LlmFailed, content: boolean): GivenAttributes => {
   if (event.type === "llm.failed") return { [names.responseModel]: event.model };
   return {
     [names.responseModel]: event.model,
     [names.responseId]: event.responseId,
     [names.finishReasons]: event.finishReason === null ? null : [event.finishReason],
-    [names.outputMessages]: content === true ? messagesText([messageFromReply("", "", event.reply)]) : null,
+    [names.outputMessages]: content ? messagesText([messageFromReply("", "", event.reply)]) : null,
   };
 };
 
-/** The tokens that calls reported together; of what none of them did, nothing: it is not known to be none. */
-export const usageAttributes = (usage: Usage): SpanAttributes =>
+/** The tokens that were reported, beside those that are known already; of what was not, nothing: it is not known to be none. */
+export const ofUsage = (usage: Usage, known: SpanAttributes = {}): SpanAttributes =>
   Object.fromEntries(
-    tokenFields.flatMap((field) => (usage[field].reported === 0 ? [] : [[names[field], usage[field].sum]])),
+    tokenFields
+      .filter((field) => usage[field].reported > 0)
+      .map((field) => [names[field], usage[field].sum + Number(known[names[field]] ?? 0)]),
   );
 
 const tokenFields = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens"] as const;

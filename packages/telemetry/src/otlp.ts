@@ -53,11 +53,7 @@ const encoded = (span: TelemetrySpan, resource: EncodedSpan["resource"]): Encode
     ended: true,
     status: { code: span.status === "error" ? SpanStatusCode.ERROR : SpanStatusCode.UNSET },
     attributes: span.attributes,
-    events: span.events.map(({ name, at, attributes }) => ({
-      name,
-      time: hrTimeOf(at),
-      attributes: { ...attributes },
-    })),
+    events: span.events.map(({ name, at, attributes }) => ({ name, time: hrTimeOf(at), attributes })),
     links: [],
     resource,
     instrumentationScope,

@@ -1,84 +1,215 @@
-import { type Decided, type LaterEntry, type State, turnNumbered, usageOfCall } from "@colloquy/machine";
-import { placeIn } from "@colloquy/machine/hosting";
-import { outcomeAttributes, requestAttributes, type TelemetryOptions, usageAttributes } from "./attributes.ts";
+import {
+  type Content,
+  type Event,
+  type LaterEntry,
+  type OpenTurn,
+  type State,
+  toArray,
+  turnNumbered,
+  usageOfCall,
+} from "@colloquy/machine";
+import { callIdAt, placeIn } from "@colloquy/machine/hosting";
+import * as attributes from "./attributes.ts";
+import { messagesText, resultText } from "./content.ts";
 import { names } from "./conventions.ts";
-import { addTo, beginSpan, endSpan, type SpanDraft, type TelemetrySpan } from "./span.ts";
-import { TurnSpans } from "./turn-spans.ts";
+import {
+  addTo,
+  beginSpan,
+  endSpan,
+  type GivenAttributes,
+  happensIn,
+  type SpanDraft,
+  type TelemetrySpan,
+} from "./span.ts";
 
-/** Follows one thread, from any entry on: the one projection behind the spans of journals and those of hosts. */
+/**
+ * Follows one thread, from any entry on: the one projection behind the spans of journals and those of hosts. A turn is an
+ * `invoke_agent`, and under it a `chat` for each step, all its attempts together, and an `execute_tool` for each tool call. A
+ * summary is a `chat` under the turn that it was asked for in, which it may outlast; between turns it has a trace of its own.
+ */
 export class Projection {
-  readonly #options: TelemetryOptions;
-  #turn: TurnSpans | null = null;
-  /** The summary that is being written, and the turn that was open when it was asked for. */
-  #summary: { readonly number: number; readonly turn: number | null; readonly span: SpanDraft } | null = null;
+  readonly #options: attributes.TelemetryOptions;
+  readonly #content: boolean;
+  /** Of the open turn; null between turns. */
+  #root: SpanDraft | null = null;
+  /** What is out, by its place in the thread: the call of a step, tool calls, a summary. */
+  readonly #out = new Map<string, SpanDraft>();
+  /** What ended of the open turn, and what is to be given. */
+  readonly #ended: TelemetrySpan[] = [];
+  readonly #given: TelemetrySpan[] = [];
+  /** Times of events may go back; those of a turn don't. */
+  #now = 0;
 
-  constructor(options: TelemetryOptions) {
+  constructor(options: attributes.TelemetryOptions) {
     this.#options = options;
+    this.#content = options.content === true;
   }
 
-  /**
-   * The spans of a turn that ended with an entry, from its root on. A summary has its span with those of the turn that it
-   * was asked for in, or behind them where it took longer; between turns it has a trace of its own.
-   */
+  /** The spans that an entry completes: those of a turn that ended, from its root on, and of a summary of none that is open. */
   entry(entry: LaterEntry, before: State, after: State): readonly TelemetrySpan[] {
+    const { event, decided = {} } = entry;
+    const { open, summarising } = before.context;
     // Where somebody else began what is under way.
-    if (this.#turn === null && this.#summary === null) this.#sees(before, before.context.updatedAt);
-    const ended = [...this.#endSummary(entry, after), ...this.#endTurn(entry, before, after)];
-    this.#sees(after, entry.event.at);
-    return ended;
+    if (this.#root === null && this.#out.size === 0) this.#begin(before, before.context.updatedAt);
+    this.#now = this.#root === null ? event.at : Math.max(this.#now, event.at);
+    const place = "effectId" in event ? placeIn(event.effectId).replace(/[#!].*$/u, "") : "";
+    this.#note(place, event);
+    if (open !== null) this.#answer(place, entry, open, after.context.open);
+    if (summarising !== null && after.context.summarising?.number !== summarising.number) {
+      const summary = `summary-${summarising.number}`;
+      const unusable = decided.summaryFailed === undefined ? null : "unusable";
+      const failure = event.type === "llm.failed" ? event.failure.kind : unusable;
+      this.#end(summary, place === summary ? failure : "cancelled");
+    }
+    if (open !== null && after.context.open?.number !== open.number) this.#close(event, open, after);
+    this.#begin(after, event.at);
+    return this.#given.splice(0);
   }
 
-  /** What is under way, as if it ended now; nothing can be asked afterwards. */
+  /** All that was not given yet, as if it ended now; nothing can be asked afterwards. */
   open(): readonly TelemetrySpan[] {
-    const summary = this.#summary === null ? [] : endSpan(this.#summary.span, 0, null);
-    return [this.#turn?.open() ?? [], summary].flat();
+    for (const place of this.#out.keys()) this.#end(place, null);
+    if (this.#root !== null) this.#endTurn(this.#root, "open", null);
+    return this.#given;
   }
 
-  #sees(state: State, at: number): void {
+  /** What is out behind an entry gets a span, where it has none. */
+  #begin(state: State, at: number): void {
     const { open, summarising, threadId } = state.context;
     if (open !== null) {
-      this.#turn ??= new TurnSpans(threadId, open, this.#options);
-      this.#turn.sees(state, open, at);
+      this.#root ??= this.#beginTurn(threadId, open);
+      this.#now = Math.max(this.#now, at);
+      this.#beginStep(state, open);
     }
-    if (summarising === null || this.#summary?.number === summarising.number) return;
-    const { number, turn, model } = summarising;
-    const above = this.#turn?.number === turn ? this.#turn.root : null;
-    const span = beginSpan(above, { threadId, place: `summary-${number}` }, "chat", at, {
-      ...requestAttributes(state, "summary", model, this.#options),
-      [names.summary]: number,
+    const place = `summary-${summarising?.number}`;
+    if (summarising === null || this.#out.has(place)) return;
+    const isOfTurn = open !== null && open.number === summarising.turn;
+    const span = beginSpan(isOfTurn ? this.#root : null, { threadId, place }, "chat", isOfTurn ? this.#now : at, {
+      ...attributes.ofRequest(state, "summary", summarising.model, this.#options),
+      [names.summary]: summarising.number,
     });
-    this.#summary = { number, turn, span };
+    this.#out.set(place, span);
   }
 
-  #endSummary({ event, decided = {} }: LaterEntry, after: State): readonly TelemetrySpan[] {
-    const summary = this.#summary;
-    if (summary === null || after.context.summarising?.number === summary.number) return [];
-    this.#summary = null;
-    const span = endSpan(summary.span, event.at, this.#outcome(summary.number, summary.span, event, decided));
-    if (this.#turn === null || this.#turn.number !== summary.turn) return [span];
-    this.#turn.add(span);
-    return [];
+  #beginTurn(threadId: string, { number, startedAt, model, messages, stage, step }: OpenTurn): SpanDraft {
+    this.#now = startedAt;
+    this.#root = beginSpan(null, { threadId, place: String(number) }, "invoke_agent", startedAt, {
+      [names.agent]: this.#options.agent,
+      ...attributes.ofModel(model, this.#options),
+      [names.turn]: number,
+      [names.inputMessages]: this.#content ? messagesText(toArray(messages)) : null,
+    });
+    // Only where somebody else began it: else a reply begins them.
+    if (stage.type === "running")
+      for (const [position, call] of stage.calls.entries())
+        if (call.result === null) this.#beginTool(callIdAt(number, step, position), call);
+    return this.#root;
   }
 
-  /** Notes how a summary ended. Gives why it is of no use; null where it is. */
-  #outcome(number: number, span: SpanDraft, event: LaterEntry["event"], { summaryFailed }: Decided): string | null {
-    if (event.type !== "llm.completed" && event.type !== "llm.failed") return "cancelled";
-    if (placeIn(event.effectId) !== `summary-${number}#1`) return "cancelled";
+  #beginStep(state: State, { number, step, stage, model, output }: OpenTurn): void {
+    if (stage.type !== "responding") return;
+    const { attempt, cut } = stage.call;
+    const span =
+      this.#out.get(`${number}.${step}`) ??
+      this.#beginBelow("chat", `${number}.${step}`, {
+        ...attributes.ofRequest(state, "answer", model, this.#options),
+        [names.outputType]: output === undefined ? null : "json",
+        [names.step]: step,
+      });
     addTo(span, {
-      ...outcomeAttributes(event, this.#options),
-      ...usageAttributes(usageOfCall(event.usage ?? null, null)),
+      [names.attempts]: attempt === 1 ? null : attempt,
+      [names.compacted]: cut.summarised === undefined ? null : true,
     });
-    if (event.type === "llm.failed") return event.failure.kind;
-    return summaryFailed === undefined ? null : "unusable";
   }
 
-  #endTurn(entry: LaterEntry, { context: { open } }: State, after: State): readonly TelemetrySpan[] {
-    const spans = this.#turn;
-    if (spans === null || open === null) return [];
-    spans.entry(entry, open, after.context.open);
-    if (after.context.open?.number === open.number) return [];
-    this.#turn = null;
-    const turn = turnNumbered(after, open.number);
-    return turn === undefined ? [] : spans.closed(entry, turn);
+  #beginTool(
+    callId: string,
+    { name, arguments: written }: { readonly name: string; readonly arguments: string },
+  ): void {
+    this.#beginBelow("execute_tool", callId, {
+      [names.toolName]: name,
+      [names.toolType]: "function",
+      [names.toolCallId]: callId,
+      [names.toolArguments]: this.#content ? written : null,
+    });
+  }
+
+  #beginBelow(operation: TelemetrySpan["operation"], place: string, given: GivenAttributes): SpanDraft {
+    const threadId = String(this.#root?.attributes[names.conversation]);
+    const span = beginSpan(this.#root, { threadId, place }, operation, this.#now, given);
+    this.#out.set(place, span);
+    return span;
+  }
+
+  /** What an event says of what is out. */
+  #note(place: string, event: Event): void {
+    const span = this.#out.get(place);
+    if (span === undefined) return;
+    if (event.type === "llm.completed" || event.type === "llm.failed") {
+      addTo(span, attributes.ofOutcome(event, this.#content));
+      addTo(span, attributes.ofUsage(usageOfCall(event.usage ?? null, null), span.attributes));
+    }
+    if (event.type === "llm.failed")
+      happensIn(span, names.attemptFailed, this.#now, { [names.errorType]: event.failure.kind });
+    if (event.type === "tool.withheld")
+      happensIn(span, names.approvalRequested, this.#now, { [names.because]: event.because });
+    if (event.type === "approval.answered") happensIn(span, event.approved ? names.approved : names.denied, this.#now);
+  }
+
+  /** Ends the calls of a turn that an entry answers. A call to the model that failed is made again, or ends with its turn. */
+  #answer(place: string, { event, decided = {} }: LaterEntry, before: OpenTurn, after: OpenTurn | null): void {
+    const { number, step, stage } = before;
+    if (event.type === "llm.completed" && this.#out.has(place) && place === `${number}.${step}`) {
+      this.#end(place, null);
+      for (const [position, call] of (event.reply.toolCalls ?? []).entries())
+        this.#beginTool(callIdAt(number, step, position), call);
+    }
+    if (event.type === "tool.completed") this.#end(place, null, this.#resultOf(event.content));
+    if (event.type === "tool.failed") this.#end(place, event.outcome, this.#resultOf(event.content));
+    if (event.type === "approval.answered" && !event.approved) {
+      const call = stage.type === "running" ? stage.calls[Number(place.split(".").at(-1))] : undefined;
+      const wasStarted = call?.approval?.status === "requested" && call.approval.because === "unknown_outcome";
+      this.#end(place, wasStarted ? "unknown" : "refused");
+    }
+    for (const { position, outcome, content } of decided.results ?? [])
+      this.#end(callIdAt(number, step, position), outcome, this.#resultOf(content));
+    if (after?.number === number && after.stage.type === "running") return;
+    for (const [callId, { operation }] of this.#out) if (operation === "execute_tool") this.#end(callId, "interrupted");
+  }
+
+  #resultOf(content: Content | null): GivenAttributes {
+    return { [names.toolResult]: this.#content && content !== null ? resultText(content) : null };
+  }
+
+  #close(event: Event, { number, step }: OpenTurn, after: State): void {
+    const turn = turnNumbered(after, number);
+    const root = this.#root;
+    if (turn === undefined || root === null) return;
+    const { outcome, usage, answer, messages } = turn;
+    const message = this.#content ? toArray(messages).find(({ id }) => id === answer) : undefined;
+    const said = { [names.outputMessages]: message && messagesText([message]) };
+    const error = attributes.errorOf(outcome);
+    const call = this.#out.get(`${number}.${step}`);
+    if (call !== undefined && event.type === "cancel.requested")
+      addTo(call, attributes.ofUsage(usageOfCall(event.usage ?? null, null), call.attributes));
+    this.#end(`${number}.${step}`, error, { [names.finishReasons]: ["error"], ...said });
+    const reason = "finishReason" in outcome ? outcome.finishReason : null;
+    addTo(root, { ...said, ...attributes.ofUsage(usage), [names.finishReasons]: reason === null ? null : [reason] });
+    this.#endTurn(root, outcome.status, error);
+  }
+
+  #endTurn(root: SpanDraft, status: string, error: string | null): void {
+    addTo(root, { [names.turnStatus]: status });
+    this.#given.push(endSpan(root, this.#now, error));
+    for (const span of this.#ended.splice(0)) this.#given.push(span);
+    this.#root = null;
+  }
+
+  #end(place: string, error: string | null, given: GivenAttributes = {}): void {
+    const span = this.#out.get(place);
+    if (span === undefined) return;
+    this.#out.delete(place);
+    addTo(span, given);
+    (span.traceId === this.#root?.traceId ? this.#ended : this.#given).push(endSpan(span, this.#now, error));
   }
 }

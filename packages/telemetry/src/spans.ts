@@ -27,7 +27,7 @@ export const spansOf = (
     if (entry.event.type === "thread.forked") {
       projection = new Projection(options);
       spans.length = 0;
-    } else spans.push(...projection.entry(entry, before, after));
+    } else for (const span of projection.entry(entry, before, after)) spans.push(span);
   };
   return Either.map((): readonly TelemetrySpan[] => (open ? [...spans, ...projection.open()] : spans))(
     foldVisiting(entries, visit),

@@ -138,13 +138,13 @@ test("a summary that failed says why, and one whose call was of no use", () => {
     invoke_agent 4-6
       chat 4-5 colloquy.summary.number=2 error.type=unusable
       chat 4-6
-    chat 6-7 colloquy.summary.number=3 error.type=overloaded
+    chat 6-7 colloquy.summary.number=3 error.type=overloaded colloquy.attempt.failed@7
     invoke_agent 8-10
       chat 8-9 colloquy.summary.number=4 error.type=unusable
       chat 8-10
     chat 10-11 colloquy.summary.number=5 error.type=unusable
     invoke_agent 12-13 error.type=context_unfit
-      chat 12-13 colloquy.summary.number=6 error.type=overloaded
+      chat 12-13 colloquy.summary.number=6 error.type=overloaded colloquy.attempt.failed@13
     "
   `);
 });
