@@ -1,4 +1,4 @@
-import { test } from "@fast-check/vitest";
+import { fc, test } from "@fast-check/vitest";
 import { type Entry, turnNumbered } from "@colloquy/machine";
 import { fold } from "@colloquy/machine/journal";
 import { journalArbitrary } from "@colloquy/runtime-test/arbitraries";
@@ -73,6 +73,16 @@ describe("the spans of any journal", () => {
     test.each(storedJournals)(`${name}: %s`, (_, entries) => law(entries));
   }
 });
+
+test.prop([journalArbitrary(), fc.infiniteStream(fc.integer({ min: -5, max: 5 }))])(
+  "clocks that go back and forth change no tree",
+  (entries, steps) => {
+    let at = 0;
+    const shaken = entries.map((entry) => ({ ...entry, event: { ...entry.event, at: (at += steps.next().value) } }));
+    // Only the times of events are others.
+    areATree(shaken as readonly Entry[]);
+  },
+);
 
 test("a journal that is none is a value that says so", () => {
   expect(spansIn.bind(null, [])).toThrow("the journal is empty");

@@ -100,6 +100,13 @@ const script = (): readonly ScriptLine[] => [
   reply("It rains.", { usage: { inputTokens: 30, outputTokens: 5 }, model: "gpt-4o-2024" }),
 ];
 
+type Shown = readonly { readonly attributes: TelemetrySpan["attributes"] | Attributes }[];
+
+const interruptedIn = (spans: Shown): readonly unknown[] =>
+  spans.flatMap(({ attributes }) =>
+    attributes["error.type"] === "interrupted" ? [attributes["gen_ai.tool.call.id"]] : [],
+  );
+
 describe("a live observer", () => {
   const isAProjection = (entries: readonly Entry[]): void => {
     const own = entries.findLastIndex(({ event }) => event.type === "thread.forked") + 1;
@@ -127,6 +134,18 @@ describe("a live observer", () => {
     ]);
     expect(ofLive(live.spans())).toEqual(ofJournal(spans));
     expect(errors).toEqual([]);
+  });
+
+  test("says that an answer is to be JSON, and of one that never was why its turn failed", async () => {
+    const live = recorded();
+    const { host } = hosted(live.observer, [reply("none"), reply("none either")]);
+    const output = { name: "sky", schema: { jsonSchema: { type: "object" } }, repairs: 1 } as const;
+    await expect(host.ask("Does it rain?", { threadId: "t", output })).rejects.toThrow("the output is not valid");
+    expect(live.spans().map(({ attributes }) => [attributes["gen_ai.output.type"], attributes["error.type"]])).toEqual([
+      [undefined, "output_invalid"],
+      ["json", undefined],
+      ["json", undefined],
+    ]);
   });
 
   test("stands under the span that it is given for a turn", async () => {
@@ -199,6 +218,8 @@ describe("a live observer", () => {
         expect(children.filter(({ parentSpanContext }) => !ids.has(parentSpanContext?.spanId ?? ""))).toEqual([]);
         const seen = [...endedBefore(until), ...endedBefore(entries.length).slice(endedBefore(from).length)];
         expect(turnsIn(spans)).toEqual(seen);
+        const whole = interruptedIn(spansIn(entries));
+        expect(interruptedIn(spans).filter((callId) => !whole.includes(callId))).toEqual([]);
       }
     },
   );

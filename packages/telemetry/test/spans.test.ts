@@ -56,20 +56,21 @@ test("a tool call that waits for approval says so, and what came of it", () => {
 });
 
 test("a turn that was stopped ends what was out", () => {
-  expect(treeIn("cancel", "colloquy.turn.status", "error.type")).toMatchInlineSnapshot(`
-    "
-    invoke_agent 1-3 colloquy.turn.status=cancelled error.type=cancelled
-      chat 1-3 error.type=cancelled
-    invoke_agent 4-6 colloquy.turn.status=cancelled error.type=cancelled
-      chat 4-6 error.type=cancelled colloquy.attempt.failed@5
-    invoke_agent 7-10 colloquy.turn.status=cancelled error.type=cancelled
-      chat 7-8
-      execute_tool weather 8-9
-      execute_tool time 8-10 error.type=interrupted
-    invoke_agent 11-13 colloquy.turn.status=completed
-      chat 11-13
-    "
-  `);
+  expect(treeIn("cancel", "colloquy.turn.status", "error.type", "gen_ai.response.finish_reasons"))
+    .toMatchInlineSnapshot(`
+      "
+      invoke_agent 1-3 colloquy.turn.status=cancelled error.type=cancelled
+        chat 1-3 error.type=cancelled gen_ai.response.finish_reasons=error
+      invoke_agent 4-6 colloquy.turn.status=cancelled error.type=cancelled
+        chat 4-6 error.type=cancelled gen_ai.response.finish_reasons=error colloquy.attempt.failed@5
+      invoke_agent 7-10 colloquy.turn.status=cancelled error.type=cancelled
+        chat 7-8 gen_ai.response.finish_reasons=tool_calls
+        execute_tool weather 8-9
+        execute_tool time 8-10 error.type=interrupted
+      invoke_agent 11-13 colloquy.turn.status=completed gen_ai.response.finish_reasons=stop
+        chat 11-13 gen_ai.response.finish_reasons=stop
+      "
+    `);
   expect(treeIn("deadline", "colloquy.turn.status", "error.type")).toMatchInlineSnapshot(`
     "
     invoke_agent 0-1000 colloquy.turn.status=failed error.type=limit_deadlineMs
