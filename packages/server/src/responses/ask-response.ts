@@ -1,16 +1,14 @@
 import { type AskHandle, type AskOptions, type HostedThread, ThreadExistsError } from "@colloquy/host";
-import type { JsonObject, MessageDraft } from "@colloquy/machine";
+import type { MessageDraft } from "@colloquy/machine";
 import { forkOf } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import { HttpError } from "../http/http-error.ts";
 import type { Call } from "../http/route.ts";
-import { isJsonObject } from "../items/item.ts";
-import { callerToolsKey } from "../items/turn-items.ts";
 import { continueTurn } from "./continued-turn.ts";
+import { legOfAsk } from "./leg-of-ask.ts";
 import { readInput, type ResponseInput } from "./response-input.ts";
 import { modelParametersOf, type ResponseRequest } from "./response-request.ts";
-import { findLeg, readableLeg, type ReadableLeg, type ResponsesRoom } from "./responses-room.ts";
-import { RunningTurn, type ShownLeg } from "./running-turn.ts";
+import { findLeg, type ReadableLeg, type ResponsesRoom, type ShowingRoom } from "./responses-room.ts";
 import { type SeenThread, seenIn, type Target, targetOf, threadOfResent } from "./target.ts";
 import { isOpenedBy, turnMetadata } from "./turn-echo.ts";
 
@@ -70,8 +68,10 @@ const askStored = async (asking: Asking, target: Target | null): Promise<Readabl
   const threads = target === null ? [newThread(asking)] : [target.thread, room.host.thread(forkId(asking))];
   if (askId.isRepeatable)
     for (const thread of threads) {
-      const known = (await thread.asked(askId.id))?.turn ?? null;
-      if (known === null) continue;
+      const asked = await thread.asked(askId.id);
+      if (asked === null) continue;
+      const { turn: known } = asked;
+      if (known === null) return legOfAsk(room, thread, thread.rejoin(askId.id), askId.id);
       if ((await thread.look((state) => isOpenedBy(state, known, request))) === false)
         throw new HttpError(400, "this idempotency key was used with another request; take a new one", {
           code: "idempotency_key_reused",
@@ -80,7 +80,7 @@ const askStored = async (asking: Asking, target: Target | null): Promise<Readabl
       if (leg !== null) return leg;
     }
   const { thread, options } = target === null ? await begunThread(asking) : await behind(asking, target);
-  return readableLeg((await ask(asking, room, thread, options)).leg);
+  return (await ask(asking, room, thread, options)).leg;
 };
 
 /** An ask on a copy in memory, which is gone when it is answered. */
@@ -101,7 +101,7 @@ const askUnstored = async (asking: Asking, target: Target | null): Promise<Reada
   asking.call.signal.addEventListener("abort", () => handle.abort("the client went"), { once: true });
   const forget = (): void => void thread.delete().catch(() => {});
   leg.ended.then(forget, forget);
-  return readableLeg(leg);
+  return leg;
 };
 
 const newThread = ({ room, call, askId }: Asking): HostedThread =>
@@ -174,10 +174,10 @@ const prepare = async ({ request, input }: Asking, thread: HostedThread, seen: S
 
 const ask = async (
   { request, input, askId, room }: Asking,
-  shown: Pick<ResponsesRoom, "host" | "turns">,
+  shown: ShowingRoom,
   thread: HostedThread,
   more: AskOptions,
-): Promise<{ readonly leg: ShownLeg; readonly handle: AskHandle }> => {
+): Promise<{ readonly leg: ReadableLeg; readonly handle: AskHandle }> => {
   const tools = (request.tools ?? []).map(({ name, description, parameters }) => ({
     name,
     ...(description == null ? {} : { description }),
@@ -188,46 +188,7 @@ const ask = async (
   const limits = request.max_tool_calls == null ? {} : { limits: { toolCalls: request.max_tool_calls } };
   const said: readonly MessageDraft[] = input.said;
   const handle = thread.ask(said, { askId: askId.id, metadata, model, tools, ...limits, ...more });
-  return { leg: await begunTurn(shown, thread, handle, metadata), handle };
-};
-
-/** Shows the turn of an ask, when it has one. */
-const begunTurn = async (
-  { host, turns }: Pick<ResponsesRoom, "host" | "turns">,
-  asked: HostedThread,
-  handle: AskHandle,
-  metadata: JsonObject,
-): Promise<ShownLeg> => {
-  const parts = handle[Symbol.asyncIterator]();
-  for (;;) {
-    const next = await parts.next();
-    // Its result says why there is none.
-    if (next.done === true) throw await handle.then(() => new Error("an ask ended without a turn"));
-    if (next.value.type !== "turn.started") continue;
-    const number = next.value.turn;
-    const thread = handle.threadId === asked.id ? asked : host.thread(handle.threadId);
-    const known = turns.of(thread.id, number);
-    if (known !== undefined) return known.current;
-    const { askId } = handle;
-    const record = await thread.asked(askId);
-    const names = metadata[callerToolsKey];
-    const callerTools = new Set(Array.isArray(names) ? names.map(String) : []);
-    const echo = metadata["response"];
-    const turn = new RunningTurn(
-      {
-        thread,
-        number,
-        askId,
-        callerTools,
-        startedAt: record?.startedAt ?? turns.now(),
-        echo: isJsonObject(echo) ? echo : {},
-      },
-      turns,
-    );
-    turns.add(turn);
-    turn.follow({ [Symbol.asyncIterator]: () => parts }, handle);
-    return turn.current;
-  }
+  return { leg: await legOfAsk(shown, thread, handle, askId.id), handle };
 };
 
 const askIdOf = async ({ request, principal }: Call): Promise<Asking["askId"]> => {

@@ -1,13 +1,13 @@
 import type { JsonObject, ReportedUsage, TurnOutcome, Usage } from "@colloquy/machine";
 import { isJsonObject, type Item } from "../items/item.ts";
-import { type LegPlace, responseId } from "./response-id.ts";
+import { type LegPlace, type QueuedPlace, responseId } from "./response-id.ts";
 
 /** How far a response is. */
 export type ResponseStatus = "queued" | "in_progress" | "completed" | "incomplete" | "failed" | "cancelled";
 
 /** What is known of a leg, from which its response is written. */
 export interface LegFacts {
-  readonly place: LegPlace;
+  readonly place: LegPlace | QueuedPlace;
   /** What its request said, as the turn keeps it. */
   readonly echo: JsonObject;
   readonly createdAt: number;
@@ -78,8 +78,8 @@ const combined = (one: TokenFigures, other: TokenFigures, sign: 1 | -1): TokenFi
 });
 
 /** The status of a leg. */
-export const statusOf = ({ endedAt, outcome }: Pick<LegFacts, "endedAt" | "outcome">): ResponseStatus => {
-  if (endedAt === null) return "in_progress";
+export const statusOf = ({ place, endedAt, outcome }: LegFacts): ResponseStatus => {
+  if (endedAt === null) return "turn" in place ? "in_progress" : "queued";
   if (outcome === null) return "completed";
   if (outcome.status !== "failed")
     return outcome.status === "completed" && outcome.finishReason === "length" ? "incomplete" : outcome.status;
@@ -108,7 +108,9 @@ export const responseObject = (facts: LegFacts): JsonObject => {
     error: status === "failed" && outcome !== null ? errorOf(outcome) : null,
     model: echo["model"] ?? "",
     previous_response_id:
-      place.leg > 1 ? responseId({ ...place, leg: place.leg - 1 }) : (echo["previous_response_id"] ?? null),
+      "turn" in place && place.leg > 1
+        ? responseId({ ...place, leg: place.leg - 1 })
+        : (echo["previous_response_id"] ?? null),
     output: items,
     usage: usage === null ? null : wireUsage(usage),
     metadata: metadata ?? {},

@@ -7,7 +7,8 @@ import type { Call, Route } from "../http/route.ts";
 import type { ServerContext } from "../http/server-options.ts";
 import { inputItemsOf, outputItem, saidIn } from "../items/turn-items.ts";
 import { askResponse } from "./ask-response.ts";
-import { type LegPlace, placeOfResponse } from "./response-id.ts";
+import { legOfAsk, queuedFacts } from "./leg-of-ask.ts";
+import { type LegPlace, placeOfResponse, type QueuedPlace } from "./response-id.ts";
 import { responseObject } from "./response-object.ts";
 import { responseRequest } from "./response-request.ts";
 import {
@@ -17,6 +18,7 @@ import {
   type ResponsesRoom,
   responsesRoom,
 } from "./responses-room.ts";
+import { turnPlaceOf } from "./target.ts";
 
 /** The Responses API over the threads of a host. */
 export const responseRoutes = (
@@ -34,7 +36,14 @@ export const responseRoutes = (
     method,
     path: `/v1/responses/:id${path}`,
     description,
-    handle: async (call) => handle(call, await placeIn(call)),
+    handle: async (call) => {
+      const given = await placeIn(call);
+      const place = await turnPlaceOf(room, given);
+      if (place !== null) return handle(call, place);
+      if (!("askId" in given)) throw notFound();
+      if (method === "DELETE" || path === "/input_items") throw stillQueued();
+      return answerQueued(room, call, given);
+    },
   });
   return [
     {
@@ -135,6 +144,20 @@ const cancel = async (room: ResponsesRoom, place: LegPlace): Promise<Response> =
   return Response.json(responseObject(leg.facts()));
 };
 
+/** A response that has no turn yet is read, streamed from when it has one, and withdrawn. */
+const answerQueued = async (room: ResponsesRoom, call: Call, place: QueuedPlace): Promise<Response> => {
+  const thread = room.host.thread(place.threadId);
+  const { askId } = place;
+  if (call.request.method === "POST") await thread.cancel("cancelled by the client", askId);
+  const facts = await queuedFacts(thread, place);
+  if (facts === null) throw notFound();
+  const isStream = call.request.method === "GET" && call.url.searchParams.get("stream") === "true";
+  if (!isStream || facts.endedAt !== null) return Response.json(responseObject(facts));
+  const stream = call.openStream();
+  const leg = await legOfAsk(room, thread, thread.rejoin(askId), askId);
+  return eventStream(stream, leg.blocks(0) ?? none());
+};
+
 const remove = async (room: ResponsesRoom, call: Call, place: LegPlace): Promise<Response> => {
   const leg = await foundLeg(room, place);
   if (leg.facts().endedAt === null)
@@ -150,11 +173,16 @@ const foundLeg = async (room: ResponsesRoom, place: LegPlace): Promise<ReadableL
   return leg;
 };
 
-const placeIn = async (call: Call): Promise<LegPlace> => {
+const placeIn = async (call: Call): Promise<LegPlace | QueuedPlace> => {
   const place = placeOfResponse(call.parameters["id"] ?? "");
   if (place === null || !(await call.mayUse(place.threadId))) throw notFound();
   return place;
 };
+
+const stillQueued = (): HttpError =>
+  new HttpError(400, "the response has no turn yet: read it again when it is no longer queued", {
+    code: "response_queued",
+  });
 
 const notFound = (): HttpError => new HttpError(404, "there is no such response", { code: "response_not_found" });
 

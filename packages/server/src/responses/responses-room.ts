@@ -25,16 +25,20 @@ export interface ResponsesOptions {
   readonly charactersMax?: number;
 }
 
-/** What all routes of responses share. */
-export interface ResponsesRoom {
+/** Where turns are shown: of what is stored, and apart from it of what is not. */
+export interface ShowingRoom {
   readonly host: Host;
+  readonly turns: RunningTurns;
+}
+
+/** What all routes of responses share. */
+export interface ResponsesRoom extends ShowingRoom {
   readonly clock: Clock;
   readonly threadPrefix: ServerContext["threadPrefix"];
   readonly models: readonly string[] | null;
   readonly modelParameters: ModelParameters;
-  readonly turns: RunningTurns;
   /** The same for what is not to be stored: nothing of it is found by an id. */
-  readonly unstored: { readonly host: Host; readonly turns: RunningTurns };
+  readonly unstored: ShowingRoom;
 }
 
 /** A response as it can be read: by what is known of it now, by its end, and event by event. */
@@ -83,7 +87,7 @@ export const readableLeg = (leg: ShownLeg): ReadableLeg => ({
 });
 
 /** A leg by its place, whether it is shown here, ended long ago, or has to be taken up; null where there is none. */
-export const findLeg = async (room: ResponsesRoom, place: LegPlace): Promise<ReadableLeg | null> => {
+export const findLeg = async (room: ShowingRoom, place: LegPlace): Promise<ReadableLeg | null> => {
   const { threadId, turn, leg } = place;
   const shown = room.turns.of(threadId, turn)?.legs.get(leg);
   if (shown !== undefined && !shown.log.isLost) return readableLeg(shown);
@@ -103,12 +107,7 @@ export const recordOf = async (thread: HostedThread, state: State, turn: number)
   turnRecord(await thread.exportJournal(), state, turn);
 
 /** Shows a turn from here on that is under way, as this process does not show it yet. */
-export const showTurn = (
-  room: ResponsesRoom,
-  thread: HostedThread,
-  number: number,
-  record: TurnRecord,
-): RunningTurn => {
+export const showTurn = (room: ShowingRoom, thread: HostedThread, number: number, record: TurnRecord): RunningTurn => {
   const known = room.turns.of(thread.id, number);
   const turn = known ?? new RunningTurn({ ...record, thread, number }, room.turns);
   if (known === undefined) {

@@ -4,10 +4,10 @@ import { HttpError } from "../http/http-error.ts";
 import type { Call } from "../http/route.ts";
 import { callIdOf } from "../items/item.ts";
 import { saidIn } from "../items/turn-items.ts";
-import { placeOfResponse } from "./response-id.ts";
+import { type LegPlace, placeOfResponse, type QueuedPlace } from "./response-id.ts";
 import type { ResponseInput } from "./response-input.ts";
 import type { ResponseRequest } from "./response-request.ts";
-import { findLeg, type ResponsesRoom } from "./responses-room.ts";
+import { findLeg, type ResponsesRoom, type ShowingRoom } from "./responses-room.ts";
 import { echoIn } from "./turn-echo.ts";
 
 /** Where a request goes on. */
@@ -36,7 +36,7 @@ export const targetOf = async (
       });
     return { thread, seen, turn: null };
   }
-  const named = previous == null ? null : placeOfResponse(previous);
+  const named = previous == null ? null : await turnPlaceOf(room, placeOfResponse(previous));
   const place = previous == null ? (behind ?? answers[0]?.place ?? approvals[0]?.place ?? null) : named;
   if (place === null && previous == null) return null;
   const thread = place === null ? null : room.host.thread(place.threadId);
@@ -50,6 +50,16 @@ export const targetOf = async (
           code: "previous_response_not_found",
         });
   return { thread, seen, turn: place.turn };
+};
+
+/** The place of a response, once it has one: one that is queued still has none. */
+export const turnPlaceOf = async (
+  { host }: ShowingRoom,
+  place: LegPlace | QueuedPlace | null,
+): Promise<LegPlace | null> => {
+  if (place === null || "turn" in place) return place;
+  const turn = (await host.thread(place.threadId).asked(place.askId))?.turn ?? null;
+  return turn === null ? null : { threadId: place.threadId, turn, leg: 1 };
 };
 
 /**

@@ -16,6 +16,12 @@ export const echoIn = (state: State, turn: number): JsonObject => {
   return isJsonObject(echo) ? echo : {};
 };
 
+/** The same of an ask that waits for its turn. */
+export const echoOfQueued = (state: State, askId: string): JsonObject => {
+  const echo = state.context.queue.find((ask) => ask.askId === askId)?.metadata?.[echoKey];
+  return isJsonObject(echo) ? echo : {};
+};
+
 /** Whether a turn was opened by just this request. */
 export const isOpenedBy = (state: State, turn: number, request: ResponseRequest): boolean => {
   const kept = metadataOf(state, turn) ?? {};

@@ -102,6 +102,39 @@ test("a conversation that is busy queues the next request, and answers both", as
   expect((await Promise.all(both)).map(({ output_text: text }) => text)).toEqual(["one", "two"]);
 });
 
+test("a background response of a busy conversation is queued under an id that names it from then on, and may be withdrawn", async () => {
+  const clock = virtualClock();
+  const llm = scriptedModel([reply("one", { delayMs: 1000 }), reply("two", { delayMs: 1000 })]);
+  const { client, host, server } = responding(llm, { clock, store: memoryStore({ clock }) }, { clock });
+  await host.thread("c").start();
+  const inBackground = { ...asked, conversation: "c", background: true, metadata: { job: "7" } } as const;
+  const first = await client.responses.create(inBackground);
+  const second = await client.responses.create(inBackground);
+  const third = await client.responses.create(inBackground);
+  expect([first.status, second.status, third.status]).toEqual(["in_progress", "queued", "queued"]);
+  expect(await client.responses.retrieve(second.id)).toMatchObject({ status: "queued", metadata: { job: "7" } });
+  expect((await client.responses.cancel(third.id)).status).toBe("cancelled");
+  const streaming = streamed(server, `/v1/responses/${second.id}?stream=true`);
+  await clock.advance(1000);
+  await clock.advance(1000);
+  expect((await streaming).at(-1)).toMatchObject({ type: "response.completed" });
+  const read = await client.responses.retrieve(second.id);
+  expect([read.status, read.output_text]).toEqual(["completed", "two"]);
+  expect(read.id).toMatch(/^resp_2_1_c$/u);
+  expect((await client.responses.retrieve(third.id)).status).toBe("cancelled");
+  llm.assertComplete();
+});
+
+test("the same request sent three times at once is asked once", async () => {
+  const llm = scriptedModel([reply("Once.")]);
+  const { client } = responding(llm);
+  const options = { headers: { "idempotency-key": "k" } };
+  const sent = [1, 2, 3].map(() => client.responses.create(asked, options));
+  const [one, ...others] = await Promise.all(sent);
+  expect(others).toEqual([one, one]);
+  llm.assertComplete();
+});
+
 test("what a client wanted deleted is in no journal any more", async () => {
   const { client, host } = responding(scriptedModel([reply("The code is 4711.")]));
   const response = await client.responses.create({ model: "any", input: "My secret is 0815" });

@@ -1,0 +1,105 @@
+import type { AskHandle, AskPart, HostedThread } from "@colloquy/host";
+import { saidIn } from "../items/turn-items.ts";
+import type { QueuedPlace } from "./response-id.ts";
+import type { LegFacts } from "./response-object.ts";
+import { findLeg, readableLeg, type ReadableLeg, type ShowingRoom } from "./responses-room.ts";
+import { RunningTurn } from "./running-turn.ts";
+import { echoIn, echoOfQueued } from "./turn-echo.ts";
+
+/** The first leg of an ask's turn: as soon as there is a turn, or it is known that it waits for one. @throws what refused the ask */
+export const legOfAsk = async (
+  room: ShowingRoom,
+  thread: HostedThread,
+  handle: AskHandle,
+  askId: string,
+): Promise<ReadableLeg> => {
+  const parts: AsyncIterator<AskPart, unknown> = handle[Symbol.asyncIterator]();
+  const news = await newsIn(parts);
+  if (news !== "queued") return begunLeg(room, thread, handle, askId, parts, news);
+  const queued = await queuedFacts(thread, { threadId: thread.id, askId });
+  const begun = (async () => {
+    let later = await newsIn(parts);
+    while (later === "queued") later = await newsIn(parts);
+    return begunLeg(room, thread, handle, askId, parts, later);
+  })();
+  return queued === null ? begun : queuedLeg(queued, begun);
+};
+
+/** What is known of an ask that waits for its turn, or that was withdrawn before it had one; null where there is none. */
+export const queuedFacts = async (thread: HostedThread, place: QueuedPlace): Promise<LegFacts | null> => {
+  const record = await thread.asked(place.askId);
+  if (record === null || record.turn !== null) return null;
+  const echo = (await thread.look((state) => echoOfQueued(state, place.askId))) ?? {};
+  const isOver = record.status !== "queued";
+  const endedAt = isOver ? (record.endedAt ?? record.askedAt) : null;
+  const outcome = isOver ? ({ status: "cancelled", reason: null } as const) : null;
+  return { place, echo, createdAt: record.askedAt, endedAt, outcome, items: [], usage: null };
+};
+
+const queuedLeg = (queued: LegFacts, begun: Promise<ReadableLeg>): ReadableLeg => {
+  let leg: ReadableLeg | null = null;
+  const ended = begun.then((found) => {
+    leg = found;
+    return found.ended;
+  });
+  ended.catch(() => {});
+  return {
+    facts: () => leg?.facts() ?? queued,
+    ended,
+    async *blocks(from) {
+      yield* (await begun).blocks(from) ?? [];
+    },
+  };
+};
+
+/** What parts say next of the turn of an ask. */
+interface News {
+  readonly turn: number;
+  /** Its parts come from the beginning. */
+  readonly isBeginning: boolean;
+}
+
+/** Null when there are no more. */
+const newsIn = async (parts: AsyncIterator<AskPart, unknown>): Promise<News | "queued" | null> => {
+  for (;;) {
+    const { value: part, done } = await parts.next();
+    if (done === true || part.type === "turn.ended") return null;
+    if (part.type === "signal" && part.signal.type === "ask.queued") return "queued";
+    // An ask that is made again is shown its turn from where it is.
+    if ("turn" in part && part.type !== "thread.forked")
+      return { turn: part.turn, isBeginning: part.type === "turn.started" };
+  }
+};
+
+const begunLeg = async (
+  room: ShowingRoom,
+  asked: HostedThread,
+  handle: AskHandle,
+  askId: string,
+  parts: AsyncIterator<AskPart, unknown>,
+  news: News | null,
+): Promise<ReadableLeg> => {
+  const thread = handle.threadId === asked.id ? asked : room.host.thread(handle.threadId);
+  const record = await thread.asked(askId);
+  const turn = news?.turn ?? record?.turn ?? null;
+  // Its result says why there is none.
+  if (turn === null) throw await handle.then(() => new Error("an ask ended without a turn"));
+  const known = room.turns.of(thread.id, turn);
+  if (known?.output.leg === 0) return readableLeg(await known.current);
+  const found =
+    known !== undefined || news?.isBeginning !== true
+      ? await findLeg(room, { threadId: thread.id, turn, leg: 1 })
+      : null;
+  if (found !== null) return found;
+  const seen = await thread.look((state) => ({
+    echo: echoIn(state, turn),
+    callerTools: [...(saidIn(state, turn)?.callerTools ?? [])],
+  }));
+  const { echo = {}, callerTools = [] } = seen ?? {};
+  const startedAt = record?.startedAt ?? room.turns.now();
+  const shown = { thread, number: turn, askId, callerTools: new Set(callerTools), startedAt, echo };
+  const running = new RunningTurn(shown, room.turns);
+  room.turns.add(running);
+  running.follow({ [Symbol.asyncIterator]: () => parts }, handle);
+  return readableLeg(await running.current);
+};
