@@ -91,6 +91,11 @@ const programs = [
   },
   { path: "examples/docs/mcp.ts", run: () => import("../examples/docs/mcp.ts"), says: "Shelf 7.\nYes.\n" },
   {
+    path: "examples/docs/ui-stream.ts",
+    run: () => import("../examples/docs/ui-stream.ts"),
+    says: "text-end\nfinish-step\nmessage-metadata\nfinish\ntrue\n",
+  },
+  {
     path: "examples/21-chat-backend/main.ts",
     run: () => import("../examples/21-chat-backend/main.ts"),
     says: "assistant: The money is on its way.\n",

@@ -82,6 +82,7 @@ export class StepWriter {
       if (call.isAsked && outcome !== "interrupted")
         this.#send({ type: "tool-approval-response", approvalId, approved: true }, true);
       const { state, ...result } = ended;
+      // A chunk of each state has its fields.
       this.#send({ type: `tool-${state}`, toolCallId, ...result } as UiMessageChunk, true);
       return;
     }
