@@ -37,7 +37,7 @@ const evaluate = (code: string, globals: object): unknown => {
   return runInContext("bundle", context);
 };
 
-describe.each(["machine", "host", "interchange", "templates"])("%s, bundled for a browser", (name) => {
+describe.each(["machine", "host", "interchange", "telemetry", "templates"])("%s, bundled for a browser", (name) => {
   test("needs nothing of Node", async () => {
     const source = { path: `${name}.js`, text: await bundle(name) };
     expect(importsOf(source)).toEqual([]);

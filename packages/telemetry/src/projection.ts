@@ -30,6 +30,7 @@ import {
 export class Projection {
   readonly #options: attributes.TelemetryOptions;
   readonly #content: boolean;
+  #threadId = "";
   /** Of the open turn; null between turns. */
   #root: SpanDraft | null = null;
   /** What is out, by its place in the thread: the call of a step, tool calls, a summary. */
@@ -76,8 +77,9 @@ export class Projection {
   /** What is out behind an entry gets a span, where it has none. */
   #begin(state: State, at: number): void {
     const { open, summarising, threadId } = state.context;
+    this.#threadId = threadId;
     if (open !== null) {
-      this.#root ??= this.#beginTurn(threadId, open);
+      this.#root ??= this.#beginTurn(open);
       this.#now = Math.max(this.#now, at);
       this.#beginStep(state, open);
     }
@@ -91,9 +93,9 @@ export class Projection {
     this.#out.set(place, span);
   }
 
-  #beginTurn(threadId: string, { number, startedAt, model, messages, stage, step }: OpenTurn): SpanDraft {
+  #beginTurn({ number, startedAt, model, messages, stage, step }: OpenTurn): SpanDraft {
     this.#now = startedAt;
-    this.#root = beginSpan(null, { threadId, place: String(number) }, "invoke_agent", startedAt, {
+    this.#root = beginSpan(null, { threadId: this.#threadId, place: String(number) }, "invoke_agent", startedAt, {
       [names.agent]: this.#options.agent,
       ...attributes.ofModel(model, this.#options),
       [names.turn]: number,
@@ -135,8 +137,7 @@ export class Projection {
   }
 
   #beginBelow(operation: TelemetrySpan["operation"], place: string, given: GivenAttributes): SpanDraft {
-    const threadId = String(this.#root?.attributes[names.conversation]);
-    const span = beginSpan(this.#root, { threadId, place }, operation, this.#now, given);
+    const span = beginSpan(this.#root, { threadId: this.#threadId, place }, operation, this.#now, given);
     this.#out.set(place, span);
     return span;
   }
