@@ -8,7 +8,8 @@ import { rolldown } from "rolldown";
 /** The files of the page whose sources lie in a folder, by their names. */
 export const buildPage = async (folder: URL): Promise<ReadonlyMap<string, string>> => {
   const bundled = await rolldown({ input: fileURLToPath(new URL("page.ts", folder)), platform: "browser" });
-  const { output } = await bundled.generate({ format: "es", minify: true, comments: { legal: true } });
+  const licence = readFileSync(new URL("../../node_modules/preact/LICENSE", folder), "utf8");
+  const { output } = await bundled.generate({ format: "es", minify: true, banner: `/*! Preact\n${licence}*/` });
   await bundled.close();
   return new Map([
     ["page.js", output[0].code],

@@ -77,6 +77,10 @@ withBrowser("the page", ({ open }) => {
     await left.click();
     await page.getByText("No hotels").waitFor();
     expect(page.url()).toMatch(/seq=18\b/);
+    await page.getByRole("tab", { name: "Timeline" }).click();
+    await page.locator(".row").filter({ hasText: "Which platform" }).locator(".asks").click();
+    await page.locator(".figures").waitFor();
+    expect(page.url()).toMatch(/seq=15\b/);
     expect(problems).toEqual([]);
   });
 
@@ -113,7 +117,12 @@ withBrowser("the page", ({ open }) => {
     expect(await page.locator(".approval-what").textContent()).toMatch(/^book@2 waits for your approval\w{8,}$/);
     expect(await page.locator(".approval .json").textContent()).toContain('"coach": "quiet"');
     await page.getByLabel("Reason of a denial").fill("the quiet coach is full");
-    await page.getByRole("button", { name: "Deny" }).click();
+    await page.getByRole("heading", { name: "trip" }).click();
+    await page.keyboard.press("a");
+    expect(await page.evaluate(() => document.activeElement?.className)).toBe("primary approve");
+    await page.keyboard.press("d");
+    expect(await page.locator("form.approval").count()).toBe(1);
+    await page.keyboard.press("Enter");
     await page.locator("form.approval").waitFor({ state: "detached" });
     await page
       .locator(".entry.approval")

@@ -49,13 +49,13 @@ const newest = async (): Promise<number> => (await ask<ThreadOverview>("thread?t
 describe("routes that look", () => {
   test("list the threads and say how one stands", async () => {
     const [, { threads }] = await ask<ThreadList>("threads");
-    expect(threads).toMatchObject([{ threadId: "trip", metadata: { team: "rail" } }]);
+    expect(threads.at(-1)).toMatchObject({ threadId: "trip", metadata: { team: "rail" } });
     const [, thread] = await ask<ThreadOverview>("thread?thread=trip");
     expect(thread).toMatchObject({
       turns: 12,
       head: 12,
       place: "awaiting_approval",
-      entries: (threads[0]?.seq ?? 0) + 1,
+      entries: (threads.at(-1)?.seq ?? 0) + 1,
     });
     expect(thread.approvals).toMatchObject([{ name: "book", digest: expect.stringMatching(/^\w+$/) }]);
   });
@@ -160,6 +160,24 @@ describe("routes that look", () => {
     const [code, { error }] = await ask<Refused>(path);
     expect([code, error.message]).toEqual([status, expect.stringContaining(words)]);
   });
+});
+
+test("nobody sees a thread that is not theirs", async () => {
+  const routes = await studioRoutes({ store, clock: systemClock, configurations: planned.configurations, about: "" });
+  const guarded = threadServer(planned.host, { mayUse: (_, threadId) => threadId !== "trip" }, routes);
+  await planned.host.ask("Hello?", { threadId: "mine" });
+  const seen = async (path: string): Promise<string> =>
+    (await guarded.fetch(new Request(`http://localhost/studio/api/${path}`))).text();
+  const { threads } = JSON.parse(await seen("threads")) as ThreadList;
+  expect(threads.map(({ threadId }) => threadId)).toEqual(["mine"]);
+  expect(await seen("search?words=trip")).not.toContain("Oslo");
+  for (const path of [
+    "thread?thread=trip",
+    "timeline?thread=trip",
+    "export?thread=trip",
+    "difference?thread=mine&other=trip",
+  ])
+    expect(await seen(path)).toContain("there is no such thread");
 });
 
 describe("routes that do something", () => {

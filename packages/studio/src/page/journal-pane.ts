@@ -57,7 +57,7 @@ export const JournalPane = (options: JournalPaneOptions): ComponentChild => {
           rowHeight: 32,
           label: "Timeline",
           selected: place.seq ?? -1,
-          row: timelineRow,
+          row: (row, before) => timelineRow(row, before, go),
           onSelect: ({ seq }) => go({ seq, pane: "detail" }),
           empty: "nothing was journalled yet",
         })
@@ -102,7 +102,7 @@ const viewTab = (view: Place["view"], place: Place, go: Go): ComponentChild =>
     view === "timeline" ? "Timeline" : "Tree",
   );
 
-const timelineRow = (row: TimelineRow, before: TimelineRow | undefined): ComponentChild => {
+const timelineRow = (row: TimelineRow, before: TimelineRow | undefined, go: Go): ComponentChild => {
   const begins = row.turn !== null && before?.turn !== row.turn;
   return h(
     "div",
@@ -113,7 +113,7 @@ const timelineRow = (row: TimelineRow, before: TimelineRow | undefined): Compone
     h("span", { class: "type" }, row.type),
     h("span", { class: "words", dir: "auto" }, oneLine(row.words)),
     row.marks.map((mark) => h("span", { class: "mark", key: mark }, mark)),
-    row.asks && h("span", { class: "asks", title: "has a model asked" }, "prompt"),
+    row.asks && h("span", { class: "asks", onClick: () => go({ tab: "prompt" }, "quietly") }, "prompt"),
     h("time", { class: "dim", title: timeOf(row.at) }, timeOf(row.at, false)),
   );
 };

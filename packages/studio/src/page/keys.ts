@@ -15,7 +15,7 @@ export const useKeys = (keys: readonly Key[]): void => {
   latest.current = keys;
   useEffect(() => {
     const listen = (event: KeyboardEvent): void => {
-      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isTyping(event.target)) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isTyping(event)) return;
       const key = latest.current.find((each) => each.keys.includes(event.key));
       if (key === undefined) return;
       event.preventDefault();
@@ -26,9 +26,12 @@ export const useKeys = (keys: readonly Key[]): void => {
   }, []);
 };
 
-const isTyping = (target: EventTarget | null): boolean =>
+/** Or is about to press a button. */
+const isTyping = ({ target, key }: KeyboardEvent): boolean =>
   target instanceof HTMLElement &&
-  (/^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName) || target.closest("dialog") !== null);
+  (/^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName) ||
+    (key === "Enter" && /^(?:BUTTON|A|SUMMARY)$/.test(target.tagName)) ||
+    target.closest("dialog") !== null);
 
 /** All keys, and what they do. */
 export const Help = ({ keys, close }: { readonly keys: readonly Key[]; readonly close: () => void }): ComponentChild =>

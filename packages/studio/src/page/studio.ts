@@ -184,7 +184,7 @@ const keysOf = (pressing: Pressing): readonly Key[] => {
     go({ pane: panes[Math.min(Math.max(pane + by, 0), panes.length - 1)] ?? place.pane });
   const to = (next: number | null): void => go({ seq: next }, "quietly");
   const calls = (way: 1 | -1): void => to(callBeside(pressing, way));
-  const click = (selector: string): void => document.querySelector<HTMLElement>(selector)?.click();
+  const element = (selector: string): HTMLElement | null => document.querySelector(selector);
   return [
     { keys: ["j", "ArrowDown"], does: "the next one: thread, entry or turn", press: () => step(pressing, 1) },
     { keys: ["k", "ArrowUp"], does: "the one before", press: () => step(pressing, -1) },
@@ -205,12 +205,13 @@ const keysOf = (pressing: Pressing): readonly Key[] => {
       does: "compare from here",
       press: () => go({ other: place.thread, otherSeq: seq ?? newest, tab: "compare" }),
     },
-    { keys: ["a"], does: "approve the tool call that waits", press: () => click(".approve") },
-    { keys: ["d"], does: "deny it", press: () => click(".deny") },
+    // What runs a tool takes two keys.
+    { keys: ["a"], does: "to approve the tool call that waits, with Enter", press: () => element(".approve")?.focus() },
+    { keys: ["d"], does: "to deny it, with Enter", press: () => element(".deny")?.focus() },
     { keys: ["r"], does: "try the turn again in a fork", press: () => turn !== null && show("again") },
     { keys: ["f"], does: "fork the thread at this turn", press: fork },
-    { keys: ["x"], does: "export the journal", press: () => click("a[download]") },
-    { keys: ["/"], does: "search", press: () => document.getElementById("search")?.focus() },
+    { keys: ["x"], does: "export the journal", press: () => element("a[download]")?.click() },
+    { keys: ["/"], does: "search", press: () => element("#search")?.focus() },
     { keys: ["?"], does: "these keys", press: () => show("help") },
   ];
 };

@@ -77,7 +77,8 @@ export const ThreadsPane = ({ setup, threads, place, go }: ThreadsPaneOptions): 
   const found = useLoaded<SearchView>("search", asked === "" ? null : { words: asked });
   const submit = (event: Event): void => {
     event.preventDefault();
-    setAsked(words.trim());
+    if (setup?.searches === false) go({ thread: words.trim(), seq: null, pane: "journal" });
+    else setAsked(words.trim());
   };
   const clear = (): void => {
     setWords("");

@@ -34,11 +34,11 @@ export interface PromptQuestion {
   readonly reported: number | null;
 }
 
-/** The prompt of the call that is outstanding in a state; null where none is. Pure. */
-export const promptView = (state: State, { machine, as, seq, reported }: PromptQuestion): WholePrompt | null => {
+/** The prompt of the call that is outstanding in a state. Pure. @throws Error where none is */
+export const promptView = (state: State, { machine, as, seq, reported }: PromptQuestion): WholePrompt => {
   const call = outstanding(state).find((effect) => effect.type === "callLlm" && effect.purpose === "answer");
   const sent = explainCall(machine, state);
-  if (call?.type !== "callLlm" || sent === null) return null;
+  if (call?.type !== "callLlm" || sent === null) throw new Error("no model call is outstanding");
   const explanation = as === "sent" ? sent : explain(machine, state);
   const units = unitsOf(explanation);
   const kinds = units.map(kindOf);

@@ -28,13 +28,14 @@ export class UnreadableThreadError extends Error {
  * @returns null for a thread that is not there. Rejects with `UnreadableThreadError`.
  */
 export const threadReader = (store: Store): ((threadId: string) => Promise<ReadThread | null>) => {
-  const kept = new Map<string, Reading>();
-  return async (threadId) => {
-    const known = kept.get(threadId);
+  const kept = new Map<string, Promise<Reading | null>>();
+  return (threadId) => {
+    // One after the other: a page asks for much at once, and the first of it reads for all.
+    const known = kept.get(threadId)?.catch(() => null) ?? Promise.resolve(null);
+    const reading = known.then(
+      async (before) => (await before?.continued(store)) ?? (await Reading.begun(store, threadId)),
+    );
     kept.delete(threadId);
-    const reading =
-      (known === undefined ? null : await known.continued(store)) ?? (await Reading.begun(store, threadId));
-    if (reading === null) return null;
     kept.set(threadId, reading);
     for (const oldest of [...kept.keys()].slice(0, -keptMax)) kept.delete(oldest);
     return reading;

@@ -1,4 +1,5 @@
-import { fingerprintOf } from "@colloquy/machine";
+import type { StoredThread } from "@colloquy/host";
+import { fingerprintOf, type State } from "@colloquy/machine";
 import { type Call, eventStream, HttpError, type Route } from "@colloquy/server";
 import { chartOf } from "../projections/chart.ts";
 import { promptView, type WholePrompt } from "../projections/prompt-view.ts";
@@ -6,7 +7,7 @@ import { differenceOf, factsOf, overviewOf, spokenIn, treeOf } from "../projecti
 import { changedThreads } from "../reading/changed-threads.ts";
 import type { ReadThread } from "../reading/thread-reader.ts";
 import type { EntryView, SearchView, Setup, ThreadList, UnitView } from "../wire/wire.ts";
-import type { StudioConfiguration, StudioOptions } from "./options.ts";
+import type { StudioOptions } from "./options.ts";
 import { answer, entryIn, pageIn, type Reader, textIn, threadIn } from "./query.ts";
 
 /** The routes that only look. */
@@ -23,15 +24,16 @@ export const lookingRoutes = (options: StudioOptions, read: Reader): readonly Ro
   const prompts = promptReader(options);
   return [
     get("setup", "What can be shown and done here.", () => answer(setupOf(options))),
-    get("threads", "The threads of the store, newest first.", async ({ url }) => {
-      const after = url.searchParams.get("after");
-      const page: ThreadList = await store.list(after === null ? {} : { after });
+    get("threads", "The threads of the store, newest first.", async (call) => {
+      const after = call.url.searchParams.get("after");
+      const { threads, next } = await store.list(after === null ? {} : { after });
+      const page: ThreadList = { threads: await usable(call, threads), next };
       return answer(page);
     }),
     get("events", "The threads that change, as they do.", (call) => {
       const stream = call.openStream();
       const changes = changedThreads({ store, clock, everyMs: options.everyMs ?? 500, signal: call.signal });
-      return eventStream(stream, blocksOf(changes));
+      return eventStream(stream, blocksOf(call, changes));
     }),
     ofThread("thread", "A thread as it is now.", ({ state, entries }) => overviewOf(state, entries.length)),
     ofThread("timeline", "The entries of a thread.", ({ rows }, call) => pageIn(call, rows)),
@@ -58,10 +60,11 @@ export const lookingRoutes = (options: StudioOptions, read: Reader): readonly Ro
       if (store.search === undefined)
         throw new HttpError(501, "this store can't be searched; one in a SQLite file can");
       const after = call.url.searchParams.get("after");
-      const found: SearchView = await store.search(textIn(call, "words"), {
+      const { hits, next } = await store.search(textIn(call, "words"), {
         limit: 50,
         ...(after === null ? {} : { after }),
       });
+      const found: SearchView = { hits: await usable(call, hits), next };
       return answer(found);
     }),
     get("export", "A thread as its journal, in JSON lines.", async (call) => journalFile(await threadIn(call, read))),
@@ -76,8 +79,22 @@ const setupOf = ({ store, configurations, models = [], about }: StudioOptions): 
   about,
 });
 
-const blocksOf = async function* (changes: AsyncIterable<object>): AsyncGenerator<string> {
-  for await (const threads of changes) yield `event: threads\ndata: ${JSON.stringify(threads)}`;
+const blocksOf = async function* (call: Call, changes: AsyncIterable<readonly StoredThread[]>): AsyncGenerator<string> {
+  for await (const changed of changes) {
+    const threads = await usable(call, changed);
+    if (threads.length > 0)
+      yield `event: threads
+data: ${JSON.stringify(threads)}`;
+  }
+};
+
+/** What whoever asks may see of these. */
+const usable = async <Item extends { readonly threadId: string }>(
+  call: Call,
+  items: readonly Item[],
+): Promise<readonly Item[]> => {
+  const may = await Promise.all(items.map(({ threadId }) => call.mayUse(threadId)));
+  return items.filter((_, index) => may[index] === true);
 };
 
 const entryView = (thread: ReadThread, call: Call): EntryView => {
@@ -100,33 +117,30 @@ const promptReader = ({ configurations }: StudioOptions): ((thread: ReadThread, 
   return (thread, call) => {
     const policy = call.url.searchParams.get("policy");
     const seq = thread.callAt(entryIn(call, thread).seq);
-    const ranUnder = ({ host }: StudioConfiguration): boolean =>
-      seq !== null && fingerprintOf(host.machine) === thread.at(seq).context.configuration.fingerprint;
-    const configuration =
-      policy === null
-        ? (configurations.find(ranUnder) ?? configurations[0])
-        : configurations.find(({ name }) => name === policy);
-    if (configuration === undefined) throw new HttpError(400, "there is no such policy", { param: "policy" });
+    if (seq === null) throw new HttpError(404, "no model was asked up to this entry", { code: "no_call" });
     const key = JSON.stringify([seq, policy]);
     if (last?.of === thread && last.key === key) return last.prompt;
-    const prompt =
-      seq === null
-        ? null
-        : promptView(thread.at(seq), {
-            machine: configuration.host.machine,
-            as: policy === null ? "sent" : "now",
-            seq,
-            reported: reportedAfter(thread, seq),
-          });
-    if (prompt === null) throw new HttpError(404, "no model was asked up to this entry", { code: "no_call" });
+    const state = thread.at(seq);
+    const { fingerprint } = state.context.configuration;
+    const configuration =
+      policy === null
+        ? (configurations.find(({ host }) => fingerprintOf(host.machine) === fingerprint) ?? configurations[0])
+        : configurations.find(({ name }) => name === policy);
+    if (configuration === undefined) throw new HttpError(400, "there is no such policy", { param: "policy" });
+    const prompt = promptView(state, {
+      machine: configuration.host.machine,
+      as: policy === null ? "sent" : "now",
+      seq,
+      reported: reportedAfter(thread, state, seq),
+    });
     last = { of: thread, key, prompt };
     return prompt;
   };
 };
 
 /** What the outcome of the call says that is asked for there. */
-const reportedAfter = (thread: ReadThread, seq: number): number | null => {
-  const { open } = thread.at(seq).context;
+const reportedAfter = (thread: ReadThread, state: State, seq: number): number | null => {
+  const { open } = state.context;
   if (open?.stage.type !== "responding") return null;
   const call = `/${open.number}.${open.step}#${open.stage.call.attempt}`;
   for (const { event } of thread.entries.slice(seq + 1, seq + outcomesWithin)) {
