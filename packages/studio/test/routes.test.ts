@@ -4,14 +4,13 @@ import { threadServer } from "@colloquy/server";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { studioRoutes } from "../src/index.ts";
 import { type Message, partText } from "@colloquy/machine";
+import type { SearchPage, ThreadPage } from "@colloquy/host";
 import type {
   DifferenceView,
   EntryView,
   Made,
   Page,
   PromptView,
-  SearchView,
-  ThreadList,
   ThreadOverview,
   TimelineRow,
   TreeItem,
@@ -48,7 +47,7 @@ const newest = async (): Promise<number> => (await ask<ThreadOverview>("thread?t
 
 describe("routes that look", () => {
   test("list the threads and say how one stands", async () => {
-    const [, { threads }] = await ask<ThreadList>("threads");
+    const [, { threads }] = await ask<ThreadPage>("threads");
     expect(threads.at(-1)).toMatchObject({ threadId: "trip", metadata: { team: "rail" } });
     const [, thread] = await ask<ThreadOverview>("thread?thread=trip");
     expect(thread).toMatchObject({
@@ -137,7 +136,7 @@ describe("routes that look", () => {
   });
 
   test("search what was said", async () => {
-    const [, { hits }] = await ask<SearchView>("search?words=night%20train");
+    const [, { hits }] = await ask<SearchPage>("search?words=night%20train");
     expect(hits).toMatchObject([{ threadId: "trip" }, { threadId: "trip" }]);
   });
 
@@ -168,7 +167,7 @@ test("nobody sees a thread that is not theirs", async () => {
   await planned.host.ask("Hello?", { threadId: "mine" });
   const seen = async (path: string): Promise<string> =>
     (await guarded.fetch(new Request(`http://localhost/studio/api/${path}`))).text();
-  const { threads } = JSON.parse(await seen("threads")) as ThreadList;
+  const { threads } = JSON.parse(await seen("threads")) as ThreadPage;
   expect(threads.map(({ threadId }) => threadId)).toEqual(["mine"]);
   expect(await seen("search?words=trip")).not.toContain("Oslo");
   for (const path of [

@@ -5,6 +5,7 @@ import { Dialog } from "./dialog.ts";
 import type { Go } from "./place.ts";
 import { asking, post } from "./server.ts";
 import { oneLine } from "./text.ts";
+import { div, p } from "./element.ts";
 
 export interface AgainDialogOptions {
   readonly setup: Setup;
@@ -38,11 +39,7 @@ export const AgainDialog = ({ setup, thread, turn, go, close }: AgainDialogOptio
     h(
       "form",
       { class: "again", onSubmit: submit },
-      h(
-        "p",
-        { class: "dim" },
-        "The thread is copied up to the turn before, and asked there. Nothing else is run again.",
-      ),
+      p("dim", "The thread is copied up to the turn before, and asked there. Nothing else is run again."),
       field(
         "Policy",
         "select",
@@ -61,8 +58,8 @@ export const AgainDialog = ({ setup, thread, turn, go, close }: AgainDialogOptio
         placeholder: "what the turn was asked",
         onInput: (event) => setInput(valueIn(event)),
       }),
-      problem !== null && h("p", { class: "problem" }, problem),
-      h("div", { class: "buttons" }, h("button", { class: "primary", type: "submit" }, "Try again")),
+      problem !== null && p("problem", problem),
+      div("buttons", h("button", { class: "primary", type: "submit" }, "Try again")),
     ),
   );
 };

@@ -3,6 +3,7 @@ import { h, type ComponentChild } from "preact";
 import { useState } from "preact/hooks";
 import { asking, post } from "./server.ts";
 import { JsonText, oneLine } from "./text.ts";
+import { div, p } from "./element.ts";
 
 export interface ApprovalsOptions {
   readonly thread: string;
@@ -11,9 +12,8 @@ export interface ApprovalsOptions {
 
 /** The tool calls that wait for a person, each with exactly what would be run. */
 export const Approvals = ({ thread, approvals }: ApprovalsOptions): ComponentChild =>
-  h(
-    "div",
-    { class: "approvals" },
+  div(
+    "approvals",
     approvals.map((approval) => h(Approval, { key: approval.id, thread, approval })),
   );
 
@@ -44,9 +44,8 @@ const Approval = ({
   return h(
     "form",
     { class: "approval", onSubmit: (event: Event) => event.preventDefault() },
-    h(
-      "div",
-      { class: "approval-what" },
+    div(
+      "approval-what",
       h("strong", null, oneLine(name), version === null ? "" : `@${oneLine(version)}`),
       because === "declared" ? " waits for your approval" : " was started, and its outcome is unknown: run it again?",
       h(
@@ -56,9 +55,8 @@ const Approval = ({
       ),
     ),
     h(JsonText, { value: approval.arguments }),
-    h(
-      "div",
-      { class: "buttons" },
+    div(
+      "buttons",
       h(
         "button",
         { class: "primary approve", type: "button", disabled: isSent, onClick: () => send(true) },
@@ -80,6 +78,6 @@ const Approval = ({
         onInput: (event: Event) => setReason((event.target as HTMLInputElement).value),
       }),
     ),
-    problem !== null && h("p", { class: "problem" }, problem),
+    problem !== null && p("problem", problem),
   );
 };

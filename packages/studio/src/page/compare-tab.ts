@@ -1,19 +1,13 @@
 import { Fragment, h, type ComponentChild } from "preact";
 import type { DifferenceView } from "../wire/wire.ts";
 import { MessageView } from "./message.ts";
-import type { Go, Place } from "./place.ts";
+import type { LookingAtEntry } from "./looking.ts";
 import { useLoaded } from "./server.ts";
 import { counted, oneLine } from "./text.ts";
-
-export interface CompareTabOptions {
-  readonly place: Place;
-  readonly go: Go;
-  readonly thread: string;
-  readonly seq: number;
-}
+import { div, link, p } from "./element.ts";
 
 /** What is otherwise behind this entry than behind another, of this thread or of any. */
-export const CompareTab = ({ place, go, thread, seq }: CompareTabOptions): ComponentChild => {
+export const CompareTab = ({ place, go, thread, seq }: LookingAtEntry): ComponentChild => {
   const { other, otherSeq } = place;
   const query = other === null ? null : { thread: other, seq: otherSeq, other: thread, otherSeq: seq };
   const { value, problem } = useLoaded<DifferenceView>("difference", query);
@@ -24,29 +18,19 @@ export const CompareTab = ({ place, go, thread, seq }: CompareTabOptions): Compo
     h("kbd", null, "c"),
   );
   if (other === null)
-    return h(
-      "div",
-      { class: "scroll" },
-      h("p", { class: "note" }, "Keep this entry, then go to another one, of this thread or of any."),
-      keep,
-    );
-  return h(
-    "div",
-    { class: "scroll compare" },
+    return div("scroll", p("note", "Keep this entry, then go to another one, of this thread or of any."), keep);
+  return div(
+    "scroll compare",
     h(
       "p",
       null,
-      h(
-        "button",
-        { class: "link", type: "button", onClick: () => go({ thread: other, seq: otherSeq }) },
-        sideName(other, otherSeq),
-      ),
+      link(sideName(other, otherSeq), () => go({ thread: other, seq: otherSeq })),
       " → ",
       sideName(thread, seq),
       " ",
       keep,
     ),
-    problem !== null && h("p", { class: "problem" }, problem),
+    problem !== null && p("problem", problem),
     value !== null && h(Difference, { view: value }),
   );
 };
@@ -67,7 +51,7 @@ const Difference = ({
     Fragment,
     null,
     changes.length + turns.length === 0
-      ? h("p", { class: "note" }, "Nothing is otherwise.")
+      ? p("note", "Nothing is otherwise.")
       : h(
           "table",
           null,
@@ -94,12 +78,11 @@ const Difference = ({
             ),
           ),
         ),
-    h(
-      "p",
-      { class: "dim" },
+    p(
+      "dim",
       alike === 0 ? "No message is alike." : `The first ${counted(alike, "message is alike", "messages are alike")}.`,
     ),
-    h("div", { class: "sides" }, side("there", left), side("here", right)),
+    div("sides", side("there", left), side("here", right)),
   );
 };
 
@@ -126,11 +109,10 @@ const numbersOf = (numbers: readonly number[]): string => {
 };
 
 const side = (name: string, messages: DifferenceView["left"]): ComponentChild =>
-  h(
-    "div",
-    { class: `side ${name}` },
+  div(
+    `side ${name}`,
     h("h3", null, name),
     messages.length === 0
-      ? h("p", { class: "note" }, "nothing more")
+      ? p("note", "nothing more")
       : messages.map((message) => h(MessageView, { key: message.id, message })),
   );

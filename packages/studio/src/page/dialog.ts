@@ -1,5 +1,6 @@
 import { type ComponentChildren, h, type ComponentChild } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { div } from "./element.ts";
 
 export interface DialogOptions {
   readonly title: string;
@@ -19,16 +20,15 @@ export const Dialog = ({ title, close, children }: DialogOptions): ComponentChil
       onClose: close,
       onClick: (event: Event) => event.target === box.current && close(),
     },
-    h(
-      "div",
-      { class: "dialog" },
+    div(
+      "dialog",
       h(
         "header",
         null,
         h("h2", null, title),
         h("button", { type: "button", class: "close", "aria-label": "Close", onClick: close }, "×"),
       ),
-      h("div", { class: "dialog-body" }, children),
+      div("dialog-body", children),
     ),
   );
 };

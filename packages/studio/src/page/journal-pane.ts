@@ -1,51 +1,38 @@
 import { h, type ComponentChild } from "preact";
 import type { ThreadOverview, TimelineRow, TreeItem } from "../wire/wire.ts";
 import { Approvals } from "./approvals.ts";
-import type { Go, Place } from "./place.ts";
+import type { Looking } from "./looking.ts";
+import type { Go } from "./place.ts";
 import { addressOf } from "./server.ts";
 import { counted, oneLine, timeOf } from "./text.ts";
-import { indexOf, type Items, VirtualList } from "./virtual-list.ts";
+import { indexOf, VirtualList } from "./virtual-list.ts";
+import { div, link, p, sign, span, tabList } from "./element.ts";
 
-export interface JournalPaneOptions {
-  readonly place: Place;
-  readonly go: Go;
-  readonly overview: ThreadOverview | null;
-  readonly problem: string | null;
-  readonly timeline: Items<TimelineRow>;
-  readonly tree: Items<TreeItem>;
+/** What is looked at, and what can be done with it. */
+export interface JournalPaneOptions extends Looking {
   readonly actions: ComponentChild;
-  /** The turn of the entry that is looked at. */
-  readonly turn: number | null;
 }
 
 /** A thread: its entries one after the other, or its turns as a tree. */
 export const JournalPane = (options: JournalPaneOptions): ComponentChild => {
-  const { place, go, overview, problem, timeline, tree, turn } = options;
+  const { place, go, timeline, tree, turn } = options;
+  const { value: overview, problem } = options.overview;
   const present = place.view === "tree" ? indexOf(tree, (item) => item.turn === turn) : -1;
   if (place.thread === null)
-    return h(
-      "section",
-      { class: "pane journal empty" },
-      h("p", { class: "note" }, "Choose a thread. ? shows the keys."),
-    );
+    return h("section", { class: "pane journal empty" }, p("note", "Choose a thread. ? shows the keys."));
   return h(
     "section",
     { class: "pane journal", "aria-label": "Journal" },
     h(
       "header",
       { class: "pane-head" },
-      h(
-        "button",
-        { class: "back", type: "button", "aria-label": "Back to the threads", onClick: () => go({ pane: "threads" }) },
-        "‹",
-      ),
-      h(
-        "div",
-        { class: "grow" },
+      sign("‹", "Back to the threads", () => go({ pane: "threads" }), { class: "back" }),
+      div(
+        "grow",
         h("h2", { title: visibleId(place.thread) }, oneLine(place.thread)),
-        h("div", { class: "dim small" }, overview === null ? (problem ?? " ") : aboutThread(overview, go)),
+        div("dim small", overview === null ? (problem ?? " ") : aboutThread(overview, go)),
       ),
-      h("div", { class: "tabs", role: "tablist" }, viewTab("timeline", place, go), viewTab("tree", place, go)),
+      tabList(["timeline", "tree"], place.view, (view) => go({ view, pane: "journal" })),
     ),
     options.actions,
     overview !== null &&
@@ -87,30 +74,20 @@ const aboutThread = (
     ? []
     : [
         " · forked from ",
-        h(
-          "button",
-          { class: "link", type: "button", onClick: () => go({ thread: forkedFrom.threadId, seq: null }) },
-          `${oneLine(forkedFrom.threadId)}, turn ${forkedFrom.turn}`,
+        link(`${oneLine(forkedFrom.threadId)}, turn ${forkedFrom.turn}`, () =>
+          go({ thread: forkedFrom.threadId, seq: null }),
         ),
       ]),
 ];
 
-const viewTab = (view: Place["view"], place: Place, go: Go): ComponentChild =>
-  h(
-    "button",
-    { type: "button", role: "tab", "aria-selected": place.view === view, onClick: () => go({ view, pane: "journal" }) },
-    view === "timeline" ? "Timeline" : "Tree",
-  );
-
 const timelineRow = (row: TimelineRow, before: TimelineRow | undefined, go: Go): ComponentChild => {
   const begins = row.turn !== null && before?.turn !== row.turn;
-  return h(
-    "div",
-    { class: `entry ${row.kind}${begins ? " begins" : ""}` },
-    h("span", { class: "seq" }, row.seq),
-    h("span", { class: "turn" }, begins ? row.turn : ""),
+  return div(
+    `entry ${row.kind}${begins ? " begins" : ""}`,
+    span("seq", row.seq),
+    span("turn", begins ? row.turn : ""),
     h("span", { class: "dot", title: row.place.replaceAll("_", " ") }),
-    h("span", { class: "type" }, row.type),
+    span("type", row.type),
     h("span", { class: "words", dir: "auto" }, oneLine(row.words)),
     row.marks.map((mark) => h("span", { class: "mark", key: mark }, mark)),
     row.asks && h("span", { class: "asks", onClick: () => go({ tab: "prompt" }, "quietly") }, "prompt"),
@@ -125,10 +102,10 @@ const treeRow = (item: TreeItem, turn: number | null): ComponentChild =>
       class: `branch${item.onPath ? " on-path" : ""}${item.begins ? " begins" : ""}${item.turn === turn ? " present" : ""}`,
       style: { paddingLeft: `${8 + Math.min(item.depth, 12) * 16}px` },
     },
-    h("span", { class: `knot ${item.status}` }),
-    h("span", { class: "turn" }, item.turn === 0 ? "·" : item.turn),
+    span(`knot ${item.status}`),
+    span("turn", item.turn === 0 ? "·" : item.turn),
     h("span", { class: "words", dir: "auto" }, item.turn === 0 ? "the beginning" : oneLine(item.words)),
     item.names.map((name) => h("span", { class: "mark", key: name }, oneLine(name))),
-    item.isHead && h("span", { class: "mark head" }, "head"),
-    item.status !== "completed" && item.turn !== 0 && h("span", { class: "mark" }, item.status),
+    item.isHead && span("mark head", "head"),
+    item.status !== "completed" && item.turn !== 0 && span("mark", item.status),
   );

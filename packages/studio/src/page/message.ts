@@ -1,6 +1,7 @@
 import { contentText, type Message, type Part } from "@colloquy/machine";
 import { h, type ComponentChild } from "preact";
 import { JsonText, LongText, oneLine } from "./text.ts";
+import { div, span } from "./element.ts";
 
 /** A message, part by part, as text: an image is its address, and nothing is loaded from it. */
 export const MessageView = ({ message }: { readonly message: Message }): ComponentChild => {
@@ -8,12 +9,11 @@ export const MessageView = ({ message }: { readonly message: Message }): Compone
   return h(
     "article",
     { class: `message ${message.role}` },
-    h(
-      "div",
-      { class: "message-head" },
+    div(
+      "message-head",
       h("strong", null, message.role),
       message.name !== undefined && h("span", null, oneLine(message.name)),
-      h("span", { class: "dim" }, oneLine(message.id)),
+      span("dim", oneLine(message.id)),
       marks.map((mark) => h("span", { class: "mark", key: mark }, mark)),
     ),
     message.parts.map((part, index) => h(PartView, { key: index, part })),
@@ -26,45 +26,23 @@ const PartView = ({ part }: { readonly part: Part }): ComponentChild => {
       return h(LongText, { text: part.text });
     case "reasoning":
     case "refusal":
-      return h(
-        "div",
-        { class: `aside ${part.type}` },
-        h("span", { class: "label" }, part.type),
-        h(LongText, { text: part.text }),
-      );
+      return div(`aside ${part.type}`, span("label", part.type), h(LongText, { text: part.text }));
     case "data":
-      return h(
-        "div",
-        { class: "aside" },
-        h("span", { class: "label" }, oneLine(part.field)),
-        h(JsonText, { value: part.value }),
-      );
+      return div("aside", span("label", oneLine(part.field)), h(JsonText, { value: part.value }));
     case "image":
-      return h(
-        "div",
-        { class: "aside" },
-        h("span", { class: "label" }, "image"),
-        h(LongText, { text: part.url.slice(0, 2_000) }),
-      );
+      return div("aside", span("label", "image"), h(LongText, { text: part.url.slice(0, 2_000) }));
     case "opaque":
-      return h(
-        "div",
-        { class: "aside" },
-        h("span", { class: "label" }, "attachment"),
-        h(JsonText, { value: part.value }),
-      );
+      return div("aside", span("label", "attachment"), h(JsonText, { value: part.value }));
     case "toolCall":
-      return h(
-        "div",
-        { class: "aside call" },
-        h("span", { class: "label" }, `calls ${oneLine(part.name)}`),
+      return div(
+        "aside call",
+        span("label", `calls ${oneLine(part.name)}`),
         h(LongText, { text: part.arguments, class: "json" }),
       );
     case "toolResult":
-      return h(
-        "div",
-        { class: "aside result" },
-        h("span", { class: "label" }, `${oneLine(part.name)} ${part.outcome}`),
+      return div(
+        "aside result",
+        span("label", `${oneLine(part.name)} ${part.outcome}`),
         h(LongText, { text: contentText(part.content) }),
       );
   }

@@ -1,35 +1,26 @@
 import { Fragment, h, type ComponentChild } from "preact";
 import { useState } from "preact/hooks";
-import type { PromptView, Segment, SegmentKind, Setup, UnitItem, UnitView } from "../wire/wire.ts";
+import type { PromptView, Segment, SegmentKind, UnitItem, UnitView } from "../wire/wire.ts";
 import { Dialog } from "./dialog.ts";
 import { MessageView } from "./message.ts";
-import type { Go, Place } from "./place.ts";
+import type { LookingAtEntry } from "./looking.ts";
+import type { Go } from "./place.ts";
 import { useLoaded } from "./server.ts";
 import { counted, JsonText, numberOf, oneLine } from "./text.ts";
 import { usePages, VirtualList } from "./virtual-list.ts";
+import { div, link, p, span } from "./element.ts";
 
-export interface PromptTabOptions {
-  readonly setup: Setup | null;
-  readonly place: Place;
-  readonly go: Go;
-  /** The entry that had the call asked for. */
-  readonly seq: number;
-  readonly thread: string;
-}
-
-/** The prompt of a call: what is kept of the thread and what is not, why, and what room it takes. */
-export const PromptTab = ({ setup, place, go, seq, thread }: PromptTabOptions): ComponentChild => {
+/** The prompt of the call that an entry had asked for: what is kept of the thread and what is not, why, and what room it takes. */
+export const PromptTab = ({ setup, place, go, seq, thread }: LookingAtEntry): ComponentChild => {
   const query = { thread, seq, policy: place.policy };
   const { value: prompt, problem } = useLoaded<PromptView>("prompt", query);
   const units = usePages<UnitItem>("units", query);
   const [selected, select] = useState<number | null>(null);
   const [opened, open] = useState<UnitItem | null>(null);
-  return h(
-    "div",
-    { class: "prompt-tab" },
-    h(
-      "div",
-      { class: "prompt-head" },
+  return div(
+    "prompt-tab",
+    div(
+      "prompt-head",
       h(
         "label",
         { class: "policy" },
@@ -48,7 +39,7 @@ export const PromptTab = ({ setup, place, go, seq, thread }: PromptTabOptions): 
           ),
         ),
       ),
-      problem !== null && h("p", { class: "problem" }, problem),
+      problem !== null && p("problem", problem),
       prompt !== null && h(PromptHead, { prompt, go, show: select }),
     ),
     h(VirtualList<UnitItem>, {
@@ -80,29 +71,25 @@ const PromptHead = ({ prompt, go, show }: PromptHeadOptions): ComponentChild => 
   return h(
     Fragment,
     null,
-    h(
-      "p",
-      { class: "figures" },
+    p(
+      "figures",
       h("strong", { class: fits ? "" : "problem" }, numberOf(tokens)),
       available === null
         ? " tokens, no bound"
         : ` of ${counted(available, "token")}${share === null ? "" : ` (${share} %)`}`,
       !fits && h("strong", { class: "problem" }, " does not fit"),
-      wholeTokens !== null &&
-        wholeTokens !== tokens &&
-        h("span", { class: "dim" }, `, all would take ${numberOf(wholeTokens)}`),
-      call.reported !== null && h("span", { class: "dim" }, `; the provider reported ${numberOf(call.reported)}`),
+      wholeTokens !== null && wholeTokens !== tokens && span("dim", `, all would take ${numberOf(wholeTokens)}`),
+      call.reported !== null && span("dim", `; the provider reported ${numberOf(call.reported)}`),
     ),
     h(BudgetBar, { prompt, show }),
-    h("div", { class: "dim small bar-label" }, "the thread from its beginning to its end"),
+    div("dim small bar-label", "the thread from its beginning to its end"),
     h(Bar, { segments: prompt.whole, scale: sumOf(prompt.whole), show, label: "The thread" }),
     h(Legend, { counts }),
-    h("p", { class: "reason" }, h("code", null, oneLine(prompt.policy)), ` ${oneLine(prompt.reason)}`),
-    prompt.failed !== null && h("p", { class: "problem" }, oneLine(prompt.failed)),
+    p("reason", h("code", null, oneLine(prompt.policy)), ` ${oneLine(prompt.reason)}`),
+    prompt.failed !== undefined && p("problem", oneLine(prompt.failed)),
     !prompt.configured &&
-      h(
-        "p",
-        { class: "dim small" },
+      p(
+        "dim small",
         "The thread ran under another configuration than this studio's, which counts here and has the budget.",
       ),
     h(
@@ -114,7 +101,7 @@ const PromptHead = ({ prompt, go, show }: PromptHeadOptions): ComponentChild => 
         "call ",
         h("code", null, `${call.turn}.${call.step}#${call.attempt}`),
         ", asked by ",
-        h("button", { class: "link", type: "button", onClick: () => go({ seq: call.seq }) }, `entry ${call.seq}`),
+        link(`entry ${call.seq}`, () => go({ seq: call.seq })),
         h("code", { class: "digest" }, call.digest),
       ),
       h(JsonText, {
@@ -205,9 +192,8 @@ const kindWords: Readonly<Record<SegmentKind, string>> = {
 };
 
 const Legend = ({ counts }: { readonly counts: PromptView["counts"] }): ComponentChild =>
-  h(
-    "p",
-    { class: "legend" },
+  p(
+    "legend",
     (["whole", "shrunk", "summary", "out"] as const)
       .filter((shown) => counts[shown] > 0)
       .map((shown) =>
@@ -223,22 +209,16 @@ const Legend = ({ counts }: { readonly counts: PromptView["counts"] }): Componen
 const shownWords = { whole: "whole", shrunk: "in part", summary: "in the summary", out: "left out" } as const;
 
 const unitRow = ({ turn, name, shown, rule, why, tokens, sentTokens, words }: UnitItem): ComponentChild =>
-  h(
-    "div",
-    { class: `unit ${shown}` },
+  div(
+    `unit ${shown}`,
     h("i", { class: `glyph ${shown}` }),
-    h("span", { class: "turn" }, turn),
-    h(
-      "div",
-      { class: "grow" },
-      h("div", { class: "words", dir: "auto" }, h("span", { class: "unit-name" }, name), oneLine(words)),
-      h("div", { class: "why small" }, h("span", { class: "mark" }, rule), oneLine(why)),
+    span("turn", turn),
+    div(
+      "grow",
+      h("div", { class: "words", dir: "auto" }, span("unit-name", name), oneLine(words)),
+      div("why small", span("mark", rule), oneLine(why)),
     ),
-    h(
-      "span",
-      { class: "tokens" },
-      sentTokens === tokens ? numberOf(tokens) : `${numberOf(sentTokens)} / ${numberOf(tokens)}`,
-    ),
+    span("tokens", sentTokens === tokens ? numberOf(tokens) : `${numberOf(sentTokens)} / ${numberOf(tokens)}`),
   );
 
 interface UnitDialogOptions {
@@ -252,8 +232,8 @@ const UnitDialog = ({ unit, query, close }: UnitDialogOptions): ComponentChild =
   return h(
     Dialog,
     { title: `${unit.name}${unit.turn === "" ? "" : `, turn ${unit.turn}`}: ${shownWords[unit.shown]}`, close },
-    h("p", null, h("span", { class: "mark" }, unit.rule), oneLine(unit.why)),
-    problem !== null && h("p", { class: "problem" }, problem),
+    h("p", null, span("mark", unit.rule), oneLine(unit.why)),
+    problem !== null && p("problem", problem),
     value?.messages.map((message) => h(MessageView, { key: message.id, message })),
     unit.shown === "shrunk" &&
       value !== null &&

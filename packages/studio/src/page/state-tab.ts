@@ -6,6 +6,7 @@ import { MessageView } from "./message.ts";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useLoaded } from "./server.ts";
 import { counted, JsonText, oneLine } from "./text.ts";
+import { div, link, p, span } from "./element.ts";
 
 /** The state behind an entry: where the machine stands, what there is to say of it, and what led there. */
 export const StateTab = ({
@@ -17,9 +18,8 @@ export const StateTab = ({
 }): ComponentChild => {
   const { type: _, at: __, ...event } = view.entry.event;
   const decided = "decided" in view.entry ? view.entry.decided : undefined;
-  return h(
-    "div",
-    { class: "scroll state-tab" },
+  return div(
+    "scroll state-tab",
     setup !== null && h(StateChart, { chart: setup.chart, came: view.came, place: view.place }),
     h(
       "dl",
@@ -28,7 +28,7 @@ export const StateTab = ({
         h(Fragment, { key: label }, h("dt", null, label), h("dd", null, oneLine(text))),
       ),
     ),
-    h("h3", null, h("span", { class: "event-type" }, view.entry.event.type)),
+    h("h3", null, span("event-type", view.entry.event.type)),
     h(JsonText, { value: event }),
     decided !== undefined && h(Fragment, null, h("h3", null, "decided"), h(JsonText, { value: decided })),
   );
@@ -49,16 +49,10 @@ export const SaidTab = ({ thread, seq }: { readonly thread: string; readonly seq
   return h(
     "div",
     { class: "scroll said", ref: box },
-    problem !== null && h("p", { class: "problem" }, problem),
-    from !== null &&
-      from > 0 &&
-      h(
-        "button",
-        { class: "link", type: "button", onClick: () => setShown(Math.min(shown + 100, saidMax)) },
-        counted(from, "earlier message"),
-      ),
+    problem !== null && p("problem", problem),
+    from !== null && from > 0 && link(counted(from, "earlier message"), () => setShown(Math.min(shown + 100, saidMax))),
     said.value?.items.map((message) => h(MessageView, { key: message.id, message })),
-    total === 0 && h("p", { class: "note" }, "nothing was said yet"),
+    total === 0 && p("note", "nothing was said yet"),
   );
 };
 

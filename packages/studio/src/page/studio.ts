@@ -1,23 +1,24 @@
 import { h, type ComponentChild } from "preact";
 import { useState } from "preact/hooks";
-import type { EntryView, Setup, ThreadOverview, TimelineRow, TreeItem } from "../wire/wire.ts";
 import { AgainDialog } from "./again-dialog.ts";
 import { CompareTab } from "./compare-tab.ts";
 import { exportOf, JournalPane } from "./journal-pane.ts";
+import { type Looking, useLooking } from "./looking.ts";
 import { Help, type Key, useKeys } from "./keys.ts";
-import { type Go, panes, type Place, tabs, usePlace } from "./place.ts";
+import { panes, tabs } from "./place.ts";
 import { PromptTab } from "./prompt-tab.ts";
-import { asking, type Loaded, post, useLoaded } from "./server.ts";
+import { asking, post } from "./server.ts";
 import { SaidTab, StateTab } from "./state-tab.ts";
 import { oneLine } from "./text.ts";
-import { type Threads, ThreadsPane, useThreads } from "./threads-pane.ts";
-import { indexOf, type Items, usePages } from "./virtual-list.ts";
+import { ThreadsPane } from "./threads-pane.ts";
+import { indexOf } from "./virtual-list.ts";
 import type { Made } from "../wire/wire.ts";
+import { div, p, sign, span, tabList } from "./element.ts";
 
 /** The page: threads, the journal of one of them, and what there is to see of an entry. */
 export const Studio = (): ComponentChild => {
   const looking = useLooking();
-  const { place, go, setup, threads, overview, timeline, tree, entry, seq, turn } = looking;
+  const { place, go, setup, threads, turn } = looking;
   const { thread } = place;
   const [shown, show] = useState<"help" | "again" | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
@@ -32,9 +33,8 @@ export const Studio = (): ComponentChild => {
   const keys = keysOf({ ...looking, show, fork });
   useKeys(keys);
   const close = (): void => show(null);
-  const actions = h(
-    "div",
-    { class: "actions" },
+  const actions = div(
+    "actions",
     h(
       "button",
       { type: "button", disabled: turn === null, onClick: () => show("again") },
@@ -42,7 +42,7 @@ export const Studio = (): ComponentChild => {
     ),
     h("button", { type: "button", onClick: fork }, "Fork here"),
     thread !== null && h("a", { class: "button", href: exportOf(thread), download: "" }, "Export"),
-    problem !== null && h("span", { class: "problem" }, problem),
+    problem !== null && span("problem", problem),
   );
   return h(
     "div",
@@ -51,13 +51,13 @@ export const Studio = (): ComponentChild => {
       "header",
       { class: "top" },
       h("h1", null, "Colloquy", h("span", null, " Studio")),
-      h("span", { class: "dim small about" }, setup === null ? "" : oneLine(setup.about)),
+      span("dim small about", setup === null ? "" : oneLine(setup.about)),
       h("span", { class: threads.isLive ? "live on" : "live" }, threads.isLive ? "live" : "offline"),
-      h("button", { type: "button", class: "help", "aria-label": "Keys", onClick: () => show("help") }, "?"),
+      sign("?", "Keys", () => show("help"), { class: "help" }),
     ),
-    h(ThreadsPane, { setup, threads, place, go }),
-    h(JournalPane, { place, go, overview: overview.value, problem: overview.problem, timeline, tree, actions, turn }),
-    h(DetailPane, { setup, place, go, entry: entry.value, problem: entry.problem, seq }),
+    h(ThreadsPane, looking),
+    h(JournalPane, { ...looking, actions }),
+    h(DetailPane, looking),
     shown === "help" && h(Help, { keys, close }),
     shown === "again" &&
       setup !== null &&
@@ -67,50 +67,11 @@ export const Studio = (): ComponentChild => {
   );
 };
 
-interface Looking {
-  readonly place: Place;
-  readonly go: Go;
-  readonly setup: Setup | null;
-  readonly threads: Threads;
-  readonly overview: Loaded<ThreadOverview>;
-  readonly timeline: Items<TimelineRow>;
-  readonly tree: Items<TreeItem>;
-  readonly entry: Loaded<EntryView>;
-  /** The entry that is looked at, and its turn. */
-  readonly seq: number | null;
-  readonly turn: number | null;
-  /** The newest entry. */
-  readonly newest: number | null;
-}
-
-/** What is looked at, and all that was asked for it. */
-const useLooking = (): Looking => {
-  const [place, go] = usePlace();
-  const { thread, view } = place;
-  const setup = useLoaded<Setup>("setup", {}).value;
-  const threads = useThreads();
-  const revision = threads.entriesOf(thread);
-  const ofThread = { thread: thread ?? "" };
-  const overview = useLoaded<ThreadOverview>("thread", thread === null ? null : { thread }, revision);
-  const timeline = usePages<TimelineRow>(thread === null ? null : "timeline", ofThread, revision);
-  const tree = usePages<TreeItem>(thread === null || view !== "tree" ? null : "tree", ofThread, revision);
-  const newest = overview.value?.threadId === thread ? overview.value.entries - 1 : null;
-  const seq = place.seq ?? newest;
-  const entry = useLoaded<EntryView>("entry", thread === null || seq === null ? null : { thread, seq });
-  return { place, go, setup, threads, overview, timeline, tree, entry, seq, turn: entry.value?.turn ?? null, newest };
-};
-
-interface DetailPaneOptions {
-  readonly setup: Setup | null;
-  readonly place: Place;
-  readonly go: Go;
-  readonly entry: EntryView | null;
-  readonly problem: string | null;
-  readonly seq: number | null;
-}
-
-const DetailPane = ({ setup, place, go, entry, problem, seq }: DetailPaneOptions): ComponentChild | null => {
+const DetailPane = (looking: Looking): ComponentChild => {
+  const { setup, place, go, seq } = looking;
   const { thread, tab } = place;
+  const { value: entry, problem } = looking.entry;
+  const isNewest = entry === null || (seq ?? 0) >= entry.entries - 1;
   if (thread === null || seq === null) return h("section", { class: "pane detail empty" });
   return h(
     "section",
@@ -118,57 +79,24 @@ const DetailPane = ({ setup, place, go, entry, problem, seq }: DetailPaneOptions
     h(
       "header",
       { class: "pane-head" },
-      h(
-        "button",
-        { class: "back", type: "button", "aria-label": "Back to the journal", onClick: () => go({ pane: "journal" }) },
-        "‹",
+      sign("‹", "Back to the journal", () => go({ pane: "journal" }), { class: "back" }),
+      div(
+        "stepper",
+        sign("↑", "The entry before", () => go({ seq: seq - 1 }, "quietly"), { disabled: seq === 0 }),
+        h("span", null, `entry ${seq}`, span("dim", entry === null ? "" : ` of ${entry.entries - 1}`)),
+        sign("↓", "The entry behind", () => go({ seq: seq + 1 }, "quietly"), { disabled: isNewest }),
       ),
-      h(
-        "div",
-        { class: "stepper" },
-        h(
-          "button",
-          {
-            type: "button",
-            "aria-label": "The entry before",
-            disabled: seq === 0,
-            onClick: () => go({ seq: seq - 1 }, "quietly"),
-          },
-          "↑",
-        ),
-        h("span", null, `entry ${seq}`, h("span", { class: "dim" }, entry === null ? "" : ` of ${entry.entries - 1}`)),
-        h(
-          "button",
-          {
-            type: "button",
-            "aria-label": "The entry behind",
-            disabled: entry === null || seq >= entry.entries - 1,
-            onClick: () => go({ seq: seq + 1 }, "quietly"),
-          },
-          "↓",
-        ),
-      ),
-      h(
-        "div",
-        { class: "tabs", role: "tablist" },
-        tabs.map((name) =>
-          h(
-            "button",
-            { key: name, type: "button", role: "tab", "aria-selected": tab === name, onClick: () => go({ tab: name }) },
-            name,
-          ),
-        ),
-      ),
+      tabList(tabs, tab, (name) => go({ tab: name })),
     ),
-    problem !== null && h("p", { class: "problem" }, problem),
+    problem !== null && p("problem", problem),
     entry !== null && tab === "state" && h(StateTab, { setup, view: entry }),
     entry !== null &&
       tab === "prompt" &&
       (entry.call === null
-        ? h("p", { class: "note" }, "No model was asked up to this entry.")
-        : h(PromptTab, { key: `${thread} ${entry.call}`, setup, place, go, thread, seq: entry.call })),
+        ? p("note", "No model was asked up to this entry.")
+        : h(PromptTab, { key: `${thread} ${entry.call}`, ...looking, thread, seq: entry.call })),
     entry !== null && tab === "said" && h(SaidTab, { key: thread, thread, seq }),
-    entry !== null && tab === "compare" && h(CompareTab, { place, go, thread, seq }),
+    entry !== null && tab === "compare" && h(CompareTab, { ...looking, thread, seq }),
   );
 };
 

@@ -1,5 +1,6 @@
 import { Fragment, h, type ComponentChild } from "preact";
 import { useState } from "preact/hooks";
+import { div, link, span } from "./element.ts";
 
 /** A text with what can't be seen made visible: control characters, and those that turn the direction of others round. */
 const visible = (text: string): string =>
@@ -27,12 +28,7 @@ export const LongText = ({
     Fragment,
     null,
     h("div", { class: name, dir: "auto" }, visible(more > 0 ? text.slice(0, shown) : text)),
-    more > 0 &&
-      h(
-        "button",
-        { class: "link", type: "button", onClick: () => setShown(shown * 10) },
-        `${more.toLocaleString("en")} more characters`,
-      ),
+    more > 0 && link(`${more.toLocaleString("en")} more characters`, () => setShown(shown * 10)),
   );
 };
 
@@ -42,7 +38,7 @@ const textMax = 20_000;
 export const JsonText = ({ value }: { readonly value: unknown }): ComponentChild => {
   const text = JSON.stringify(value, null, 2) ?? "";
   if (text.length > colouredMax) return h(LongText, { text, class: "json" });
-  return h("div", { class: "json" }, ...pieces(text));
+  return div("json", ...pieces(text));
 };
 
 const colouredMax = 8_000;
@@ -54,7 +50,7 @@ const pieces = (text: string): readonly (ComponentChild | string)[] => {
     const [whole, quoted, colon] = match;
     found.push(text.slice(end, match.index));
     const name = quoted === undefined ? "atom" : colon === undefined ? "string" : "name";
-    found.push(h("span", { class: `json-${name}` }, visible(quoted ?? whole)), colon ?? "");
+    found.push(span(`json-${name}`, visible(quoted ?? whole)), colon ?? "");
     end = match.index + whole.length;
   }
   return [...found, text.slice(end)];

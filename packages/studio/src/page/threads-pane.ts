@@ -1,80 +1,19 @@
 import type { StoredThread } from "@colloquy/host";
 import { h, type ComponentChild } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
-import type { SearchView, Setup, ThreadList } from "../wire/wire.ts";
-import type { Go, Place } from "./place.ts";
-import { asking, get, useEvents, useLoaded } from "./server.ts";
+import { useState } from "preact/hooks";
+import type { SearchPage } from "@colloquy/host";
+import type { Looking } from "./looking.ts";
+import type { Go } from "./place.ts";
+import { useLoaded } from "./server.ts";
 import { counted, oneLine, timeOf } from "./text.ts";
-import { type Items, VirtualList } from "./virtual-list.ts";
-
-/** The threads of the store, newest first, as they change. */
-export interface Threads extends Items<StoredThread> {
-  /** Whether changes are heard of. */
-  readonly isLive: boolean;
-  /** Of a thread how many entries it has, as far as that was heard of. */
-  readonly entriesOf: (threadId: string | null) => number;
-}
-
-/** Reads threads page by page, and puts those that change in their places. */
-export const useThreads = (): Threads => {
-  const [threads, setThreads] = useState<readonly StoredThread[]>([]);
-  const [problem, setProblem] = useState<string | null>(null);
-  const next = useRef<string | null | undefined>(undefined);
-  const isAsking = useRef(false);
-  const more = (): void => {
-    if (next.current === null || isAsking.current) return;
-    isAsking.current = true;
-    void asking(
-      get<ThreadList>("threads", { after: next.current }),
-      (page) => {
-        isAsking.current = false;
-        next.current = page.next;
-        setThreads((known) => merged(known, page.threads));
-        setProblem(null);
-      },
-      (words) => {
-        isAsking.current = false;
-        setProblem(words);
-      },
-    );
-  };
-  useEffect(more, []);
-  // What the server writes, which is of this package.
-  const isLive = useEvents("threads", (changed) =>
-    setThreads((known) => merged(known, changed as readonly StoredThread[])),
-  );
-  return {
-    total: next.current === undefined && problem === null ? null : threads.length,
-    at: (index) => threads[index],
-    need: (_, last) => {
-      if (last >= threads.length) more();
-    },
-    problem: threads.length === 0 ? problem : null,
-    isLive,
-    entriesOf: (threadId) => (threads.find((thread) => thread.threadId === threadId)?.seq ?? -1) + 1,
-  };
-};
-
-/** Newest first, each once, as it was heard of last. */
-const merged = (known: readonly StoredThread[], changed: readonly StoredThread[]): readonly StoredThread[] => {
-  const byId = new Map([...known, ...changed].map((thread) => [thread.threadId, thread]));
-  return [...byId.values()].sort(
-    (one, other) => other.createdAt - one.createdAt || (one.threadId < other.threadId ? 1 : -1),
-  );
-};
-
-export interface ThreadsPaneOptions {
-  readonly setup: Setup | null;
-  readonly threads: Threads;
-  readonly place: Place;
-  readonly go: Go;
-}
+import { VirtualList } from "./virtual-list.ts";
+import { div, p, span } from "./element.ts";
 
 /** The list of threads; while words are searched for, where they were said. */
-export const ThreadsPane = ({ setup, threads, place, go }: ThreadsPaneOptions): ComponentChild => {
+export const ThreadsPane = ({ setup, threads, place, go }: Looking): ComponentChild => {
   const [words, setWords] = useState("");
   const [asked, setAsked] = useState("");
-  const found = useLoaded<SearchView>("search", asked === "" ? null : { words: asked });
+  const found = useLoaded<SearchPage>("search", asked === "" ? null : { words: asked });
   const submit = (event: Event): void => {
     event.preventDefault();
     if (setup?.searches === false) go({ thread: words.trim(), seq: null, pane: "journal" });
@@ -128,17 +67,16 @@ const threadRow = ({ threadId, seq, updatedAt, metadata }: StoredThread, isOpen:
   h(
     "div",
     { class: isOpen ? "thread open" : "thread" },
-    h("div", { class: "thread-id" }, oneLine(threadId)),
-    h(
-      "div",
-      { class: "dim small" },
+    div("thread-id", oneLine(threadId)),
+    div(
+      "dim small",
       `${counted(seq + 1, "entry", "entries")} · ${timeOf(updatedAt)}`,
       Object.keys(metadata).length > 0 && ` · ${oneLine(JSON.stringify(metadata)).slice(0, 200)}`,
     ),
   );
 
 interface FoundOptions {
-  readonly found: SearchView | null;
+  readonly found: SearchPage | null;
   readonly problem: string | null;
   readonly words: string;
   readonly go: Go;
@@ -146,12 +84,10 @@ interface FoundOptions {
 }
 
 const Found = ({ found, problem, words, go, clear }: FoundOptions): ComponentChild =>
-  h(
-    "div",
-    { class: "list found" },
-    h(
-      "p",
-      { class: "note" },
+  div(
+    "list found",
+    p(
+      "note",
       problem ??
         (found === null ? "searching …" : `${found.hits.length}${found.next === null ? "" : "+"} × ${oneLine(words)} `),
       h("button", { class: "link", type: "button", onClick: clear }, "all threads"),
@@ -165,13 +101,8 @@ const Found = ({ found, problem, words, go, clear }: FoundOptions): ComponentChi
           key: `${threadId} ${seq}`,
           onClick: () => go({ thread: threadId, seq, pane: "journal", view: "timeline" }),
         },
-        h(
-          "div",
-          { class: "thread-id" },
-          oneLine(threadId),
-          h("span", { class: "dim" }, ` entry ${seq} · ${timeOf(at)}`),
-        ),
-        h("div", { class: "small" }, oneLine(excerpt).slice(0, 300)),
+        div("thread-id", oneLine(threadId), span("dim", ` entry ${seq} · ${timeOf(at)}`)),
+        div("small", oneLine(excerpt).slice(0, 300)),
       ),
     ),
   );

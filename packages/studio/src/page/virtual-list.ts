@@ -2,6 +2,7 @@ import { h, type ComponentChild } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Page } from "../wire/wire.ts";
 import { asking, get, type Query } from "./server.ts";
+import { p } from "./element.ts";
 
 /** A long list, as far as it was read. */
 export interface Items<Item> {
@@ -78,7 +79,7 @@ export const VirtualList = <Item>(options: VirtualListOptions<Item>): ComponentC
     { class: "list", ref: box, role: "listbox", tabIndex: 0, "aria-label": options.label, onScroll: look },
     note === null
       ? h("div", { class: "rows", style: { height: `${(total ?? 0) * rowHeight}px` } }, rows)
-      : h("p", { class: "note" }, note),
+      : p("note", note),
   );
 };
 

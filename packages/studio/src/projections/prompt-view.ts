@@ -40,6 +40,7 @@ export const promptView = (state: State, { machine, as, seq, reported }: PromptQ
   const sent = explainCall(machine, state);
   if (call?.type !== "callLlm" || sent === null) throw new Error("no model call is outstanding");
   const explanation = as === "sent" ? sent : explain(machine, state);
+  const { units: _, summary: __, share: ___, ...figures } = explanation;
   const units = unitsOf(explanation);
   const kinds = units.map(kindOf);
   return {
@@ -57,28 +58,12 @@ export const promptView = (state: State, { machine, as, seq, reported }: PromptQ
         reported,
       },
       configured: state.context.configuration.fingerprint === fingerprintOf(machine),
-      ...figuresIn(explanation),
+      ...figures,
       counts: countsOf(units),
       sent: segments(units, kinds, ({ sentTokens }) => sentTokens ?? 0).filter(({ kind }) => kind !== "out"),
       whole: segments(units, kinds, ({ tokens }) => tokens ?? 0),
     },
   };
-};
-
-const figuresIn = (explanation: Explanation) => {
-  const {
-    policy,
-    reason,
-    failed = null,
-    tokens,
-    besideTokens,
-    wholeTokens,
-    available,
-    budget,
-    calibration,
-    fits,
-  } = explanation;
-  return { policy, reason, failed, tokens, besideTokens, wholeTokens, available, budget, calibration, fits };
 };
 
 /** With the message that stands for older turns, where the prompt has it: behind the system message. */

@@ -6,7 +6,8 @@ import { promptView, type WholePrompt } from "../projections/prompt-view.ts";
 import { differenceOf, factsOf, overviewOf, spokenIn, treeOf } from "../projections/thread-views.ts";
 import { changedThreads } from "../reading/changed-threads.ts";
 import type { ReadThread } from "../reading/thread-reader.ts";
-import type { EntryView, SearchView, Setup, ThreadList, UnitView } from "../wire/wire.ts";
+import type { SearchPage, ThreadPage } from "@colloquy/host";
+import type { EntryView, Setup, UnitView } from "../wire/wire.ts";
 import type { StudioOptions } from "./options.ts";
 import { answer, entryIn, pageIn, type Reader, textIn, threadIn } from "./query.ts";
 
@@ -27,7 +28,7 @@ export const lookingRoutes = (options: StudioOptions, read: Reader): readonly Ro
     get("threads", "The threads of the store, newest first.", async (call) => {
       const after = call.url.searchParams.get("after");
       const { threads, next } = await store.list(after === null ? {} : { after });
-      const page: ThreadList = { threads: await usable(call, threads), next };
+      const page: ThreadPage = { threads: await usable(call, threads), next };
       return answer(page);
     }),
     get("events", "The threads that change, as they do.", (call) => {
@@ -64,7 +65,7 @@ export const lookingRoutes = (options: StudioOptions, read: Reader): readonly Ro
         limit: 50,
         ...(after === null ? {} : { after }),
       });
-      const found: SearchView = { hits: await usable(call, hits), next };
+      const found: SearchPage = { hits: await usable(call, hits), next };
       return answer(found);
     }),
     get("export", "A thread as its journal, in JSON lines.", async (call) => journalFile(await threadIn(call, read))),

@@ -1,6 +1,5 @@
-import type { StoredThread } from "@colloquy/host";
 import type { Entry, JsonObject, Message, RequestApproval } from "@colloquy/machine";
-import type { ExplanationRule, StateDifference, UnitShown } from "@colloquy/machine/inspect";
+import type { Explanation, StateDifference, TreeRow, UnitExplanation, UnitShown } from "@colloquy/machine/inspect";
 
 /** What server and page agree on once: what can be shown and done here. */
 export interface Setup {
@@ -32,11 +31,6 @@ export interface ChartArrow {
   readonly from: string;
   readonly to: string;
   readonly events: readonly string[];
-}
-
-export interface ThreadList {
-  readonly threads: readonly StoredThread[];
-  readonly next: string | null;
 }
 
 /** A thread as it is now. */
@@ -84,11 +78,7 @@ export interface Page<Item> {
 }
 
 /** A turn in the tree. */
-export interface TreeItem {
-  /** 0: the beginning. */
-  readonly turn: number;
-  readonly depth: number;
-  readonly begins: boolean;
+export interface TreeItem extends Omit<TreeRow, "hidden"> {
   readonly onPath: boolean;
   readonly isHead: boolean;
   readonly status: string;
@@ -112,7 +102,7 @@ export interface EntryView {
 }
 
 /** The prompt of a call, or the one that another configuration would send in its place. */
-export interface PromptView {
+export interface PromptView extends Omit<Explanation, "units" | "summary" | "share"> {
   readonly call: {
     readonly seq: number;
     readonly turn: number;
@@ -126,16 +116,6 @@ export interface PromptView {
   };
   /** Whether the thread ran under the configuration that counts here. */
   readonly configured: boolean;
-  readonly policy: string;
-  readonly reason: string;
-  readonly failed: string | null;
-  readonly tokens: number | null;
-  readonly besideTokens: number | null;
-  readonly wholeTokens: number | null;
-  readonly available: number | null;
-  readonly budget: { readonly tokens: number; readonly reserve: number } | null;
-  readonly calibration: number;
-  readonly fits: boolean;
   /** Of how many units what is shown. */
   readonly counts: Readonly<Record<UnitShown, number>>;
   /** What the prompt consists of, in its order. */
@@ -156,23 +136,15 @@ export interface Segment {
 }
 
 /** A unit of the thread in a prompt. */
-export interface UnitItem {
+export interface UnitItem extends Pick<UnitExplanation, "shown" | "rule" | "why" | "tokens" | "sentTokens"> {
   readonly index: number;
   readonly turn: string;
   readonly name: string;
-  readonly shown: UnitShown;
-  readonly rule: ExplanationRule;
-  readonly why: string;
-  readonly tokens: number | null;
-  readonly sentTokens: number | null;
   readonly words: string;
 }
 
 /** What a unit holds, and what is shown of it. */
-export interface UnitView {
-  readonly messages: readonly Message[];
-  readonly sent: readonly Message[];
-}
+export type UnitView = Pick<UnitExplanation, "messages" | "sent">;
 
 /** Two states side by side. */
 export interface DifferenceView {
@@ -182,16 +154,6 @@ export interface DifferenceView {
   /** What follows on either side, at most so many. */
   readonly left: readonly Message[];
   readonly right: readonly Message[];
-}
-
-export interface SearchView {
-  readonly hits: readonly {
-    readonly threadId: string;
-    readonly seq: number;
-    readonly at: number;
-    readonly excerpt: string;
-  }[];
-  readonly next: string | null;
 }
 
 /** A thread that was made, to go to. */

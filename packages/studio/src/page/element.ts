@@ -1,0 +1,39 @@
+import { type ComponentChild, h } from "preact";
+
+/** An element that has a class, and nothing else. */
+type Classed = (name: string, ...within: readonly ComponentChild[]) => ComponentChild;
+
+const classed =
+  (tag: string): Classed =>
+  (name, ...within) =>
+    h(tag, { class: name }, ...within);
+
+export const div: Classed = classed("div");
+export const span: Classed = classed("span");
+export const p: Classed = classed("p");
+
+/** A button that is written as a part of a text. */
+export const link = (says: string, press: () => void): ComponentChild =>
+  h("button", { class: "link", type: "button", onClick: press }, says);
+
+/** A button that has a sign in place of words. */
+export const sign = (shows: string, label: string, press: () => void, more: object = {}): ComponentChild =>
+  h("button", { type: "button", "aria-label": label, onClick: press, ...more }, shows);
+
+/** One of several to choose. */
+export const tabList = <Name extends string>(
+  names: readonly Name[],
+  present: Name,
+  choose: (name: Name) => void,
+): ComponentChild =>
+  h(
+    "div",
+    { class: "tabs", role: "tablist" },
+    names.map((name) =>
+      h(
+        "button",
+        { key: name, type: "button", role: "tab", "aria-selected": name === present, onClick: () => choose(name) },
+        name,
+      ),
+    ),
+  );
