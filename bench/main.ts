@@ -13,6 +13,7 @@ export const benchmarks: {
   growth: () => import("./growth.ts"),
   queues: () => import("./queues.ts"),
   streaming: () => import("./streaming.ts"),
+  serving: () => import("./serving.ts"),
   disk: () => import("./disk.ts"),
   opening: () => import("./opening.ts"),
   prompt: () => import("./prompt.ts"),

@@ -9,7 +9,7 @@ export interface StreamContext {
 
 /**
  * A response of server-sent events. Each string of the iterable is one event block, already formatted without its empty line
- * (`event: x\ndata: {…}`). The next block is taken when the client has read the last: a slow reader stops production.
+ * (`event: x\ndata: {…}`), or several with empty lines between them. The next block is taken when the client has read the last: a slow reader stops production.
  * A client that goes calls the iterator's `return()`. Blocks that throw are reported, and cut the connection.
  */
 export const eventStream = (
@@ -73,6 +73,11 @@ export class OpenStreams {
     this.#taken += 1;
     this.#byPrincipal.set(principal, own + 1);
     return new OpenStream(this, principal, signal, report);
+  }
+
+  /** Ends all that are open. */
+  endAll(): void {
+    for (const stream of this.#open) stream.handleEvent();
   }
 
   begin(stream: OpenStream): void {

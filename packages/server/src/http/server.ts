@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import { bodyOf, queryOf } from "./reading.ts";
 import { OpenStreams, type StreamContext } from "./event-stream.ts";
 import { checkPlace, corsHeaders, preflight, principalOf } from "./guard.ts";
@@ -103,6 +104,7 @@ class RoutesServer implements ThreadServer {
     await drained.promise;
     stop();
     this.#over.abort(new Error("the server closes"));
+    this.#streams.endAll();
   }
 
   #checkDrained(): void {
@@ -116,10 +118,11 @@ class RequestCall implements Call {
   readonly requestId: string;
   readonly principal: Principal;
   readonly parameters: Readonly<Record<string, string>>;
-  readonly signal: AbortSignal;
+  readonly #over: AbortSignal;
   readonly #context: ServerContext;
   readonly #streams: OpenStreams;
   #stream: ReturnType<OpenStreams["take"]> | null = null;
+  #signal: AbortSignal | null = null;
 
   constructor(
     request: Request,
@@ -136,14 +139,24 @@ class RequestCall implements Call {
     this.requestId = requestId;
     this.principal = principal;
     this.parameters = parameters;
-    this.signal = AbortSignal.any([request.signal, over]);
+    this.#over = over;
     this.#context = context;
     this.#streams = streams;
   }
 
-  body: Call["body"] = (schema) => bodyOf(this.request, schema, this.#context.bodyBytesMax);
+  get signal(): AbortSignal {
+    // Most calls do without: one that lives as long as a stream costs more than the rest of a call.
+    this.#signal ??= AbortSignal.any([this.request.signal, this.#over]);
+    return this.#signal;
+  }
 
-  query: Call["query"] = (schema) => queryOf(this.url, schema);
+  body<Body>(schema: z.ZodType<Body>): Promise<Body> {
+    return bodyOf(this.request, schema, this.#context.bodyBytesMax);
+  }
+
+  query<Query>(schema: z.ZodType<Query>): Query {
+    return queryOf(this.url, schema);
+  }
 
   async mayUse(threadId: string): Promise<boolean> {
     return this.#context.mayUse(this.principal, threadId);
@@ -151,7 +164,9 @@ class RequestCall implements Call {
 
   openStream(): StreamContext {
     const { onError } = this.#context;
-    this.#stream ??= this.#streams.take(this.principal.id, this.signal, (error) => onError(error, this.requestId));
+    this.#stream ??= this.#streams.take(this.principal.id, this.request.signal, (error) =>
+      onError(error, this.requestId),
+    );
     return this.#stream;
   }
 

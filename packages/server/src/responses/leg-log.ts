@@ -59,18 +59,19 @@ export class LegLog {
     this.#wake();
   }
 
-  /** The events from that number on, as blocks, as they come. @throws LogLostError */
+  /** The events from that number on, as they come: those that are there as one text, which costs a reader less than each alone. @throws LogLostError */
   async *read(from = 0): AsyncGenerator<string, undefined> {
-    for (let next = from; ; next++) {
+    for (let next = from; ;) {
       while (next >= this.#blocks.length && !this.#isLost) {
         if (this.#isEnded) return undefined;
         this.#news ??= Promise.withResolvers();
         await this.#news.promise;
       }
-      const block = this.#blocks[next];
-      if (block === undefined)
+      const blocks = this.#blocks.slice(next, next + blocksAtOnce);
+      if (blocks.length === 0)
         throw new LogLostError("what was shown of this response is not kept any more; read it again");
-      yield block;
+      next += blocks.length;
+      yield blocks.join("\n\n");
     }
   }
 
@@ -83,3 +84,6 @@ export class LegLog {
 /** An event as a block of a stream, with its number. */
 export const blockOf = (event: LegEvent, number: number): string =>
   `event: ${event.type}\ndata: ${JSON.stringify({ ...event, sequence_number: number })}`;
+
+/** So that who reads slowly is not written a whole log. */
+const blocksAtOnce = 64;

@@ -1,0 +1,86 @@
+// What threads over HTTP cost: an answer of 1,000 deltas through the server against the same host behind a handler of
+// node:http that is written by hand, and streams that are open and say nothing.
+import type { ServerResponse } from "node:http";
+import { createHost, type LlmHandler } from "@colloquy/host";
+import { conversationMachine } from "@colloquy/machine";
+import { lastTurns } from "@colloquy/machine/policies";
+import { memoryStore, randomIds, systemClock } from "@colloquy/runtime-node";
+import { threadServer } from "@colloquy/server";
+import { getRequestListener } from "@hono/node-server";
+import { type Figure, pair, short } from "./kit/measure.ts";
+import { reportOf } from "./kit/report.ts";
+import { deltas, streamedText } from "./kit/work.ts";
+import type { IdleStreams } from "./serving/idle-streams.ts";
+import { listening, Reader } from "./serving/reading.ts";
+
+export const benchmark = async (rounds: number): Promise<readonly Figure[]> => [
+  await streamedAnswer(rounds),
+  await idleStreams(),
+];
+
+const times = 20;
+
+/** A delta comes when the one before it was written, as from a model that is waited for. */
+const llm: LlmHandler = async (_, { onDelta }) => {
+  for (const text of deltas) {
+    onDelta({ type: "text", text });
+    await Promise.resolve();
+  }
+  return { type: "completed", reply: { content: streamedText }, finishReason: "stop" };
+};
+
+const streamedAnswer = async (rounds: number): Promise<Figure> => {
+  const host = createHost({
+    machine: conversationMachine({ policy: lastTurns(0) }),
+    store: memoryStore(),
+    clock: systemClock,
+    ids: randomIds,
+    llm,
+  });
+  const server = threadServer(host);
+  const listener = getRequestListener((request) => server.fetch(request), { overrideGlobalObjects: false });
+  const ours = await listening((request, response) => void listener(request, response));
+  const byHand = async (response: ServerResponse): Promise<void> => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    for await (const part of host.ask("go", { threadId: "new" }))
+      if (part.type === "text.delta") response.write(`data: ${JSON.stringify({ text: part.text })}\n\n`);
+    response.end("data: [DONE]\n\n");
+  };
+  const bare = await listening((request, response) => {
+    request.resume().on("end", () => void byHand(response));
+  });
+  const reader = new Reader();
+  const read = (url: string): Promise<number> =>
+    reader.read({ url, body: JSON.stringify({ input: "go", stream: true }), times });
+  const measured = await pair(
+    rounds,
+    times * deltas.length,
+    () => read(`${ours.url}/v1/responses`),
+    () => read(bare.url),
+  );
+  reader.close();
+  for (const each of [ours.server, bare.server]) each.close().closeAllConnections();
+  await server.close();
+  await host.close();
+  return {
+    name: "a delta through the server / by hand over node:http",
+    value: measured.ratio,
+    most: 3,
+    note: `${short(measured.ours)} µs against ${short(measured.reference)}`,
+  };
+};
+
+const idleStreams = async (): Promise<Figure> => {
+  const count = 1_000;
+  const { resident, used } = await reportOf<IdleStreams>(
+    new URL("serving/idle-streams.ts", import.meta.url),
+    [String(count)],
+    ["--expose-gc"],
+  );
+  return {
+    name: `MB for ${count} streams that are open and say nothing`,
+    value: used / 1e6,
+    most: 100,
+    note: `in use, their threads and asks included; the process grew by ${Math.round(resident / 1e6)} MB`,
+  };
+};

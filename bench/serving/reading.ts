@@ -1,0 +1,42 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer, type RequestListener, type Server } from "node:http";
+
+/** What the process beside this one is to read. */
+export interface Job {
+  readonly url: string;
+  readonly body: string;
+  /** How often, one after the other, each to its end. */
+  readonly times?: number;
+  /** How many at once, which stay open. */
+  readonly open?: number;
+}
+
+/** Reads streams in a process of its own. */
+export class Reader {
+  readonly #child: ChildProcess = spawn(process.execPath, [new URL("reader.ts", import.meta.url).pathname], {
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+  });
+
+  /** Has it read. Gives the bytes that came. */
+  async read(job: Job): Promise<number> {
+    this.#child.send(job);
+    const [answer] = (await once(this.#child, "message")) as [{ readonly bytes?: number; readonly error?: string }];
+    if (answer.bytes === undefined) throw new Error(`the reader failed: ${answer.error}`);
+    return answer.bytes;
+  }
+
+  close(): void {
+    this.#child.disconnect();
+  }
+}
+
+/** A server on loopback, and where it listens. */
+export const listening = async (
+  listener: RequestListener,
+): Promise<{ readonly server: Server; readonly url: string }> => {
+  const server = createServer(listener).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  return { server, url: `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}` };
+};
