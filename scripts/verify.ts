@@ -140,12 +140,11 @@ const stepsFrom = (seed: number): readonly Step[] => [
   proof("benchmark of what is immutable", "bench --only immutable --rounds 31"),
   proof("benchmark of growth", "bench --only queues --rounds 7", { minutesMax: 4 }),
   proof("benchmark of a transition", "bench --only transition"),
-  proof("benchmark of threads over HTTP", "bench --only serving --rounds 5", { minutesMax: 1 }),
   // Their bounds are wide enough for a busy machine, which slows both sides alike.
   proof("benchmarks of prompts and of opening", "bench --only prompt --only memory --only opening --rounds 3", {
     minutesMax: 4,
   }),
-  proof("benchmarks of pruning and of requests", "bench --only pruning --only bodies --rounds 9"),
+  proof("benchmarks of pruning, requests and serving", "bench --only pruning --only bodies --only serving --rounds 9"),
   // On the packages that were built above, PostgreSQL among their stores.
   proof("benchmark of processes that have just started", "bench --only start --only cold --rounds 1", {
     servers: true,

@@ -83,7 +83,8 @@ export class LegLog {
 
 /** An event as a block of a stream, with its number. */
 export const blockOf = (event: LegEvent, number: number): string =>
-  `event: ${event.type}\ndata: ${JSON.stringify({ ...event, sequence_number: number })}`;
+  // Not by a copy of the event, which costs as much as its text: there are as many as tokens.
+  `event: ${event.type}\ndata: ${JSON.stringify(event).slice(0, -1)},"sequence_number":${number}}`;
 
 /** So that who reads slowly is not written a whole log. */
 const blocksAtOnce = 64;
