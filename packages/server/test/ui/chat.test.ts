@@ -1,3 +1,4 @@
+import { virtualClock } from "@colloquy/runtime-test";
 import { never, reply, type ScriptLine, streams, toolCalls } from "@colloquy/runtime-test/models";
 import {
   lastAssistantMessageIsCompleteWithApprovalResponses,
@@ -131,14 +132,19 @@ describe("a page of the AI SDK", () => {
   });
 
   test("that goes does not cancel; one that comes back has all of it, and 204 when it is over", async () => {
-    const { host, server } = served([streams(["One, ", { text: "two.", delayMs: 3_600_000 }])]);
+    const clock = virtualClock();
+    const { host } = stage([streams(["One, ", { text: "two.", delayMs: 1000 }])], { clock });
+    const server = threadServer(host);
     const chat: Chat = new Chat({ server });
     const gone = chat.sendMessage({ text: "Count." });
     await expect.poll(() => textsOf(chat.messages)).toEqual(["Count.", "One, "]);
     await chat.stop();
     await gone;
     const back = new Chat({ server, messages: [] });
-    await back.resumeStream();
+    const resumed = back.resumeStream();
+    await expect.poll(() => textsOf(back.messages)).toEqual(["One, "]);
+    await clock.advance(1000);
+    await resumed;
     expect(textsOf(back.messages)).toEqual(["One, two."]);
     expect((await server.fetch(at("/ui/t/stream"))).status).toBe(204);
     expect(textsOf(await painted(server))).toEqual(["Count.", "One, two."]);
