@@ -30,6 +30,9 @@ export interface Stage {
   readonly another: (next?: readonly ScriptLine[]) => Stage;
 }
 
+/** Each has a lease of its own. */
+let hosts = 0;
+
 export const stage = (
   script: readonly ScriptLine[],
   { machine = {}, clock = runningClock(), store = memoryStore({ clock }), tools = [echo, pay] }: StageOptions = {},
@@ -40,6 +43,7 @@ export const stage = (
     tools,
     clock,
     ids: sequentialIds(),
+    owner: `host ${(hosts += 1)}`,
     machine: conversationMachine({ tools: declarationsOf(tools), ...machine }),
   });
   return { host, store, another: (next = script) => stage(next, { machine, clock, store, tools }) };

@@ -1,3 +1,4 @@
+import { virtualClock } from "@colloquy/runtime-test";
 import { never, reply, streams, toolCalls } from "@colloquy/runtime-test/models";
 import { describe, expect, test } from "vitest";
 import { threadServer, toUiMessageStream, uiChat, uiMessagesOf } from "../../src/index.ts";
@@ -34,6 +35,24 @@ describe("with several processes on one store", () => {
     expect(await messageOf(followed)).toEqual(await messageOf(own));
     await first.host.close();
     await second.host.close();
+  });
+
+  test("an answer that is sent to another process than has the thread goes on with the turn, and is shown", async () => {
+    const clock = virtualClock();
+    const first = stage([toolCalls([{ name: "seat", arguments: {} }]), reply("In 12C.")], { clock });
+    const chat = new Chat({ server: threadServer(first.host, { ui: { tools: [seat] } }) });
+    await chat.sendMessage({ text: "Where do I sit?" });
+    const next = first.another([]);
+    const there = new Chat({ server: threadServer(next.host), messages: chat.messages });
+    await there.addToolOutput({ tool: "seat", toolCallId: "1.1.0", output: "12C" });
+    let isDone = false;
+    const sent = there.sendMessage().finally(() => (isDone = true));
+    // As long as it takes the one to see what the other left for it, which is less than the other keeps an idle thread.
+    while (!isDone) await clock.advance(50);
+    await sent;
+    expect(there.messages).toMatchObject([{}, { parts: [{}, { output: "12C" }, {}, { text: "In 12C." }] }]);
+    await first.host.close();
+    await next.host.close();
   });
 
   test("an answer that is sent to another process goes on with the turn there", async () => {
