@@ -1,0 +1,138 @@
+import { fails, reply, scriptedModel, type ScriptLine, streams, toolCalls } from "@colloquy/runtime-test/models";
+import type OpenAI from "openai";
+import { expect, test } from "vitest";
+import { lookUp, refund, responding, streamed, weather } from "./responding.ts";
+
+const call = (name: string, given: Readonly<Record<string, string>>) => ({ toolCall: { name, arguments: given } });
+
+const begun = ["created", "in_progress"];
+const textItem = ["output_item.added", "content_part.added", "output_text.delta", "output_text.done"];
+const text = [...textItem, "content_part.done", "output_item.done"];
+const reasoning = [
+  "output_item.added",
+  "reasoning_summary_part.added",
+  "reasoning_summary_text.delta",
+  "reasoning_summary_text.done",
+  "reasoning_summary_part.done",
+  "output_item.done",
+];
+const refusal = [
+  "output_item.added",
+  "content_part.added",
+  "refusal.delta",
+  "refusal.done",
+  "content_part.done",
+  "output_item.done",
+];
+const functionCall = [
+  "output_item.added",
+  "function_call_arguments.delta",
+  "function_call_arguments.done",
+  "output_item.done",
+];
+const mcpCall = (end: "completed" | "failed"): readonly string[] => [
+  "output_item.added",
+  "mcp_call.in_progress",
+  "mcp_call_arguments.delta",
+  "mcp_call_arguments.done",
+  `mcp_call.${end}`,
+  "output_item.done",
+];
+const approval = ["output_item.added", "output_item.done"];
+const overloaded = { kind: "overloaded", message: "busy" } as const;
+
+const orders: readonly (readonly [string, readonly ScriptLine[], readonly string[]])[] = [
+  ["a text", [reply("Hello.")], [...begun, ...text, "completed"]],
+  ["nothing", [reply("")], [...begun, "completed"]],
+  ["reasoning, then a text", [streams([{ reasoning: "Hm." }, "Yes."])], [...begun, ...reasoning, ...text, "completed"]],
+  ["a refusal", [streams([{ refusal: "No." }])], [...begun, ...refusal, "completed"]],
+  [
+    "a call of the caller's",
+    [toolCalls([{ name: "look_up", arguments: { id: "7" } }])],
+    [...begun, ...functionCall, "completed"],
+  ],
+  [
+    "a text, a tool that runs here, and a text",
+    [streams(["Let me see.", call("weather", { city: "Oslo" })]), reply("Rain.")],
+    [...begun, ...text, ...mcpCall("completed"), ...text, "completed"],
+  ],
+  [
+    "a tool that is called with what does not fit",
+    [streams([call("weather", { town: "Oslo" })]), reply("Sorry.")],
+    [...begun, ...mcpCall("failed"), ...text, "completed"],
+  ],
+  [
+    "a call that waits for approval",
+    [streams([call("refund", { order: "A1" })])],
+    [...begun, ...approval, "completed"],
+  ],
+  [
+    "a tool of each kind at once",
+    [streams([call("weather", { city: "Oslo" }), call("look_up", { id: "7" })])],
+    [...begun, ...functionCall, ...mcpCall("completed"), "completed"],
+  ],
+  ["an answer that is cut off", [reply("It was", { finishReason: "length" })], [...begun, ...text, "incomplete"]],
+  ["a failure", [fails({ kind: "auth", message: "no" })], [...begun, "error", "failed"]],
+  [
+    "a failure in mid-text",
+    [fails({ kind: "auth", message: "no" }, { partial: "It was" })],
+    [...begun, ...text, "error", "failed"],
+  ],
+  [
+    "a failure in mid-text that is tried again",
+    [fails(overloaded, { partial: "It w" }), reply("It was.")],
+    [...begun, ...text, ...text, "completed"],
+  ],
+];
+
+const served = (script: readonly ScriptLine[]) => {
+  const machine = { retry: { attempts: 2, baseDelayMs: 0, maxDelayMs: 0 } };
+  return responding(scriptedModel(script), { tools: [weather, refund], machine });
+};
+
+/** The types of events, deltas of one item as one. */
+const typesOf = (events: readonly OpenAI.Responses.ResponseStreamEvent[]): readonly string[] =>
+  events
+    .map(({ type }) => type.replace(/^response\./u, ""))
+    .filter((type, index, all) => !type.endsWith(".delta") || all[index - 1] !== type);
+
+test.each(orders)("the events of %s come in the order of the Responses API", async (_, script, order) => {
+  const { server } = served(script);
+  const events = await streamed(server, "/v1/responses", { model: "any", input: "Hi", tools: [lookUp], stream: true });
+  expect(typesOf(events)).toEqual(order);
+  expect(events.map(({ sequence_number: number }) => number)).toEqual(events.map((_event, index) => index));
+});
+
+test("what a failed attempt said ends as incomplete, and is no output", async () => {
+  const { server } = served([fails(overloaded, { partial: "It w" }), reply("It was.")]);
+  const events = await streamed(server, "/v1/responses", { model: "any", input: "Hi", stream: true });
+  const done = events.flatMap((event) => (event.type === "response.output_item.done" ? [event] : []));
+  expect(done.map(({ output_index: index, item }) => [index, "status" in item && item.status])).toEqual([
+    [0, "incomplete"],
+    [1, "completed"],
+  ]);
+  expect(events.at(-1)).toMatchObject({ response: { output: [{ content: [{ text: "It was." }] }] } });
+});
+
+// Those that the schema of Open Responses requires, in its order.
+const required =
+  "id object created_at completed_at status incomplete_details model previous_response_id instructions output error tools tool_choice truncation parallel_tool_calls text top_p presence_penalty frequency_penalty top_logprobs temperature reasoning usage max_output_tokens max_tool_calls store background service_tier metadata safety_identifier prompt_cache_key".split(
+    " ",
+  );
+const neverNull =
+  "temperature top_p presence_penalty frequency_penalty top_logprobs truncation tool_choice tools background service_tier".split(
+    " ",
+  );
+
+test.each([
+  ["completed", [reply("Hello.")]],
+  ["failed", [fails({ kind: "auth", message: "no" })]],
+  ["incomplete", [reply("It", { finishReason: "length" })]],
+] as const)("a response that is %s has the 31 members that the schema requires", async (status, script) => {
+  const { client } = served(script);
+  const response: object = await client.responses.create({ model: "any", input: "Hi" });
+  expect(response).toMatchObject({ status });
+  expect(required.length).toBe(31);
+  expect(Object.keys(response)).toEqual(expect.arrayContaining(required));
+  for (const name of neverNull) expect(Reflect.get(response, name)).not.toBeNull();
+});
