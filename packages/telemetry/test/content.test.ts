@@ -6,6 +6,7 @@ import { decodeJournal } from "@colloquy/machine/journal";
 import { runningClock, sequentialIds } from "@colloquy/runtime-test";
 import { fails, reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { describe, expect } from "vitest";
+import { otlpRequest } from "@colloquy/telemetry/otlp";
 import { isA, rightOf, spansIn } from "./kit.ts";
 
 /** A conversation in which every place for words has its own. */
@@ -65,8 +66,12 @@ const journalOfCanaries = async (): Promise<readonly Entry[]> => {
 
 describe("what was said", () => {
   test("is in no span unless that was asked for", async () => {
-    const text = JSON.stringify(spansIn(await journalOfCanaries(), { open: true }));
-    expect(text).not.toMatch(/said-by|canary-(?!end)/);
+    const spans = spansIn(await journalOfCanaries(), { open: true });
+    const bodies = (["json", "protobuf"] as const).map((format) => Buffer.from(otlpRequest(spans, { format })));
+    for (const body of bodies) {
+      expect(body.toString("latin1")).toContain("canary-end");
+      expect(body.toString("latin1")).not.toMatch(/said-by|canary-(?!end)/);
+    }
   });
 
   test("is in spans where it was, and nothing that is secret", async () => {

@@ -61,8 +61,20 @@ const onlyGrow = (entries: readonly Entry[]): void => {
   }
 };
 
+/** Of what was said and of what may be secret there is no attribute that could have it. */
+const areSilent = (entries: readonly Entry[]): void => {
+  const spans = spansIn(entries, { open: true });
+  const shown = spans.flatMap(({ attributes, events }) => [attributes, ...events.map((event) => event.attributes)]);
+  const names = new Set(shown.flatMap((attributes) => Object.keys(attributes)));
+  expect([...names].filter((name) => !speechless.test(name))).toEqual([]);
+};
+
+const speechless =
+  /^(?:colloquy\.(?:turn\.(?:number|status)|step\.(?:number|attempts)|summary\.number|approval\.because)|error\.type|session\.id|gen_ai\.(?:operation\.name|provider\.name|conversation\.(?:id|compacted)|output\.type|tool\.(?:name|type|call\.id)|(?:request|response|usage)\..*))$/;
+
 describe("the spans of any journal", () => {
   const laws = {
+    "say nothing that was said, unless it is asked for": areSilent,
     "are trees, with times that never go back": areATree,
     "are one for each turn, step and tool call": areOneEach,
     "have the tokens of their turns": addUp,
