@@ -125,6 +125,12 @@ describe("routes that look", () => {
     expect(unit).toMatchObject({ messages: [{ role: "user" }], sent: [] });
   });
 
+  test("say which turn an entry belongs to: between turns, the one to go on from", async () => {
+    const turnAt = async (seq: number): Promise<number | null> =>
+      (await ask<EntryView>(`entry?thread=trip&seq=${seq}`))[1].turn;
+    expect([await turnAt(0), await turnAt(1), await turnAt(17), await turnAt(22)]).toEqual([null, 1, 5, 7]);
+  });
+
   test("compare any two entries", async () => {
     const [, { difference, alike, left, right }] = await ask<DifferenceView>(
       "difference?thread=trip&seq=20&other=trip&otherSeq=23",

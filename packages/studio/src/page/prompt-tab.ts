@@ -188,6 +188,7 @@ const kindWords: Readonly<Record<SegmentKind, string>> = {
   whole: "kept whole",
   shrunk: "shown in part",
   open: "the turn that is asked about",
+  summarised: "told by the summary",
   out: "left out",
 };
 
@@ -211,7 +212,7 @@ const shownWords = { whole: "whole", shrunk: "in part", summary: "in the summary
 const unitRow = ({ turn, name, shown, rule, why, tokens, sentTokens, words }: UnitItem): ComponentChild =>
   div(
     `unit ${shown}`,
-    h("i", { class: `glyph ${shown}` }),
+    h("i", { class: `glyph ${rule === "summary" ? rule : shown}` }),
     span("turn", turn),
     div(
       "grow",

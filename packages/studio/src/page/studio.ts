@@ -123,7 +123,7 @@ const keysOf = (pressing: Pressing): readonly Key[] => {
     { keys: ["]"], does: "the next model call", press: () => calls(1) },
     { keys: ["["], does: "the model call before", press: () => calls(-1) },
     ...tabs.map((tab, index) => ({
-      keys: [String(index + 1), tab[0] ?? tab].filter((key) => key !== "c"),
+      keys: [String(index + 1)],
       does: `show ${tab}`,
       press: () => go({ tab, pane: "detail" }),
     })),

@@ -60,7 +60,9 @@ export const promptView = (state: State, { machine, as, seq, reported }: PromptQ
       configured: state.context.configuration.fingerprint === fingerprintOf(machine),
       ...figures,
       counts: countsOf(units),
-      sent: segments(units, kinds, ({ sentTokens }) => sentTokens ?? 0).filter(({ kind }) => kind !== "out"),
+      sent: segments(units, kinds, ({ sentTokens }) => sentTokens ?? 0).filter(
+        ({ kind }) => kind !== "out" && kind !== "summarised",
+      ),
       whole: segments(units, kinds, ({ tokens }) => tokens ?? 0),
     },
   };
@@ -92,7 +94,8 @@ const countsOf = (units: readonly UnitExplanation[]): Record<UnitShown, number> 
 };
 
 const kindOf = ({ kind, shown, rule }: UnitExplanation): SegmentKind => {
-  if (shown === "out" || shown === "summary") return "out";
+  if (shown === "out") return "out";
+  if (shown === "summary") return "summarised";
   if (kind === "system") return "system";
   if (rule === "summary") return "summary";
   if (shown === "shrunk") return "shrunk";

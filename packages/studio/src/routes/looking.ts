@@ -101,13 +101,15 @@ const usable = async <Item extends { readonly threadId: string }>(
 const entryView = (thread: ReadThread, call: Call): EntryView => {
   const entry = entryIn(call, thread);
   const { seq } = entry;
+  const state = thread.at(seq);
   return {
     entry,
     entries: thread.entries.length,
     came: thread.rows[seq - 1]?.place ?? null,
     place: thread.rows[seq]?.place ?? "",
-    turn: thread.rows[seq]?.turn ?? null,
-    facts: factsOf(thread.at(seq)),
+    // Between turns, the one that the conversation would go on from.
+    turn: thread.rows[seq]?.turn ?? (state.context.conversation.head || null),
+    facts: factsOf(state),
     call: thread.callAt(seq),
   };
 };

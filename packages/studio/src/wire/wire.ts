@@ -124,7 +124,7 @@ export interface PromptView extends Omit<Explanation, "units" | "summary" | "sha
   readonly whole: readonly Segment[];
 }
 
-export type SegmentKind = "system" | "summary" | "pinned" | "whole" | "shrunk" | "open" | "out";
+export type SegmentKind = "system" | "summary" | "pinned" | "whole" | "shrunk" | "open" | "summarised" | "out";
 
 /** Neighbouring units of which the same is shown. */
 export interface Segment {
