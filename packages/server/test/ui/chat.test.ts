@@ -181,6 +181,57 @@ describe("a page of the AI SDK", () => {
     },
   );
 
+  test("has an answer made again that is not finished, in place of it", async () => {
+    const { host, server } = served([never({ pieces: [{ text: "On" }] }), reply("One.")]);
+    const chat = new Chat({ server });
+    const sent = chat.sendMessage({ text: "Count." });
+    await expect.poll(() => textsOf(chat.messages)).toEqual(["Count.", "On"]);
+    await chat.stop();
+    await sent;
+    await chat.regenerate();
+    expect(textsOf(chat.messages)).toEqual(["Count.", "One."]);
+    expect(textsOf(await painted(server))).toEqual(["Count.", "One."]);
+    await host.close();
+  });
+
+  test("waits with a second message for the answer to the first, and stops nothing", async () => {
+    const clock = virtualClock();
+    const { host } = stage([streams(["One, ", { text: "two.", delayMs: 1000 }]), reply("Three.")], {
+      clock,
+      machine: { overlap: { type: "queue", max: 9 } },
+    });
+    const server = threadServer(host);
+    const [chat, other] = [new Chat({ server }), new Chat({ server })];
+    const sent = chat.sendMessage({ text: "Count." });
+    await expect.poll(() => textsOf(chat.messages)).toEqual(["Count.", "One, "]);
+    const second = other.sendMessage({ text: "Go on." });
+    await expect
+      .poll(async () => (await host.thread("t").asks()).map(({ status }) => status))
+      .toEqual(["open", "queued"]);
+    await clock.advance(1000);
+    await Promise.all([sent, second]);
+    expect(textsOf(await painted(server))).toEqual(["Count.", "One, two.", "Go on.", "Three."]);
+    await host.close();
+  });
+
+  test("that sends itself what brings no answer is refused, lest it do so for ever", async () => {
+    const { host, server } = served([toolCalls([{ name: "seat", arguments: {} }])]);
+    const chat = new Chat({ server });
+    await chat.sendMessage({ text: "Where do I sit?" });
+    const refusal = await errorOf(await server.fetch(post("/ui", { id: "t", messages: chat.messages })));
+    expect(refusal).toMatchObject({ status: 400, message: expect.stringContaining("waits for answers") });
+    await host.close();
+  });
+
+  test("is shown no answer that was refused, while another is awaited", async () => {
+    const { host, server } = served([reply("Five."), never()]);
+    const output = { name: "count", mode: "prompted", schema: { jsonSchema: { type: "object" } } } as const;
+    host.ask("How many?", { threadId: "t", output }).catch(() => {});
+    await expect.poll(async () => JSON.stringify(await host.thread("t").exportJournal())).toContain("output.refused");
+    expect(textsOf(await painted(server))).toEqual(["How many?"]);
+    await host.close();
+  });
+
   test("goes on with something else than what was asked of it", async () => {
     const { host, server } = served([toolCalls([{ name: "seat", arguments: {} }]), reply("As you like.")]);
     const chat = new Chat({ server });
