@@ -1,5 +1,6 @@
 // What threads over HTTP cost: an answer of 1,000 deltas through the server against the same host behind a handler of
 // node:http that is written by hand, and streams that are open and say nothing.
+import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { createHost, type LlmHandler } from "@colloquy/host";
 import { conversationMachine } from "@colloquy/machine";
@@ -40,11 +41,18 @@ const streamedAnswer = async (rounds: number): Promise<Figure> => {
   const server = threadServer(host);
   const listener = getRequestListener((request) => server.fetch(request), { overrideGlobalObjects: false });
   const ours = await listening((request, response) => void listener(request, response));
+  /** The same deltas as the same events, and nothing else. */
   const byHand = async (response: ServerResponse): Promise<void> => {
     response.writeHead(200, { "content-type": "text/event-stream" });
-    for await (const part of host.ask("go", { threadId: "new" }))
-      if (part.type === "text.delta") response.write(`data: ${JSON.stringify({ text: part.text })}\n\n`);
-    response.end("data: [DONE]\n\n");
+    const item = { item_id: `msg_1_1_0_${randomUUID()}`, output_index: 0, content_index: 0 };
+    let number = 0;
+    for await (const part of host.ask("go", { threadId: "new" })) {
+      if (part.type !== "text.delta") continue;
+      const type = "response.output_text.delta";
+      const event = { type, ...item, delta: part.text, logprobs: [], sequence_number: number++ };
+      response.write(`event: ${type}\ndata: ${JSON.stringify(event)}\n\n`);
+    }
+    response.end();
   };
   const bare = await listening((request, response) => {
     request.resume().on("end", () => void byHand(response));

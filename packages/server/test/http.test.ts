@@ -88,6 +88,11 @@ describe("bodies", () => {
     expect(request.bodyUsed).toBe(false);
   });
 
+  it("that are larger than they say are refused as well", async () => {
+    const request = post("/echo", JSON.stringify({ list: [{ name: "x".repeat(200) }] }), { "content-length": "10" });
+    expect(await errorOf(await server.fetch(request))).toMatchObject({ status: 413 });
+  });
+
   it("without a length are read as far as the limit, and no further", async () => {
     let pulled = 0;
     const body = new ReadableStream({

@@ -17,12 +17,13 @@ export const eventStream = (
   blocks: AsyncIterable<string>,
   headers?: Readonly<Record<string, string>>,
 ): Response => {
-  const all = new Headers(headers);
-  all.set("content-type", "text/event-stream; charset=utf-8");
-  all.set("cache-control", "no-cache, no-transform");
-  // Proxies that gather answers would show a stream at its end.
-  all.set("x-accel-buffering", "no");
-  return new Response(context.run(blocks), { headers: all });
+  const own = {
+    "content-type": "text/event-stream; charset=utf-8",
+    "cache-control": "no-cache, no-transform",
+    // Proxies that gather answers would show a stream at its end.
+    "x-accel-buffering": "no",
+  };
+  return new Response(context.run(blocks), { headers: { ...headers, ...own } });
 };
 
 /** How many streams may be open, and how often the idle ones are heard of. */
@@ -39,14 +40,21 @@ export class OpenStreams {
   readonly #limits: StreamLimits;
   readonly #clock: Clock;
   readonly #changed: () => void;
+  readonly report: (error: unknown, requestId: string) => void;
   #taken = 0;
   #stopHeartbeat: (() => void) | null = null;
 
-  /** @param changed called whenever a stream ended */
-  constructor(limits: StreamLimits, clock: Clock, changed: () => void) {
+  /** @param changed called whenever a stream ended @param report called with what blocks threw, and the id of their request */
+  constructor(
+    limits: StreamLimits,
+    clock: Clock,
+    changed: () => void,
+    report: (error: unknown, requestId: string) => void,
+  ) {
     this.#limits = limits;
     this.#clock = clock;
     this.#changed = changed;
+    this.report = report;
   }
 
   /** How many are open, or about to be. */
@@ -55,7 +63,7 @@ export class OpenStreams {
   }
 
   /** Takes one of the streams that may be open. @throws HttpError 429 or 503 */
-  take(principal: string, signal: AbortSignal, report: (error: unknown) => void): OpenStream {
+  take(principal: string, signal: AbortSignal, requestId: string): OpenStream {
     const { streamsMax, streamsByPrincipalMax } = this.#limits;
     const own = this.#byPrincipal.get(principal) ?? 0;
     const headers = { "retry-after": "5" };
@@ -72,7 +80,7 @@ export class OpenStreams {
       });
     this.#taken += 1;
     this.#byPrincipal.set(principal, own + 1);
-    return new OpenStream(this, principal, signal, report);
+    return new OpenStream(this, principal, signal, requestId);
   }
 
   /** Ends all that are open. */
@@ -112,16 +120,16 @@ class OpenStream implements StreamContext {
   readonly #streams: OpenStreams;
   readonly #principal: string;
   readonly #signal: AbortSignal;
-  readonly #report: (error: unknown) => void;
+  readonly #requestId: string;
   #iterator: AsyncIterator<string> | null = null;
   #controller: ReadableStreamDefaultController<Uint8Array> | null = null;
   #isOver = false;
 
-  constructor(streams: OpenStreams, principal: string, signal: AbortSignal, report: (error: unknown) => void) {
+  constructor(streams: OpenStreams, principal: string, signal: AbortSignal, requestId: string) {
     this.#streams = streams;
     this.#principal = principal;
     this.#signal = signal;
-    this.#report = report;
+    this.#requestId = requestId;
   }
 
   run(blocks: AsyncIterable<string>): ReadableStream<Uint8Array> {
@@ -149,7 +157,7 @@ class OpenStream implements StreamContext {
     } catch (thrown) {
       if (this.#isOver) return;
       this.#end();
-      this.#report(thrown);
+      this.#streams.report(thrown, this.#requestId);
       // Not what was thrown: it may hold a secret, and there are servers that show it.
       controller.error(new Error("the stream broke off"));
     }
@@ -180,7 +188,7 @@ class OpenStream implements StreamContext {
     if (this.#isOver) return;
     this.#end();
     // Not waited for: a generator that waits itself returns when that is over.
-    this.#iterator?.return?.().catch(this.#report);
+    this.#iterator?.return?.().catch((thrown: unknown) => this.#streams.report(thrown, this.#requestId));
   }
 
   #end(): void {

@@ -31,29 +31,43 @@ const parsedBy = <Value>(schema: z.ZodType<Value>, given: unknown, all: string):
 };
 
 const textOf = async (request: Request, bytesMax: number): Promise<string> => {
-  const tooLarge = new HttpError(413, `the body is larger than ${bytesMax} bytes, and no more are read`, {
-    // What is left of it is not read, so the connection is of no more use.
-    headers: { connection: "close" },
+  const chunks = await chunksOf(request, bytesMax).catch((thrown: unknown) => {
+    throw thrown instanceof HttpError ? thrown : new HttpError(400, "the body broke off");
   });
-  if (Number(request.headers.get("content-length") ?? 0) > bytesMax) throw tooLarge;
-  if (request.body === null) return "";
   const decoder = new TextDecoder("utf-8", { fatal: true });
-  const reader = request.body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
-  let text = "";
-  let bytes = 0;
   try {
-    for (let next = await reader.read(); !next.done; next = await reader.read()) {
-      bytes += next.value.byteLength;
-      if (bytes > bytesMax) throw tooLarge;
-      text += decoder.decode(next.value, { stream: true });
-    }
-    return text + decoder.decode();
-  } catch (thrown) {
-    // Not waited for: it is over either way.
-    void reader.cancel().catch(() => {});
-    if (thrown instanceof HttpError) throw thrown;
-    throw new HttpError(400, "the body broke off, or is no UTF-8");
+    return chunks.map((chunk) => decoder.decode(chunk, { stream: true })).join("") + decoder.decode();
+  } catch {
+    throw new HttpError(400, "the body is no UTF-8");
   }
+};
+
+const chunksOf = async (request: Request, bytesMax: number): Promise<readonly Uint8Array[]> => {
+  const check = (bytes: number): void => {
+    if (bytes <= bytesMax) return;
+    throw new HttpError(413, `the body is larger than ${bytesMax} bytes, and no more are read`, {
+      // What is left of it is not read, so the connection is of no more use.
+      headers: { connection: "close" },
+    });
+  };
+  const length = request.headers.get("content-length");
+  check(Number(length ?? 0));
+  if (length !== null) {
+    // No more than that comes. Read at once, it needs no stream, which would live as long as what is answered.
+    const all = new Uint8Array(await request.arrayBuffer());
+    check(all.byteLength);
+    return [all];
+  }
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  // A body is of bytes; its type does not say so.
+  for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array> | readonly Uint8Array[]) {
+    bytes += chunk.byteLength;
+    // Thrown out of the loop, it cancels what is left.
+    check(bytes);
+    chunks.push(chunk);
+  }
+  return chunks;
 };
 
 const jsonOf = (text: string): unknown => {

@@ -35,7 +35,7 @@ class RoutesServer implements ThreadServer {
   constructor(routes: readonly Route[], context: ServerContext) {
     this.#find = routerOf(routes);
     this.#context = context;
-    this.#streams = new OpenStreams(context, context.clock, () => this.#checkDrained());
+    this.#streams = new OpenStreams(context, context.clock, () => this.#checkDrained(), context.onError);
   }
 
   async fetch(request: Request): Promise<Response> {
@@ -163,10 +163,7 @@ class RequestCall implements Call {
   }
 
   openStream(): StreamContext {
-    const { onError } = this.#context;
-    this.#stream ??= this.#streams.take(this.principal.id, this.request.signal, (error) =>
-      onError(error, this.requestId),
-    );
+    this.#stream ??= this.#streams.take(this.principal.id, this.request.signal, this.requestId);
     return this.#stream;
   }
 
