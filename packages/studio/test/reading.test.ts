@@ -1,5 +1,7 @@
-import { memoryStore } from "@colloquy/host";
-import { virtualClock } from "@colloquy/runtime-test";
+import { createHost, type LlmHandler, memoryStore } from "@colloquy/host";
+import { conversationMachine } from "@colloquy/machine";
+import { compactTurns } from "@colloquy/machine/policies";
+import { sequentialIds, virtualClock } from "@colloquy/runtime-test";
 import { expect, test } from "vitest";
 import { changedThreads } from "../src/reading/changed-threads.ts";
 import { threadReader } from "../src/reading/thread-reader.ts";
@@ -29,6 +31,24 @@ test("a thread that grew is read from where it was, one that was redacted or mad
   await host.ask("Somebody else", { threadId: "trip" });
   expect((await read("trip"))?.rows).toHaveLength(3);
   await close();
+});
+
+test("what a model wrote as a summary is told from what it answered", async () => {
+  const store = memoryStore({ clock: virtualClock() });
+  const machine = conversationMachine({ policy: compactTurns(), budget: { tokens: 400, reserve: 100 } });
+  const llm: LlmHandler = async ({ purpose }) => ({
+    type: "completed",
+    reply: { content: purpose === "summary" ? "They greeted." : "Hello, ".repeat(30) },
+    finishReason: "stop",
+  });
+  const host = createHost({ store, machine, llm, clock: virtualClock(), ids: sequentialIds() });
+  for (let turn = 0; turn < 8; turn += 1) await host.ask("Hello? ".repeat(20), { threadId: "long" });
+  const rows = (await threadReader(store)("long"))?.rows ?? [];
+  const summaries = rows.filter(({ marks }) => marks.includes("summary"));
+  expect(summaries.length).toBeGreaterThan(0);
+  for (const row of summaries) expect(row).toMatchObject({ kind: "system", words: "They greeted." });
+  expect(rows.filter(({ kind }) => kind === "assistant")).toHaveLength(8);
+  await host.close();
 });
 
 test("each state is the one that the host gives, however far behind", async () => {

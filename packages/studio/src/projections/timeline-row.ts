@@ -2,13 +2,13 @@ import {
   type Content,
   contentText,
   type Entry,
-  type Event,
   type MessageDraft,
   outstanding,
   type ReplyDraft,
   type State,
   type StateValue,
 } from "@colloquy/machine";
+import { turnOfEffect } from "@colloquy/machine/hosting";
 import type { Cut } from "@colloquy/machine/policies";
 import type { RowKind, TimelineRow } from "../wire/wire.ts";
 
@@ -57,7 +57,9 @@ export const beginning = (text: string, most: number = wordsMax): string =>
 
 const wordsMax = 200;
 
-const kindOf = ({ type }: Event | Entry["event"]): RowKind => {
+const kindOf = (event: Entry["event"]): RowKind => {
+  const { type } = event;
+  if (isOfSummary(event)) return "system";
   if (type === "ask.received" || type === "message.appended") return "user";
   if (type === "llm.completed" || type === "llm.progressed" || type === "output.accepted") return "assistant";
   if (type === "llm.failed" || type === "tool.failed" || type === "output.refused") return "failure";
@@ -65,6 +67,10 @@ const kindOf = ({ type }: Event | Entry["event"]): RowKind => {
   if (type.startsWith("tool.")) return "tool";
   return type === "thread.started" || type.startsWith("system.") ? "system" : "other";
 };
+
+/** Whether it is the outcome of a summary, which is background work and answers nobody. */
+const isOfSummary = (event: Entry["event"]): boolean =>
+  (event.type === "llm.completed" || event.type === "llm.failed") && turnOfEffect(event.effectId) === null;
 
 /** Of an outcome the turn that it came to, though that be over with it. */
 const turnOf = (event: Entry["event"], before: State | null, after: State): number | null => {
@@ -141,6 +147,7 @@ const marksOf = (entry: Entry): readonly string[] => {
   const words: readonly (readonly [boolean, string])[] = [
     [entry.redacted === true, "redacted"],
     [recovered === true, "recovered"],
+    [isOfSummary(entry.event), "summary"],
     [decided.queued !== undefined, "queued"],
     [decided.joins === true, "steers"],
     [decided.interrupts === true, "interrupts"],
