@@ -25,11 +25,6 @@ export class RunningTurns implements LegKeeper {
     return this.#clock.now();
   }
 
-  /** The characters of all logs. */
-  get characters(): number {
-    return this.#characters;
-  }
-
   of(threadId: string, turn: number): RunningTurn | undefined {
     return this.#turns.get(keyOf(threadId, turn));
   }
@@ -64,11 +59,13 @@ export class RunningTurns implements LegKeeper {
   /** The oldest go first, ended ones before those that are under way. */
   #grow(characters: number): void {
     this.#characters += characters;
-    if (this.#characters <= this.#bounds.charactersMax) return;
-    const logs = [...this.#turns.values()].flatMap(({ legs }) => [...legs.values()].map(({ log }) => log));
-    for (const log of [...logs.filter(({ isEnded }) => isEnded), ...logs]) {
+    for (const turn of this.#turns.values()) {
       if (this.#characters <= this.#bounds.charactersMax) return;
-      this.#lose(log);
+      for (const [leg, { log }] of turn.legs) if (log.isEnded) this.#forget(turn, leg);
+    }
+    for (const { legs } of this.#turns.values()) {
+      if (this.#characters <= this.#bounds.charactersMax) return;
+      for (const { log } of legs.values()) this.#lose(log);
     }
   }
 
