@@ -1,4 +1,4 @@
-// The page among the routes of a server that asks for a token: docs/studio.md shows it.
+// The page among the routes of a server that asks who it is: docs/studio.md shows it.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { studioRoutes } from "@colloquy/studio";
 const folder = mkdtempSync(join(tmpdir(), "colloquy-"));
 const path = join(folder, "threads.db");
 process.env["OPENAI_API_KEY"] = "none";
-const token = "for developers";
+const whoIs = (cookie: string | null) => (cookie === "session=ada" ? { id: "ada" } : null);
 
 const store = sqliteStore({ path }); // "threads.db"
 const host = createHost({ llm: openaiChat({ model: "gpt-4o-mini" }), store });
@@ -20,11 +20,11 @@ const routes = await studioRoutes({
   configurations: [{ name: "as it runs", host }],
   about: "threads.db",
 });
-const server = threadServer(host, { authenticate: { token } }, routes);
+const server = threadServer(host, { authenticate: (request) => whoIs(request.headers.get("cookie")) }, routes);
 
 const asking = (headers: Record<string, string>) => server.fetch(new Request("http://localhost/studio", { headers }));
 assert.equal((await asking({})).status, 401);
-const page = await asking({ authorization: `Bearer ${token}` });
+const page = await asking({ cookie: "session=ada" });
 console.log(/<title>(.*)<\/title>/.exec(await page.text())?.[1]);
 
 await server.close();
