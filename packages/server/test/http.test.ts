@@ -288,6 +288,14 @@ describe("answers", () => {
     });
   });
 
+  it("come also where what reports errors fails", async () => {
+    const failing = (): never => {
+      throw new Error("no console");
+    };
+    const server = serving({ onError: failing }, { method: "GET", path: "/broken", handle: failing });
+    expect((await server.fetch(at("/broken"))).status).toBe(500);
+  });
+
   it("that can't be changed are passed on", async () => {
     const server = serving({}, { method: "GET", path: "/", handle: () => Response.redirect("http://localhost/hello") });
     const response = await server.fetch(at("/"));

@@ -77,7 +77,13 @@ export const serverContextOf = (options: HttpOptions): ServerContext => {
     hosts: hosts.map((host) => host.toLowerCase()),
     origins,
     ...numbers,
-    onError: options.onError ?? (() => {}),
+    onError: (error, requestId) => {
+      try {
+        options.onError?.(error, requestId);
+      } catch {
+        // A reporter that fails must cost nobody an answer.
+      }
+    },
     clock: options.clock ?? computerClock,
   };
 };

@@ -1,11 +1,10 @@
-import type { z } from "zod";
 import { bodyOf, queryOf } from "./reading.ts";
-import { OpenStreams, type StreamContext } from "./event-stream.ts";
+import { OpenStreams } from "./event-stream.ts";
 import { checkPlace, corsHeaders, preflight, principalOf } from "./guard.ts";
 import { problemOfHost } from "./host-problem.ts";
 import { errorResponse, HttpError } from "./http-error.ts";
-import type { Call, Principal, Route } from "./route.ts";
-import { type Found, type Router, routerOf } from "./router.ts";
+import type { Call, Route } from "./route.ts";
+import { type Router, routerOf } from "./router.ts";
 import type { ServerContext } from "./server-options.ts";
 
 /** A server without a socket: what is mounted wherever requests come in. */
@@ -67,21 +66,32 @@ class RoutesServer implements ThreadServer {
     if (request.method === "OPTIONS") return preflight(request, this.#context);
     const principal = await principalOf(request, this.#context.authenticate);
     const found = this.#find(request.method, url.pathname);
-    const call = new RequestCall(
-      request,
-      url,
-      requestId,
-      principal,
-      found,
-      this.#context,
-      this.#streams,
-      this.#over.signal,
-    );
+    const { call, release } = this.#callOf({ request, url, requestId, principal, parameters: found.parameters });
     try {
       return await found.route.handle(call);
     } finally {
-      call.release();
+      release();
     }
+  }
+
+  /** A request as its route has it, and what gives back the stream that was taken for it and not begun. */
+  #callOf(made: Pick<Call, "request" | "url" | "requestId" | "principal" | "parameters">) {
+    const { request, url, requestId, principal } = made;
+    const over = this.#over.signal;
+    let signal: AbortSignal | null = null;
+    let stream: ReturnType<OpenStreams["take"]> | null = null;
+    const call: Call = {
+      ...made,
+      // Most calls do without: one that lives as long as a stream costs more than the rest of a call.
+      get signal() {
+        return (signal ??= AbortSignal.any([request.signal, over]));
+      },
+      body: (schema) => bodyOf(request, schema, this.#context.bodyBytesMax),
+      query: (schema) => queryOf(url, schema),
+      mayUse: async (threadId) => this.#context.mayUse(principal, threadId),
+      openStream: () => (stream ??= this.#streams.take(principal.id, request.signal, requestId)),
+    };
+    return { call, release: () => stream?.release() };
   }
 
   /** What a route threw, as an answer. What is no refusal is said to whoever runs the server only. */
@@ -109,66 +119,6 @@ class RoutesServer implements ThreadServer {
 
   #checkDrained(): void {
     if (this.#answering === 0 && this.#streams.size === 0) this.#drained?.();
-  }
-}
-
-class RequestCall implements Call {
-  readonly request: Request;
-  readonly url: URL;
-  readonly requestId: string;
-  readonly principal: Principal;
-  readonly parameters: Readonly<Record<string, string>>;
-  readonly #over: AbortSignal;
-  readonly #context: ServerContext;
-  readonly #streams: OpenStreams;
-  #stream: ReturnType<OpenStreams["take"]> | null = null;
-  #signal: AbortSignal | null = null;
-
-  constructor(
-    request: Request,
-    url: URL,
-    requestId: string,
-    principal: Principal,
-    { parameters }: Found,
-    context: ServerContext,
-    streams: OpenStreams,
-    over: AbortSignal,
-  ) {
-    this.request = request;
-    this.url = url;
-    this.requestId = requestId;
-    this.principal = principal;
-    this.parameters = parameters;
-    this.#over = over;
-    this.#context = context;
-    this.#streams = streams;
-  }
-
-  get signal(): AbortSignal {
-    // Most calls do without: one that lives as long as a stream costs more than the rest of a call.
-    this.#signal ??= AbortSignal.any([this.request.signal, this.#over]);
-    return this.#signal;
-  }
-
-  body<Body>(schema: z.ZodType<Body>): Promise<Body> {
-    return bodyOf(this.request, schema, this.#context.bodyBytesMax);
-  }
-
-  query<Query>(schema: z.ZodType<Query>): Query {
-    return queryOf(this.url, schema);
-  }
-
-  async mayUse(threadId: string): Promise<boolean> {
-    return this.#context.mayUse(this.principal, threadId);
-  }
-
-  openStream(): StreamContext {
-    this.#stream ??= this.#streams.take(this.principal.id, this.request.signal, this.requestId);
-    return this.#stream;
-  }
-
-  release(): void {
-    this.#stream?.release();
   }
 }
 
