@@ -1,5 +1,5 @@
 import { OpenAIConversationsSession } from "@openai/agents";
-import { createHost, type Host, memoryStore } from "@colloquy/runtime-node";
+import { createHost, type Host, memoryStore, type Store } from "@colloquy/runtime-node";
 import { never, reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { tool } from "@colloquy/host";
 import OpenAI, { APIError } from "openai";
@@ -203,6 +203,41 @@ describe("the items of a long conversation", () => {
     expect((await client.conversations.items.retrieve(items.at(-1)?.id ?? "", { conversation_id: id })).type).toBe(
       "message",
     );
+  });
+
+  it("are read as far as a page shows them", async () => {
+    const store = memoryStore();
+    const chunks = new Set<string>();
+    const hostOn = (kept: Store): Host => createHost({ llm: scriptedModel([]), store: kept, snapshotEvery: 8 });
+    const first = hostOn(store);
+    await first.thread("long").start();
+    for (let turn = 1; turn <= 1_000; turn++)
+      await first.thread("long").addTurn([{ role: "user", content: `${turn}` }]);
+    await first.close();
+    const counting = new Proxy(store, {
+      get: (_, name) => {
+        const member: unknown = Reflect.get(store, name);
+        if (typeof member !== "function") return member;
+        if (name !== "readSnapshot") return member.bind(store) as unknown;
+        return async (threadId: string) => {
+          const snapshot = await store.readSnapshot(threadId);
+          const chunk = (id: string): string | undefined => {
+            chunks.add(id);
+            return snapshot?.chunk(id);
+          };
+          return snapshot && { ...snapshot, chunk };
+        };
+      },
+    });
+    const { client } = served(hostOn(counting));
+    const page = await client.conversations.items.list("long", { limit: 5 });
+    expect(page.data.map(inShort)).toEqual(["user 1000", "user 999", "user 998", "user 997", "user 996"]);
+    const newest = chunks.size;
+    chunks.clear();
+    await client.conversations.items.list("long", { limit: 5, order: "asc" });
+    // A thousand turns lie in more than thirty chunks.
+    expect(Math.max(newest, chunks.size)).toBeLessThan(8);
+    expect(chunks.size).toBeGreaterThan(0);
   });
 
   it.each(["limit=0", "limit=101", "limit=x", "order=up", "after=nothing", "after=msg_1_0_9_other"])(
