@@ -36,7 +36,7 @@ const operationOf = ({ path, description = "", query, body }: Route): object => 
       name,
       in: "path",
       required: true,
-      schema: { type: "string", pattern: "^[A-Za-z0-9_-]{1,128}$" },
+      schema: { type: "string", pattern: "^[A-Za-z0-9_-]{1,192}$" },
     })),
     ...Object.entries(query?.shape ?? {}).map(([name, schema]) => ({ name, in: "query", schema: schemaOf(schema) })),
   ],

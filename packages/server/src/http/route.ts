@@ -12,7 +12,7 @@ export interface Principal {
 export interface Call {
   readonly request: Request;
   readonly url: URL;
-  /** Of the path, decoded; each is of `[A-Za-z0-9_-]{1,128}`. */
+  /** Of the path, decoded; each is of `[A-Za-z0-9_-]{1,192}`. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly principal: Principal;
   readonly requestId: string;

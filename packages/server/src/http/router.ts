@@ -46,8 +46,9 @@ const parametersOf = (segments: readonly string[], given: readonly string[]): Re
 
 const idOf = (name: string, encoded: string): string => {
   const id = decoded(encoded);
-  if (id !== null && /^[A-Za-z0-9_-]{1,128}$/.test(id)) return id;
-  throw new HttpError(400, `${name} in the path is no id: 1 to 128 letters, digits, "_" and "-"`, { param: name });
+  // Room for a thread's id of 128, and for what the ids of responses and items say besides.
+  if (id !== null && /^[A-Za-z0-9_-]{1,192}$/.test(id)) return id;
+  throw new HttpError(400, `${name} in the path is no id: 1 to 192 letters, digits, "_" and "-"`, { param: name });
 };
 
 const decoded = (encoded: string): string | null => {

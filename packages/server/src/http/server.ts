@@ -97,7 +97,7 @@ class RoutesServer implements ThreadServer {
   /** What a route threw, as an answer. What is no refusal is said to whoever runs the server only. */
   #refuse(thrown: unknown, requestId: string): Response {
     const problem = thrown instanceof HttpError ? thrown : problemOfHost(thrown);
-    if (problem !== null && problem !== thrown) this.#context.onError(thrown, requestId);
+    if (problem !== null && problem !== thrown && problem.status >= 500) this.#context.onError(thrown, requestId);
     if (problem !== null) return errorResponse(problem);
     this.#context.onError(thrown, requestId);
     return errorResponse(

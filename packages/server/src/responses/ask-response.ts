@@ -1,33 +1,50 @@
-import { type AskHandle, type AskOptions, type HostedThread, ThreadExistsError } from "@colloquy/host";
-import type { MessageDraft } from "@colloquy/machine";
+import {
+  type AskHandle,
+  type AskOptions,
+  EventRefusedError,
+  type HostedThread,
+  ThreadExistsError,
+} from "@colloquy/host";
+import { contentText, type MessageDraft, type SystemDraft } from "@colloquy/machine";
 import { forkOf } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import { HttpError } from "../http/http-error.ts";
 import type { Call } from "../http/route.ts";
 import { continueTurn } from "./continued-turn.ts";
-import { legOfAsk } from "./leg-of-ask.ts";
+import { legOfAsk, legOfQueued } from "./leg-of-ask.ts";
 import { readInput, type ResponseInput } from "./response-input.ts";
 import { modelParametersOf, type ResponseRequest } from "./response-request.ts";
 import { findLeg, type ReadableLeg, type ResponsesRoom, type ShowingRoom } from "./responses-room.ts";
 import { type SeenThread, seenIn, type Target, targetOf, threadOfResent } from "./target.ts";
-import { isOpenedBy, turnMetadata } from "./turn-echo.ts";
+import { isAskedBy, turnMetadata } from "./turn-echo.ts";
 
 /** Begins what a request asks for, or finds it where it was asked before. Resolves when its turn has begun. @throws HttpError */
 export const askResponse = async (room: ResponsesRoom, call: Call, request: ResponseRequest): Promise<ReadableLeg> => {
   checkRequest(room, request);
   const input = readInput(request);
-  const answered = request.store === false ? null : await threadOfResent(room, call, input);
+  const answered = request.store === false ? null : await threadOfResent(room, call, request, input);
   if (answered !== null)
     return continueTurn(room, answered, { ...input, answers: input.resent, said: [] }, call.principal);
   const target = await targetOf(room, call, request, input);
   if (input.answers.length + input.approvals.length > 0) {
     if (target === null) throw new HttpError(400, "input: nothing waits for these outputs", { param: "input" });
+    if (request.store === false)
+      throw new HttpError(400, "store: the response that waits for these outputs is stored; leave out store: false", {
+        param: "store",
+      });
+    if (isNamed(request) && input.history.length > 0)
+      throw new HttpError(400, "input: with outputs only what a user says can be given; ask with the rest afterwards", {
+        param: "input",
+      });
     return continueTurn(room, target.thread, input, call.principal);
   }
   const askId = await askIdOf(call);
   const asking: Asking = { room, call, request, input, askId };
   return request.store === false ? askUnstored(asking, target) : askStored(asking, target);
 };
+
+const isNamed = ({ conversation, previous_response_id: previous }: ResponseRequest): boolean =>
+  conversation != null || previous != null;
 
 interface Asking {
   readonly room: ResponsesRoom;
@@ -63,30 +80,79 @@ const checkRequest = ({ models }: ResponsesRoom, request: ResponseRequest): void
 };
 
 /** An ask that is kept: repeated under its key it is the one that was made before. */
-const askStored = async (asking: Asking, target: Target | null): Promise<ReadableLeg> => {
-  const { room, request, askId } = asking;
-  const threads = target === null ? [newThread(asking)] : [target.thread, room.host.thread(forkId(asking))];
-  if (askId.isRepeatable)
-    for (const thread of threads) {
-      const asked = await thread.asked(askId.id);
-      if (asked === null) continue;
-      const { turn: known } = asked;
-      if (known === null) return legOfAsk(room, thread, thread.rejoin(askId.id), askId.id);
-      if ((await thread.look((state) => isOpenedBy(state, known, request))) === false)
-        throw new HttpError(400, "this idempotency key was used with another request; take a new one", {
-          code: "idempotency_key_reused",
-        });
-      const leg = await findLeg(room, { threadId: thread.id, turn: known, leg: 1 });
-      if (leg !== null) return leg;
+const askStored = (asking: Asking, target: Target | null): Promise<ReadableLeg> => {
+  const { room, askId } = asking;
+  const asked = target?.thread ?? newThread(asking);
+  const fork = room.host.thread(forkId(asking));
+  return room.lines.next(asked.id, async () => {
+    const before = askId.isRepeatable
+      ? ((await askedBefore(asking, asked)) ?? (await askedBefore(asking, fork)))
+      : null;
+    if (before !== null) return before;
+    try {
+      const { thread, options } =
+        target === null
+          ? await begunThread(asking, asked)
+          : await behind(asking, { ...target, seen: (await asked.look(seenIn)) ?? target.seen });
+      return (await ask(asking, room, thread, options)).leg;
+    } catch (thrown) {
+      // Nothing is left of a thread that was begun for what is refused; under a key others may have come to it.
+      if (thrown instanceof EventRefusedError && !askId.isRepeatable)
+        await (target === null ? asked : fork).delete().catch(() => {});
+      throw thrown;
     }
-  const { thread, options } = target === null ? await begunThread(asking) : await behind(asking, target);
-  return (await ask(asking, room, thread, options)).leg;
+  });
+};
+
+/** What became of the same request, where it came before. */
+const askedBefore = async ({ room, request, askId }: Asking, thread: HostedThread): Promise<ReadableLeg | null> => {
+  const asked = await thread.asked(askId.id);
+  if (asked === null) return null;
+  if ((await thread.look((state) => isAskedBy(state, asked, request))) === false)
+    throw new HttpError(400, "this idempotency key was used with another request; take a new one", {
+      code: "idempotency_key_reused",
+    });
+  if (asked.turn === null) return legOfQueued(room, thread, askId.id);
+  return findLeg(room, { threadId: thread.id, turn: asked.turn, leg: 1 });
 };
 
 /** An ask on a copy in memory, which is gone when it is answered. */
 const askUnstored = async (asking: Asking, target: Target | null): Promise<ReadableLeg> => {
   const { unstored } = asking.room;
+  const { signal } = asking.call;
   const thread = unstored.host.thread("new");
+  const forget = (): void => void thread.delete().catch(() => {});
+  try {
+    await beginUnstored(asking, target, thread);
+    const { leg, handle } = await ask(asking, unstored, thread, {});
+    // Nobody could ask for it again.
+    const abort = (): void => handle.abort("the client went");
+    signal.addEventListener("abort", abort);
+    if (signal.aborted) abort();
+    const end = (): void => {
+      signal.removeEventListener("abort", abort);
+      forget();
+      if (asking.request.stream !== true) letGo();
+    };
+    const letGo = (): void => unstored.turns.forgetThread(thread.id);
+    leg.ended.then(end, end);
+    return { ...leg, blocks: (from) => readOnce(leg.blocks(from) ?? [], letGo) };
+  } catch (thrown) {
+    forget();
+    throw thrown;
+  }
+};
+
+async function* readOnce(blocks: AsyncIterable<string> | readonly string[], over: () => void): AsyncGenerator<string> {
+  try {
+    yield* blocks;
+  } finally {
+    over();
+  }
+}
+
+const beginUnstored = async (asking: Asking, target: Target | null, thread: HostedThread): Promise<void> => {
+  const { unstored } = asking.room;
   if (target !== null) {
     const { turn, seen } = target;
     const at = asking.room.clock.now();
@@ -96,12 +162,6 @@ const askUnstored = async (asking: Asking, target: Target | null): Promise<Reada
     await unstored.host.importJournal(copied.right.entries, { threadId: thread.id });
     await prepare(asking, thread, await thread.look(seenIn));
   } else await begun(asking, thread);
-  const { leg, handle } = await ask(asking, unstored, thread, {});
-  // Nobody could ask for it again.
-  asking.call.signal.addEventListener("abort", () => handle.abort("the client went"), { once: true });
-  const forget = (): void => void thread.delete().catch(() => {});
-  leg.ended.then(forget, forget);
-  return leg;
 };
 
 const newThread = ({ room, call, askId }: Asking): HostedThread =>
@@ -109,8 +169,7 @@ const newThread = ({ room, call, askId }: Asking): HostedThread =>
 
 const forkId = ({ room, call, askId }: Asking): string => `${room.threadPrefix(call.principal)}fork_${askId.id}`;
 
-const begunThread = async (asking: Asking) => {
-  const thread = newThread(asking);
+const begunThread = async (asking: Asking, thread: HostedThread) => {
   await begun(asking, thread);
   return { thread, options: {} };
 };
@@ -138,7 +197,13 @@ const behind = async (asking: Asking, target: Target): Promise<{ thread: HostedT
   const { open, head } = seen;
   const isWaiting = open?.isAwaited === true;
   if (turn === null || (turn === open?.number && isWaiting)) {
-    if (open === null || asking.input.history.length > 0) await prepare(asking, thread, seen);
+    if (open === null || isWaiting || asking.input.history.length > 0) await prepare(asking, thread, seen);
+    else if (changeOfSystem(asking, seen) !== undefined)
+      throw new HttpError(
+        400,
+        "instructions: the conversation is busy under others, and what waits can't have its own; wait for the end",
+        { param: "instructions", code: "response_in_progress" },
+      );
     return { thread, options: { overlap: isWaiting ? "interrupt" : "queue" } };
   }
   if (turn === open?.number)
@@ -163,13 +228,24 @@ const behind = async (asking: Asking, target: Target): Promise<{ thread: HostedT
 };
 
 /** Instructions are those of one response: the next without them goes on under the thread's own. */
-const prepare = async ({ request, input }: Asking, thread: HostedThread, seen: SeenThread | null): Promise<void> => {
-  for (const turn of input.history) await thread.addTurn(turn);
+const prepare = async (asking: Asking, thread: HostedThread, seen: SeenThread | null): Promise<void> => {
+  for (const turn of asking.input.history) await thread.addTurn(turn);
+  const system = changeOfSystem(asking, seen);
+  if (system === null) await thread.resetSystem();
+  else if (system !== undefined) await thread.changeSystem(system);
+};
+
+/** The system prompt that a response needs and its thread has not: null is the thread's own, undefined is none. */
+const changeOfSystem = ({ request, input }: Asking, seen: SeenThread | null): SystemDraft | null | undefined => {
   const wanted = request.instructions ?? input.system;
   const present = seen?.system ?? null;
-  if (wanted === null && present !== null && seen?.instructions === present) await thread.resetSystem();
-  // What is no text is an item of its own kind: it is set as it is.
-  else if (wanted !== null && wanted !== present) await thread.changeSystem(wanted);
+  if (wanted === null) return present !== null && seen?.instructions === present ? null : undefined;
+  return textOfSystem(wanted) === present ? undefined : wanted;
+};
+
+const textOfSystem = (system: SystemDraft): string => {
+  const content = typeof system === "string" ? system : system.content;
+  return typeof content === "string" ? content : contentText(content);
 };
 
 const ask = async (

@@ -1,11 +1,11 @@
 import type { HostedThread } from "@colloquy/host";
-import { approvalsOf, callsToAnswer } from "@colloquy/machine";
+import { approvalsOf, callsToAnswer, type Entry } from "@colloquy/machine";
 import { HttpError } from "../http/http-error.ts";
 import type { Principal } from "../http/route.ts";
 import { callIdOf, placeOfItem, wireCallId } from "../items/item.ts";
-import type { ResponseInput } from "./response-input.ts";
-import { findLeg, readableLeg, type ReadableLeg, recordOf, type ResponsesRoom, showTurn } from "./responses-room.ts";
-import type { TurnRecord } from "./leg-records.ts";
+import { type TurnRecord, turnRecord } from "./leg-records.ts";
+import type { ApprovalAnswer, ResponseInput } from "./response-input.ts";
+import { findLeg, readableLeg, type ReadableLeg, type ResponsesRoom, showTurn } from "./responses-room.ts";
 
 /**
  * Answers what a turn waits for, and gives the leg that goes on with it. All of it is answered, or nothing is journalled; the
@@ -17,25 +17,43 @@ export const continueTurn = async (
   input: ResponseInput,
   principal: Principal,
 ): Promise<ReadableLeg> => {
+  const { leg } = await room.lines.next(thread.id, () => answerTurn(room, thread, input, principal));
+  return leg;
+};
+
+/** Resolves when the answers are taken: what comes of them is not waited for in line. */
+const answerTurn = async (
+  room: ResponsesRoom,
+  thread: HostedThread,
+  input: ResponseInput,
+  principal: Principal,
+): Promise<{ readonly leg: Promise<ReadableLeg> }> => {
   const turn = turnOf(thread, input);
   const state = await thread.state();
-  const record = state === null ? null : await recordOf(thread, state, turn);
-  if (state === null || record === null) throw waitsForNothing(input);
-  const asked = legAsking(record, thread.id, input);
-  if (asked === null) throw waitsForNothing(input);
-  const next = { threadId: thread.id, turn, leg: asked + 1 };
+  const entries = state === null ? [] : await thread.exportJournal();
+  const record = state === null ? null : turnRecord(entries, state, turn);
+  const asked = record === null ? null : legAsking(record, thread.id, input);
+  if (state === null || record === null || asked === null) throw waitsForNothing(input);
   const calls = callsToAnswer(state).filter((call) => call.turn === turn);
   const requests = approvalsOf(state).filter((request) => request.turn === turn);
-  const answered = new Set([...input.answers, ...input.approvals].map(({ place }) => callIdOf(place)));
-  const open = [...calls, ...requests];
-  if (!open.some(({ callId }) => answered.has(callId))) {
-    // What is otherwise than the first time is refused here.
-    for (const { place, output } of input.answers) await thread.answerTool(callIdOf(place), output);
-    const leg = await findLeg(room, next);
+  const answers = input.answers.filter(({ place }) => calls.some(({ callId }) => callId === callIdOf(place)));
+  // Refused where it is otherwise than the first time, or no answer is wanted; else it changes nothing.
+  for (const answer of input.answers)
+    if (!answers.includes(answer)) await thread.answerTool(callIdOf(answer.place), answer.output);
+  const decisions = input.approvals.flatMap((approval) => {
+    const request = requests.find(({ id }) => isAbout(id, approval));
+    if (request !== undefined) return [{ ...approval, request }];
+    if (isDecided(entries, approval)) return [];
+    throw waitsForNothing(input);
+  });
+  const answered = new Set([...answers, ...decisions].map(({ place }) => callIdOf(place)));
+  if (answered.size === 0) {
+    const leg = await findLeg(room, { threadId: thread.id, turn, leg: asked + 1 });
     if (leg === null) throw waitsForNothing(input);
-    return leg;
+    return { leg: Promise.resolve(leg) };
   }
-  const missing = open.filter(({ callId }) => !answered.has(callId)).map(({ callId }) => wireCallId(thread.id, callId));
+  const open = [...calls, ...requests].filter(({ callId }) => !answered.has(callId));
+  const missing = open.map(({ callId }) => wireCallId(thread.id, callId));
   if (missing.length > 0)
     throw new HttpError(400, `no output for ${missing.join(", ")}: give those of all calls at once`, {
       param: "input",
@@ -44,22 +62,36 @@ export const continueTurn = async (
   for (const draft of input.said) await thread.append(draft);
   const running = showTurn(room, thread, turn, record);
   const leg = running.current;
-  for (const { place, output } of input.answers) await thread.answerTool(callIdOf(place), output);
-  for (const { place, number, approve, reason } of input.approvals) {
-    const request = requests.find(({ callId }) => callId === callIdOf(place));
-    if (request === undefined || !request.id.endsWith(`!approval-${number}`)) throw waitsForNothing(input);
+  for (const { place, output } of answers) await thread.answerTool(callIdOf(place), output);
+  for (const { approve, reason, request } of decisions) {
     const by = { by: principal.id, digest: request.digest };
     if (approve) await thread.approve(request.id, by);
     else await thread.deny(request.id, { ...by, ...(reason === null ? {} : { reason }) });
+    if (approve) running.goOnBehind(asked);
   }
-  return readableLeg(await leg);
+  return { leg: leg.then(readableLeg) };
 };
+
+/** Whether the id of a request for approval is that of the one that is answered. */
+const isAbout = (id: string, { place, number }: ApprovalAnswer): boolean =>
+  id.endsWith(`/${callIdOf(place)}!approval-${number}`);
+
+/** Whether it was answered so before. */
+const isDecided = (entries: readonly Entry[], approval: ApprovalAnswer): boolean =>
+  entries.some(
+    ({ event }) =>
+      event.type === "approval.answered" && event.approved === approval.approve && isAbout(event.effectId, approval),
+  );
 
 const turnOf = (thread: HostedThread, { answers, approvals }: ResponseInput): number => {
   const places = [...answers, ...approvals].map(({ place }) => place);
   const [first] = places;
   if (first === undefined || places.some(({ turn, threadId }) => turn !== first.turn || threadId !== thread.id))
     throw new HttpError(400, "input: these outputs are not of one turn of this conversation", { param: "input" });
+  const given = places.map(callIdOf);
+  const twice = given.find((callId, index) => given.indexOf(callId) !== index);
+  if (twice !== undefined)
+    throw new HttpError(400, `input: ${wireCallId(thread.id, twice)} is answered twice`, { param: "input" });
   return first.turn;
 };
 

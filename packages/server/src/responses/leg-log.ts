@@ -12,9 +12,9 @@ export class LegLog {
   #characters = 0;
   #news: PromiseWithResolvers<void> | null = null;
   #isEnded = false;
-  #isLost = false;
+  #lost: Error | null = null;
 
-  /** @param onGrowth called with the characters of each event */
+  /** @param onGrowth called with the characters of each event, and with less than none when they are let go */
   constructor(onGrowth: (characters: number) => void) {
     this.#onGrowth = onGrowth;
   }
@@ -29,7 +29,7 @@ export class LegLog {
   }
 
   get isLost(): boolean {
-    return this.#isLost;
+    return this.#lost !== null;
   }
 
   /** How many events there were. */
@@ -38,7 +38,7 @@ export class LegLog {
   }
 
   add(event: LegEvent): void {
-    if (this.#isLost) return;
+    if (this.isLost) return;
     const block = blockOf(event, this.#blocks.length);
     this.#blocks.push(block);
     this.#characters += block.length;
@@ -51,25 +51,26 @@ export class LegLog {
     this.#wake();
   }
 
-  /** Lets go of all events: who reads it now is cut off, and can have it again from the journal. */
-  lose(): void {
-    this.#isLost = true;
+  /** Lets go of all events: who reads it now is cut off, and learns why; it can be had again from the journal. */
+  lose(why: Error = new LogLostError("what was shown of this response is not kept any more; read it again")): void {
+    if (this.isLost) return;
+    this.#lost = why;
     this.#blocks.length = 0;
+    this.#onGrowth(-this.#characters);
     this.#characters = 0;
     this.#wake();
   }
 
-  /** The events from that number on, as they come: those that are there as one text, which costs a reader less than each alone. @throws LogLostError */
+  /** The events from that number on, as they come: those that are there as one text, which costs a reader less than each alone. @throws why it was let go */
   async *read(from = 0): AsyncGenerator<string, undefined> {
     for (let next = from; ;) {
-      while (next >= this.#blocks.length && !this.#isLost) {
+      while (next >= this.#blocks.length && this.#lost === null) {
         if (this.#isEnded) return undefined;
         this.#news ??= Promise.withResolvers();
         await this.#news.promise;
       }
       const blocks = this.#blocks.slice(next, next + blocksAtOnce);
-      if (blocks.length === 0)
-        throw new LogLostError("what was shown of this response is not kept any more; read it again");
+      if (blocks.length === 0) throw this.#lost ?? new Error(`a log has no event ${next}`);
       next += blocks.length;
       yield blocks.join("\n\n");
     }

@@ -2,7 +2,7 @@ import type { AskHandle, AskPart, HostedThread } from "@colloquy/host";
 import { saidIn } from "../items/turn-items.ts";
 import type { QueuedPlace } from "./response-id.ts";
 import type { LegFacts } from "./response-object.ts";
-import { findLeg, readableLeg, type ReadableLeg, type ShowingRoom } from "./responses-room.ts";
+import { findLeg, readableLeg, type ReadableLeg, recordedLeg, type ShowingRoom } from "./responses-room.ts";
 import { RunningTurn } from "./running-turn.ts";
 import { echoIn, echoOfQueued } from "./turn-echo.ts";
 
@@ -15,12 +15,33 @@ export const legOfAsk = async (
 ): Promise<ReadableLeg> => {
   const parts: AsyncIterator<AskPart, unknown> = handle[Symbol.asyncIterator]();
   const news = await newsIn(parts);
-  if (news !== "queued") return begunLeg(room, thread, handle, askId, parts, news);
-  const queued = await queuedFacts(thread, { threadId: thread.id, askId });
+  return news === "queued"
+    ? legOfQueued(room, thread, askId, handle, parts)
+    : begunLeg(room, thread, handle, askId, parts, news);
+};
+
+/** The leg of an ask that waited for its turn when it was last looked at: a handle to it is told nothing before it has one. */
+export const legOfQueued = async (
+  room: ShowingRoom,
+  thread: HostedThread,
+  askId: string,
+  handle: AskHandle = thread.rejoin(askId),
+  parts: AsyncIterator<AskPart, unknown> = handle[Symbol.asyncIterator](),
+): Promise<ReadableLeg> => {
+  const place = { threadId: thread.id, askId };
+  const queued = await queuedFacts(thread, place);
+  if (queued !== null && queued.endedAt !== null) return recordedLeg({ facts: queued, events: [] });
   const begun = (async () => {
-    let later = await newsIn(parts);
-    while (later === "queued") later = await newsIn(parts);
-    return begunLeg(room, thread, handle, askId, parts, later);
+    try {
+      let later = await newsIn(parts);
+      while (later === "queued") later = await newsIn(parts);
+      return await begunLeg(room, thread, handle, askId, parts, later);
+    } catch (thrown) {
+      // It was withdrawn, which is an end as any other.
+      const facts = await queuedFacts(thread, place);
+      if (facts === null || facts.endedAt === null) throw thrown;
+      return recordedLeg({ facts: { ...facts, echo: queued?.echo ?? facts.echo }, events: [] });
+    }
   })();
   return queued === null ? begun : queuedLeg(queued, begun);
 };

@@ -94,7 +94,8 @@ class TurnReader {
       yield { type: "replay.started", turn: this.#said.number, step: this.#step, synthesised: true };
     else if (event.type === "tool.withheld") yield this.#approval(callId, step, event.arguments);
     else if (event.type === "tool.completed" || event.type === "tool.failed") yield* this.#result(callId);
-    else if (event.type === "approval.answered" && !event.approved) yield* this.#result(callId);
+    else if (event.type === "approval.answered" && event.approved) yield { type: "approval.given" };
+    else if (event.type === "approval.answered") yield* this.#result(callId);
   }
 
   /** What was kept of a reply that broke off. */

@@ -7,7 +7,7 @@ import type { Call, Route } from "../http/route.ts";
 import type { ServerContext } from "../http/server-options.ts";
 import { inputItemsOf, outputItem, saidIn } from "../items/turn-items.ts";
 import { askResponse } from "./ask-response.ts";
-import { legOfAsk, queuedFacts } from "./leg-of-ask.ts";
+import { legOfQueued, queuedFacts } from "./leg-of-ask.ts";
 import { type LegPlace, placeOfResponse, type QueuedPlace } from "./response-id.ts";
 import { responseObject } from "./response-object.ts";
 import { responseRequest } from "./response-request.ts";
@@ -76,8 +76,8 @@ const read = async (room: ResponsesRoom, call: Call, place: LegPlace): Promise<R
   const { searchParams } = call.url;
   if (searchParams.get("stream") !== "true") return Response.json(responseObject(leg.facts()));
   const after = searchParams.get("starting_after");
-  const from = after === null ? 0 : Number(after) + 1;
-  if (!Number.isSafeInteger(from) || from < 0)
+  const from = after === null ? 0 : /^-?\d{1,15}$/u.test(after) ? Number(after) + 1 : -1;
+  if (from < 0)
     throw new HttpError(400, `starting_after is ${JSON.stringify(after)}; it must be the number of an event`, {
       param: "starting_after",
     });
@@ -154,7 +154,7 @@ const answerQueued = async (room: ResponsesRoom, call: Call, place: QueuedPlace)
   const isStream = call.request.method === "GET" && call.url.searchParams.get("stream") === "true";
   if (!isStream || facts.endedAt !== null) return Response.json(responseObject(facts));
   const stream = call.openStream();
-  const leg = await legOfAsk(room, thread, thread.rejoin(askId), askId);
+  const leg = await legOfQueued(room, thread, askId);
   return eventStream(stream, leg.blocks(0) ?? none());
 };
 

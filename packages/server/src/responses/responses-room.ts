@@ -1,6 +1,6 @@
 import type { Clock, Host, HostedThread } from "@colloquy/host";
 import { type OptionNames, problemOfOptions } from "@colloquy/host/store";
-import { ConfigurationError, type State } from "@colloquy/machine";
+import { ConfigurationError, type State, turnNumbered } from "@colloquy/machine";
 import type { ServerContext } from "../http/server-options.ts";
 import { blockOf } from "./leg-log.ts";
 import { type TurnRecord, turnRecord, type LegRecord } from "./leg-records.ts";
@@ -9,6 +9,7 @@ import type { LegPlace } from "./response-id.ts";
 import { endTypeOf, RunningTurn, type ShownLeg } from "./running-turn.ts";
 import type { ModelParameters } from "./response-request.ts";
 import { RunningTurns } from "./running-turns.ts";
+import { ThreadLines } from "./thread-lines.ts";
 
 /** How responses are asked for and kept. */
 export interface ResponsesOptions {
@@ -37,6 +38,7 @@ export interface ResponsesRoom extends ShowingRoom {
   readonly threadPrefix: ServerContext["threadPrefix"];
   readonly models: readonly string[] | null;
   readonly modelParameters: ModelParameters;
+  readonly lines: ThreadLines;
   /** The same for what is not to be stored: nothing of it is found by an id. */
   readonly unstored: ShowingRoom;
 }
@@ -69,7 +71,8 @@ export const responsesRoom = (
     },
     turns: new RunningTurns(clock, bounds),
   };
-  return { host, clock, threadPrefix, models, modelParameters, turns: new RunningTurns(clock, bounds), unstored };
+  const shared = { host, clock, threadPrefix, models, modelParameters, unstored };
+  return { ...shared, turns: new RunningTurns(clock, bounds), lines: new ThreadLines() };
 };
 
 const optionNames: OptionNames<ResponsesOptions> = {
@@ -89,18 +92,29 @@ export const readableLeg = (leg: ShownLeg): ReadableLeg => ({
 /** A leg by its place, whether it is shown here, ended long ago, or has to be taken up; null where there is none. */
 export const findLeg = async (room: ShowingRoom, place: LegPlace): Promise<ReadableLeg | null> => {
   const { threadId, turn, leg } = place;
-  const shown = room.turns.of(threadId, turn)?.legs.get(leg);
-  if (shown !== undefined && !shown.log.isLost) return readableLeg(shown);
   const thread = room.host.thread(threadId);
+  const running = room.turns.of(threadId, turn);
+  const shown = running?.legs.get(leg);
+  if (running !== undefined && shown !== undefined && !shown.log.isLost) {
+    const isThere = shown.facts.endedAt === null || (await thread.look((seen) => isAskedIn(seen, running))) === true;
+    if (isThere) return readableLeg(shown);
+    // Its thread was deleted, and what was shown of it is to be gone as well.
+    room.turns.forgetTurn(threadId, turn);
+  }
   const state = await thread.state();
   const record = state === null ? null : await recordOf(thread, state, turn);
   if (record === null) return null;
   const recorded = record.legs[leg - 1];
   if (recorded !== undefined && recorded.facts.endedAt !== null) return recordedLeg(recorded);
-  const isNext = leg === record.legs.length + 1 && state !== null && !isAwaiting(record);
+  const isNext = leg === record.legs.length + 1 && record.legs.at(-1)?.facts.endedAt !== null && !isAwaiting(record);
   if (!record.isOpen || (recorded === undefined && !isNext)) return null;
   return readableLeg(await showTurn(room, thread, turn, record).current);
 };
+
+/** Whether a state has that very turn: a thread of the same id may have begun anew. */
+const isAskedIn = (state: State, { number, askId }: Pick<RunningTurn, "number" | "askId">): boolean =>
+  state.context.open?.number === number ||
+  turnNumbered(state, number)?.asks.some((ask) => ask.askId === askId) === true;
 
 /** A turn by its journal; null where there is none. */
 export const recordOf = async (thread: HostedThread, state: State, turn: number): Promise<TurnRecord | null> =>
@@ -129,7 +143,8 @@ const isAwaiting = ({ legs, isOpen, parts }: TurnRecord): boolean => {
   return last === "result.requested" || last === "approval.requested";
 };
 
-const recordedLeg = ({ facts, events }: LegRecord): ReadableLeg => ({
+/** A leg that is over, as it is kept. */
+export const recordedLeg = ({ facts, events }: LegRecord): ReadableLeg => ({
   facts: () => facts,
   ended: Promise.resolve(),
   blocks: (from) => (from === 0 ? synthesised(facts, events) : null),

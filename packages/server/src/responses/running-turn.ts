@@ -36,6 +36,7 @@ export interface LegKeeper {
   log(): LegLog;
   now(): number;
   keep(turn: RunningTurn, leg: number): void;
+  drop(turn: RunningTurn): void;
 }
 
 /** A turn as it is shown: its parts become legs, once, whoever reads them. */
@@ -67,6 +68,11 @@ export class RunningTurn {
     });
   }
 
+  /** An ask that it answers. */
+  get askId(): string {
+    return this.#turn.askId;
+  }
+
   get isFollowed(): boolean {
     return this.#isFollowed;
   }
@@ -93,7 +99,13 @@ export class RunningTurn {
       .catch((thrown: unknown) => this.#fail(thrown))
       .finally(() => {
         this.#isFollowed = false;
+        if (this.legs.size === 0) this.#keeper.drop(this);
       });
+  }
+
+  /** An approval was given: the turn goes on, whenever its tool has a result. */
+  goOnBehind(leg: number): void {
+    if (this.output.leg === leg && !this.output.isUnderWay) this.output.apply({ type: "approval.given" });
   }
 
   async #follow(parts: AsyncIterable<TurnPart>, handle: AskHandle): Promise<void> {
@@ -103,7 +115,8 @@ export class RunningTurn {
       if (isCatchingUp && "step" in part && part.step > known) isCatchingUp = false;
       if (isCatchingUp && !mayComeAgain.has(part.type)) continue;
       if (part.type === "turn.ended") this.#end = await this.#endOf(handle);
-      else if (mayEndLeg.has(part.type) && this.output.isUnderWay) this.#end = await this.#waitOf();
+      // One part may begin a leg and end it: a call that is asked about anew.
+      else if (mayEndLeg.has(part.type)) this.#end = await this.#waitOf();
       const { leg } = this.output;
       const wasUnderWay = this.output.isUnderWay;
       this.output.apply(part);
@@ -170,12 +183,15 @@ export class RunningTurn {
   #fail(thrown: unknown): void {
     this.#next.reject(thrown);
     this.#next = withoutWarning();
+    const why = thrown instanceof Error ? thrown : new Error(String(thrown));
     for (const [leg, ended] of this.#ends) {
-      ended.reject(thrown);
-      this.legs.get(leg)?.log.lose();
+      ended.reject(why);
+      this.legs.get(leg)?.log.lose(why);
       this.legs.delete(leg);
     }
     this.#ends.clear();
+    // What it was in the middle of is of no more use: the turn is taken up anew.
+    this.#keeper.drop(this);
   }
 }
 

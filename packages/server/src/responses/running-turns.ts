@@ -48,30 +48,37 @@ export class RunningTurns implements LegKeeper {
     for (const leg of turn?.legs.keys() ?? []) if (turn !== undefined) this.#forget(turn, leg);
   }
 
+  /** Lets go of all that was shown of a thread. */
+  forgetThread(threadId: string): void {
+    for (const { thread, number } of this.#turns.values())
+      if (thread.id === threadId) this.forgetTurn(threadId, number);
+  }
+
+  /** Lets go of a turn of which nothing more is shown here. */
+  drop(turn: RunningTurn): void {
+    if (this.of(turn.thread.id, turn.number) === turn) this.#turns.delete(keyOf(turn.thread.id, turn.number));
+  }
+
   #forget(turn: RunningTurn, leg: number): void {
     const shown = turn.legs.get(leg);
     if (shown === undefined) return;
     turn.legs.delete(leg);
-    this.#lose(shown.log);
-    if (turn.legs.size === 0 && !turn.isFollowed) this.#turns.delete(keyOf(turn.thread.id, turn.number));
+    shown.log.lose();
+    if (turn.legs.size === 0 && !turn.isFollowed) this.drop(turn);
   }
 
   /** The oldest go first, ended ones before those that are under way. */
   #grow(characters: number): void {
     this.#characters += characters;
+    if (characters < 0) return;
     for (const turn of this.#turns.values()) {
       if (this.#characters <= this.#bounds.charactersMax) return;
       for (const [leg, { log }] of turn.legs) if (log.isEnded) this.#forget(turn, leg);
     }
     for (const { legs } of this.#turns.values()) {
       if (this.#characters <= this.#bounds.charactersMax) return;
-      for (const { log } of legs.values()) this.#lose(log);
+      for (const { log } of legs.values()) log.lose();
     }
-  }
-
-  #lose(log: LegLog): void {
-    this.#characters -= log.characters;
-    log.lose();
   }
 }
 

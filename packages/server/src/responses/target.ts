@@ -29,6 +29,7 @@ export const targetOf = async (
     const id = typeof conversation === "string" ? conversation : conversation.id;
     const thread = room.host.thread(id);
     const seen = (await call.mayUse(id)) ? await thread.look(seenIn) : null;
+    if (seen !== null && behind !== null && behind.threadId !== id) throw itemNotFound();
     if (seen === null)
       throw new HttpError(404, `there is no conversation ${JSON.stringify(id)}`, {
         param: "conversation",
@@ -36,7 +37,13 @@ export const targetOf = async (
       });
     return { thread, seen, turn: null };
   }
-  const named = previous == null ? null : await turnPlaceOf(room, placeOfResponse(previous));
+  const given = previous == null ? null : placeOfResponse(previous);
+  const named = await turnPlaceOf(room, given);
+  if (named === null && given !== null && "askId" in given && (await isQueued(room, call, given)))
+    throw new HttpError(400, "the previous response is still queued; wait for its end", {
+      param: "previous_response_id",
+      code: "response_in_progress",
+    });
   const place = previous == null ? (behind ?? answers[0]?.place ?? approvals[0]?.place ?? null) : named;
   if (place === null && previous == null) return null;
   const thread = place === null ? null : room.host.thread(place.threadId);
@@ -44,13 +51,20 @@ export const targetOf = async (
     place !== null && thread !== null && (await call.mayUse(place.threadId)) ? await thread.look(seenIn) : null;
   if (place === null || thread === null || seen === null || !(await hasTurn(room, seen, place)))
     throw previous == null
-      ? new HttpError(400, "input: an item that is named is not there", { param: "input", code: "item_not_found" })
+      ? itemNotFound()
       : new HttpError(400, `there is no response ${JSON.stringify(previous)}`, {
           param: "previous_response_id",
           code: "previous_response_not_found",
         });
+  if (behind !== null && behind.threadId !== place.threadId) throw itemNotFound();
   return { thread, seen, turn: place.turn };
 };
+
+const itemNotFound = (): HttpError =>
+  new HttpError(400, "input: an item that is named is not there", { param: "input", code: "item_not_found" });
+
+const isQueued = async ({ host }: ResponsesRoom, call: Call, { threadId, askId }: QueuedPlace): Promise<boolean> =>
+  (await call.mayUse(threadId)) && (await host.thread(threadId).asked(askId))?.status === "queued";
 
 /** The place of a response, once it has one: one that is queued still has none. */
 export const turnPlaceOf = async (
@@ -69,9 +83,18 @@ export const turnPlaceOf = async (
 export const threadOfResent = async (
   { host }: ResponsesRoom,
   call: Call,
+  { conversation, previous_response_id: previous }: ResponseRequest,
   { resent }: ResponseInput,
 ): Promise<HostedThread | null> => {
   const [first] = resent;
+  const named =
+    previous == null
+      ? typeof conversation === "string"
+        ? conversation
+        : conversation?.id
+      : placeOfResponse(previous)?.threadId;
+  // Elsewhere it is what was said before.
+  if (named !== undefined && named !== first?.place.threadId) return null;
   if (first === undefined || !(await call.mayUse(first.place.threadId))) return null;
   const thread = host.thread(first.place.threadId);
   return (await thread.look((state) => askedForAll(state, resent))) === true ? thread : null;
@@ -90,13 +113,13 @@ export interface SeenThread {
   readonly turns: number;
   readonly open: { readonly number: number; readonly isAwaited: boolean } | null;
   readonly system: string | null;
-  /** The instructions of the response at the head, which are its own. */
+  /** The instructions of the response that is open, or else at the head, which are its own. */
   readonly instructions: string | null;
 }
 
 export const seenIn = (state: State): SeenThread => {
   const { conversation, open } = state.context;
-  const { instructions } = echoIn(state, conversation.head);
+  const { instructions } = echoIn(state, open?.number ?? conversation.head);
   return {
     head: conversation.head,
     turns: conversation.turns.length,

@@ -1,4 +1,4 @@
-import { canonicalText, digestOf, type JsonObject, type State, turnNumbered } from "@colloquy/machine";
+import { type AskRecord, canonicalText, digestOf, type JsonObject, type State, turnNumbered } from "@colloquy/machine";
 import { isJsonObject } from "../items/item.ts";
 import { callerToolsKey } from "../items/turn-items.ts";
 import { echoOf, type ResponseRequest } from "./response-request.ts";
@@ -22,9 +22,15 @@ export const echoOfQueued = (state: State, askId: string): JsonObject => {
   return isJsonObject(echo) ? echo : {};
 };
 
-/** Whether a turn was opened by just this request. */
-export const isOpenedBy = (state: State, turn: number, request: ResponseRequest): boolean => {
-  const kept = metadataOf(state, turn) ?? {};
+/** Whether an ask was made by just this request. Of one that was withdrawn before it had a turn, that is not known: true. */
+export const isAskedBy = (
+  state: State,
+  { askId, turn }: Pick<AskRecord, "askId" | "turn">,
+  request: ResponseRequest,
+): boolean => {
+  const queued = state.context.queue.find((ask) => ask.askId === askId);
+  if (turn === null && queued === undefined) return true;
+  const kept = (turn === null ? queued?.metadata : metadataOf(state, turn)) ?? {};
   const given = turnMetadata(request);
   return [echoKey, digestKey].every((key) => canonicalText(kept[key] ?? null) === canonicalText(given[key] ?? null));
 };

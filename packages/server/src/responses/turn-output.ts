@@ -7,6 +7,8 @@ import { type LegEvent, LegWriter } from "./leg-writer.ts";
 /** A part of a turn as far as it is read here, so that a journal can give it as well as a host. */
 export type TurnPart =
   | Exclude<AskPart, { readonly type: "approval.requested" }>
+  /** A person lets a call run. What it comes to may take its time, and the leg is there from now on. */
+  | { readonly type: "approval.given" }
   | {
       readonly type: "approval.requested";
       readonly turn: number;
@@ -102,6 +104,9 @@ export class TurnOutput {
         return;
       case "approval.requested":
         this.#approval(part.request, part.step);
+        return;
+      case "approval.given":
+        this.#begun();
         return;
       case "signal":
         if (part.signal.type === "retry.scheduled" || part.signal.type === "output.refused") this.#void(this.#step);

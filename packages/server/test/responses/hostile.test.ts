@@ -1,0 +1,343 @@
+import { never, reply, scriptedModel, streams, toolCalls } from "@colloquy/runtime-test/models";
+import { virtualClock } from "@colloquy/runtime-test";
+import { createHost, type Host, memoryStore, type Store, tool } from "@colloquy/runtime-node";
+import type OpenAI from "openai";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { lookUp, refund, responding, respondingOf, streamed } from "./responding.ts";
+
+const asked = { model: "any", input: "Hi" } as const;
+const oneCall = toolCalls([{ name: "look_up", arguments: { id: "7" } }]);
+const refunding = toolCalls([{ name: "refund", arguments: { order: "A1" } }]);
+
+const outputOf = (callId: string, output: string) =>
+  ({ type: "function_call_output", call_id: callId, output }) as const;
+const approvalOf = (id: string, approve: boolean) =>
+  ({ type: "mcp_approval_response", approval_request_id: id, approve }) as const;
+
+/** The id of the first call of the caller's tools, and of the first approval, that a response waits for. */
+const waitsFor = ({ output }: OpenAI.Responses.Response) => ({
+  call: output.flatMap((item) => (item.type === "function_call" ? [item.call_id] : []))[0] ?? "",
+  approval: output.flatMap((item) => (item.type === "mcp_approval_request" ? [item.id] : []))[0] ?? "",
+});
+
+const threadOf = (host: Host, { conversation }: OpenAI.Responses.Response) => host.thread(conversation?.id ?? "");
+
+describe("answers that are wrong in part are refused as a whole, and nothing is journalled", () => {
+  test.each([
+    [
+      "a result for a tool of the host, which waits for approval",
+      (call: string, approval: string) => [
+        outputOf(call, "x"),
+        outputOf(approval.replace(/^mcpr\d+/u, "call"), "Paid."),
+      ],
+      "is the host's",
+    ],
+    [
+      "two results for one call",
+      (call: string, approval: string) => [outputOf(call, "x"), outputOf(call, "y"), approvalOf(approval, true)],
+      "answered twice",
+    ],
+    [
+      "yes and no",
+      (call: string, approval: string) => [
+        outputOf(call, "x"),
+        approvalOf(approval, false),
+        approvalOf(approval, true),
+      ],
+      "answered twice",
+    ],
+    [
+      "an approval of another request for the call",
+      (call: string, approval: string) => [outputOf(call, "x"), approvalOf(approval.replace("mcpr1", "mcpr2"), true)],
+      "nothing waits for",
+    ],
+    [
+      "a call that was never made",
+      (call: string, approval: string) => [
+        outputOf(call, "x"),
+        outputOf(call.replace("call_1_1_0", "call_1_1_9"), "x"),
+        approvalOf(approval, true),
+      ],
+      "no tool call 1.1.9",
+    ],
+    [
+      "what an assistant said besides",
+      (call: string, approval: string) => [
+        outputOf(call, "x"),
+        approvalOf(approval, true),
+        { role: "assistant", content: "Never mind." },
+      ],
+      "only what a user says",
+    ],
+  ] as const)("%s", async (_, answers, words) => {
+    const both = toolCalls([
+      { name: "look_up", arguments: { id: "7" } },
+      { name: "refund", arguments: { order: "A1" } },
+    ]);
+    const { client, host } = responding(scriptedModel([both, reply("Done.")]), { tools: [refund] });
+    const first = await client.responses.create({ ...asked, tools: [lookUp] });
+    const { call, approval } = waitsFor(first);
+    const journal = await threadOf(host, first).exportJournal();
+    const body = { model: "any", input: answers(call, approval), previous_response_id: first.id };
+    const refused = client.post("/responses", { body });
+    await expect(refused).rejects.toMatchObject({ status: 400, message: expect.stringContaining(words) });
+    expect(await threadOf(host, first).exportJournal()).toEqual(journal);
+    const input = [outputOf(call, "x"), approvalOf(approval, true)];
+    const second = await client.responses.create({ model: "any", input, previous_response_id: first.id });
+    expect(second.output_text).toBe("Done.");
+  });
+
+  test("outputs for a stored response by a request that is not to be stored", async () => {
+    const { client, host } = responding(scriptedModel([oneCall]));
+    const first = await client.responses.create({ ...asked, tools: [lookUp] });
+    const journal = await threadOf(host, first).exportJournal();
+    const input = [outputOf(waitsFor(first).call, "x")];
+    const refused = client.responses.create({ model: "any", input, previous_response_id: first.id, store: false });
+    await expect(refused).rejects.toMatchObject({ status: 400, param: "store" });
+    expect(await threadOf(host, first).exportJournal()).toEqual(journal);
+  });
+});
+
+describe("approvals", () => {
+  test("that were given elsewhere are given again in vain, and not taken back", async () => {
+    const { client, host } = responding(scriptedModel([refunding, reply("Done.")]), { tools: [refund] });
+    const first = await client.responses.create(asked);
+    const { approval } = waitsFor(first);
+    const thread = threadOf(host, first);
+    await (
+      await thread.approve((await thread.approvals())[0]?.id ?? "")
+    ).turn;
+    const again = (approve: boolean) =>
+      client.responses.create({ model: "any", input: [approvalOf(approval, approve)], previous_response_id: first.id });
+    expect((await again(true)).output_text).toBe("Done.");
+    await expect(again(false)).rejects.toMatchObject({ status: 400, code: "no_such_call" });
+  });
+
+  test("begin a response at once, which may be cancelled while its tool runs", async () => {
+    const running = Promise.withResolvers<void>();
+    const slow = tool({
+      name: "refund",
+      description: "Refunds an order, in its own time.",
+      input: z.object({ order: z.string() }),
+      approval: "always",
+      run: (_, { signal }) => {
+        running.resolve();
+        return new Promise<string>((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+      },
+    });
+    const { client } = responding(scriptedModel([refunding]), { tools: [slow] });
+    const first = await client.responses.create(asked);
+    const input = [approvalOf(waitsFor(first).approval, true)];
+    const second = await client.responses.create({ model: "any", input, background: true });
+    expect(second).toMatchObject({ status: "in_progress", previous_response_id: first.id });
+    await running.promise;
+    expect((await client.responses.cancel(second.id)).status).toBe("cancelled");
+    expect((await client.responses.retrieve(second.id)).status).toBe("cancelled");
+  });
+
+  test("of a call that is asked about anew, by a server that showed nothing of it, end their response with the new request", async () => {
+    const store = memoryStore();
+    const before = createHost({ llm: scriptedModel([refunding]), store, tools: [refund] });
+    const first = await respondingOf(before).client.responses.create(asked);
+    await before.close();
+    const changed = tool({
+      name: "refund",
+      description: "Refunds an order.",
+      input: z.object({ order: z.string(), amount: z.number().default(5) }),
+      approval: "always",
+      run: ({ amount }) => `Refunded ${amount}`,
+    });
+    const host = createHost({ llm: scriptedModel([reply("Done.")]), store, tools: [changed] });
+    const { client } = respondingOf(host);
+    const approve = (response: OpenAI.Responses.Response) =>
+      client.responses.create({ model: "any", input: [approvalOf(waitsFor(response).approval, true)] });
+    const second = await approve(first);
+    expect(second.output).toMatchObject([{ type: "mcp_approval_request", arguments: '{"order":"A1","amount":5}' }]);
+    expect((await approve(second)).output_text).toBe("Done.");
+  });
+});
+
+describe("while a conversation is busy", () => {
+  const busy = async () => {
+    const clock = virtualClock();
+    const llm = scriptedModel(["one", "two", "three"].map((text) => reply(text, { delayMs: 1000 })));
+    const served = responding(llm, { clock, store: memoryStore({ clock }) }, { clock });
+    await served.host.thread("c").start({ system: "Be brief." });
+    const ask = (more: object, key?: string): Promise<OpenAI.Responses.Response> =>
+      served.client.post("/responses", {
+        body: { ...asked, conversation: "c", background: true, ...more },
+        ...(key === undefined ? {} : { headers: { "idempotency-key": key } }),
+      });
+    return { ...served, clock, llm, ask };
+  };
+
+  test("a queued request that is sent again is the same, and any other under its key is refused", async () => {
+    const { ask } = await busy();
+    await ask({}, "first");
+    const queued = await ask({ input: "And?" }, "second");
+    expect(queued.status).toBe("queued");
+    expect(await ask({ input: "And?" }, "second")).toEqual(queued);
+    await expect(ask({ input: "Or?" }, "second")).rejects.toMatchObject({ code: "idempotency_key_reused" });
+    const behind = ask({ conversation: null, previous_response_id: queued.id });
+    await expect(behind).rejects.toMatchObject({ status: 400, code: "response_in_progress" });
+  });
+
+  test("what waits can't have instructions of its own, and never has those of another", async () => {
+    const { ask, clock, llm } = await busy();
+    const [one, other] = await Promise.allSettled([ask({ instructions: "Rhyme." }), ask({ instructions: "Shout." })]);
+    expect(one.status).toBe("fulfilled");
+    expect(other).toMatchObject({ reason: { status: 400, param: "instructions" } });
+    await expect(ask({})).rejects.toMatchObject({ status: 400, param: "instructions" });
+    expect((await ask({ instructions: "Rhyme." })).status).toBe("queued");
+    await clock.advance(1000);
+    await clock.advance(1000);
+    await ask({ instructions: "Shout." });
+    const systems = llm.calls.map(({ messages }) => messages[0]?.parts);
+    expect(systems).toEqual(["Rhyme.", "Rhyme.", "Shout."].map((text) => [{ type: "text", text }]));
+  });
+
+  test("a request that is withdrawn is answered as cancelled, streamed or not", async () => {
+    const { ask, server, host } = await busy();
+    await ask({});
+    const body = { ...asked, conversation: "c" };
+    const streaming = streamed(server, "/v1/responses", { ...body, stream: true });
+    const waiting = ask({ background: false, metadata: { job: "7" } });
+    const thread = host.thread("c");
+    await expect.poll(async () => (await thread.asks()).filter(({ status }) => status === "queued").length).toBe(2);
+    for (const { askId, status } of await thread.asks()) if (status === "queued") await thread.cancel("no", askId);
+    expect(await waiting).toMatchObject({ status: "cancelled", metadata: { job: "7" } });
+    expect((await streaming).map(({ type }) => type)).toEqual([
+      "response.created",
+      "response.in_progress",
+      "response.incomplete",
+    ]);
+  });
+});
+
+describe("items of one conversation in another", () => {
+  test("are what was said before: a call that was answered elsewhere is not answered again", async () => {
+    const { client, host } = responding(scriptedModel([oneCall, reply("There."), reply("Here.")]));
+    const first = await client.responses.create({ ...asked, tools: [lookUp] });
+    const output = outputOf(waitsFor(first).call, "Ada");
+    await client.responses.create({ model: "any", input: [output], previous_response_id: first.id });
+    await host.thread("here").start();
+    const input = [{ role: "user", content: "Hi" } as const, ...first.output, output] as OpenAI.Responses.ResponseInput;
+    const other = await client.responses.create({ model: "any", input, conversation: "here" });
+    expect([other.conversation?.id, other.output_text]).toEqual(["here", "Here."]);
+  });
+
+  test("are not there when they are named", async () => {
+    const { client, host } = responding(scriptedModel([reply("There.")]));
+    const { output } = await client.responses.create(asked);
+    await host.thread("here").start();
+    const input = [{ type: "item_reference" as const, id: output[0]?.id ?? "" }];
+    const named = client.responses.create({ model: "any", input, conversation: "here" });
+    await expect(named).rejects.toMatchObject({ status: 400, code: "item_not_found" });
+  });
+});
+
+describe("what is left", () => {
+  test.each([true, false])("of a request that is refused (store: %s): no thread", async (store) => {
+    const { host, client } = responding(scriptedModel([]));
+    const memories: Host[] = [];
+    const inMemory = host.inMemory.bind(host);
+    host.inMemory = () => {
+      memories.push(inMemory());
+      return memories.at(-1) ?? host;
+    };
+    const twice = { ...asked, instructions: "Be brief.", tools: [lookUp, lookUp], store };
+    await expect(client.responses.create(twice)).rejects.toMatchObject({ status: 400 });
+    for (const each of [host, ...memories]) expect((await each.threads()).threads).toEqual([]);
+  });
+
+  test("of a conversation that is deleted: no response either, however lately it was shown", async () => {
+    const { client, server } = responding(scriptedModel([reply("My secret.")]));
+    const { id, conversation } = await client.responses.create(asked);
+    await client.conversations.delete(conversation?.id ?? "");
+    await expect(client.responses.retrieve(id)).rejects.toMatchObject({ status: 404 });
+    await expect(streamed(server, `/v1/responses/${id}?stream=true`)).rejects.toThrow("404");
+  });
+
+  test("of responses whose threads were let go: no room that others need, and they are taken up anew", async () => {
+    const unfinished = never({ pieces: ["It was a dark and stormy night. "] });
+    const llm = scriptedModel([unfinished, unfinished, unfinished, unfinished, reply("It is."), reply("Well?")]);
+    const { client, server, host } = responding(llm, {}, { responses: { charactersMax: 8000 } });
+    let last = "";
+    while (llm.calls.length < 4) {
+      const response = await client.responses.create({ ...asked, background: true });
+      const shown = await server.fetch(new Request(`http://localhost/v1/responses/${response.id}?stream=true`));
+      const read = shown.text().catch(String);
+      await threadOf(host, response).close();
+      expect(await read).toContain("the stream broke off");
+      last = response.id;
+    }
+    const whole = await streamed(server, `/v1/responses/${last}?stream=true`);
+    expect(whole.at(-1)).toMatchObject({ type: "response.completed" });
+    const { id } = await client.responses.create(asked);
+    expect(await streamed(server, `/v1/responses/${id}?stream=true&starting_after=7`)).not.toEqual([]);
+  });
+});
+
+test("a store that fails under way ends what waits for it; whoever runs the server learns why, and clients do not", async () => {
+  const clock = virtualClock();
+  const working = memoryStore({ clock });
+  const breaking = { isBroken: false };
+  const store: Store = new Proxy(working, {
+    get: (target, name): unknown => {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== "function") return member;
+      return (...given: unknown[]): unknown =>
+        name === "append" && breaking.isBroken
+          ? Promise.reject(new Error("disk at /secret"))
+          : Reflect.apply(member, target, given);
+    },
+  });
+  const reported: unknown[] = [];
+  const llm = scriptedModel([1, 2].map(() => streams(["So ", { text: "it is.", delayMs: 1000 }])));
+  const onError = (error: unknown): void => void reported.push(error);
+  const { client, server } = responding(llm, { clock, store }, { clock, onError });
+  const { id } = await client.responses.create({ ...asked, background: true });
+  const read = await server.fetch(new Request(`http://localhost/v1/responses/${id}?stream=true`));
+  const waiting = client.responses.create(asked).then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  await expect.poll(() => llm.calls.length).toBe(2);
+  breaking.isBroken = true;
+  const text = read.text().then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  await clock.advance(1000);
+  expect(await waiting).toMatchObject({ status: 503, message: expect.not.stringContaining("secret") });
+  expect(String(await text)).toBe("Error: the stream broke off");
+  expect(reported.map(String)).toEqual([1, 2].map(() => expect.stringContaining("disk at /secret")));
+});
+
+test("refusals are the client's business: nobody else is told", async () => {
+  const reported: unknown[] = [];
+  const { client } = responding(scriptedModel([]), {}, { onError: (error) => reported.push(error) });
+  await expect(client.responses.create({ model: "any", input: [] })).rejects.toMatchObject({ status: 400 });
+  expect(reported).toEqual([]);
+});
+
+test.each(["", "x", "1e2", "0x3", " 3", "-2", "1.5", "Infinity"])(
+  "starting_after=%j is no number of an event",
+  async (after) => {
+    const { client, server } = responding(scriptedModel([reply("Hello.")]));
+    const { id } = await client.responses.create(asked);
+    const path = `/v1/responses/${id}?stream=true&starting_after=${encodeURIComponent(after)}`;
+    await expect(streamed(server, path)).rejects.toThrow("must be the number of an event");
+  },
+);
+
+test("a response and an item of a thread whose id is as long as may be are read by their own", async () => {
+  const { client, host } = responding(scriptedModel([reply("Hello.")]));
+  const conversation = "t".repeat(128);
+  await host.thread(conversation).start();
+  const { id, output } = await client.responses.create({ ...asked, conversation });
+  expect((await client.responses.retrieve(id)).id).toBe(id);
+  const item = await client.conversations.items.retrieve(output[0]?.id ?? "", { conversation_id: conversation });
+  expect(item).toMatchObject({ role: "assistant" });
+});
