@@ -30,7 +30,7 @@ describe("paths", () => {
     expect(await (await server.fetch(at("/things/all"))).text()).toBe("all");
   });
 
-  it.each(["%2e%2e%2f", "%2E%2E%2Fetc", "a.b", "%00", "%", "%ff", "a%20b", "é", "x".repeat(129), "..%5c", "a%2fb"])(
+  it.each(["%2e%2e%2f", "%2E%2E%2Fetc", "a.b", "%00", "%", "%ff", "a%20b", "é", "x".repeat(193), "..%5c", "a%2fb"])(
     "lead nowhere with the id %s",
     async (id) => {
       expect(await errorOf(await server.fetch(at(`/things/${id}`)))).toMatchObject({ status: 400, param: "id" });
