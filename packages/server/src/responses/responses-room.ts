@@ -102,7 +102,7 @@ export const findLeg = async (room: ShowingRoom, place: LegPlace): Promise<Reada
     room.turns.forgetTurn(threadId, turn);
   }
   const state = await thread.state();
-  const record = state === null ? null : await recordOf(thread, state, turn);
+  const record = state === null ? null : turnRecord(await thread.exportJournal(), state, turn);
   if (record === null) return null;
   const recorded = record.legs[leg - 1];
   if (recorded !== undefined && recorded.facts.endedAt !== null) return recordedLeg(recorded);
@@ -115,10 +115,6 @@ export const findLeg = async (room: ShowingRoom, place: LegPlace): Promise<Reada
 const isAskedIn = (state: State, { number, askId }: Pick<RunningTurn, "number" | "askId">): boolean =>
   state.context.open?.number === number ||
   turnNumbered(state, number)?.asks.some((ask) => ask.askId === askId) === true;
-
-/** A turn by its journal; null where there is none. */
-export const recordOf = async (thread: HostedThread, state: State, turn: number): Promise<TurnRecord | null> =>
-  turnRecord(await thread.exportJournal(), state, turn);
 
 /** Shows a turn from here on that is under way, as this process does not show it yet. */
 export const showTurn = (room: ShowingRoom, thread: HostedThread, number: number, record: TurnRecord): RunningTurn => {
