@@ -389,3 +389,22 @@ test("a body that is missing is none", async () => {
     param: "items",
   });
 });
+
+test("what several clients change at a time is changed by one after the other", async () => {
+  const { client } = served();
+  const { id } = await client.conversations.create({ items: [user("a"), assistant("b"), user("c")] });
+  const items = await all(client.conversations.items.list(id));
+  const newest = items[0]?.id ?? "";
+  const removed = [1, 2, 3].map(() => refusal(client.conversations.items.delete(newest, { conversation_id: id })));
+  const statuses = (await Promise.all(removed)).map(({ status }) => status);
+  expect(statuses).toEqual([200, 404, 404]);
+  const exchange = (name: string) => [user(`${name}1`), assistant(`${name}2`), user(`${name}3`), assistant(`${name}4`)];
+  const added = ["x", "y"].map((name) => client.conversations.items.create(id, { items: exchange(name) }));
+  const lists = (await Promise.all(added)).map(({ data }) => data.map(inShort));
+  expect(lists).toEqual(["x", "y"].map((name) => exchange(name).map(({ role, content }) => `${role} ${content}`)));
+  expect((await all(client.conversations.items.list(id, { order: "asc" }))).map(inShort)).toEqual([
+    "user a",
+    "assistant b",
+    ...lists.flat(),
+  ]);
+});

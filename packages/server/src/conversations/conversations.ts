@@ -11,7 +11,7 @@ import { itemIn, itemsIn } from "./path-items.ts";
 export const conversationRoutes = (host: Host, context: ServerContext): readonly Route[] => [
   ...routesOfAll(host, context),
   ...routesOfOne(host),
-  ...routesOfItems(host),
+  ...routesOfItems(host, context),
 ];
 
 const routesOfAll = (host: Host, { threadPrefix }: ServerContext): readonly Route[] => [
@@ -79,7 +79,7 @@ const routesOfOne = (host: Host): readonly Route[] => [
   },
 ];
 
-const routesOfItems = (host: Host): readonly Route[] => [
+const routesOfItems = (host: Host, { lines }: ServerContext): readonly Route[] => [
   {
     method: "GET",
     path: "/v1/conversations/:conversation_id/items",
@@ -101,7 +101,7 @@ const routesOfItems = (host: Host): readonly Route[] => [
     handle: async (call) => {
       const thread = await threadOf(host, call);
       const { items } = await call.body(itemsSchema);
-      const added = await addItems(thread, items);
+      const added = await lines.next(thread.id, () => addItems(thread, items));
       if (added === null) throw notThere(call);
       return Response.json(listOf(added, false));
     },
@@ -123,7 +123,8 @@ const routesOfItems = (host: Host): readonly Route[] => [
     description: "Takes the newest item back.",
     handle: async (call) => {
       const thread = await threadOf(host, call);
-      if (!(await takeBack(thread, call.parameters["item_id"] ?? ""))) throw notThere(call);
+      const id = call.parameters["item_id"] ?? "";
+      if (!(await lines.next(thread.id, () => takeBack(thread, id)))) throw notThere(call);
       return shown(call, thread);
     },
   },

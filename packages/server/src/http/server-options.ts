@@ -2,6 +2,7 @@ import type { Clock } from "@colloquy/host";
 import { type OptionNames, problemOfOptions } from "@colloquy/host/store";
 import { ConfigurationError } from "@colloquy/machine";
 import type { Principal } from "./route.ts";
+import { ThreadLines } from "./thread-lines.ts";
 
 /** Who may ask: all who bear a token, or what a function says of a request; null is nobody (401). */
 export type Authenticate =
@@ -43,7 +44,9 @@ export interface HttpOptions {
 }
 
 /** What all routes have of their server: its options, after their defaults. */
-export type ServerContext = Readonly<Required<HttpOptions>>;
+export interface ServerContext extends Readonly<Required<HttpOptions>> {
+  readonly lines: ThreadLines;
+}
 
 /** Options after their defaults. @throws ConfigurationError for one that is invalid */
 export const serverContextOf = (options: HttpOptions): ServerContext => {
@@ -85,6 +88,7 @@ export const serverContextOf = (options: HttpOptions): ServerContext => {
       }
     },
     clock: options.clock ?? computerClock,
+    lines: new ThreadLines(),
   };
 };
 

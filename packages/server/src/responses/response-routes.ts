@@ -1,4 +1,4 @@
-import type { Host } from "@colloquy/host";
+import { EventRefusedError, type Host, type HostedThread } from "@colloquy/host";
 import type { JsonObject } from "@colloquy/machine";
 import { z } from "zod";
 import { eventStream } from "../http/event-stream.ts";
@@ -42,7 +42,12 @@ export const responseRoutes = (
       if (place !== null) return handle(call, place);
       if (!("askId" in given)) throw notFound();
       if (method === "DELETE" || path === "/input_items") throw stillQueued();
-      return answerQueued(room, call, given);
+      const queued = await answerQueued(room, call, given);
+      if (queued !== null) return queued;
+      // It had its turn meanwhile.
+      const begun = await turnPlaceOf(room, given);
+      if (begun === null) throw notFound();
+      return handle(call, begun);
     },
   });
   return [
@@ -139,18 +144,27 @@ const answersTo = async (room: ResponsesRoom, place: LegPlace): Promise<readonly
 const cancel = async (room: ResponsesRoom, place: LegPlace): Promise<Response> => {
   const leg = await foundLeg(room, place);
   if (leg.facts().endedAt !== null) return Response.json(responseObject(leg.facts()));
-  await room.host.thread(place.threadId).cancel("cancelled by the client");
+  const thread = room.host.thread(place.threadId);
+  const asks = await thread.look(({ context: { open } }) => (open?.number === place.turn ? open.asks : []));
+  // By its asks: what is open when they are cancelled may be another turn.
+  for (const { askId } of asks ?? []) await cancelAsk(thread, askId);
   await leg.ended;
   return Response.json(responseObject(leg.facts()));
 };
 
-/** A response that has no turn yet is read, streamed from when it has one, and withdrawn. */
-const answerQueued = async (room: ResponsesRoom, call: Call, place: QueuedPlace): Promise<Response> => {
+/** What was over already, or is not there, is no less cancelled. */
+const cancelAsk = (thread: HostedThread, askId: string): Promise<void> =>
+  thread.cancel("cancelled by the client", askId).catch((thrown: unknown) => {
+    if (!(thrown instanceof EventRefusedError)) throw thrown;
+  });
+
+/** A response that has no turn yet is read, streamed from when it has one, and withdrawn. Null where it has one by now. */
+const answerQueued = async (room: ResponsesRoom, call: Call, place: QueuedPlace): Promise<Response | null> => {
   const thread = room.host.thread(place.threadId);
   const { askId } = place;
-  if (call.request.method === "POST") await thread.cancel("cancelled by the client", askId);
+  if (call.request.method === "POST") await cancelAsk(thread, askId);
   const facts = await queuedFacts(thread, place);
-  if (facts === null) throw notFound();
+  if (facts === null) return null;
   const isStream = call.request.method === "GET" && call.url.searchParams.get("stream") === "true";
   if (!isStream || facts.endedAt !== null) return Response.json(responseObject(facts));
   const stream = call.openStream();

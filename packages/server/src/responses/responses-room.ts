@@ -9,7 +9,6 @@ import type { LegPlace } from "./response-id.ts";
 import { endTypeOf, RunningTurn, type ShownLeg } from "./running-turn.ts";
 import type { ModelParameters } from "./response-request.ts";
 import { RunningTurns } from "./running-turns.ts";
-import { ThreadLines } from "./thread-lines.ts";
 
 /** How responses are asked for and kept. */
 export interface ResponsesOptions {
@@ -38,7 +37,7 @@ export interface ResponsesRoom extends ShowingRoom {
   readonly threadPrefix: ServerContext["threadPrefix"];
   readonly models: readonly string[] | null;
   readonly modelParameters: ModelParameters;
-  readonly lines: ThreadLines;
+  readonly lines: ServerContext["lines"];
   /** The same for what is not to be stored: nothing of it is found by an id. */
   readonly unstored: ShowingRoom;
 }
@@ -54,7 +53,7 @@ export interface ReadableLeg {
 /** The room of a host. */
 export const responsesRoom = (
   host: Host,
-  { clock, threadPrefix }: ServerContext,
+  { clock, threadPrefix, lines }: ServerContext,
   options: ResponsesOptions,
 ): ResponsesRoom => {
   const problem = problemOfOptions("threadServer: responses", options, optionNames);
@@ -71,8 +70,8 @@ export const responsesRoom = (
     },
     turns: new RunningTurns(clock, bounds),
   };
-  const shared = { host, clock, threadPrefix, models, modelParameters, unstored };
-  return { ...shared, turns: new RunningTurns(clock, bounds), lines: new ThreadLines() };
+  const shared = { host, clock, threadPrefix, lines, models, modelParameters, unstored };
+  return { ...shared, turns: new RunningTurns(clock, bounds) };
 };
 
 const optionNames: OptionNames<ResponsesOptions> = {

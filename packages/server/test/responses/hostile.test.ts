@@ -197,6 +197,16 @@ describe("while a conversation is busy", () => {
     expect(systems).toEqual(["Rhyme.", "Rhyme.", "Shout."].map((text) => [{ type: "text", text }]));
   });
 
+  test("a response is cancelled as often as anybody likes, and no other with it", async () => {
+    const { ask, client, clock } = await busy();
+    const [first, second, third] = [await ask({}), await ask({}), await ask({})];
+    const cancel = async ({ id }: OpenAI.Responses.Response) => (await client.responses.cancel(id)).status;
+    expect([await cancel(second), await cancel(second)]).toEqual(["cancelled", "cancelled"]);
+    expect(await Promise.all([first, first, first].map(cancel))).toEqual(["cancelled", "cancelled", "cancelled"]);
+    await clock.advance(1000);
+    expect((await client.responses.retrieve(third.id)).status).toBe("completed");
+  });
+
   test("a request that is withdrawn is answered as cancelled, streamed or not", async () => {
     const { ask, server, host } = await busy();
     await ask({});
