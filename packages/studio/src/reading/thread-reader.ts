@@ -120,7 +120,7 @@ class Reading implements ReadThread {
 
   #follow(before: State, entry: Entry): State {
     try {
-      // `foldEntry` refuses a second beginning as it refuses any other nonsense.
+      // `foldEntry` also refuses a second `thread.started`.
       return foldEntry(before, entry as LaterEntry);
     } catch (thrown) {
       throw new UnreadableThreadError(`entry ${entry.seq}: ${thrown instanceof Error ? thrown.message : "unreadable"}`);

@@ -30,7 +30,7 @@ export const actingRoutes = ({ configurations }: StudioOptions, read: Reader): r
     path: `/studio/api/${path}`,
     description,
     body: schema,
-    handle: async (call) => answer(await refusing(async () => act(call, await call.body(schema)))),
+    handle: async (call) => answer(await act(call, await call.body(schema))),
   });
   return [
     post(
@@ -101,13 +101,3 @@ const askedIn = (messages: readonly Message[]): readonly MessageDraft[] => {
 };
 
 const contentTypes: ReadonlySet<string> = new Set<ContentPart["type"]>(["text", "data", "image", "opaque"]);
-
-/** What a host refuses is for whoever asked: it says in words what would help. */
-const refusing = async <Result>(act: () => Promise<Result>): Promise<Result> => {
-  try {
-    return await act();
-  } catch (thrown) {
-    if (thrown instanceof HttpError || !(thrown instanceof Error)) throw thrown;
-    throw new HttpError(409, thrown.message, { code: thrown.name });
-  }
-};

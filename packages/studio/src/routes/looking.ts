@@ -1,4 +1,4 @@
-import type { StoredThread } from "@colloquy/host";
+import type { SearchPage, StoredThread, ThreadPage } from "@colloquy/host";
 import { fingerprintOf, type State } from "@colloquy/machine";
 import { type Call, eventStream, HttpError, type Route } from "@colloquy/server";
 import { chartOf } from "../projections/chart.ts";
@@ -6,7 +6,6 @@ import { promptView, type WholePrompt } from "../projections/prompt-view.ts";
 import { differenceOf, factsOf, overviewOf, spokenIn, treeOf } from "../projections/thread-views.ts";
 import { changedThreads } from "../reading/changed-threads.ts";
 import type { ReadThread } from "../reading/thread-reader.ts";
-import type { SearchPage, ThreadPage } from "@colloquy/host";
 import type { EntryView, Setup, UnitView } from "../wire/wire.ts";
 import type { StudioOptions } from "./options.ts";
 import { answer, entryIn, pageIn, type Reader, textIn, threadIn } from "./query.ts";
@@ -83,9 +82,7 @@ const setupOf = ({ store, configurations, models = [], about }: StudioOptions): 
 const blocksOf = async function* (call: Call, changes: AsyncIterable<readonly StoredThread[]>): AsyncGenerator<string> {
   for await (const changed of changes) {
     const threads = await usable(call, changed);
-    if (threads.length > 0)
-      yield `event: threads
-data: ${JSON.stringify(threads)}`;
+    if (threads.length > 0) yield `event: threads\ndata: ${JSON.stringify(threads)}`;
   }
 };
 
