@@ -19,22 +19,12 @@ export class LegLog {
     this.#onGrowth = onGrowth;
   }
 
-  /** What it holds, in UTF-16 units. */
-  get characters(): number {
-    return this.#characters;
-  }
-
   get isEnded(): boolean {
     return this.#isEnded;
   }
 
   get isLost(): boolean {
     return this.#lost !== null;
-  }
-
-  /** How many events there were. */
-  get size(): number {
-    return this.#blocks.length;
   }
 
   add(event: LegEvent): void {

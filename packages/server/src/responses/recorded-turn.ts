@@ -25,7 +25,7 @@ export interface Recorded {
  * shown live. A host's own replay knows neither approvals nor the legs between them.
  *
  * @param said the turn as the state has it: what was redacted since stands there.
- * @param status how it ended; null while it is open.
+ * @param ended when and how it ended; null while it is open.
  */
 export function* recordedTurn(
   entries: readonly Entry[],
@@ -34,19 +34,12 @@ export function* recordedTurn(
 ): Generator<Recorded, undefined> {
   const reader = new TurnReader(said);
   const first = entries.findIndex(({ event }) => "effectId" in event && turnOfEffect(event.effectId) === said.number);
-  for (let index = first; index >= 0 && index < entries.length; index++) {
-    const event = entries[index]?.event;
-    if (event === undefined) break;
+  for (const entry of first < 0 ? [] : entries.slice(first)) {
+    const { event } = entry;
     if (ended !== null && "effectId" in event && (turnOfEffect(event.effectId) ?? 0) > said.number) break;
-    const entry = entries[index];
-    if (entry === undefined) break;
     const parts = [...reader.partsOf(entry)];
     if (parts.length > 0 || "usage" in event)
-      yield {
-        at: event.at,
-        parts,
-        usage: "usage" in event ? (event.usage ?? null) : null,
-      };
+      yield { at: event.at, parts, usage: "usage" in event ? (event.usage ?? null) : null };
   }
   if (ended !== null) {
     const end: TurnPart = { type: "turn.ended", turn: said.number, status: ended.status };

@@ -4,9 +4,9 @@ import { ConfigurationError, type State, turnNumbered } from "@colloquy/machine"
 import type { ServerContext } from "../http/server-options.ts";
 import { blockOf } from "./leg-log.ts";
 import { type TurnRecord, turnRecord, type LegRecord } from "./leg-records.ts";
-import { errorOf, figuresSum, type LegFacts, responseObject, statusOf } from "./response-object.ts";
+import { figuresSum, type LegFacts, responseObject } from "./response-object.ts";
 import type { LegPlace } from "./response-id.ts";
-import { endTypeOf, RunningTurn, type ShownLeg } from "./running-turn.ts";
+import { endEventsOf, RunningTurn, type ShownLeg } from "./running-turn.ts";
 import type { ModelParameters } from "./response-request.ts";
 import { RunningTurns } from "./running-turns.ts";
 
@@ -148,14 +148,11 @@ export const recordedLeg = ({ facts, events }: LegRecord): ReadableLeg => ({
 /** The whole stream of a leg that is over, made from its journal. */
 async function* synthesised(facts: LegFacts, events: LegRecord["events"]): AsyncGenerator<string, undefined> {
   const begun = responseObject({ ...facts, endedAt: null, outcome: null, items: [], usage: null });
-  const status = statusOf(facts);
-  const failed = status === "failed" && facts.outcome !== null;
   const all = [
     { type: "response.created", response: begun },
     { type: "response.in_progress", response: begun },
     ...events,
-    ...(failed && facts.outcome !== null ? [{ type: "error", param: null, ...errorOf(facts.outcome) }] : []),
-    { type: endTypeOf(status), response: responseObject(facts) },
+    ...endEventsOf(facts),
   ];
   for (const [number, event] of all.entries()) yield blockOf(event, number);
   return undefined;

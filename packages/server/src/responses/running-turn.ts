@@ -1,13 +1,13 @@
 import { type AskHandle, type HostedThread, TurnError } from "@colloquy/host";
 import type { JsonObject, TurnOutcome } from "@colloquy/machine";
 import type { LegLog } from "./leg-log.ts";
+import type { LegEvent } from "./leg-writer.ts";
 import {
   errorOf,
   figuresOf,
   figuresSince,
   type LegFacts,
   responseObject,
-  type ResponseStatus,
   statusOf,
   type TokenFigures,
 } from "./response-object.ts";
@@ -168,18 +168,14 @@ export class RunningTurn {
     const usage = figuresSince(end.usage, this.#before);
     this.#before = end.usage;
     shown.facts = { ...shown.facts, endedAt: end.at, outcome: end.outcome, items: this.output.items, usage };
-    const response = responseObject(shown.facts);
-    const status = statusOf(shown.facts);
-    if (status === "failed" && end.outcome !== null)
-      shown.log.add({ type: "error", param: null, ...errorOf(end.outcome) });
-    shown.log.add({ type: endTypeOf(status), response });
+    for (const event of endEventsOf(shown.facts)) shown.log.add(event);
     shown.log.end();
     this.#ends.get(leg)?.resolve();
     this.#ends.delete(leg);
     this.#keeper.keep(this, leg);
   }
 
-  /** The host could not go on: who waits learns why, and who reads is cut off. */
+  /** The host could not go on: those that wait learn why, and readers are cut off. */
   #fail(thrown: unknown): void {
     this.#next.reject(thrown);
     this.#next = withoutWarning();
@@ -195,9 +191,15 @@ export class RunningTurn {
   }
 }
 
-/** The event with which a response of that status ends. */
-export const endTypeOf = (status: ResponseStatus): string =>
-  status === "completed" || status === "failed" ? `response.${status}` : "response.incomplete";
+/** The events with which the stream of a leg ends. */
+export const endEventsOf = (facts: LegFacts): readonly LegEvent[] => {
+  const status = statusOf(facts);
+  const type = status === "completed" || status === "failed" ? `response.${status}` : "response.incomplete";
+  const end = { type, response: responseObject(facts) };
+  return status === "failed" && facts.outcome !== null
+    ? [{ type: "error", param: null, ...errorOf(facts.outcome) }, end]
+    : [end];
+};
 
 /** A promise that may be rejected without anybody who waits for it. */
 const withoutWarning = <Value>(): PromiseWithResolvers<Value> => {
