@@ -11,6 +11,7 @@ import { uiRoutes } from "./ui/routes.ts";
 
 /** How threads are served. */
 export interface ThreadServerOptions extends HttpOptions {
+  /** How responses are asked for and kept, under `/v1/responses`. */
   readonly responses?: ResponsesOptions;
   /** What pages of the AI SDK are served with, under `/ui`. */
   readonly ui?: UiOptions;

@@ -3,6 +3,7 @@ import { cursorOf } from "@colloquy/host/store";
 import type { JsonObject, State } from "@colloquy/machine";
 import { z } from "zod";
 import { type Call, HttpError, type Route } from "../http/route.ts";
+import { listPage, pageQuery } from "../http/list-page.ts";
 import type { ServerContext } from "../http/server-options.ts";
 import { addItems, conversationOf, takeBack } from "./changes.ts";
 import { itemIn, itemsIn } from "./path-items.ts";
@@ -38,12 +39,12 @@ const routesOfAll = (host: Host, { threadPrefix }: ServerContext): readonly Rout
     method: "GET",
     path: "/v1/conversations",
     description: "The conversations that there are for whoever asks, the newest first.",
-    query: pageSchema,
+    query: pageQuery,
     handle: async (call) => {
-      const { limit, order, after } = call.query(pageSchema);
+      const { limit, order, after } = call.query(pageQuery);
       const found = await listed(host, call, { limit: limit + 1, order, after });
       const data = found.slice(0, limit);
-      return Response.json(listOf(data, found.length > limit));
+      return listPage(data, found.length > limit);
     },
   },
 ];
@@ -84,13 +85,13 @@ const routesOfItems = (host: Host, { lines }: ServerContext): readonly Route[] =
     method: "GET",
     path: "/v1/conversations/:conversation_id/items",
     description: "The items of a conversation, the newest first.",
-    query: pageSchema,
+    query: pageQuery,
     handle: async (call) => {
-      const range = call.query(pageSchema);
+      const range = call.query(pageQuery);
       const page = await look(call, await threadOf(host, call), (state) => ({ found: itemsIn(state, range) }));
       if (page.found === null)
         throw new HttpError(400, `there is no item "${range.after}" in this conversation`, { param: "after" });
-      return Response.json(listOf(page.found.items, page.found.hasMore));
+      return listPage(page.found.items, page.found.hasMore);
     },
   },
   {
@@ -103,7 +104,7 @@ const routesOfItems = (host: Host, { lines }: ServerContext): readonly Route[] =
       const { items } = await call.body(itemsSchema);
       const added = await lines.next(thread.id, () => addItems(thread, items));
       if (added === null) throw notThere(call);
-      return Response.json(listOf(added, false));
+      return listPage(added, false);
     },
   },
   {
@@ -142,14 +143,6 @@ const createSchema = z.strictObject({ items: inputItems.nullish(), metadata: met
 const updateSchema = z.strictObject({ metadata: metadataSchema });
 const itemsSchema = z.strictObject({ items: inputItems });
 
-const pageSchema = z.object({
-  after: z.string().optional(),
-  limit: z.coerce.number().int().min(1).max(100).default(20),
-  order: z.enum(["asc", "desc"]).default("desc"),
-  // What there is besides is always shown.
-  include: z.array(z.string()).optional(),
-});
-
 /** The thread that a call names. @throws HttpError 404 for one that this principal may not use */
 const threadOf = async (host: Host, call: Call): Promise<HostedThread> => {
   const id = call.parameters["conversation_id"] ?? "";
@@ -185,14 +178,6 @@ const conversation = (thread: {
   // Seconds.
   created_at: Math.floor(thread.createdAt / 1_000),
   metadata: thread.metadata,
-});
-
-const listOf = (data: readonly { readonly id: string }[], hasMore: boolean) => ({
-  object: "list",
-  data,
-  first_id: data[0]?.id ?? null,
-  last_id: data.at(-1)?.id ?? null,
-  has_more: hasMore,
 });
 
 /** Up to so many conversations that this principal may use. Threads whose ids no path can name are left out. */

@@ -2,7 +2,7 @@ import { HttpError } from "./http-error.ts";
 import type { Route } from "./route.ts";
 
 /** A route, and what its path says. */
-export interface Found {
+interface Found {
   readonly route: Route;
   readonly parameters: Readonly<Record<string, string>>;
 }

@@ -94,15 +94,13 @@ class RoutesServer implements ThreadServer {
     return { call, release: () => stream?.release() };
   }
 
-  /** What a route threw, as an answer. What is no refusal is said to whoever runs the server only. */
+  /** What a route threw, as an answer. What is no refusal is reported to the operator alone: it may hold a secret. */
   #refuse(thrown: unknown, requestId: string): Response {
-    const problem = thrown instanceof HttpError ? thrown : problemOfHost(thrown);
-    if (problem !== null && problem !== thrown && problem.status >= 500) this.#context.onError(thrown, requestId);
-    if (problem !== null) return errorResponse(problem);
-    this.#context.onError(thrown, requestId);
-    return errorResponse(
-      new HttpError(500, `something went wrong here; whoever runs this server finds it by ${requestId}`),
-    );
+    if (thrown instanceof HttpError) return errorResponse(thrown);
+    const internal = `the server failed; its operator finds the reason under request ${requestId}`;
+    const problem = problemOfHost(thrown) ?? new HttpError(500, internal);
+    if (problem.status >= 500) this.#context.onError(thrown, requestId);
+    return errorResponse(problem);
   }
 
   async #drain(): Promise<void> {

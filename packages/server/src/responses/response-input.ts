@@ -81,7 +81,7 @@ const conversationIn = (items: readonly Numbered[]): Pick<ResponseInput, "system
   const read = fromResponseItems(items.map(({ value }) => value));
   if (Either.isLeft(read)) {
     const place = items[read.left.index ?? 0]?.index ?? 0;
-    throw new HttpError(400, `input.${place}: ${read.left.reason}`, { param: `input[${place}]` });
+    throw new HttpError(400, `input[${place}]: ${read.left.reason}`, { param: `input[${place}]` });
   }
   const { system, turns } = read.right;
   const last = turns.at(-1) ?? [];
@@ -111,7 +111,7 @@ const isSaid = (draft: SeedDraft): draft is MessageDraft => draft.role !== "assi
 
 const placeOfReference = (id: Json | undefined, index: number): ItemPlace => {
   const place = typeof id === "string" ? placeOfItem(id) : null;
-  if (place === null) throw notFound(`input.${index}: there is no item ${JSON.stringify(id)}; send the item itself`);
+  if (place === null) throw notFound(`input[${index}]: there is no item ${JSON.stringify(id)}; send the item itself`);
   return place;
 };
 
@@ -120,7 +120,7 @@ const answerIn = ({ value: item, index }: Numbered): CallAnswer => {
   const place = typeof id === "string" ? placeOfItem(id) : null;
   if (place?.kind !== "call")
     throw notFound(
-      `input.${index}: no call ${JSON.stringify(id)} waits for its output; send the call as well, before it`,
+      `input[${index}]: no call ${JSON.stringify(id)} waits for its output; send the call as well, before it`,
     );
   const [turn = []] = conversationIn([
     { value: { type: "function_call", call_id: "1", name: "call", arguments: "{}" }, index },
@@ -135,9 +135,9 @@ const approvalIn = ({ value, index }: Numbered): ApprovalAnswer => {
   const place = typeof id === "string" ? placeOfItem(id) : null;
   const number = Number(/^mcpr(\d+)$/u.exec(place?.kind ?? "")?.[1]);
   if (place === null || !(number > 0))
-    throw notFound(`input.${index}: there is no approval request ${JSON.stringify(id)}`);
+    throw notFound(`input[${index}]: there is no approval request ${JSON.stringify(id)}`);
   if (typeof approve !== "boolean")
-    throw new HttpError(400, `input.${index}: approve must be true or false`, { param: `input[${index}].approve` });
+    throw new HttpError(400, `input[${index}]: approve must be true or false`, { param: `input[${index}].approve` });
   return { place, number, approve, reason: typeof reason === "string" ? reason : null };
 };
 

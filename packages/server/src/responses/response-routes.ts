@@ -3,6 +3,7 @@ import type { JsonObject } from "@colloquy/machine";
 import { z } from "zod";
 import { eventStream } from "../http/event-stream.ts";
 import { HttpError } from "../http/http-error.ts";
+import { listPage, pageQuery } from "../http/list-page.ts";
 import type { Call, Route } from "../http/route.ts";
 import type { ServerContext } from "../http/server-options.ts";
 import { inputItemsOf, outputItem, saidIn } from "../items/turn-items.ts";
@@ -27,27 +28,24 @@ export const responseRoutes = (
   options: ResponsesOptions = {},
 ): readonly Route[] => {
   const room = responsesRoom(host, context, options);
-  const at = (
-    method: Route["method"],
-    path: string,
-    description: string,
-    handle: (call: Call, place: LegPlace) => Promise<Response>,
+  const of = (
+    route: Omit<Route, "handle">,
+    handle: (room: ResponsesRoom, call: Call, place: LegPlace) => Promise<Response>,
   ): Route => ({
-    method,
-    path: `/v1/responses/:id${path}`,
-    description,
+    ...route,
+    path: `/v1/responses/:id${route.path}`,
     handle: async (call) => {
       const given = await placeIn(call);
       const place = await turnPlaceOf(room, given);
-      if (place !== null) return handle(call, place);
+      if (place !== null) return handle(room, call, place);
       if (!("askId" in given)) throw notFound();
-      if (method === "DELETE" || path === "/input_items") throw stillQueued();
+      if (route.method === "DELETE" || route.path === "/input_items") throw stillQueued();
       const queued = await answerQueued(room, call, given);
       if (queued !== null) return queued;
       // It had its turn meanwhile.
       const begun = await turnPlaceOf(room, given);
       if (begun === null) throw notFound();
-      return handle(call, begun);
+      return handle(room, call, begun);
     },
   });
   return [
@@ -58,11 +56,19 @@ export const responseRoutes = (
       body: responseRequest,
       handle: (call) => create(room, call),
     },
-    at("GET", "", "A response, or the stream of it.", (call, place) => read(room, call, place)),
-    at("GET", "/input_items", "What a response was asked with.", (call, place) => inputItems(room, call, place)),
-    at("POST", "/cancel", "Stops a response that is under way.", (_, place) => cancel(room, place)),
-    at("DELETE", "", "Takes the words of the turn of a response out of its thread, for good.", (call, place) =>
-      remove(room, call, place),
+    of({ method: "GET", path: "", description: "A response, or the stream of it.", query: readQuery }, read),
+    of(
+      { method: "GET", path: "/input_items", description: "What a response was asked with.", query: pageQuery },
+      inputItems,
+    ),
+    of({ method: "POST", path: "/cancel", description: "Stops a response that is under way." }, cancel),
+    of(
+      {
+        method: "DELETE",
+        path: "",
+        description: "Takes the words of the turn of a response out of its thread, for good.",
+      },
+      remove,
     ),
   ];
 };
@@ -78,15 +84,9 @@ const create = async (room: ResponsesRoom, call: Call): Promise<Response> => {
 
 const read = async (room: ResponsesRoom, call: Call, place: LegPlace): Promise<Response> => {
   const leg = await foundLeg(room, place);
-  const { searchParams } = call.url;
-  if (searchParams.get("stream") !== "true") return Response.json(responseObject(leg.facts()));
-  const after = searchParams.get("starting_after");
-  const from = after === null ? 0 : /^-?\d{1,15}$/u.test(after) ? Number(after) + 1 : -1;
-  if (from < 0)
-    throw new HttpError(400, `starting_after is ${JSON.stringify(after)}; it must be the number of an event`, {
-      param: "starting_after",
-    });
-  const blocks = leg.blocks(from);
+  const { stream, starting_after: after } = call.query(readQuery);
+  if (stream !== "true") return Response.json(responseObject(leg.facts()));
+  const blocks = leg.blocks(after === undefined ? 0 : after + 1);
   if (blocks === null)
     throw new HttpError(
       400,
@@ -99,32 +99,29 @@ const read = async (room: ResponsesRoom, call: Call, place: LegPlace): Promise<R
   return eventStream(call.openStream(), blocks);
 };
 
+const readQuery = z.object({
+  stream: z.string().optional(),
+  /** The number of the newest event that the client has, -1 where it has none. */
+  starting_after: z
+    .string()
+    .regex(/^(?:-1|\d{1,15})$/u, "must be the number of an event")
+    .transform(Number)
+    .optional(),
+});
+
 const inputItems = async (room: ResponsesRoom, call: Call, place: LegPlace): Promise<Response> => {
   await foundLeg(room, place);
   const state = await room.host.thread(place.threadId).state();
   const said = state === null ? null : saidIn(state, place.turn);
   const all: readonly JsonObject[] =
     said === null ? [] : place.leg === 1 ? inputItemsOf(said) : await answersTo(room, place);
-  const query = pageQuery.safeParse(Object.fromEntries(call.url.searchParams));
-  if (!query.success) throw new HttpError(400, z.prettifyError(query.error));
-  const { limit, order, after } = query.data;
+  const { limit, order, after } = call.query(pageQuery);
   const ordered = order === "asc" ? all : all.toReversed();
   const from = after === undefined ? 0 : ordered.findIndex(({ id }) => id === after) + 1;
-  const data = ordered.slice(from, from + limit);
-  return Response.json({
-    object: "list",
-    data,
-    first_id: data[0]?.["id"] ?? null,
-    last_id: data.at(-1)?.["id"] ?? null,
-    has_more: from + limit < ordered.length,
-  });
+  if (after !== undefined && from === 0)
+    throw new HttpError(400, `there is no item ${JSON.stringify(after)} in this input`, { param: "after" });
+  return listPage(ordered.slice(from, from + limit), from + limit < ordered.length);
 };
-
-const pageQuery = z.looseObject({
-  limit: z.coerce.number().int().min(1).max(100).default(20),
-  order: z.enum(["asc", "desc"]).default("desc"),
-  after: z.string().optional(),
-});
 
 /** What a later leg was asked with: the outputs of the calls of the one before it. */
 const answersTo = async (room: ResponsesRoom, place: LegPlace): Promise<readonly JsonObject[]> => {
@@ -141,7 +138,7 @@ const answersTo = async (room: ResponsesRoom, place: LegPlace): Promise<readonly
   );
 };
 
-const cancel = async (room: ResponsesRoom, place: LegPlace): Promise<Response> => {
+const cancel = async (room: ResponsesRoom, _: Call, place: LegPlace): Promise<Response> => {
   const leg = await foundLeg(room, place);
   if (leg.facts().endedAt !== null) return Response.json(responseObject(leg.facts()));
   const thread = room.host.thread(place.threadId);
@@ -165,7 +162,7 @@ const answerQueued = async (room: ResponsesRoom, call: Call, place: QueuedPlace)
   if (call.request.method === "POST") await cancelAsk(thread, askId);
   const facts = await queuedFacts(thread, place);
   if (facts === null) return null;
-  const isStream = call.request.method === "GET" && call.url.searchParams.get("stream") === "true";
+  const isStream = call.request.method === "GET" && call.query(readQuery).stream === "true";
   if (!isStream || facts.endedAt !== null) return Response.json(responseObject(facts));
   const stream = call.openStream();
   const leg = await legOfQueued(room, thread, askId);

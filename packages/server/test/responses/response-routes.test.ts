@@ -3,7 +3,8 @@ import { virtualClock } from "@colloquy/runtime-test";
 import { createHost, memoryStore, type Observer } from "@colloquy/runtime-node";
 import { describe, expect, test } from "vitest";
 import { threadServer } from "../../src/index.ts";
-import { lookUp, responding, respondingOf, streamed } from "./responding.ts";
+import { at, errorOf } from "../serving.ts";
+import { lookUp, refund, responding, respondingOf, streamed } from "./responding.ts";
 
 const asked = { model: "any", input: "Hi" } as const;
 const twoCalls = toolCalls([
@@ -26,7 +27,7 @@ describe("bad requests are refused in words, and nothing is journalled", () => {
     [{ input: [{ type: "function_call_output", call_id: "call_9", output: "x" }] }, "call_9"],
     [{ input: [{ type: "function_call_output", call_id: "call_1_1_0_nowhere", output: "x" }] }, "not there"],
     [{ input: [{ type: "item_reference", id: "msg_9" }] }, "msg_9"],
-    [{ input: [{ type: "message", role: "robot", content: "x" }] }, "input.0"],
+    [{ input: [{ type: "message", role: "robot", content: "x" }] }, "input[0]"],
     [{ input: 7 }, "input"],
   ])("%j", async (body, words) => {
     const { client, host } = responding(scriptedModel([]), {}, { responses: { models: ["any"] } });
@@ -46,6 +47,31 @@ describe("bad requests are refused in words, and nothing is journalled", () => {
     expect((await host.threads()).threads).toEqual(before);
   });
 
+  test("outputs beside an answer to an approval that nobody asked for", async () => {
+    const both = toolCalls([
+      { name: "look_up", arguments: { id: "7" } },
+      { name: "refund", arguments: { order: "A1" } },
+    ]);
+    const { client, host } = responding(scriptedModel([both]), { tools: [refund] });
+    const first = await client.responses.create({ ...asked, tools: [lookUp] });
+    const [callId = ""] = first.output.flatMap((item) => (item.type === "function_call" ? [item.call_id] : []));
+    const [request = ""] = first.output.flatMap(({ type, id }) => (type === "mcp_approval_request" ? [id ?? ""] : []));
+    const thread = host.thread(first.conversation?.id ?? "");
+    const before = await thread.exportJournal();
+    const input = [
+      outputOf(callId, "Ada"),
+      {
+        type: "mcp_approval_response" as const,
+        approval_request_id: request.replace("mcpr1", "mcpr9"),
+        approve: true,
+      },
+    ];
+    await expect(
+      client.responses.create({ model: "any", input, previous_response_id: first.id }),
+    ).rejects.toMatchObject({ status: 400, code: "no_such_call" });
+    expect(await thread.exportJournal()).toEqual(before);
+  });
+
   test("outputs that are otherwise than those that were taken", async () => {
     const { client } = responding(scriptedModel([toolCalls([{ name: "look_up", arguments: {} }]), reply("Ada.")]));
     const first = await client.responses.create({ ...asked, tools: [lookUp] });
@@ -55,6 +81,20 @@ describe("bad requests are refused in words, and nothing is journalled", () => {
     expect((await given("Ada")).output_text).toBe("Ada.");
     await expect(given("Grace")).rejects.toMatchObject({ status: 400 });
   });
+});
+
+test("what a response was asked with is read page by page", async () => {
+  const { client, server } = responding(scriptedModel([reply("Hello.")]));
+  const input = ["One", "Two", "Three"].map((content) => ({ role: "user" as const, content }));
+  const { id } = await client.responses.create({ model: "any", input });
+  const texts: string[] = [];
+  for await (const item of client.responses.inputItems.list(id, { limit: 1, order: "asc" }))
+    texts.push(JSON.stringify(item));
+  expect(texts.map((text) => /One|Two|Three/u.exec(text)?.[0])).toEqual(["One", "Two", "Three"]);
+  const refused = async (query: string): Promise<object> =>
+    errorOf(await server.fetch(at(`/v1/responses/${id}/${query}`)));
+  expect(await refused("input_items?after=nothing")).toMatchObject({ status: 400, param: "after" });
+  expect(await refused("input_items?limit=0")).toMatchObject({ status: 400, param: "limit" });
 });
 
 test("a thread that a principal may not use is not there for it", async () => {
