@@ -57,3 +57,27 @@ test.skipIf(spawnSync("curl", ["--version"]).status !== 0)("docs/server.md asks 
   expect(JSON.parse(said[3] ?? "")).toMatchObject({ openapi: "3.1.0" });
   expect(await end()).toEqual([0, null]);
 });
+
+test.each([
+  [["--prot", "1"], "Unknown option '--prot'"],
+  [["--port", "http"], '--port is "http"; it must be a whole number from 0 to 65535'],
+  [["--store", join(folder, "none", "weather.db")], "create it first"],
+])("%j is refused in words, without a stack", (args, words) => {
+  const { status, stderr } = spawnSync(process.execPath, [join(root, "examples/weather/serve.ts"), ...args], {
+    encoding: "utf8",
+  });
+  expect({ status, lines: stderr.trimEnd().split("\n").length }).toEqual({ status: 2, lines: 1 });
+  expect(stderr).toContain(words);
+});
+
+test("a port that is taken is refused with the way out", async () => {
+  const { url, end } = await served("first.db");
+  const program = join(root, "examples/weather/serve.ts");
+  const args = [program, "--port", new URL(url).port, "--store", join(folder, "second.db")];
+  const { status, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
+  expect({ status, stderr }).toEqual({
+    status: 2,
+    stderr: `listen EADDRINUSE: address already in use ${new URL(url).host}; give another as --port, or 0 for one that is free\n`,
+  });
+  expect(await end()).toEqual([0, null]);
+});
