@@ -2,7 +2,7 @@ import type { HostedThread } from "@colloquy/host";
 import { fromResponseItems, type Imported, toResponseItems } from "@colloquy/interchange";
 import type { Message, SeedDraft } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import { HttpError } from "../http/http-error.ts";
+import { HttpError, withoutRepair } from "../http/http-error.ts";
 import type { Item } from "../items/item.ts";
 import { itemIn, itemsBehind, itemsIn, newestNumber, newestOnPath, saidOnPath } from "./path-items.ts";
 
@@ -11,7 +11,7 @@ export const conversationOf = (items: readonly unknown[]): Imported => {
   const read = fromResponseItems(items);
   if (Either.isRight(read)) return read.right;
   const { index, reason } = read.left;
-  throw new HttpError(400, `items[${index}]: ${reason}`, { param: `items[${index}]` });
+  throw new HttpError(400, `items[${index}]: ${withoutRepair(reason)}`, { param: `items[${index}]` });
 };
 
 /** Adds items behind the head, each exchange as a turn; no model is called. Gives them as they stand there, oldest first; null where there is no thread. */

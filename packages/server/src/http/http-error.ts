@@ -30,3 +30,6 @@ export class HttpError extends Error {
 /** An error as all routes answer it: `{ error: { message, type, param, code } }`, as OpenAI's clients read it. */
 export const errorResponse = ({ status, message, type, param, code, headers }: HttpError): Response =>
   Response.json({ error: { message, type, param, code } }, { status, headers });
+
+/** Why items can't be read, without the advice of a function's option: no request has it. */
+export const withoutRepair = (reason: string): string => reason.replace("; or import with { repair: true }", "");

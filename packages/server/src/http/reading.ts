@@ -24,10 +24,10 @@ const parsedBy = <Value>(schema: z.ZodType<Value>, given: unknown, all: string):
   const parsed = schema.safeParse(given);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  const param = issue === undefined ? "" : paramOf(issue.path);
-  throw new HttpError(400, `${param === "" ? all : param}: ${issue?.message ?? "invalid"}`, {
-    param: param === "" ? null : param,
-  });
+  const unknown = issue?.code === "unrecognized_keys" ? issue.keys[0] : undefined;
+  const param = paramOf([...(issue?.path ?? []), ...(unknown === undefined ? [] : [unknown])]);
+  const problem = unknown === undefined ? (issue?.message ?? "invalid") : `${all} has no such member; leave it out`;
+  throw new HttpError(400, `${param === "" ? all : param}: ${problem}`, { param: param === "" ? null : param });
 };
 
 const textOf = async (request: Request, bytesMax: number): Promise<string> => {

@@ -1,7 +1,7 @@
 import type { Content, Json, JsonObject, MessageDraft, SeedDraft, SystemDraft } from "@colloquy/machine";
 import { fromResponseItems } from "@colloquy/interchange";
 import * as Either from "fp-ts/lib/Either.js";
-import { HttpError } from "../http/http-error.ts";
+import { HttpError, withoutRepair } from "../http/http-error.ts";
 import { type ItemPlace, placeOfItem } from "../items/item.ts";
 import type { ResponseRequest } from "./response-request.ts";
 
@@ -81,7 +81,7 @@ const conversationIn = (items: readonly Numbered[]): Pick<ResponseInput, "system
   const read = fromResponseItems(items.map(({ value }) => value));
   if (Either.isLeft(read)) {
     const place = items[read.left.index ?? 0]?.index ?? 0;
-    throw new HttpError(400, `input[${place}]: ${read.left.reason}`, { param: `input[${place}]` });
+    throw new HttpError(400, `input[${place}]: ${withoutRepair(read.left.reason)}`, { param: `input[${place}]` });
   }
   const { system, turns } = read.right;
   const last = turns.at(-1) ?? [];
