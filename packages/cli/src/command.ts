@@ -30,8 +30,12 @@ export const runCommand = async (args: readonly string[], setting: CommandSettin
   }
   const [name = "chat", ...words] = positionals;
   const command = commandNamed(name);
-  if (command === undefined || (words.length > 0 && command.takes === "nothing"))
-    return refused(`there is no command "${oneLine(positionals.join(" "))}"`);
+  if (command === undefined) return refused(`there is no command "${oneLine(positionals.join(" "))}"`);
+  if (words.length > 0 && command.takes === "nothing") {
+    const isStore = command.options.store !== undefined && values.store === undefined;
+    const wayOut = isStore ? "; a store is named by --store" : "";
+    return refused(`${name} takes options alone, and "${oneLine(words.join(" "))}" is none${wayOut}`);
+  }
   const stray = Object.keys(values).find((option) => !Object.hasOwn(command.options, option));
   const empty = Object.entries(values).find(
     ([option, value]) => !mayBeEmpty.has(option) && [value].flat().includes(""),

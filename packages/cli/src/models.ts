@@ -9,7 +9,7 @@ import { readTextFile } from "./text-file.ts";
 
 /** Where models are, and how they are called. */
 export interface Provider {
-  /** The server or the package, for a person. */
+  /** The server or the package, for a person; empty where there is no model at all. */
   readonly name: string;
   /** The model that is called where nothing names one. */
   readonly model: string;

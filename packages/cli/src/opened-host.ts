@@ -123,7 +123,7 @@ export const openedHost = async (
     provider,
     system,
     notices,
-    about: oneLine(`${who}${provider.model} at ${provider.name}; ${kept}${settings}`),
+    about: oneLine(`${who}${provider.model}${provider.name === "" ? "" : ` at ${provider.name}`}; ${kept}${settings}`),
     store: place === undefined ? null : placeOfStore(place),
   };
 };

@@ -60,9 +60,22 @@ export const accessOf = (
     throw new ArgumentError(
       `--host ${address} is reached by other machines: give a --token-file, whose token they have to bear`,
     );
-  const token = readTextFile(file).trim();
-  if (!/^[\x21-\x7e]+$/.test(token))
-    throw new ArgumentError(`--token-file "${file}" must hold one token, without spaces`);
+  const token = tokenIn(file);
   // No page knows the token, by whatever name it calls.
   return { authenticate: { token }, hosts: ["*"] };
 };
+
+const tokenIn = (file: string): string => {
+  let text: string;
+  try {
+    text = readTextFile(file);
+  } catch (thrown) {
+    throw new ArgumentError(`--token-file: ${reasonOf(thrown)}; it must hold one token${howToMake}`);
+  }
+  const token = text.trim();
+  if (/^[\x21-\x7e]+$/.test(token)) return token;
+  const what = token === "" ? "is empty" : "holds spaces, or what is not ASCII";
+  throw new ArgumentError(`--token-file "${file}" ${what}; it must hold one token${howToMake}`);
+};
+
+const howToMake = ": `openssl rand -hex 32 > FILE` writes one";

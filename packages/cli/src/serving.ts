@@ -26,7 +26,7 @@ export interface Listening {
 /**
  * Has a server listen on this machine. Requests that come in slowly are cut, so that none holds a connection for ever.
  *
- * @throws Error where the port is taken, or the address is not this machine's
+ * @throws Error where the port is taken or not free to use, or the address is not this machine's; in words that name it
  */
 export const listen = async (server: ThreadServer, place: ListeningPlace): Promise<Listening> => {
   const { port, address = "127.0.0.1", headMs = 10_000, requestMs = 30_000 } = place;
@@ -61,14 +61,19 @@ export const isLoopback = (address: string): boolean =>
 
 const begun = (sockets: Server, port: number, address: string): Promise<void> =>
   new Promise((resolve, reject) => {
-    sockets.once("error", (error: NodeJS.ErrnoException) =>
-      reject(
-        error.code === "EADDRINUSE"
-          ? new Error(`port ${port} of ${address} is taken; give another as --port, or 0 for one that is free`, {
-              cause: error,
-            })
-          : error,
-      ),
-    );
+    sockets.once("error", (cause: NodeJS.ErrnoException) => {
+      const problem = problemOf(cause.code, port, address);
+      reject(problem === null ? cause : new Error(problem, { cause }));
+    });
     sockets.listen(port, address, resolve);
   });
+
+const problemOf = (code: string | undefined, port: number, address: string): string | null => {
+  if (code === "EADDRINUSE")
+    return `port ${port} of ${address} is taken; give another as --port, or 0 for one that is free`;
+  if (code === "EACCES")
+    return `this user may not listen on port ${port}; give one from 1024 on as --port, or 0 for one that is free`;
+  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
+    return `"${address}" is no address of this machine; give one that is as --host, such as 127.0.0.1, or 0.0.0.0 for all`;
+  return null;
+};

@@ -68,7 +68,7 @@ const withoutModel =
   (thrown: unknown): Provider => {
     if ((options.model ?? options.provider ?? options["base-url"] ?? options.agent) !== undefined) throw thrown;
     const failure = { kind: "auth", message: reasonOf(thrown), retryable: false } as const;
-    return { name: "nobody", model: "no model", handler: () => async () => ({ type: "failed", failure }) };
+    return { name: "", model: "no model", handler: () => async () => ({ type: "failed", failure }) };
   };
 
 /** Under which prompts can be looked at, and turns tried again, beside the options that were given. */

@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { withoutSecrets } from "./models.ts";
 import { appendingFile, readTextFile } from "./text-file.ts";
@@ -20,10 +21,10 @@ export class SendError extends Error {
 export const isEndpoint = (to: string): boolean => /^https?:\/\//i.test(to);
 
 /**
- * An endpoint, or a file that is made now and that only its owner may read, with `behind` behind each body. A body is sent
+ * An endpoint, or a file that is made now and that only its owner may read, with `behind` behind each body; it is gone again where there is none. A body is sent
  * again where the endpoint is busy or does not answer: five times in all, and as late as it asks for, within a minute.
  *
- * @throws Error for a URL that is none, and for a file that is there already
+ * @throws Error for a URL that is none or not of http, and for a file that is there already
  */
 export const bodySink = (
   to: string,
@@ -33,25 +34,39 @@ export const bodySink = (
     behind,
   }: { readonly headers: Record<string, string>; readonly signal: AbortSignal; readonly behind: string },
 ): BodySink => {
-  if (!isEndpoint(to)) {
-    const file = appendingFile(to);
-    return {
-      place: to,
-      send: async (body) => {
-        file.append(body);
-        file.append(behind);
-        return null;
-      },
-      close: () => file.close(),
-    };
-  }
+  if (!isEndpoint(to)) return fileSink(to, behind);
   const url = endpointIn(to);
   return { place: withoutSecrets(url.href), send: (body) => sent(url, { headers, signal, body }, 1), close: () => {} };
 };
 
+const fileSink = (to: string, behind: string): BodySink => {
+  // A file by such a name is what nobody means.
+  if (/^[a-z][a-z\d+.-]*:\/\/|^[\w.-]+:\d+(?:\/|$)/i.test(to))
+    throw new Error(
+      "--to is no URL of http or https; give an endpoint such as http://localhost:4318/v1/traces, or a file that is not there yet",
+    );
+  const file = appendingFile(to);
+  let isEmpty = true;
+  return {
+    place: to,
+    send: async (body) => {
+      file.append(body);
+      file.append(behind);
+      isEmpty = false;
+      return null;
+    },
+    close: () => {
+      file.close();
+      // The name is free for the next try.
+      if (isEmpty) rmSync(to);
+    },
+  };
+};
+
 /** Without a path it is that of the specification; user and password are for its header. */
 const endpointIn = (to: string): URL => {
-  if (!URL.canParse(to)) throw new Error("--to begins with http and is no URL");
+  if (!URL.canParse(to))
+    throw new Error("--to begins with http and is no URL; give one such as http://localhost:4318/v1/traces");
   const url = new URL(to);
   if (url.username !== "" || url.password !== "")
     throw new Error("--to has a user or a password in it: give the header for them in a --header-file");

@@ -56,7 +56,8 @@ export const telemetry = async (
       sink.close();
     }
     const sums = `${counted(totals.spans, "span")} of ${counted(totals.threads, "thread")}`;
-    printer.line(`${sums} ${isEndpoint(to) ? "sent" : "written"} to ${named(sink.place)}`);
+    if (totals.spans === 0 && !isEndpoint(to)) printer.line(`${sums}; no file is made`);
+    else printer.line(`${sums} ${isEndpoint(to) ? "sent" : "written"} to ${named(sink.place)}`);
     return totals.failures === 0 ? exitCodes.done : exitCodes.failed;
   });
 };

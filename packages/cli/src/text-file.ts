@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 
 /**
  * The text of a file, without the byte order mark that some programs put at its beginning.
@@ -60,6 +61,10 @@ const opened = (path: string, flags: string | number, mode?: number): number => 
   } catch (thrown) {
     const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
     if (code === "EEXIST") throw new Error(`"${path}" exists already; choose another name`, { cause: thrown });
+    if (code === "ENOENT" && flags === "wx")
+      throw new Error(`"${path}" can't be made: the folder "${dirname(path)}" does not exist; create it first`, {
+        cause: thrown,
+      });
     if (code === "ENOENT") throw new Error(`there is no file or folder "${path}"`, { cause: thrown });
     if (code === "EACCES")
       throw new Error(`"${path}" is not yours to open: its permissions forbid it`, { cause: thrown });

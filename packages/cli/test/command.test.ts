@@ -27,7 +27,7 @@ test("--version is that of the package; without a command there is help", async 
 
 test.each([
   [["chta"], 'there is no command "chta"'],
-  [["threads", "now"], 'there is no command "threads now"'],
+  [["threads", "now"], 'threads takes options alone, and "now" is none; a store is named by --store'],
   [["chat", "--speed", "9"], "there is no option --speed; chat has --thread, --store, "],
   [["--speed"], "there is no option --speed. Run"],
   [["chat", "-x"], "there is no option -x; chat has"],

@@ -101,9 +101,13 @@ test("asked to end, it refuses what comes, and ends when what is under way is an
 test.each([
   [["--host", "0.0.0.0"], "--host 0.0.0.0 is reached by other machines: give a --token-file"],
   [["--host", "::"], "--host :: is reached by other machines"],
-  [["--token-file", write("empty", "\n")], "must hold one token"],
+  [
+    ["--token-file", write("token-of-one", "t"), "--host", "203.0.113.7"],
+    '"203.0.113.7" is no address of this machine',
+  ],
+  [["--token-file", write("empty", "\n")], "is empty; it must hold one token: `openssl"],
   [["--token-file", write("two", "a b\n")], "must hold one token"],
-  [["--token-file", join(folder, "none")], "there is no file or folder"],
+  [["--token-file", join(folder, "none")], "--token-file: there is no file or folder"],
   [["--port", "65536"], '--port is "65536"'],
   [["--port", "http"], '--port is "http"'],
   [

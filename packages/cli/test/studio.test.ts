@@ -54,6 +54,7 @@ test("the page is served until the process is asked to end, with the threads of 
 test.each<readonly [readonly string[], string]>([
   [[], "--store is missing"],
   [["--store", join(folder, "none.db")], "there is no file or folder"],
+  [["threads.db"], 'studio takes options alone, and "threads.db" is none; a store is named by --store'],
 ])("%j is refused", async (args, words) => {
   expect(await run("studio", ...args)).toMatchObject({ exitCode: 2, error: expect.stringContaining(words) });
 });

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -90,7 +90,8 @@ describe("colloquy telemetry", () => {
     await run("telemetry", "t", "--store", store, "--to", at("one.jsonl"));
     expect(spansIn(readFileSync(at("one.jsonl"), "utf8"))).toEqual(spans);
     const none = await run("telemetry", "none", "--store", store, "--to", at("none.jsonl"));
-    expect(none).toMatchObject({ exitCode: 1, output: `0 spans of 0 threads written to ${at("none.jsonl")}\n` });
+    expect(none).toMatchObject({ exitCode: 1, output: "0 spans of 0 threads; no file is made\n" });
+    expect(existsSync(at("none.jsonl"))).toBe(false);
     expect(none.error).toContain('there is no thread "none"');
   });
 
@@ -165,6 +166,9 @@ describe("colloquy telemetry", () => {
     [[at("nowhere.jsonl"), "--to", at("x")], "there is no file or folder"],
     [[recorded, "--to", "http://ada:canary@127.0.0.1:1"], "--to has a user or a password in it"],
     [[recorded, "--to", "http://[canary"], "--to begins with http and is no URL"],
+    [[recorded, "--to", "localhost:4318"], "--to is no URL of http or https; give an endpoint such as http://"],
+    [[recorded, "--to", "grpc://canary.example/v1"], "--to is no URL of http or https"],
+    [[recorded, "--to", at("none/x")], `the folder "${at("none")}" does not exist; create it first`],
     [[recorded, "--to", at("x"), "--header-file", written("h", "a: b")], "--header-file is for an endpoint"],
     [[recorded, "--to", "http://127.0.0.1:1", "--header-file", written("bad", "x: 1\ncanary")], 'is no "name: value"'],
   ])("refuses what can't be meant, and shows no secret: %#", async (args, problem) => {
