@@ -135,6 +135,13 @@ const cases: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
       write("token", "token"),
     ],
   ],
+  studio: () => [
+    ["studio", hostile("threads.db")],
+    ["studio", "--store", hostile("threads.db")],
+    ["studio", "--store", storePath, "--port", hostile("80")],
+    ["studio", "--store", storePath, "--options", hostile("machine.ts")],
+    ["studio", "--store", storePath, "--base-url", hostile("nowhere")],
+  ],
   telemetry: () => [
     ["telemetry", journals, "--to", join(folder, hostile("spans").replaceAll("\0", ""))],
     ["telemetry", hostile("nobody"), "--store", storePath, "--to", join(folder, "none.jsonl")],
