@@ -50,12 +50,13 @@ export const placeOf = ({
   throw new ArgumentError(`--port is "${port}"; it must be a whole number from 0 to 65535, 0 for one that is free`);
 };
 
-/** Who may ask: whoever reaches this machine's own address, else whoever has the token. @throws ArgumentError where anybody might */
+/** Who may ask: on a loopback address everybody, on any other those with the token. @throws ArgumentError for another address without a token */
 export const accessOf = (
   { "token-file": file }: Pick<OptionValues, "token-file">,
   address: string,
 ): Pick<ThreadServerOptions, "authenticate" | "hosts"> => {
-  if (file === undefined && isLoopback(address)) return {};
+  // Any of 127.0.0.0/8 may be given, and the server knows the usual names alone.
+  if (file === undefined && isLoopback(address)) return { hosts: ["localhost", "127.0.0.1", "[::1]", address] };
   if (file === undefined)
     throw new ArgumentError(
       `--host ${address} is reached by other machines: give a --token-file, whose token they have to bear`,

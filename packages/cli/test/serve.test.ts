@@ -10,6 +10,7 @@ import OpenAI, { type APIError } from "openai";
 import { once } from "node:events";
 import { afterAll, expect, test } from "vitest";
 import { runCommand } from "../src/command.ts";
+import { accessOf } from "../src/serve.ts";
 import { run } from "./run-command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "colloquy-serve-"));
@@ -51,6 +52,10 @@ test("it listens until it is asked to end", async () => {
   expect((await fetch(`${url}/nowhere`, { headers: bearer })).status).toBe(404);
   expect(await end()).toBe(0);
   await expect(fetch(url)).rejects.toThrow("fetch failed");
+});
+
+test("on any loopback address it answers to that name", () => {
+  expect(accessOf({}, "127.0.0.2").hosts).toEqual(["localhost", "127.0.0.1", "[::1]", "127.0.0.2"]);
 });
 
 test("with a token it answers those who bear it, by whatever name it is called", async () => {
