@@ -38,7 +38,7 @@ const routesOfAll = (host: Host, { threadPrefix }: ServerContext): readonly Rout
   {
     method: "GET",
     path: "/v1/conversations",
-    description: "The conversations that there are for whoever asks, the newest first.",
+    description: "The conversations that the caller may use, the newest first.",
     query: pageQuery,
     handle: async (call) => {
       const { limit, order, after } = call.query(pageQuery);
@@ -157,7 +157,7 @@ const look = async <Seen>(call: Call, thread: HostedThread, see: (state: State) 
   return seen;
 };
 
-/** What is not there, and what somebody may not use, are not told apart. */
+/** The same for what is not there and for what the caller may not use: neither says that the other exists. */
 const notThere = ({ url }: Call): HttpError =>
   new HttpError(404, `there is nothing at ${JSON.stringify(url.pathname)}`, { code: "not_found" });
 

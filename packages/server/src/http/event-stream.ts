@@ -26,7 +26,7 @@ export const eventStream = (
   return new Response(context.run(blocks), { headers: { ...headers, ...own } });
 };
 
-/** How many streams may be open, and how often the idle ones are heard of. */
+/** How many streams may be open, and how often an idle one sends a heartbeat. */
 export interface StreamLimits {
   readonly streamsMax: number;
   readonly streamsByPrincipalMax: number;

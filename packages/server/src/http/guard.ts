@@ -54,7 +54,7 @@ const isSame = async (given: string, wanted: string): Promise<boolean> => {
 const digestOf = async (text: string): Promise<Uint8Array> =>
   new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
 
-/** What a browser has to be told before a page of an allowed origin may read an answer; nothing for all others. */
+/** The headers with which a browser lets a page of an allowed origin read a response; none for other origins. */
 export const corsHeaders = (request: Request, { origins }: ServerContext): Readonly<Record<string, string>> => {
   const origin = request.headers.get("origin");
   return origin === null || !origins.includes(origin)

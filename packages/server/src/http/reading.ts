@@ -9,7 +9,7 @@ export const bodyOf = async <Body>(request: Request, schema: z.ZodType<Body>, by
   return parsedBy(schema, jsonOf(text), "the body");
 };
 
-/** What stands behind `?`, by a schema. @throws HttpError 400 */
+/** The query string, by a schema; `name[]` is a list. @throws HttpError 400 */
 export const queryOf = <Query>(url: URL, schema: z.ZodType<Query>): Query => {
   const given = new Map<string, string | readonly string[]>();
   for (const [name, value] of url.searchParams) {

@@ -3,7 +3,7 @@ import type { StreamContext } from "./event-stream.ts";
 
 export { HttpError } from "./http-error.ts";
 
-/** Who asks: whatever the authentication said. */
+/** Who asks, as the authentication says. */
 export interface Principal {
   readonly id: string;
 }
@@ -20,7 +20,7 @@ export interface Call {
   readonly signal: AbortSignal;
   /** The body as JSON, by a schema; no body is `{}`. @throws HttpError 400, 413 or 415, in words that name the member */
   body<Body>(schema: z.ZodType<Body>): Promise<Body>;
-  /** What stands behind `?`, by a schema of texts; `name[]` is a list. @throws HttpError 400, in words that name the parameter */
+  /** The query string, by a schema of texts; `name[]` is a list. @throws HttpError 400, in words that name the parameter */
   query<Query>(schema: z.ZodType<Query>): Query;
   /** Whether this principal may use that thread; a route answers 404 otherwise. */
   mayUse(threadId: string): Promise<boolean>;
@@ -40,7 +40,7 @@ export interface Route {
   readonly path: string;
   /** What it does, for the description of the server at `/openapi.json`. */
   readonly description?: string;
-  /** The schemas of what stands behind `?` and of its body, for the same description. */
+  /** The schemas of the query string and of the body, for the same description. */
   readonly query?: z.ZodObject<Readonly<Record<string, z.ZodType>>>;
   readonly body?: z.ZodType;
   handle(call: Call): Response | Promise<Response>;

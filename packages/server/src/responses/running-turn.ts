@@ -39,7 +39,7 @@ export interface LegKeeper {
   drop(turn: RunningTurn): void;
 }
 
-/** A turn as it is shown: its parts become legs, once, whoever reads them. */
+/** A turn as it is shown: its parts become legs once, however many clients read them. */
 export class RunningTurn {
   readonly thread: HostedThread;
   readonly number: number;

@@ -81,7 +81,7 @@ const askOf = async (
   const another = before !== null && isRegenerated ? `.${turnIn(messageId ?? "") ?? before.turn}` : "";
   const askId = `ui.${digestOf([last.id, JSON.stringify(last.parts)])}${another}`;
   if ((await thread.asked(askId)) !== null) return { ask: thread.rejoin(askId) };
-  // Who says something else does not answer any more, and who wants another answer does not want the one that comes.
+  // A user who says something else no longer answers; one who wants another answer no longer wants the one under way.
   const isInTheWay = await thread.look((state) =>
     before === null ? approvalsOf(state).length + callsToAnswer(state).length > 0 : state.context.open !== null,
   );

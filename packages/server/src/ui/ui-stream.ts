@@ -22,7 +22,7 @@ export interface UiStreamOptions {
   readonly behind?: number;
   /**
    * The thread, to be given for an ask that was rejoined: its older parts show that it waited, and the thread says whether it
-   * still does. Default: whoever reads the parts is in time.
+   * still does. Default: the parts are taken to be live.
    */
   readonly thread?: Pick<HostedThread, "look">;
   /** What the client reads of an error. Default: of a model call only how it failed, refusals in words, of anything else nothing. */
@@ -49,7 +49,7 @@ export async function* toUiMessageStream(
       yield* writer.take(part);
       const place = mayWait.has(part.type) ? writer.waitsAt : null;
       if (place === null) continue;
-      // Without the thread, whoever reads is in time.
+      // Without the thread, the parts are taken to be live.
       const results = thread === undefined ? [] : await thread.look((state) => resultsWhereWaiting(state, place));
       if (results === null) continue;
       yield* writer.endOfLeg(results);
@@ -58,7 +58,7 @@ export async function* toUiMessageStream(
     yield* writer.end(await endingOf(ask, errorText));
   } catch (thrown) {
     yield { type: "error", errorText: errorText(thrown) };
-    // Whoever runs the server has to hear of it.
+    // It is reported to the operator.
     if (!isExpected(thrown)) throw thrown;
   }
 }

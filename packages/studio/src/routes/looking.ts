@@ -86,7 +86,7 @@ const blocksOf = async function* (call: Call, changes: AsyncIterable<readonly St
   }
 };
 
-/** What whoever asks may see of these. */
+/** Those whose threads the caller may use. */
 const usable = async <Item extends { readonly threadId: string }>(
   call: Call,
   items: readonly Item[],
