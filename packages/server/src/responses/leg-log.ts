@@ -3,13 +3,20 @@ import type { LegEvent } from "./leg-writer.ts";
 /** The log of a leg was let go while somebody read it. */
 class LogLostError extends Error {
   override readonly name = "LogLostError";
+
+  constructor() {
+    super("what was shown of this response is not kept any more; read it again");
+  }
 }
 
 /** What was shown of one leg, event by event, for those that read it now and for those that come back. */
 export class LegLog {
   readonly #blocks: string[] = [];
   readonly #onGrowth: (characters: number) => void;
+  /** Of all that it holds, in UTF-16 units. */
   #characters = 0;
+  /** The number of the first event that is kept. */
+  #first = 0;
   #news: PromiseWithResolvers<void> | null = null;
   #isEnded = false;
   #lost: Error | null = null;
@@ -23,13 +30,14 @@ export class LegLog {
     return this.#isEnded;
   }
 
-  get isLost(): boolean {
-    return this.#lost !== null;
+  /** Whether the events from that number on are kept, or still to come. */
+  hasFrom(number: number): boolean {
+    return this.#lost === null && number >= this.#first;
   }
 
   add(event: LegEvent): void {
-    if (this.isLost) return;
-    const block = blockOf(event, this.#blocks.length);
+    if (this.#lost !== null) return;
+    const block = blockOf(event, this.#first + this.#blocks.length);
     this.#blocks.push(block);
     this.#characters += block.length;
     this.#onGrowth(block.length);
@@ -41,9 +49,18 @@ export class LegLog {
     this.#wake();
   }
 
+  /** Lets go of all events but the newest: who reads along goes on, and nobody can begin. */
+  trim(): void {
+    const gone = this.#blocks.splice(0, Math.max(this.#blocks.length - blocksAtOnce, 0));
+    const characters = gone.reduce((sum, { length }) => sum + length, 0);
+    this.#first += gone.length;
+    this.#characters -= characters;
+    this.#onGrowth(-characters);
+  }
+
   /** Lets go of all events: who reads it now is cut off, and learns why; it can be had again from the journal. */
-  lose(why: Error = new LogLostError("what was shown of this response is not kept any more; read it again")): void {
-    if (this.isLost) return;
+  lose(why: Error = new LogLostError()): void {
+    if (this.#lost !== null) return;
     this.#lost = why;
     this.#blocks.length = 0;
     this.#onGrowth(-this.#characters);
@@ -54,13 +71,13 @@ export class LegLog {
   /** The events from that number on, as they come: those that are there as one text, which costs a reader less than each alone. @throws why it was let go */
   async *read(from = 0): AsyncGenerator<string, undefined> {
     for (let next = from; ;) {
-      while (next >= this.#blocks.length && this.#lost === null) {
+      while (next >= this.#first + this.#blocks.length && this.#lost === null) {
         if (this.#isEnded) return undefined;
         this.#news ??= Promise.withResolvers();
         await this.#news.promise;
       }
-      const blocks = this.#blocks.slice(next, next + blocksAtOnce);
-      if (blocks.length === 0) throw this.#lost ?? new Error(`a log has no event ${next}`);
+      if (!this.hasFrom(next)) throw this.#lost ?? new LogLostError();
+      const blocks = this.#blocks.slice(next - this.#first, next - this.#first + blocksAtOnce);
       next += blocks.length;
       yield blocks.join("\n\n");
     }

@@ -90,7 +90,9 @@ const read = async (room: ResponsesRoom, call: Call, place: LegPlace): Promise<R
   if (blocks === null)
     throw new HttpError(
       400,
-      "the numbers of this response's events are not kept any more; leave out starting_after to have it whole",
+      leg.facts().endedAt === null
+        ? "the first events of this response are not kept any more; read it whole when it has ended"
+        : "the numbers of this response's events are not kept any more; leave out starting_after to have it whole",
       {
         param: "starting_after",
         code: "events_not_kept",

@@ -85,7 +85,7 @@ const optionNames: OptionNames<ResponsesOptions> = {
 export const readableLeg = (leg: ShownLeg): ReadableLeg => ({
   facts: () => leg.facts,
   ended: leg.ended,
-  blocks: (from) => leg.log.read(from),
+  blocks: (from) => (leg.log.hasFrom(from) ? leg.log.read(from) : null),
 });
 
 /** A leg by its place, whether it is shown here, ended long ago, or has to be taken up; null where there is none. */
@@ -94,7 +94,7 @@ export const findLeg = async (room: ShowingRoom, place: LegPlace): Promise<Reada
   const thread = room.host.thread(threadId);
   const running = room.turns.of(threadId, turn);
   const shown = running?.legs.get(leg);
-  if (running !== undefined && shown !== undefined && !shown.log.isLost) {
+  if (running !== undefined && shown !== undefined && (shown.facts.endedAt === null || shown.log.hasFrom(0))) {
     const isThere = shown.facts.endedAt === null || (await thread.look((seen) => isAskedIn(seen, running))) === true;
     if (isThere) return readableLeg(shown);
     // Its thread was deleted, and what was shown of it is to be gone as well.

@@ -67,13 +67,17 @@ export class RunningTurns implements LegKeeper {
     if (turn.legs.size === 0 && !turn.isFollowed) this.drop(turn);
   }
 
-  /** The oldest go first, ended ones before those that are under way. */
+  /** The oldest go first, ended ones before those that are under way, of which those that read along are the last to be cut off. */
   #grow(characters: number): void {
     this.#characters += characters;
-    if (characters < 0) return;
+    if (characters <= 0) return;
     for (const turn of this.#turns.values()) {
       if (this.#characters <= this.#bounds.charactersMax) return;
       for (const [leg, { log }] of turn.legs) if (log.isEnded) this.#forget(turn, leg);
+    }
+    for (const { legs } of this.#turns.values()) {
+      if (this.#characters <= this.#bounds.charactersMax) return;
+      for (const { log } of legs.values()) log.trim();
     }
     for (const { legs } of this.#turns.values()) {
       if (this.#characters <= this.#bounds.charactersMax) return;

@@ -289,6 +289,27 @@ describe("what is left", () => {
   });
 });
 
+test("an answer that is longer than all logs may hold is shown whole to who reads along, and to others when it has ended", async () => {
+  const clock = virtualClock();
+  const words = Array.from({ length: 300 }, (_, index) => ({ text: `${index} `, delayMs: 1 }));
+  const { client, server } = responding(
+    scriptedModel([streams(words)]),
+    { clock, store: memoryStore({ clock }) },
+    { clock, responses: { charactersMax: 30_000 } },
+  );
+  const { id } = await client.responses.create({ ...asked, background: true });
+  const path = `/v1/responses/${id}?stream=true`;
+  const along = streamed(server, path);
+  for (let passed = 0; passed < 290; passed++) await clock.advance(1);
+  await expect(streamed(server, path)).rejects.toThrow("when it has ended");
+  await clock.advance(10);
+  const text = words.map((word) => word.text).join("");
+  const deltas = (await along).flatMap((event) => (event.type === "response.output_text.delta" ? [event.delta] : []));
+  expect(deltas.join("")).toBe(text);
+  expect((await along).map(({ sequence_number: number }) => number)).toEqual((await along).map((_, index) => index));
+  expect((await streamed(server, path)).at(-1)).toMatchObject({ response: { output: [{ content: [{ text }] }] } });
+});
+
 test("a store that fails under way ends what waits for it; whoever runs the server learns why, and clients do not", async () => {
   const clock = virtualClock();
   const working = memoryStore({ clock });
