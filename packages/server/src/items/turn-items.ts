@@ -1,6 +1,7 @@
 import {
   type ContentPart,
   contentText,
+  type Json,
   type JsonObject,
   type Message,
   type Part,
@@ -14,6 +15,7 @@ import { toResponseItems } from "@colloquy/interchange";
 import { loadMessages } from "@colloquy/machine/storage";
 import {
   functionCallItem,
+  isJsonObject,
   type Item,
   itemId,
   mcpCallItem,
@@ -165,6 +167,14 @@ const inputItem = ({ threadId, number }: SaidTurn, message: Message, index: numb
     type: written?.type ?? "message",
     id: itemId("msg", { threadId, turn: number, step: 0, index }),
     status: "completed",
-    content: typeof content === "string" ? [{ type: "input_text", text: content }] : content,
+    content: typeof content === "string" ? [{ type: "input_text", text: content }] : wholeParts(content),
   };
 };
+
+/** The wire wants each image to say how closely it is looked at. */
+const wholeParts = (content: Json): Json =>
+  Array.isArray(content)
+    ? content.map((part: Json) =>
+        isJsonObject(part) && part["type"] === "input_image" ? { detail: "auto", ...part } : part,
+      )
+    : content;

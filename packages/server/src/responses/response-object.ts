@@ -115,8 +115,8 @@ export const responseObject = (facts: LegFacts): JsonObject => {
     usage: usage === null ? null : wireUsage(usage),
     metadata: metadata ?? {},
     tools: Array.isArray(tools) ? tools.map(wireTool) : [],
-    reasoning: reasoning ?? { effort: null, summary: null },
-    text: { format: { type: "text" }, ...(isJsonObject(text) ? text : {}) },
+    reasoning: { effort: null, summary: null, ...(isJsonObject(reasoning) ? reasoning : {}) },
+    text: wireText(isJsonObject(text) ? text : {}),
     conversation: { id: place.threadId },
   };
 };
@@ -170,6 +170,11 @@ const wireUsage = ({ input, cached, output, reasoning, total }: TokenFigures): J
   output_tokens_details: { reasoning_tokens: reasoning },
   total_tokens: total,
 });
+
+const wireText = ({ format = { type: "text" }, ...text }: JsonObject): JsonObject => {
+  const isSchema = isJsonObject(format) && format["type"] === "json_schema";
+  return { ...text, format: isSchema ? { description: null, strict: false, ...format } : format };
+};
 
 const wireTool = (tool: unknown): JsonObject => ({
   description: null,

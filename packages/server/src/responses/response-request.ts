@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "@colloquy/machine";
 import { z } from "zod";
+import { isJsonObject } from "../items/item.ts";
 
 const name = z.string().regex(/^[A-Za-z0-9_-]{1,128}$/u, "must be of 1 to 128 letters, digits, _ and -");
 
@@ -133,10 +134,13 @@ const given = (members: Readonly<Record<string, unknown>>): JsonObject =>
     Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined && value !== null)),
   );
 
-const chatToolChoice = (choice: ResponseRequest["tool_choice"]): unknown =>
-  typeof choice === "object" && choice?.["type"] === "function"
-    ? { type: "function", function: { name: choice["name"] } }
-    : choice;
+const chatToolChoice = (choice: ResponseRequest["tool_choice"]): unknown => {
+  if (typeof choice !== "object" || choice === null) return choice;
+  const { type, name: called, mode = "auto", tools } = choice;
+  if (type === "function") return { type, function: { name: called } };
+  if (type !== "allowed_tools" || !Array.isArray(tools)) return choice;
+  return { type, allowed_tools: { mode, tools: tools.filter(isJsonObject).map(chatToolChoice) } };
+};
 
 const chatFormat = (format: unknown): unknown => {
   const read = z.looseObject({ type: z.string() }).safeParse(format);

@@ -136,3 +136,37 @@ test.each([
   expect(Object.keys(response)).toEqual(expect.arrayContaining(required));
   for (const name of neverNull) expect(Reflect.get(response, name)).not.toBeNull();
 });
+
+test("what a request leaves out of its parameters, its response says", async () => {
+  const { client } = served([reply("{}")]);
+  const image = { type: "input_image", image_url: "https://example.com/a.png" } as const;
+  // The type of the client wants what a server fills in.
+  const response: OpenAI.Responses.Response = await client.post("/responses", {
+    body: {
+      input: [{ role: "user", content: [image] }],
+      reasoning: { effort: "low" },
+      text: { format: { type: "json_schema", name: "answer", schema: { type: "object" } } },
+    },
+  });
+  expect(response.reasoning).toEqual({ effort: "low", summary: null });
+  expect(response.text?.format).toMatchObject({ name: "answer", description: null, strict: false });
+  const { data } = await client.responses.inputItems.list(response.id);
+  expect(data).toMatchObject([{ content: [{ ...image, detail: "auto" }] }]);
+});
+
+test("tools that are allowed reach a model for chat completions in its words", async () => {
+  const model = scriptedModel([reply("Yes.")]);
+  const { client } = responding(model);
+  const named = { type: "function", name: "look_up" } as const;
+  const choice = { type: "allowed_tools", mode: "required", tools: [named] } as const;
+  await client.responses.create({
+    model: "any",
+    input: "Hi",
+    tools: [lookUp],
+    tool_choice: { ...choice, tools: [named] },
+  });
+  expect(model.calls[0]?.model["tool_choice"]).toEqual({
+    type: "allowed_tools",
+    allowed_tools: { mode: "required", tools: [{ type: "function", function: { name: "look_up" } }] },
+  });
+});
