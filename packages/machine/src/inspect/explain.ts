@@ -72,7 +72,9 @@ export const explainCall = (machine: ConversationMachine, state: State): Explana
   if (open?.stage.type !== "responding") return null;
   const { cut, system, pins } = open.stage.call;
   const conversation = { ...context.conversation, system, pins };
-  const decided = decidePrompt(settings, { ...context, conversation, cut }, { open: () => open });
+  // What came while it is out is not in it.
+  const asSent = { ...open, joining: [], waiting: [] };
+  const decided = decidePrompt(settings, { ...context, conversation, cut, open: asSent }, { open: () => asSent });
   if (sameCut(cut, decided.cut)) return explanationOf(settings, decided);
   const { situation } = decided;
   const blocks = blocksOf(situation.thread, cut, system, situation.open(), settings.counts);
