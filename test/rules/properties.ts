@@ -8,7 +8,7 @@ import { linksOf, packagesOf } from "./workspace.ts";
  * is written down is allowed, for tests of what a certain sample has.
  */
 export const propertiesKeepTheSeed: Rule = (sources) =>
-  sources.filter((source) => isModule(source) && isTest(source) && source.path !== setup).flatMap(problemsIn);
+  sources.filter((source) => isModule(source) && isTest(source) && !saysForAll.has(source.path)).flatMap(problemsIn);
 
 /** The tests that hold anything to a property, themselves or by what they import. */
 export const testsOfProperties = (sources: readonly Source[]): readonly string[] => {
@@ -30,6 +30,9 @@ export const testsOfProperties = (sources: readonly Source[]): readonly string[]
 
 const setup = "test/setup.ts";
 
+/** What all properties share is said here, and nowhere else. */
+const saysForAll: ReadonlySet<string> = new Set([setup, "test/shrinking.ts"]);
+
 const propertyLibrary = /^(@fast-check\/vitest|fast-check)$/;
 
 const isTest = ({ path }: Source): boolean => /^(packages\/[^/]+\/test|test|examples)\//.test(path);
@@ -48,7 +51,7 @@ const problemOf = (node: Node): string | null => {
     return "Math.random: the run would be another each time";
   if (node.type !== "CallExpression") return null;
   const called = memberOf(node.callee) ?? nameOf(node.callee) ?? "";
-  if (called === "configureGlobal" || called === "resetConfigureGlobal")
+  if (called === "configureGlobal" || called === "resetConfigureGlobal" || called === "installGlobalPlugin")
     return `${called}: only ${setup} says what all properties share`;
   if (!draws.has(called)) return null;
   const drawn = node.arguments.flatMap((each) => (each.type === "ObjectExpression" ? each.properties : []));

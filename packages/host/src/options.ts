@@ -4,7 +4,7 @@ import { ActiveThreads } from "./activity/active-threads.ts";
 import { withContext } from "./ask/asks.ts";
 import { type OptionNames, problemOfOptions } from "./boundary/option-names.ts";
 import { type Hooks, Observation, type Observer, type ObserverErrorHandler } from "./context/hooks.ts";
-import { type HostContext, type ThreadDefaults, threadDefaultNames } from "./context/host-context.ts";
+import { type HostContext, type RunContext, type ThreadDefaults, threadDefaultNames } from "./context/host-context.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Ids } from "./ports/ids.ts";
 import type { LlmHandler } from "./ports/llm.ts";
@@ -96,59 +96,101 @@ export interface ImportOptions {
   readonly metadata?: JsonObject;
 }
 
+/** The options of all that performs effects. */
+type RunOptions = Pick<
+  HostOptions,
+  | "machine"
+  | "llm"
+  | "clock"
+  | "tools"
+  | "thread"
+  | "hooks"
+  | "observers"
+  | "onObserverError"
+  | "describeThrown"
+  | "maxActive"
+>;
+
+/**
+ * What the options of all that performs effects come to, with their defaults.
+ *
+ * @param whose the function that is given them, and `names` all that it may be given.
+ * @throws ConfigurationError for one that is missing, unknown or invalid, and where the tools are not those of the machine
+ */
+export const runContextOf = <Options extends RunOptions>(
+  whose: string,
+  options: Options,
+  names: OptionNames<Options>,
+): RunContext => {
+  const problem =
+    problemOfOptions(whose, options, names) ??
+    problemOfOptions(`${whose}: thread`, options.thread ?? {}, threadDefaultNames) ??
+    problemOfOptions(`${whose}: hooks`, options.hooks ?? {}, hookNames);
+  if (problem !== null) throw new ConfigurationError(problem);
+  const { machine, llm, clock, maxActive = 256 } = options;
+  if (!isConversationMachine(machine))
+    throw new ConfigurationError(`${whose}: machine is no conversation machine; conversationMachine() makes one`);
+  if (typeof llm !== "function")
+    throw new ConfigurationError(`${whose}: llm is of type ${typeof llm}; it must be a function`);
+  checkMethods(whose, { clock }, ["clock", "now"], ["clock", "wakeAt"]);
+  checkNumbers(["maxActive", maxActive, 1]);
+  return {
+    machine,
+    llm,
+    clock,
+    active: new ActiveThreads(maxActive),
+    tools: toolRegistry(options.tools ?? [], toolsOf(machine)),
+    describeThrown: options.describeThrown ?? null,
+    observation: new Observation(options.hooks ?? {}, [...(options.observers ?? [])], options.onObserverError),
+    toolContext: {},
+    threadDefaults: frozenCopy(options.thread ?? {}),
+    progressMs: null,
+    partials: "askAgain",
+  };
+};
+
 /** What the options of a host come to, with their defaults. @throws ConfigurationError for one that is invalid */
 export const hostContextOf = (options: HostOptions): HostContext => {
-  const problem =
-    problemOfOptions("createHost", options, hostOptionNames) ??
-    problemOfOptions("createHost: thread", options.thread ?? {}, threadDefaultNames) ??
-    problemOfOptions("createHost: hooks", options.hooks ?? {}, hookNames);
-  if (problem !== null) throw new ConfigurationError(problem);
-  checkParts(options);
-  const { machine, llm, clock, ids, leaseTtlMs = 30_000, storeTimeoutMs = 30_000, idleMs = 5_000 } = options;
-  const { maxActive = 256, pollMs = 200, whenHeld = "enqueue" } = options;
+  const run = runContextOf("createHost", options, hostOptionNames);
+  checkMethods("createHost", options, ["store", "append"], ["store", "acquire"], ["ids", "draw"]);
+  const { ids, leaseTtlMs = 30_000, storeTimeoutMs = 30_000, idleMs = 5_000 } = options;
+  const { pollMs = 200, whenHeld = "enqueue" } = options;
   const { progressMs = null, partials = "askAgain", snapshotEvery = 512 } = options;
   const { partsMs = null, keepPartsMs = 300_000 } = options;
-  for (const [name, value, least] of [
+  checkNumbers(
     ["leaseTtlMs", leaseTtlMs, 3],
     ["storeTimeoutMs", storeTimeoutMs, 1],
     ["idleMs", idleMs, 0],
-    ["maxActive", maxActive, 1],
     ["pollMs", pollMs, 1],
     ["progressMs", progressMs ?? 1, 1],
     ["partsMs", partsMs ?? 1, 1],
     ["keepPartsMs", keepPartsMs, 0],
     ["snapshotEvery", snapshotEvery, 0],
-  ] as const) {
-    if (!(Number.isSafeInteger(value) && value >= least))
-      throw new ConfigurationError(`${name} is ${wordsOf(value)}; it must be a whole number, ${least} or more`);
-  }
+  );
   if (whenHeld !== "enqueue" && whenHeld !== "reject")
     throw new ConfigurationError(`whenHeld is ${JSON.stringify(whenHeld)}; it must be "enqueue" or "reject"`);
   if (partials !== "askAgain" && partials !== "keep")
     throw new ConfigurationError(`partials is ${JSON.stringify(partials)}; it must be "askAgain" or "keep"`);
+  const { clock, observation } = run;
   const store = storeInTime(options.store, {
     clock,
     timeoutMs: storeTimeoutMs,
     renewMs: Math.min(storeTimeoutMs, Math.floor(leaseTtlMs / 3)),
   });
-  const observation = new Observation(options.hooks ?? {}, [...(options.observers ?? [])], options.onObserverError);
   const report = (error: unknown): void => observation.report(error, "parts");
   if (partsMs !== null && store.parts === undefined)
     throw new ConfigurationError(
       "partsMs is given, and this store keeps no log of parts; leave it out, or use another store",
     );
   return {
-    machine,
+    ...run,
     store,
-    llm,
-    clock,
     leaseTtlMs,
     storeTimeoutMs,
     idleMs,
     pollMs,
     whenHeld,
     ids,
-    active: new ActiveThreads(maxActive),
     progressMs,
     partials,
     shown: new ShownTurns(clock, keepPartsMs),
@@ -157,11 +199,7 @@ export const hostContextOf = (options: HostOptions): HostContext => {
         ? null
         : { log: store.parts, clock, everyMs: partsMs, keepMs: keepPartsMs, report },
     snapshotEvery,
-    tools: toolRegistry(options.tools ?? [], toolsOf(machine)),
-    describeThrown: options.describeThrown ?? null,
-    observation,
     toolContext: withContext(options.toolContext ?? {}, undefined),
-    threadDefaults: frozenCopy(options.thread ?? {}),
     owner: options.owner ?? ids.draw("owner"),
   };
 };
@@ -195,25 +233,20 @@ export const hostOptionNames: OptionNames<HostOptions> = {
 };
 
 /** For those who write JavaScript: the parts are what they have to be, as far as that can be seen. */
-const checkParts = (options: HostOptions): void => {
-  if (!isConversationMachine(options.machine))
-    throw new ConfigurationError("createHost: machine is no conversation machine; conversationMachine() makes one");
-  if (typeof options.llm !== "function")
-    throw new ConfigurationError(`createHost: llm is of type ${typeof options.llm}; it must be a function`);
-  for (const [part, method] of methodsOfParts) {
-    const type = typeof Reflect.get(Object(options[part]), method);
+const checkMethods = (whose: string, options: object, ...methods: readonly (readonly [string, string])[]): void => {
+  for (const [part, method] of methods) {
+    const type = typeof Reflect.get(Object(Reflect.get(options, part)), method);
     if (type !== "function")
-      throw new ConfigurationError(`createHost: ${part}.${method} is of type ${type}; it must be a function`);
+      throw new ConfigurationError(`${whose}: ${part}.${method} is of type ${type}; it must be a function`);
   }
 };
 
-const methodsOfParts = [
-  ["store", "append"],
-  ["store", "acquire"],
-  ["clock", "now"],
-  ["clock", "wakeAt"],
-  ["ids", "draw"],
-] as const;
+const checkNumbers = (...numbers: readonly (readonly [name: string, value: unknown, least: number])[]): void => {
+  for (const [name, value, least] of numbers) {
+    if (!(Number.isSafeInteger(value) && Number(value) >= least))
+      throw new ConfigurationError(`${name} is ${wordsOf(value)}; it must be a whole number, ${least} or more`);
+  }
+};
 
 /** Numbers as they are, `NaN` too, and texts with their quotes. */
 const wordsOf = (value: unknown): string => (typeof value === "string" ? JSON.stringify(value) : String(value));

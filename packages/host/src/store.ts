@@ -15,6 +15,8 @@ export {
 } from "./ports/listing.ts";
 export { checkedSearch, excerptOf, textOfEntry, wordsOf } from "./ports/searching.ts";
 export {
+  type Engine,
+  type EngineNews,
   type Inbox,
   type InboxAnswer,
   type InboxItem,

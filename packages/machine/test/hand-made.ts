@@ -25,6 +25,9 @@ const charactersOf = (part: Part): number => {
   return part.type === "toolResult" ? part.content.reduce((total, inner) => total + charactersOf(inner), 0) : 0;
 };
 
+/** What the requests for summaries may take: tests have rooms that no instruction fits into. */
+export const requestTokens = 4_000;
+
 export interface RollingOptions {
   /** Closed turns that are never summarised. Default 1. */
   readonly keep?: number;
@@ -58,8 +61,7 @@ export const rolling = (options: RollingOptions = {}): Policy => {
       instruction: "Sum it up.",
       model: { name: "small" },
       maxTokens,
-      // Tests have rooms that no instruction fits into.
-      requestTokens: 4_000,
+      requestTokens,
       next: (input) => {
         const turns = oldestFirst(input);
         return when === "full" && fits(input, showing(turns)) ? null : wanted(turns, keep, failures);
@@ -72,7 +74,7 @@ export const rolling = (options: RollingOptions = {}): Policy => {
 export const asking = (next: (input: PolicyInput) => SummaryWanted | null): Policy => ({
   ...keepAll(),
   name: "asking",
-  summariser: { instruction: "Sum it up.", model: {}, maxTokens: 1_000, requestTokens: 4_000, next },
+  summariser: { instruction: "Sum it up.", model: {}, maxTokens: 1_000, requestTokens, next },
 });
 
 const fits = ({ available, measure }: PolicyInput, decision: PolicyDecision): boolean =>

@@ -182,7 +182,7 @@ export class Projection {
     return { [names.toolResult]: this.#content && content !== null ? resultText(content) : null };
   }
 
-  #close(event: Event, { number, step }: OpenTurn, after: State): void {
+  #close(event: Event, { number, step, stage }: OpenTurn, after: State): void {
     const turn = turnNumbered(after, number);
     const root = this.#root;
     if (turn === undefined || root === null) return;
@@ -191,7 +191,8 @@ export class Projection {
     const said = { [names.outputMessages]: message && messagesText([message]) };
     const error = attributes.errorOf(outcome);
     const call = this.#out.get(`${number}.${step}`);
-    if (call !== undefined && event.type === "cancel.requested")
+    // Between two attempts nothing is cut off that could have cost anything.
+    if (call !== undefined && event.type === "cancel.requested" && stage.type === "responding")
       addTo(call, attributes.ofUsage(usageOfCall(event.usage ?? null, null), call.attributes));
     this.#end(`${number}.${step}`, error, { [names.finishReasons]: ["error"], ...said });
     const reason = "finishReason" in outcome ? outcome.finishReason : null;

@@ -33,6 +33,24 @@ test("attempts are one span, which says how many there were and why they failed"
   `);
 });
 
+test("what a cancel between two attempts says was used is no call's, as in the thread", () => {
+  const failure = { kind: "rate_limit", message: "busy", retryable: true } as const;
+  const entries: readonly Entry[] = [
+    { seq: 0, format: 1, event: { type: "thread.started", at: 0, threadId: "t" } },
+    { seq: 1, event: { type: "ask.received", at: 0, askId: "a", input: "Go on." } },
+    {
+      seq: 2,
+      event: { type: "llm.failed", at: 0, effectId: "t/1.1#1", failure },
+      decided: { retry: { attempt: 2, dueAt: 9 } },
+    },
+    { seq: 3, event: { type: "cancel.requested", at: 1, usage: { inputTokens: 1 } } },
+  ];
+  expect(spansIn(entries).map(({ attributes }) => attributes["gen_ai.usage.input_tokens"])).toEqual([
+    undefined,
+    undefined,
+  ]);
+});
+
 test("a tool call that waits for approval says so, and what came of it", () => {
   expect(treeIn("approvals", "error.type")).toMatchInlineSnapshot(`
     "

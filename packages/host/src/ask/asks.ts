@@ -6,7 +6,8 @@ import type { AskPart } from "./parts.ts";
 
 /** Keeps what is shown of turns, and gives each part its place. */
 export interface PartRecorder {
-  record(turn: number, part: AskPart): PartPlace;
+  /** Gives the place of the part; null where it is not kept. */
+  record(turn: number, part: AskPart): PartPlace | null;
   /** The newest turn of which something is kept; null where there is none. */
   readonly newest: number | null;
   /** Whether something was shown of a step, and is not void. */
@@ -92,11 +93,9 @@ export class Asks {
     this.show(turn, part, this.keep(turn, part));
   }
 
-  /** Keeps a part of a turn. Gives its place; null where it is not kept. Turn 0 is none, and what there is of an output is in the text. */
+  /** Keeps a part of a turn. Gives its place; null where it is not kept. Turn 0 is none. */
   keep(turn: number | null, part: AskPart): PartPlace | null {
-    return turn === null || turn === 0 || part.type === "output.partial"
-      ? null
-      : (this.recorder?.record(turn, part) ?? null);
+    return turn === null || turn === 0 ? null : (this.recorder?.record(turn, part) ?? null);
   }
 
   /** Shows a part to the asks of a turn. */

@@ -6,6 +6,8 @@ import type {
   RequestApproval,
   Signal,
   State,
+  ToolCompleted,
+  ToolFailed,
   ToolOutcome,
   TurnStatus,
 } from "@colloquy/machine";
@@ -164,16 +166,22 @@ export const resultRequested = ({ turn, step, position, callId, name, arguments:
   arguments: written,
 });
 
+/** The answer of a tool, or of the caller in its place. */
+export const resultPart = (
+  { turn, step, position, callId, name }: CallTool,
+  event: ToolCompleted | ToolFailed,
+): ToolResultPart => {
+  const outcome = event.type === "tool.completed" ? "completed" : event.outcome;
+  return { type: "toolResult", turn, step, position, callId, name, outcome, content: event.content };
+};
+
 /** The results that an entry brings which no tool of this host gave: the machine's in tools' places, and the caller's. */
 export const resultsIn = (entry: Entry, before: State): readonly ToolResultPart[] => {
   const { event } = entry;
   if (event.type === "approval.answered") return [...resultsDenied(event, before), ...resultsDecided(entry, before)];
   if (event.type !== "tool.completed" && event.type !== "tool.failed") return resultsDecided(entry, before);
   const answered = callToAnswer(before, event.effectId);
-  if (answered === undefined) return [];
-  const { turn, step, position, callId, name } = answered;
-  const outcome = event.type === "tool.completed" ? "completed" : event.outcome;
-  return [{ type: "toolResult", turn, step, position, callId, name, outcome, content: event.content }];
+  return answered === undefined ? [] : [resultPart(answered, event)];
 };
 
 /** The result of a call that was not approved. */

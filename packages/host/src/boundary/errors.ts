@@ -42,20 +42,21 @@ export class ThreadExistsError extends ThreadError {
   }
 }
 
-/** The host was closed, or let go of the thread. What was journalled goes on when the thread is next opened, unless it was deleted. */
+/** The host was closed, or let go of the thread. What was journalled goes on when the thread is next opened, unless it was deleted; where it was moved to, if it was. */
 export class ThreadClosedError extends ThreadError {
   override readonly name = "ThreadClosedError";
 
   /** @param why the thread is no longer open here. */
-  constructor(threadId: string, why: "closed" | "deleted" = "closed") {
-    super(
-      threadId,
-      why === "closed"
-        ? `thread "${threadId}" was closed here. An ask of the same askId, after opening it again, has the outcome.`
-        : `thread "${threadId}" was closed here to be deleted. Asking again begins a new one.`,
-    );
+  constructor(threadId: string, why: keyof typeof afterClosing = "closed") {
+    super(threadId, `thread "${threadId}" was closed here${afterClosing[why]}`);
   }
 }
+
+const afterClosing = {
+  closed: ". An ask of the same askId, after opening it again, has the outcome.",
+  deleted: " to be deleted. Asking again begins a new one.",
+  moved: " to be moved to another host. An ask of the same askId there has the outcome.",
+} as const;
 
 /** What the store holds of a thread is no journal that this version can read. */
 export class JournalUnreadableError extends ThreadError {

@@ -11,10 +11,9 @@ import type { ToolRegistry } from "../tools/registry.ts";
 import type { ToolContext } from "../tools/tool.ts";
 import type { Observation } from "./hooks.ts";
 
-/** What all threads of a host run with. */
-export interface HostContext {
+/** What effects are decided and performed with, wherever their thread is kept. */
+export interface RunContext {
   readonly machine: ConversationMachine;
-  readonly store: Store;
   readonly llm: LlmHandler;
   readonly tools: ToolRegistry;
   readonly clock: Clock;
@@ -23,6 +22,15 @@ export interface HostContext {
   readonly describeThrown: ((thrown: unknown) => string) | null;
   readonly toolContext: ToolContext;
   readonly threadDefaults: ThreadDefaults;
+  readonly active: ActiveThreads;
+  /** How often the shown part of a reply is journalled; null for never. */
+  readonly progressMs: number | null;
+  readonly partials: "askAgain" | "keep";
+}
+
+/** What all threads of a host run with. */
+export interface HostContext extends RunContext {
+  readonly store: Store;
   /** Under which name leases are taken. */
   readonly owner: string;
   readonly leaseTtlMs: number;
@@ -33,10 +41,6 @@ export interface HostContext {
   readonly pollMs: number;
   readonly whenHeld: "enqueue" | "reject";
   readonly ids: Ids;
-  readonly active: ActiveThreads;
-  /** How often the shown part of a reply is journalled; null for never. */
-  readonly progressMs: number | null;
-  readonly partials: "askAgain" | "keep";
   /** What was shown of turns, kept in memory. */
   readonly shown: ShownTurns;
   /** How it is written to the store's log as well; null where it is not. */

@@ -52,7 +52,7 @@ export class FollowedParts {
 }
 
 /** Whether it is shown when its entry is read. */
-const isInJournal = (part: AskPart): boolean => {
+export const isInJournal = (part: AskPart): boolean => {
   if (part.type !== "signal") return inJournal.has(part.type);
   return part.signal.type === "turn.interrupted" || part.signal.type.startsWith("ask.");
 };

@@ -8,11 +8,12 @@ import { JournalUnreadableError, StoreError, ThreadHeldError } from "../boundary
 import type { HostContext } from "../context/host-context.ts";
 import { HeldLease } from "../journal/lease.ts";
 import type { Diversion, Envelope, Sender } from "../mailbox/mailbox.ts";
-import { type Inbox, type LeaseLostError } from "../ports/store.ts";
+import { type Engine, type LeaseLostError } from "../ports/store.ts";
+import { FollowedEngine } from "./followed-engine.ts";
 import { FollowedJournal } from "./followed-journal.ts";
 import { FollowedParts } from "./followed-parts.ts";
 import { mayBeInInbox } from "./inbox-items.ts";
-import { type Answered, Outbox } from "./outbox.ts";
+import { type Answered, Outbox, type Outgoing } from "./outbox.ts";
 
 /** The loop that follows a thread, as far as following needs it. */
 export interface Follower {
@@ -27,7 +28,8 @@ export interface Follower {
 
 /**
  * The use of a thread that another host holds: what is sent to it is left as inbox items, what becomes of that is read in
- * the journal, and the lease is tried for, so that nothing waits for a holder that is gone.
+ * the journal, and the lease is tried for, so that nothing waits for a holder that is gone. The thread of an engine is used so
+ * too, all the time: nothing is waited for or tried for, any event is sent, and tasks are done with what was followed.
  */
 export class Following implements Diversion {
   readonly outbox: Outbox;
@@ -40,14 +42,18 @@ export class Following implements Diversion {
   readonly #seen = new Set<string>();
   /** Whether it is known which asks stood in the journal before. */
   #isCaughtUp = false;
+  /** Null where it is no thread of an engine. */
+  readonly #engine: FollowedEngine | null;
   #wake: (() => void) | null = null;
+  /** Something came since the journal was last begun to be read. */
+  #hasNews = false;
   #failingSince: number | null = null;
   /** Since when there is nothing to follow. */
   #idleSince: number | null = null;
   #over = false;
 
   /** @param onOver called when there is nothing left to follow, nothing came for a while, and no host is needed to go on. */
-  constructor(follower: Follower, inbox: Inbox, onOver: () => void) {
+  constructor(follower: Follower, inbox: Outgoing, engine: Engine | null, onOver: () => void) {
     const { threadId, host, lost } = follower;
     this.#follower = follower;
     this.#onOver = onOver;
@@ -56,12 +62,17 @@ export class Following implements Diversion {
     this.#journal = new FollowedJournal(threadId, host, lost, (entry, signals, state) =>
       this.#show(entry, signals, state),
     );
+    this.#engine = engine === null ? null : new FollowedEngine(engine, follower, this.outbox, () => this.#wakeUp());
   }
 
   /** Posts an envelope as an inbox item. An event that can't be one fails. */
   post(envelope: Envelope): void {
     const { sender } = envelope;
     const { clock, leaseTtlMs } = this.#follower.host;
+    if (this.#engine !== null) {
+      this.#engine.queue.add(envelope);
+      return this.#wakeUp();
+    }
     if (sender instanceof Ask) sender.waits(clock.now() + leaseTtlMs);
     if (sender instanceof Ask && sender.event === null) {
       // Before the journal was read, it is found there as all others are.
@@ -75,16 +86,17 @@ export class Following implements Diversion {
   }
 
   takeBack(sender: Sender): boolean {
-    return this.outbox.takeBack(sender);
+    return this.#engine?.queue.takeBack(sender) === true || this.outbox.takeBack(sender);
   }
 
   /** Stops following. Posted inbox items stay in the inbox. */
   end(): readonly Envelope[] {
     this.#over = true;
     this.#parts?.end();
+    this.#engine?.end();
     this.#wake?.();
     const { posted, others } = this.outbox.takeAll();
-    return [...posted.values(), ...others];
+    return [...posted.values(), ...others, ...(this.#engine?.queue.takeAll() ?? [])];
   }
 
   /**
@@ -125,10 +137,11 @@ export class Following implements Diversion {
 
   /** Posts what is due, and reads the answers and the journal. */
   async #round(): Promise<void> {
-    // An ask may be in the journal already, however far back, and must not be posted again.
-    if (this.outbox.isDue) await this.#read();
+    // An ask may be in the journal already, however far back, and must not be posted again. An engine knows it by itself.
+    if (this.outbox.isDue && (this.#engine === null || !this.#isCaughtUp)) await this.#read();
     await this.outbox.send();
     await this.#readAnswers();
+    if (!this.#over) this.#engine?.queue.pass(this.#journal.state);
   }
 
   /** The answers are fetched before the journal is read, so that the journal then has the entries they name. */
@@ -139,11 +152,14 @@ export class Following implements Diversion {
   }
 
   async #read(): Promise<void> {
+    this.#hasNews = false;
+    this.#engine?.news.beginRead();
     // What was shown before an entry was written is shown before it.
     const goesOn = await this.#journal.read(async () => this.#parts?.read());
     const { state } = this.#journal;
     const { asks } = this.#follower;
     if (!goesOn) this.#askAnew(state);
+    if (state !== null && (!this.#isCaughtUp || !goesOn)) this.#engine?.news.knows(state);
     if (state !== null && !this.#isCaughtUp) {
       for (const ask of asks.all()) {
         if (ask.isKnownTo(state)) this.#seen.add(ask.askId);
@@ -153,6 +169,7 @@ export class Following implements Diversion {
     }
     this.outbox.dropAsks((ask) => ask.settled || this.#seen.has(ask.askId));
     this.#seen.clear();
+    this.#engine?.news.endRead();
   }
 
   /** The store has lost what was read of the journal: what was asked, and is not there any more, is asked again. */
@@ -174,7 +191,9 @@ export class Following implements Diversion {
     // The entry may be one that was read long ago. If it is nowhere, the store lost it before it was read here.
     if (sender instanceof Ask && isInJournal && this.outbox.waitsFor(answered))
       if (state === null || !sender.isKnownTo(state)) this.#addAnew(sender);
-    return this.outbox.settle(answered, (sender, { refusal }) => sender.refused(refusal, this.#journal.state));
+    return this.outbox.settle(answered, (sender, { refusal }) => {
+      if (this.#engine?.fails(answered, state) !== true) sender.refused(refusal, state);
+    });
   }
 
   #show(entry: Entry, signals: readonly Signal[], state: State): void {
@@ -183,17 +202,18 @@ export class Following implements Diversion {
     asks.heard(entry);
     for (const signal of signals) {
       const ended = signal.type === "turn.ended" ? turnNumbered(state, signal.turn) : undefined;
-      if (ended !== undefined) this.#parts?.complete(ended);
+      if (ended !== undefined) (this.#engine?.news ?? this.#parts)?.complete(ended);
       announce(asks, signal, state);
       if (signal.type === "turn.started") this.#parts?.show(signal.turn);
     }
+    if (this.#engine?.isHeard === false) this.#engine.news.completeOpen(state);
     // The holder's asks are shown it by the effect.
     if (entry.event.type === "tool.withheld") showApproval(asks, entry.event, state);
     if (entry.event.type === "llm.completed") showCallsToAnswer(asks, state);
   }
 
   get #waits(): boolean {
-    return this.#follower.asks.areWaitedFor || this.outbox.size > 0;
+    return this.#follower.asks.areWaitedFor || this.outbox.size > 0 || (this.#engine?.queue.size ?? 0) > 0;
   }
 
   /** The holder of the thread, present or last, is not done with it. */
@@ -205,17 +225,30 @@ export class Following implements Diversion {
   /** There is work left, and its holder may be dead: its lease would not have run out by now. */
   #mayBeNeeded(): boolean {
     const { clock, leaseTtlMs } = this.#follower.host;
-    return this.#isWorkLeft() && clock.now() - (this.#idleSince ?? clock.now()) < leaseTtlMs;
+    return this.#engine === null && this.#isWorkLeft() && clock.now() - (this.#idleSince ?? clock.now()) < leaseTtlMs;
   }
 
   /** Waits for the next round. With nothing to follow it waits for longer, and is true when nothing came meanwhile. */
   async #pause(): Promise<boolean> {
-    if (this.#over || (this.outbox.hasNew && this.#failingSince === null)) return false;
+    if (this.#over || ((this.outbox.hasNew || this.#hasNews) && this.#failingSince === null)) return false;
     const { pollMs, idleMs, clock } = this.#follower.host;
     const waits = this.#waits;
     this.#idleSince = waits ? null : (this.#idleSince ?? clock.now());
-    const due = await this.#sleep(waits ? pollMs : this.#isWorkLeft() ? Math.max(idleMs, pollMs) : idleMs);
+    const due = await this.#sleep(
+      waits
+        ? this.#engine?.isHeard === true
+          ? pollMs * pollsBetweenNews
+          : pollMs
+        : this.#isWorkLeft()
+          ? Math.max(idleMs, pollMs)
+          : idleMs,
+    );
     return due && !waits && !this.#waits;
+  }
+
+  #wakeUp(): void {
+    this.#hasNews = true;
+    this.#wake?.();
   }
 
   /** True when the time is up, false when something came before. */
@@ -234,6 +267,7 @@ export class Following implements Diversion {
 
   /** Takes the lease where it is free. What the last holder did is shown before anything else is done. */
   async #tryToTake(onLost: (error: LeaseLostError) => void): Promise<HeldLease | null> {
+    if (this.#engine !== null) return null;
     const { threadId, owner, host } = this.#follower;
     let lease: HeldLease | null = null;
     try {
@@ -260,3 +294,6 @@ export class Following implements Diversion {
     host.observation.report(error, "store");
   }
 }
+
+/** An engine that says what is new is polled only for what got lost. */
+const pollsBetweenNews = 5;

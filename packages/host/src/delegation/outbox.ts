@@ -1,4 +1,4 @@
-import type { Event } from "@colloquy/machine";
+import type { Event, ThreadStarted } from "@colloquy/machine";
 import { decodeEntry } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import { Ask } from "../ask/ask.ts";
@@ -9,11 +9,16 @@ import { fromStore } from "../ports/store-call.ts";
 import type { Inbox, InboxAnswer } from "../ports/store.ts";
 import { readAnswer } from "./inbox-items.ts";
 
+/** Where items are left for the holder of a thread, and their answers are had. */
+export interface Outgoing extends Pick<Inbox, "answerTo" | "discard"> {
+  post(threadId: string, item: { readonly id: string; readonly event: Event | ThreadStarted }): Promise<void>;
+}
+
 /** The inbox items that this host has posted, or is about to post, to the holder of a thread, until they are answered. */
 export class Outbox {
   readonly #threadId: string;
   readonly #host: HostContext;
-  readonly #inbox: Inbox;
+  readonly #inbox: Outgoing;
   /** Not posted yet, oldest first. */
   readonly #waiting: OutgoingItem[] = [];
   /** Posted, oldest first, by id. The newest may still be under way. */
@@ -22,7 +27,7 @@ export class Outbox {
   #beingPosted: OutgoingItem | null = null;
   #sending: Promise<void> | null = null;
 
-  constructor(threadId: string, host: HostContext, inbox: Inbox) {
+  constructor(threadId: string, host: HostContext, inbox: Outgoing) {
     this.#threadId = threadId;
     this.#host = host;
     this.#inbox = inbox;
@@ -43,7 +48,7 @@ export class Outbox {
   }
 
   /** Adds the event of an envelope, to be posted. */
-  add(envelope: EventEnvelope, event: Event): void {
+  add(envelope: EventEnvelope, event: Event | ThreadStarted): void {
     const { ids } = this.#host;
     const { sender } = envelope;
     // An ask that was posted before keeps its id, so that it is posted once, however often the lease is lost and taken.
@@ -179,7 +184,7 @@ export class Outbox {
 interface OutgoingItem {
   readonly id: string;
   readonly envelope: EventEnvelope;
-  readonly event: Event;
+  readonly event: Event | ThreadStarted;
   /** When it was posted; null before. */
   postedAt: number | null;
 }

@@ -1,13 +1,12 @@
-import type { Effect, Entry, Event, Handled, Refusal, State, ThreadStarted, Transition } from "@colloquy/machine";
+import type { Effect, Entry, Event, Handled, Refusal, State, ThreadStarted } from "@colloquy/machine";
 import { transition } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { Ask } from "../ask/ask.ts";
 import { ThreadClosedError, ThreadExistsError } from "../boundary/errors.ts";
-import type { HostContext } from "../context/host-context.ts";
 import type { EventEnvelope, MadeEnvelope } from "../mailbox/mailbox.ts";
 import type { LeasedThread } from "./leased-thread.ts";
-import { withShown } from "./llm-run.ts";
 import type { Responding } from "./loop-port.ts";
+import { notBefore, stepOf } from "./step.ts";
 import type { Taken } from "./taken.ts";
 
 /** What an envelope comes to; null when it changes nothing, of which its sender is notified. */
@@ -27,8 +26,8 @@ export const decide = (
     envelope.sender?.failed(new ThreadExistsError(state.context.threadId));
     return null;
   }
-  const recovered = "recovered" in envelope;
-  const step = stepOf(leased.host, state, event, recovered, responding);
+  const options = "recovered" in envelope ? { recovered: true } : undefined;
+  const step = stepOf(leased.host.machine, state, event, () => responding?.shown, options);
   if (!step.handled) {
     leased.refuse(envelope, step.refusal, state);
     return null;
@@ -73,28 +72,10 @@ const eventIn = (
 ): Either.Either<Refusal, Event | ThreadStarted> => {
   const refused = refusal?.() ?? null;
   if (refused !== null) return Either.left(refused);
-  // An ask that was long on its way, by the inbox or until the lease was free, has all of its deadline before it. What is
-  // sent with a time of its own keeps it.
+  // What is sent with a time of its own keeps it.
   const isOfHost = sender instanceof Ask || refusal !== undefined;
-  return Either.right(isOfHost && event.type === "ask.received" && event.at < now ? { ...event, at: now } : event);
+  return Either.right(isOfHost && event.type !== "thread.started" ? notBefore(event, now) : event);
 };
 
 const isCancelOf = (effect: Effect, { effectId }: Responding): boolean =>
   effect.type === "cancelLlm" && effect.effectId === effectId;
-
-const stepOf = (
-  { machine }: HostContext,
-  state: State,
-  event: Event,
-  recovered: boolean,
-  responding: Responding | null,
-): Transition => {
-  const options = recovered ? { recovered } : undefined;
-  const given = event.type === "cancel.requested" ? withShown(event, state, responding) : event;
-  const step = transition(machine, state, given, options);
-  // What is interrupted is known only now; what had been shown of it is kept.
-  const partial = step.handled && step.entry.decided?.interrupts === true ? responding?.shown : undefined;
-  return partial === undefined || given.type !== "ask.received" || given.partial !== undefined
-    ? step
-    : transition(machine, state, { ...given, partial }, options);
-};

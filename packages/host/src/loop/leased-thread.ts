@@ -2,8 +2,9 @@ import { askNamed, type Entry, type Refusal, type State } from "@colloquy/machin
 import type { SnapshotDamagedError } from "@colloquy/machine/storage";
 import type { Worker } from "../activity/active-threads.ts";
 import { Ask } from "../ask/ask.ts";
-import { StoreError, StoreTimeoutError, ThreadHeldError } from "../boundary/errors.ts";
+import { StoreError, StoreTimeoutError, ThreadClosedError, ThreadHeldError } from "../boundary/errors.ts";
 import type { HostContext } from "../context/host-context.ts";
+import { inboxOf } from "../delegation/followed-engine.ts";
 import { type Follower, Following } from "../delegation/following.ts";
 import { HeldInbox } from "../delegation/inbox.ts";
 import { HeldLease } from "../journal/lease.ts";
@@ -13,7 +14,7 @@ import { missesMost, type SnapshotReader } from "../journal/snapshot-reader.ts";
 import { Snapshots } from "../journal/snapshots.ts";
 import type { Envelope, EventEnvelope, MadeEnvelope, Mailbox } from "../mailbox/mailbox.ts";
 import { inTime } from "../ports/store-in-time.ts";
-import { type Lease, type LeaseLostError } from "../ports/store.ts";
+import { type Engine, type Lease, type LeaseLostError } from "../ports/store.ts";
 import { PartWriter } from "../shown/part-writer.ts";
 import { Recorder } from "../shown/recorder.ts";
 
@@ -43,6 +44,7 @@ export interface PreviousLoop {
 export const leaseThread = async (candidate: Candidate, mailbox: Mailbox): Promise<LeasedThread | null> => {
   const { threadId, owner, host, lost } = candidate;
   const { active, store } = host;
+  if (store.engine !== undefined) return followEngine(store.engine, candidate, mailbox);
   const onLost = (error: LeaseLostError): void => candidate.end(error);
   // After a lost lease the journal is read first: another host may have answered the asks meanwhile.
   const lease = lost === null ? await HeldLease.take(threadId, host, onLost, owner) : null;
@@ -51,7 +53,7 @@ export const leaseThread = async (candidate: Candidate, mailbox: Mailbox): Promi
   if (store.inbox === undefined || !mayFollow(host)) throw new ThreadHeldError(threadId);
   // Another host works on it, so it needs no slot here.
   active.leave(candidate);
-  const following = new Following(candidate, store.inbox, () => candidate.end(new ThreadHeldError(threadId)));
+  const following = new Following(candidate, store.inbox, null, () => candidate.end(new ThreadHeldError(threadId)));
   mailbox.divert(following);
   const followed = await following.untilHeld(onLost);
   if (followed === null) return null;
@@ -61,6 +63,16 @@ export const leaseThread = async (candidate: Candidate, mailbox: Mailbox): Promi
   const { posted, others } = following.outbox.takeAll();
   for (const envelope of others) mailbox.add(envelope);
   return new LeasedThread(followed, candidate, posted);
+};
+
+/** An engine works on it, and is asked; until nothing more is wanted of it here. */
+const followEngine = async (engine: Engine, candidate: Candidate, mailbox: Mailbox): Promise<null> => {
+  candidate.host.active.leave(candidate);
+  const over = (): void => candidate.end(new ThreadClosedError(candidate.threadId));
+  const following = new Following(candidate, inboxOf(engine), engine, over);
+  mailbox.divert(following);
+  await following.untilHeld(over);
+  return null;
 };
 
 /** Whether asks on a thread that another host holds may be posted to its inbox. */

@@ -12,7 +12,7 @@ import { foreignCallsIn, mostNestedInEvent, NotPlain, plainCopy, problemOfEvent 
 import { decodeEvent } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import type { Worker } from "../activity/active-threads.ts";
-import type { HostContext } from "../context/host-context.ts";
+import type { RunContext } from "../context/host-context.ts";
 import type { LlmContext, LlmOutcome } from "../ports/llm.ts";
 
 /** What a handler returned, as plain JSON of its own: of an outcome it has what the handler gave it. */
@@ -20,7 +20,7 @@ export type GivenOutcome = Partial<LlmOutcome>;
 
 /** Calls the model. Never rejects: what a handler throws is reported to `onObserverError`, and the call has failed. */
 export const callModel = async (
-  loop: Worker & { readonly host: HostContext },
+  loop: Worker & { readonly host: RunContext },
   call: CallLlm,
   context: LlmContext,
 ): Promise<GivenOutcome> => {
@@ -36,7 +36,7 @@ export const callModel = async (
 };
 
 /** A description that fails or is no text is none; the call has failed, and does not wait for a promise of one. */
-const reasonOf = ({ describeThrown, observation }: HostContext, thrown: unknown): string => {
+const reasonOf = ({ describeThrown, observation }: RunContext, thrown: unknown): string => {
   const failed = (error: unknown): void => observation.report(error, "describeThrown");
   try {
     const reason: unknown = describeThrown?.(thrown);
@@ -55,7 +55,7 @@ const reasonOf = ({ describeThrown, observation }: HostContext, thrown: unknown)
  * was asked for is left out: it could not be run.
  */
 export const offeredTools = (
-  { machine }: HostContext,
+  { machine }: RunContext,
   { tools, purpose }: CallLlm,
   state: State | null,
 ): readonly ToolDeclaration[] => {

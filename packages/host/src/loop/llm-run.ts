@@ -1,19 +1,13 @@
-import type {
-  CallLlm,
-  CancelRequested,
-  Entry,
-  LlmCompleted,
-  LlmProgressed,
-  ReplyDraft,
-  State,
-} from "@colloquy/machine";
+import type { CallLlm, Entry, ReplyDraft } from "@colloquy/machine";
 import { callIdAt } from "@colloquy/machine/hosting";
 import type { Sender } from "../mailbox/mailbox.ts";
 import { ShownOutput } from "../output/partial-json.ts";
 import type { LlmContext, LlmDelta } from "../ports/llm.ts";
 import { callModel, llmAnswer, offeredTools } from "./llm-answer.ts";
 import type { LoopPort, Responding, Running } from "./loop-port.ts";
+import { type ShownCall, showReply, showText } from "./report.ts";
 import { isDelta, ShownReply } from "./shown-reply.ts";
+import { hasPartial, progressOf } from "./step.ts";
 
 /** A model call that is out, for an answer. */
 export class LlmRun implements Running, Responding, Sender {
@@ -21,7 +15,7 @@ export class LlmRun implements Running, Responding, Sender {
   readonly #call: CallLlm;
   readonly #controller = new AbortController();
   readonly #shown = new ShownReply();
-  readonly #output: ShownOutput | null;
+  readonly #place: ShownCall;
   #cancelProgress: (() => void) | null = null;
   #hasJournalled = false;
   #over = false;
@@ -30,7 +24,8 @@ export class LlmRun implements Running, Responding, Sender {
   constructor(loop: LoopPort, call: CallLlm) {
     this.#loop = loop;
     this.#call = call;
-    this.#output = call.output === undefined ? null : new ShownOutput();
+    const { turn, step, attempt, output } = call;
+    this.#place = { turn, step, attempt, output: output === undefined ? null : new ShownOutput() };
   }
 
   get effectId(): string {
@@ -64,21 +59,15 @@ export class LlmRun implements Running, Responding, Sender {
     const partial = this.#over ? undefined : this.#shown.takeNew();
     if (partial === undefined) return;
     const { host, state } = this.#loop;
-    const event: LlmProgressed = {
-      type: "llm.progressed",
-      at: host.clock.now(),
-      effectId: this.#call.id,
-      partial,
-    };
     // What a run before this one had journalled is void.
     const again = !this.#hasJournalled && hasPartial(state);
     this.#hasJournalled = true;
-    this.#loop.post({ event: again ? { ...event, again } : event, sender: null });
+    this.#loop.post({ event: progressOf(this.#call.id, partial, host.clock.now(), again), sender: null });
   }
 
   accepted(entry: Entry): void {
     this.#leave();
-    if (entry.event.type === "llm.completed") this.#showWhole(entry.event);
+    if (entry.event.type === "llm.completed") showReply(this.#loop, this.#place, entry.event, this.shown !== undefined);
   }
 
   refused(): void {
@@ -143,7 +132,7 @@ export class LlmRun implements Running, Responding, Sender {
       const place = { type: "toolCall.delta", turn, step, position, callId, attempt } as const;
       this.#loop.asks.emit(turn, { ...place, providerCallId, name, arguments: written });
     } else {
-      this.#emitText(delta.type, delta.text);
+      showText(this.#loop, this.#place, delta.type, delta.text);
     }
   }
 
@@ -163,56 +152,10 @@ export class LlmRun implements Running, Responding, Sender {
     });
   }
 
-  /** What the reply has that its deltas did not show: its calls, and all of its text where nothing was streamed. */
-  #showWhole({ reply }: LlmCompleted): void {
-    const { turn, step } = this.#call;
-    if (this.shown === undefined) {
-      const parts =
-        typeof reply.content === "string" ? [{ type: "text", text: reply.content } as const] : reply.content;
-      for (const part of parts ?? []) {
-        if (part.type !== "text" && part.type !== "reasoning" && part.type !== "refusal") continue;
-        this.#emitText(part.type, part.text);
-      }
-    }
-    reply.toolCalls?.forEach((call, position) => {
-      const place = { turn, step, position, callId: callIdAt(turn, step, position) };
-      this.#loop.asks.emit(turn, { type: "toolCall", ...place, name: call.name, arguments: call.arguments });
-    });
-  }
-
-  /** A text is also shown as what there is of the output so far, where one is wanted. */
-  #emitText(type: "text" | "reasoning" | "refusal", text: string): void {
-    const { asks, state } = this.#loop;
-    const { turn, step, attempt } = this.#call;
-    asks.emit(turn, { type: `${type}.delta`, turn, step, attempt, text });
-    const value = type === "text" ? this.#output?.add(text) : undefined;
-    const refused = state?.context.open?.refusedOutputs?.length ?? 0;
-    if (value !== undefined) asks.emit(turn, { type: "output.partial", turn, step, attempt: refused + 1, value });
-  }
-
   #leave(): void {
     this.mute();
     if (this.#loop.responding === this) this.#loop.responding = null;
   }
 }
 
-/** A cancel of the open turn carries what had been shown of the reply. */
-export const withShown = (
-  event: CancelRequested,
-  { context }: State,
-  responding: Responding | null,
-): CancelRequested => {
-  const { askId } = event;
-  const asks = context.open?.asks ?? [];
-  // A turn that answers others as well goes on for them.
-  const meant = askId === undefined || (asks.length === 1 && asks[0]?.askId === askId);
-  const partial = meant && event.partial === undefined ? responding?.shown : undefined;
-  return partial === undefined ? event : { ...event, partial };
-};
-
 const wentOn = { type: "wait.ended" } as const;
-
-const hasPartial = (state: State | null): boolean => {
-  const stage = state?.context.open?.stage;
-  return stage?.type === "responding" && stage.call.partial !== null;
-};

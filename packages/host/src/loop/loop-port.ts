@@ -1,7 +1,7 @@
 import type { ReplyDraft, State } from "@colloquy/machine";
 import type { Worker } from "../activity/active-threads.ts";
 import type { Asks } from "../ask/asks.ts";
-import type { HostContext } from "../context/host-context.ts";
+import type { RunContext } from "../context/host-context.ts";
 import type { SnapshotReader } from "../journal/snapshot-reader.ts";
 import type { Envelope } from "../mailbox/mailbox.ts";
 
@@ -22,10 +22,10 @@ export interface Responding {
   journalProgress(): void;
 }
 
-/** The loop of a thread, as far as the performers of its effects know it. */
+/** The loop of a thread, as far as the performers of its effects know it; or what stands in for one. */
 export interface LoopPort extends Worker {
   readonly threadId: string;
-  readonly host: HostContext;
+  readonly host: RunContext;
   /** Asks that are not settled. */
   readonly asks: Asks;
   readonly running: Map<string, Running>;

@@ -4,12 +4,13 @@ import type {
   CallTool,
   LlmFailed,
   State,
+  ThreadConfigured,
   ToolFailed,
   ToolWithheld,
 } from "@colloquy/machine";
 import { outstanding } from "@colloquy/machine";
 import { configurationOfMachine } from "@colloquy/machine/hosting";
-import type { HostContext } from "../context/host-context.ts";
+import type { RunContext } from "../context/host-context.ts";
 import type { EventEnvelope } from "../mailbox/mailbox.ts";
 import { withheldAfterCrash } from "./approvals.ts";
 import type { LoopPort } from "./loop-port.ts";
@@ -25,7 +26,8 @@ export const recover = async (loop: LoopPort, state: State): Promise<readonly Ev
   loop.asks.opened(state);
   const { host } = loop;
   const at = host.clock.now();
-  const envelopes: EventEnvelope[] = [...changedConfiguration(host, state, at)];
+  const configured = changedConfiguration(host, state, at);
+  const envelopes: EventEnvelope[] = configured === null ? [] : [{ event: configured, sender: null }];
   const effects = outstanding(state);
   // A turn whose time has passed ends at once: nothing more is begun for it.
   const overdue = effects.some(
@@ -76,16 +78,21 @@ const isOfTurn = (effect: AnswerableEffect): boolean =>
   effect.type === "checkOutput" ||
   (effect.type === "callLlm" && effect.purpose === "answer");
 
-const changedConfiguration = ({ machine }: HostContext, { context }: State, at: number): readonly EventEnvelope[] => {
+/** Notes that the machine is configured otherwise than the thread was; null where it is not. */
+export const changedConfiguration = (
+  { machine }: RunContext,
+  { context }: State,
+  at: number,
+): ThreadConfigured | null => {
   const configuration = configurationOfMachine(machine);
   return configuration.fingerprint === context.configuration.fingerprint
-    ? []
-    : [{ event: { type: "thread.configured", at, configuration }, sender: null }];
+    ? null
+    : { type: "thread.configured", at, configuration };
 };
 
 /** The event in the place of an answer; null where the effect is performed, again or for the first time. */
-const lostAnswer = (
-  host: HostContext,
+export const lostAnswer = (
+  host: RunContext,
   effect: AnswerableEffect,
   state: State,
   at: number,
@@ -111,7 +118,7 @@ const keptReply = ({ id, purpose, promptDigest }: CallLlm, { context }: State, a
 
 /** The event in the place of a tool's answer; null when the tool runs, again or for the first time. */
 const lostCall = (
-  { tools }: HostContext,
+  { tools }: RunContext,
   call: CallTool,
   at: number,
 ): ToolFailed | null | Promise<ToolFailed | ToolWithheld> => {

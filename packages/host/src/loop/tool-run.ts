@@ -19,6 +19,7 @@ import type { RegisteredTool } from "../tools/registry.ts";
 import type { ToolCall } from "../tools/tool.ts";
 import { whyWithheld, withheld } from "./approvals.ts";
 import type { LoopPort, Running } from "./loop-port.ts";
+import { reportResult } from "./report.ts";
 
 /** A tool call that is out. It answers once, or is stopped; whatever its function does after that is not looked at. */
 export class ToolRun implements Running, Sender {
@@ -54,19 +55,7 @@ export class ToolRun implements Running, Sender {
   /** The answer is journalled. */
   accepted({ event }: Parameters<Sender["accepted"]>[0]): void {
     if (event.type !== "tool.completed" && event.type !== "tool.failed") return;
-    const { turn, step, position, callId, name } = this.#call;
-    const outcome = event.type === "tool.completed" ? "completed" : event.outcome;
-    this.#loop.asks.emit(turn, {
-      type: "toolResult",
-      turn,
-      step,
-      position,
-      callId,
-      name,
-      outcome,
-      content: event.content,
-    });
-    this.#loop.host.observation.after("afterToolCall", this.#call, event);
+    reportResult(this.#loop, this.#call, event);
   }
 
   /** What the machine can't take for an answer must not leave the call without one. */
@@ -213,5 +202,5 @@ const throwing = (damage: SnapshotDamagedError): TaskEnvelope => {
 const readAnew = "what was said earlier could not be read, and is being read anew. Call it again.";
 
 /** Whether its start has to be journalled before it runs; once is enough, also where it was approved to run again. */
-const mustBeJournalled = ({ declaration: { recovery } }: RegisteredTool, { started }: CallTool): boolean =>
+export const mustBeJournalled = ({ declaration: { recovery } }: RegisteredTool, { started }: CallTool): boolean =>
   (recovery === "once" || recovery === "ask") && !started;

@@ -18,7 +18,7 @@ export const riseFirst = (
 };
 
 /** A thread whose journal has risen can't be read by older versions, so it rises only for an event that will be handled. */
-const raisedBefore = (machine: ConversationMachine, state: State, event: Event): ThreadConfigured | null => {
+export const raisedBefore = (machine: ConversationMachine, state: State, event: Event): ThreadConfigured | null => {
   const raised = raiseFormatFor(state, event);
   if (raised === null) return null;
   const risen = transition(machine, state, raised);

@@ -1,6 +1,6 @@
 import { StoreTimeoutError } from "../boundary/errors.ts";
 import type { Clock } from "./clock.ts";
-import type { Inbox, PartLog, Store, StoredSnapshot } from "./store.ts";
+import type { Engine, Inbox, PartLog, Store, StoredSnapshot } from "./store.ts";
 
 /** How long a store may take. */
 export interface StoreTimes {
@@ -19,7 +19,7 @@ export const storeInTime = (store: Store, { clock, timeoutMs, renewMs }: StoreTi
   const timed: Timed = (call, answer, ms = timeoutMs) =>
     inTime(clock, ms, answer, () => new StoreTimeoutError(call, ms));
   const long = longTimes * timeoutMs;
-  const { inbox, parts } = store;
+  const { inbox, parts, engine } = store;
   return {
     acquire: (...given) => {
       let isLate = false;
@@ -50,6 +50,7 @@ export const storeInTime = (store: Store, { clock, timeoutMs, renewMs }: StoreTi
     ...searchOf(store, timed, long),
     ...(inbox === undefined ? {} : { inbox: inboxOf(inbox, timed) }),
     ...(parts === undefined ? {} : { parts: partLogOf(parts, timed) }),
+    ...(engine === undefined ? {} : { engine: engineOf(engine, timed) }),
   };
 };
 
@@ -108,4 +109,9 @@ const inboxOf = (inbox: Inbox, timed: Timed): Inbox => ({
 const partLogOf = (parts: PartLog, timed: Timed): PartLog => ({
   append: (...given) => timed("parts.append", () => parts.append(...given)),
   read: (...given) => timed("parts.read", () => parts.read(...given)),
+});
+
+const engineOf = (engine: Engine, timed: Timed): Engine => ({
+  send: (...given) => timed("engine.send", () => engine.send(...given)),
+  ...(engine.follow === undefined ? {} : { follow: engine.follow.bind(engine) }),
 });

@@ -1,4 +1,4 @@
-import type { Entry, Event, Refusal } from "@colloquy/machine";
+import type { Entry, Event, Refusal, ThreadStarted } from "@colloquy/machine";
 import type { ListOptions, ThreadPage } from "./listing.ts";
 import type { SearchOptions, SearchPage } from "./searching.ts";
 
@@ -45,6 +45,11 @@ export interface Store {
   readonly inbox?: Inbox;
   /** What was shown of turns, for those who rejoin them elsewhere. Absent where the store can't. */
   readonly parts?: PartLog;
+  /**
+   * Present where the effects of its threads are performed behind it, as by a durable engine. Hosts over it ask, send and read:
+   * they call neither models nor tools, and take a lease only to change a journal by hand (import, fork into, redact, move, delete).
+   */
+  readonly engine?: Engine;
   /** Removes a thread, its lease, and all that was derived from it: nothing that was said is in the store any more. True when there was one. */
   delete(threadId: string): Promise<boolean>;
   /** Releases what the store holds. The journals stay. May be called again. */
@@ -79,6 +84,29 @@ export interface InboxItem {
 export type InboxAnswer =
   | { readonly id: string; readonly handled: true; readonly seq: number }
   | { readonly id: string; readonly handled: false; readonly refusal: Refusal };
+
+/** Decides what is sent to threads, and performs what follows, without a host. */
+export interface Engine {
+  /**
+   * Has the machine there handle an event, once for each id, and gives what became of it: `handled` when its entry is stored. Any
+   * event may be sent, and one that makes a thread to a thread that is not there. Rejects where it is not known what became of it:
+   * then it may be sent again under the same id.
+   */
+  send(threadId: string, id: string, event: Event | ThreadStarted): Promise<InboxAnswer>;
+  /**
+   * Calls `heard` with what comes of a thread from here on, in order, until the returned function is called. News may get lost:
+   * the journal has what matters of them at the next poll. Absent: it is polled. Neither function throws.
+   */
+  follow?(threadId: string, heard: (news: EngineNews) => void): () => void;
+}
+
+/**
+ * `entries`: the journal goes on. `part`: an `AskPart`, as JSON, was shown of a turn. What an entry says too (`turn.started`,
+ * `turn.ended`, `approval.requested`, `result.requested`, signals of asks) is heard when that entry is stored.
+ */
+export type EngineNews =
+  | { readonly type: "entries" }
+  | { readonly type: "part"; readonly turn: number; readonly part: unknown };
 
 /**
  * What was shown of turns while they went on, for those who rejoin them from another process: kept beside the journal for a

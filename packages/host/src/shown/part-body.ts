@@ -24,6 +24,9 @@ const shownPartOf = (item: unknown, epoch: number): ShownPart | null => {
   return part.type in knownTypes ? { part, place: { epoch, index, offset } } : null;
 };
 
+/** A part as it came from elsewhere; null for what is none, or of a type that this version does not know. */
+export const partOf = (value: unknown): AskPart | null => (isPart(value) && value.type in knownTypes ? value : null);
+
 const isCount = (value: unknown): value is number =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 

@@ -26,7 +26,9 @@ export class Recorder implements PartRecorder {
     return this.#parts?.turn ?? null;
   }
 
-  record(turn: number, part: AskPart): PartPlace {
+  record(turn: number, part: AskPart): PartPlace | null {
+    // What there is of an output is in the text.
+    if (part.type === "output.partial") return null;
     const parts = this.#open(turn);
     const place = parts.add(this.#epoch, part);
     this.#writer?.added(parts);

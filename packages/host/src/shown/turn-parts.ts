@@ -61,7 +61,8 @@ export class TurnParts {
   add(epoch: number, part: AskPart): PartPlace {
     const last = this.#kept.at(-1);
     if (last?.epoch === epoch && goesOnWith(last.part, part)) return this.#extend(last, part, textOfDelta(part) ?? "");
-    return this.#push(epoch, last?.epoch === epoch ? last.index + 1 : 0, part);
+    const newest = last?.epoch === epoch ? last : this.#kept.findLast((kept) => kept.epoch === epoch);
+    return this.#push(epoch, (newest?.index ?? -1) + 1, part);
   }
 
   /** Keeps a part that was shown elsewhere, unless it is kept already. Where parts before it are missing, readers are shown that. */
@@ -80,9 +81,9 @@ export class TurnParts {
     this.#push(epoch, index, part);
   }
 
-  /** Keeps a part that is made from the journal, where it is the part of that index. */
-  addOfJournal(index: number, part: AskPart): void {
-    if (!this.#hasEnded) this.#push(ofJournal, index, part);
+  /** Keeps a part that is made from the journal, where it is the part of that index. Gives its place; null where the turn has ended. */
+  addOfJournal(index: number, part: AskPart): PartPlace | null {
+    return this.#hasEnded ? null : this.#push(ofJournal, index, part);
   }
 
   /** Reads from the beginning. */

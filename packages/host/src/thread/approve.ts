@@ -43,7 +43,8 @@ const answer = async (
   // Where the thread is open, nothing that is sent next comes before it.
   const seen = state === null ? await look(thread, asked) : asked(state);
   const name = approved ? seen?.name : undefined;
-  if (name !== undefined && !thread.host.tools.has(name))
+  // An engine has its own.
+  if (name !== undefined && thread.host.store.engine === undefined && !thread.host.tools.has(name))
     throw new ConfigurationError(
       `this host has no tool "${name}": answer on a host that has it, since the host that answers goes on with the thread`,
     );

@@ -96,6 +96,8 @@ const asked = (
   if (signal !== undefined && typeof signal?.addEventListener !== "function")
     ask.fail(new AskRefusedError(id, askId, { kind: "invalid", reason: "signal: it is no AbortSignal" }));
   else if (signal !== undefined) ask.listenTo(signal);
+  if (toolContext != null && host.store.engine !== undefined)
+    ask.fail(new AskRefusedError(id, askId, { kind: "invalid", reason: noToolContext }));
   if (ask.settled) return ask;
   const wanted = output === undefined ? Either.right(null) : wantedOutput(output);
   const event = Either.isLeft(wanted)
@@ -117,6 +119,9 @@ const asked = (
   }
   return ask;
 };
+
+const noToolContext =
+  "toolContext: tools run where the engine of this store performs them, and a value can't go there; its worker makes it from the thread";
 
 const refuse = (reason: string): Either.Either<Refusal, never> => Either.left({ kind: "invalid", reason });
 

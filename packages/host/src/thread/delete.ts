@@ -20,7 +20,8 @@ export const deleteThread = async (thread: ThreadRef): Promise<boolean> => {
   });
 };
 
-const deleteWords = ({ shown, store }: HostContext, threadId: string): Promise<boolean> => {
+/** Deletes all that was said in a thread, here and in the store. @throws StoreError */
+export const deleteWords = ({ shown, store }: HostContext, threadId: string): Promise<boolean> => {
   shown.forget(threadId);
   return fromStore(threadId, "delete it", () => store.delete(threadId));
 };

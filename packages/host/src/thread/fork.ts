@@ -18,6 +18,13 @@ export interface ForkOptions {
   readonly metadata?: JsonObject;
 }
 
+/** A copy of a thread. */
+export interface ForkOf<Thread> {
+  readonly thread: Thread;
+  /** What was under way, waited or was sent later in this thread, and is not in the copy. */
+  readonly left: LeftBehind;
+}
+
 /** Copies a thread up to a turn into a new one. Gives its id, and what was left behind. */
 export const forkThread = async (
   thread: ThreadRef,

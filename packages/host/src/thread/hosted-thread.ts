@@ -17,7 +17,6 @@ import type {
 import { approvalsOf, askNamed, asksOf, callsToAnswer, redoTarget, undoTarget } from "@colloquy/machine";
 import type { Explanation, StateDifference, ThreadFigures } from "@colloquy/machine/inspect";
 import { explain, figuresOf } from "@colloquy/machine/inspect";
-import type { LeftBehind } from "@colloquy/machine/journal";
 import { loadAll, type RedactionTarget } from "@colloquy/machine/storage";
 import type { AskInput, AskOptions, SteerOptions } from "../ask/ask-event.ts";
 import type { AskHandle } from "../ask/ask-handle.ts";
@@ -27,8 +26,9 @@ import { answerTool, type ToolAnswer } from "./answer-tool.ts";
 import { approve, type ApproveOptions, deny, type DenyOptions } from "./approve.ts";
 import { askOn, steerOn } from "./asking.ts";
 import { deleteThread } from "./delete.ts";
-import { type ForkOptions, forkThread } from "./fork.ts";
+import { type ForkOf, type ForkOptions, forkThread } from "./fork.ts";
 import { differenceIn, exportJournal, stateBehind } from "./history.ts";
+import { moveThread, type MoveTarget } from "./move-to.ts";
 import { type Checkpoint, checkpointsOf, moveBy } from "./move.ts";
 import { redactThread, type RedactOptions } from "./redact.ts";
 import { rejoin, type RejoinOptions } from "./rejoin.ts";
@@ -36,20 +36,15 @@ import { resume, type Resumed } from "./resume.ts";
 import { look, type Receipt, send, startThread, submit, type ThreadRef } from "./thread-ref.ts";
 
 /** A copy of a thread. */
-export interface Fork {
-  readonly thread: HostedThread;
-  /** What was under way, waited or was sent later in this thread, and is not in the copy. */
-  readonly left: LeftBehind;
-}
+export type Fork = ForkOf<HostedThread>;
 
 /**
  * One thread of a host. Using it opens the thread here: its lease is taken, its journal read, and what was under
  * way goes on. A thread that is not there is made by the first ask, message or system prompt, or by `start`. What can be
- * changed about it by hand is one entry more each: nothing is removed by any of them but `redact` and `delete`.
+ * changed about it by hand is one entry more each: nothing is removed by any of them but `redact`, `delete` and `moveTo`.
  *
  * All but `ask` and `steer` reject with `ThreadHeldError` when another host holds it and can't be reached, with
- * `EventRefusedError` when the machine refuses, and with `LeaseLostError` or `StoreError` when it can't be known what
- * became of the event.
+ * `EventRefusedError` when the machine refuses, with `LeaseLostError` or `StoreError` when it is not known what came of it.
  */
 export class HostedThread {
   readonly id: string;
@@ -291,6 +286,11 @@ export class HostedThread {
   /** Deletes the thread: nothing that was said in it is in the store any more. One that is open here is closed first. False when there was none. Its forks are threads of their own. What another host asked meanwhile begins a new thread of that id. */
   delete(): Promise<boolean> {
     return deleteThread(this.#thread);
+  }
+
+  /** Moves the thread to another host, over another store, entry by entry as it is: what was under way goes on there when it is next used. It is gone here when it is there; where that was cut short, do it again. `ThreadExistsError` where the other has another thread of that id, `EventRefusedError` while something waits in the inbox: then all stays as it was. Asks that are open here fail with `ThreadClosedError`. */
+  moveTo(other: MoveTarget<HostedThread>): Promise<HostedThread> {
+    return moveThread(this.#thread, other);
   }
 
   /** Lets go of the thread: what is under way here stops, and goes on when it is next opened, here or elsewhere. */

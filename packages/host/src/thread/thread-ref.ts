@@ -1,4 +1,4 @@
-import { ConfigurationError, type Entry, type Event, type Refusal, type State } from "@colloquy/machine";
+import { ConfigurationError, type Entry, type Event, type Refusal, start, type State } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { CodeWaits } from "../activity/code-waits.ts";
 import { EventRefusedError, ThreadClosedError } from "../boundary/errors.ts";
@@ -47,9 +47,12 @@ export const threadIdOf = (given: string, ids: Ids): string => {
 /** Begins the thread. @throws EventRefusedError, ThreadExistsError, SeedError */
 export const startThread = async (thread: ThreadRef, input: ThreadDefaults): Promise<void> => {
   checkOptions(thread, "start", input, threadDefaultNames);
-  await deliver(thread, {
-    event: givenStart({ ...input, type: "thread.started", threadId: thread.id, at: thread.host.clock.now() }),
-  });
+  const { machine, store, clock } = thread.host;
+  const event = givenStart({ ...input, type: "thread.started", threadId: thread.id, at: clock.now() });
+  // Elsewhere a seed that is no conversation would only be refused.
+  if (store.engine !== undefined) start(machine, event);
+  const receipt = await deliver(thread, { event });
+  if (!receipt.handled) throw new EventRefusedError(thread.id, receipt.refusal);
 };
 
 /** Has the machine handle an event from outside. A refusal is returned, not thrown. */

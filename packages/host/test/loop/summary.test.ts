@@ -1,5 +1,4 @@
 import { lastTurnOf, type Signal, turnNumbered } from "@colloquy/machine";
-import type { Policy } from "@colloquy/machine/policies";
 import { describe, expect, test } from "vitest";
 import { type Hooks, ThreadHeldError } from "@colloquy/host";
 import {
@@ -14,26 +13,7 @@ import {
   type Stage,
   type StageOptions,
 } from "../stage.ts";
-
-/** Shows everything, and has a summary written of each turn once it has ended. */
-const summarising: Policy = {
-  name: "summarising",
-  version: 1,
-  options: {},
-  monotone: true,
-  stable: true,
-  decide: () => ({ from: null, reason: "everything is kept" }),
-  summariser: {
-    instruction: "Sum it up.",
-    model: { temperature: 0 },
-    maxTokens: 100,
-    next: ({ history }) => {
-      for (const { number, summaries, summaryFailures } of history.newestFirst())
-        return summaries.length + summaryFailures > 0 ? null : { covers: { from: number, to: number }, earlier: null };
-      return null;
-    },
-  },
-};
+import { summarising } from "../summarising.ts";
 
 const summarised = (options: StageOptions): Stage & { readonly signals: Signal[] } => {
   const signals: Signal[] = [];

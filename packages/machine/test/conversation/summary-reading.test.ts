@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { type CallLlm, textOf, turnsOf } from "../../src/index.ts";
 import { compactTurns, compose, estimateCounter, omitFields } from "../../src/policies.ts";
 import { CheckedTalk } from "../checked-talk.ts";
-import { characterCounter, rolling } from "../hand-made.ts";
+import { characterCounter, requestTokens, rolling } from "../hand-made.ts";
 import { calling } from "../talk.ts";
 
 // What the model that writes a summary is given to read: no more than prompts may show, and no more than fits.
@@ -82,6 +82,26 @@ describe("what a summary reads", () => {
     expect(summaryOut(talk)?.id ?? null).toBeNull();
     expect(talk.signals()).toContainEqual(expect.objectContaining({ type: "summary.failed" }));
     expect(turnsOf(talk.state)[0]?.summaryFailures).toBe(1);
+  });
+
+  test.each([
+    ["ends as unfit", "keep", "error"],
+    ["is made without, where its policy can", "drop", { awaiting_llm: "responding" }],
+  ] as const)("what does not fit is not waited for: the call %s", (_, without, value) => {
+    const talk = new CheckedTalk({
+      policy: rolling({ keep: 0, when: "full", without }),
+      counter: { ...characterCounter, name: "dear", countPart: () => requestTokens },
+      budget: { tokens: 2 * requestTokens, reserve: 0 },
+    });
+    talk.say("Why?", "Because.");
+    talk.ask("And why is that?");
+
+    expect(talk.isSummarising()).toBe(false);
+    expect(talk.signals()).toContainEqual(
+      expect.objectContaining({ type: "summary.failed", covers: { from: 1, to: 1 } }),
+    );
+    expect(turnsOf(talk.state)[0]?.summaryFailures).toBe(1);
+    expect(talk.state.value).toEqual(value);
   });
 });
 

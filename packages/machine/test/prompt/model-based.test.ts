@@ -5,7 +5,7 @@ import { fold } from "../../src/journal.ts";
 import { runs } from "../runs.ts";
 import { configs, type Move, moves, text } from "./model-moves.ts";
 import { Pair } from "./model-pair.ts";
-import { type Config, pathOf } from "./plain-prompt.ts";
+import { type Config, isReadable, isTriedInVain, mostTurnsRead, pathOf, wantedIn } from "./plain-prompt.ts";
 
 // Long conversations with everything that can be done to them, held against the plain model after every event: what
 // is out and with which prompt, what the next prompt would be, what is summarised, and why a turn could not be fitted.
@@ -16,6 +16,8 @@ const features = [
   "a prompt with a pinned message that is older than what is shown",
   "a prompt with a summary",
   "a retry waits for a summary",
+  "a summary would read too much",
+  "a summary would read too much, and is not tried",
   "a turn that was interrupted",
   "calibrated",
   "retried",
@@ -32,12 +34,16 @@ const featuresOf = ({ plain }: Pair): readonly string[] => {
   const path = pathOf(plain);
   const units = new Set(shown.map(({ unit }) => unit));
   const oldest = path.flatMap(({ said }) => said.filter(({ unit }) => units.has(unit)))[0];
+  const wanted = summarising === null ? wantedIn(plain, open?.said ?? plain.appended) : null;
+  const isTooMuch = wanted !== null && !isReadable(plain, wanted);
   const isCompacting = open?.stage.type === "compacting";
   const found: readonly (readonly [string, boolean])[] = [
     ["a call waits for a summary", isCompacting],
     ["a call waits in its second step", isCompacting && open.step === 1],
     ["a retry waits for a summary", isCompacting && "attempt" in open.stage && open.stage.attempt > 1],
     ["a prompt with a summary", shown.some(({ id }) => id === "summary")],
+    ["a summary would read too much", isTooMuch],
+    ["a summary would read too much, and is not tried", isTooMuch && isTriedInVain(plain)],
     ["a turn that was interrupted", path.some(({ completed }) => !completed)],
     ["calibrated", calibration > 1],
     ["retried", leaf === "backing_off"],
@@ -72,6 +78,28 @@ const retryThatWaits: Move[] = [
   { move: "wait" },
 ];
 
+const times = (count: number, played: readonly Move[]): Move[] => Array.from({ length: count }, () => played).flat();
+
+const say: Move[] = [
+  { move: "ask", text: "a" },
+  { move: "answer", text: "a", reported: null, tools: [], pick: 0 },
+];
+
+const always: Config = {
+  policy: { type: "rolling", keep: 0, when: "always", without: "keep" },
+  budget: null,
+  interrupted: "keep",
+};
+
+const readBehindSummary: Move[] = [
+  { move: "ask", text: "a" },
+  { move: "summary", text: "a" },
+  { move: "answer", text: "a", reported: null, tools: [], pick: 0 },
+  { move: "summary", text: null },
+  ...times(mostTurnsRead - 1, [{ move: "add", text: "a" }]),
+  { move: "ask", text: "a" },
+];
+
 const window: Config = { policy: { type: "window" }, budget: null, interrupted: "keep" };
 
 test("every prompt of a long conversation is the one that the plain model gives", () => {
@@ -94,7 +122,17 @@ test("every prompt of a long conversation is the one that the plain model gives"
     },
   );
   const cases = runs(500);
-  fc.assert(property, { numRuns: cases, examples: [[window, 0, [], retryThatWaits]] });
+  fc.assert(property, {
+    numRuns: cases,
+    examples: [
+      [window, 0, [], retryThatWaits],
+      // As much as a summary can read, also behind an earlier one; and, with the seed, too much, which is tried more
+      // and more rarely.
+      [always, mostTurnsRead, [], say],
+      [always, 1, [], readBehindSummary],
+      [always, mostTurnsRead, ["a"], times(10, say)],
+    ],
+  });
   // What it never gets to, it does not test.
   expect([...reached].sort()).toEqual(features);
 }, 600_000);

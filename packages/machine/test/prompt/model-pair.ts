@@ -17,12 +17,12 @@ import {
 } from "../../src/index.ts";
 import { configurationOfMachine } from "../../src/hosting.ts";
 import { type Counter, keepAll, lastTurns, type Policy, tokenWindow } from "../../src/policies.ts";
-import { rolling } from "../hand-made.ts";
+import { requestTokens, rolling } from "../hand-made.ts";
 import type { Move } from "./model-moves.ts";
 import { mostSummaryTokens, PlainConversation } from "./plain-model.ts";
 import { interruptedTokens } from "./plain-open-turn.ts";
 import type { Config, PlainPolicy, Said } from "./plain-prompt.ts";
-import { availableIn, fitsInto, perMessage, perPrompt, tokensOf } from "./plain-prompt.ts";
+import { availableIn, fitsInto, mostTurnsRead, perMessage, perPrompt, tokensOf } from "./plain-prompt.ts";
 
 const counter: Counter = {
   name: "plain",
@@ -31,7 +31,7 @@ const counter: Counter = {
   perMessage,
   perPrompt,
   countPart: (part) => {
-    if (part.type === "text") return part.text.length;
+    if (part.type === "text") return turnsReadIn(part.text) * perTurnRead || part.text.length;
     if (part.type === "toolCall") return part.name.length + part.arguments.length;
     if (part.type !== "toolResult") return 0;
     return part.outcome === "completed"
@@ -39,6 +39,12 @@ const counter: Counter = {
       : interruptedTokens;
   },
 };
+
+/** Of the request for a summary only the turns count, so that the model need not know its wording. */
+const turnsReadIn = (text: string): number => text.split("\nTool use:\n").length - 1;
+
+/** With half a turn for all else. */
+const perTurnRead = Math.floor(requestTokens / (mostTurnsRead + 0.5));
 
 const tools = [{ name: "search" }, { name: "sum" }];
 
@@ -163,6 +169,7 @@ export class Pair {
     expect(summarising === null ? null : { number: summarising.number, ...summarising.covers }).toEqual(
       plain.summarising,
     );
+    expect(state.context.summaries).toBe(plain.summaries);
     const prompt = promptOf(this.machine, state);
     const next = plain.nextPrompt();
     expect(prompt.failed).toBeUndefined();

@@ -3,6 +3,9 @@ import type { Config, PlainThread, PlainTurn, PlainUnfit, Said } from "./plain-p
 import {
   availableIn,
   fitsInto,
+  isReadable,
+  isTriedInVain,
+  leadsThrough,
   numbersOf,
   pathOf,
   perMessage,
@@ -30,8 +33,9 @@ export class PlainConversation implements PlainThread {
   summarising: { readonly number: number; readonly from: number; readonly to: number } | null = null;
   /** Of the newest turn that ended, why it could not be fitted. */
   unfit: PlainUnfit | null = null;
+  /** Asked for, or refused because it would read too much. */
+  summaries = 0;
   #systems = 0;
-  #summaries = 0;
 
   constructor(config: Config, seed: readonly string[]) {
     this.config = config;
@@ -148,19 +152,12 @@ export class PlainConversation implements PlainThread {
     );
     // What was written about it does not hold any longer, nor what is being written.
     for (const each of this.turns) {
-      if (this.#leadsThrough(number, each.number)) each.summaries = each.summaries.filter(({ from }) => from > number);
+      if (leadsThrough(this, number, each.number)) each.summaries = each.summaries.filter(({ from }) => from > number);
     }
     const { summarising } = this;
-    if (summarising !== null && number >= summarising.from && this.#leadsThrough(number, summarising.to))
+    if (summarising !== null && number >= summarising.from && leadsThrough(this, number, summarising.to))
       this.summarising = null;
     return true;
-  }
-
-  /** Whether a turn is on the path to another, or that one itself. */
-  #leadsThrough(number: number, last: number): boolean {
-    const { turns } = this;
-    for (let at = last; at > 0; at = turns[at - 1]?.parent ?? 0) if (at === number) return true;
-    return false;
   }
 
   /** What was measured with one counter says nothing about another. */
@@ -245,8 +242,14 @@ export class PlainConversation implements PlainThread {
   /** Whether one is written now. */
   #askSummary(last: readonly Said[]): boolean {
     const wanted = this.summarising === null ? wantedIn(this, last) : null;
-    if (wanted !== null) this.summarising = { number: ++this.#summaries, ...wanted };
-    return this.summarising !== null;
+    const until = this.turns.find(({ number }) => number === wanted?.to);
+    if (wanted === null || until === undefined) return this.summarising !== null;
+    const isRead = isReadable(this, wanted);
+    if (!isRead && isTriedInVain(this)) return false;
+    this.summaries++;
+    if (isRead) this.summarising = { number: this.summaries, ...wanted };
+    else until.failures++;
+    return isRead;
   }
 
   #measure(reported: number | null): void {

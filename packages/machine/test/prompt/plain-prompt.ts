@@ -63,6 +63,9 @@ export interface PlainUnfit {
 export const perMessage = 1;
 export const perPrompt = 2;
 const givenUpAfter = 2;
+/** The model that writes a summary can read so many turns. */
+export const mostTurnsRead = 10;
+const triedFreely = 4;
 
 export const said = (id: string, role: string, text: string): Said => ({
   id,
@@ -86,6 +89,10 @@ export const pathOf = ({ turns, head }: PlainThread): readonly PlainTurn[] => {
   }
   return path;
 };
+
+/** Whether a turn is on the path to another, or that one itself. */
+export const leadsThrough = (thread: PlainThread, number: number, last: number): boolean =>
+  pathOf({ ...thread, head: last }).some((turn) => turn.number === number);
 
 export const availableIn = ({ config: { budget }, calibration }: PlainThread): number | null =>
   budget === null ? null : Math.floor((budget.tokens - budget.reserve) / calibration);
@@ -134,6 +141,20 @@ export const wantedIn = (
     return null;
   const covered = coveredIn(thread);
   return covered !== null && covered.to >= until.number ? null : { from: oldest.number, to: until.number };
+};
+
+/** Whether the request for a summary fits: of what there is a summary already, it reads that. */
+export const isReadable = (thread: PlainThread, { to }: { readonly to: number }): boolean => {
+  const covered = coveredIn(thread)?.to ?? -1;
+  return visibleIn(thread).filter(({ number }) => number > covered && number <= to).length <= mostTurnsRead;
+};
+
+/** Whether so many summaries failed that one which can't be read is not tried again for as many turns. */
+export const isTriedInVain = (thread: PlainThread): boolean => {
+  const path = pathOf(thread);
+  const failures = path.reduce((sum, turn) => sum + turn.failures, 0);
+  const since = path.length - 1 - path.findLastIndex((turn) => turn.failures > 0);
+  return failures >= triedFreely && since < failures;
 };
 
 /** The numbers of a prompt that does not fit. */

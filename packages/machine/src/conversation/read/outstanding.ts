@@ -61,16 +61,20 @@ export const callsToAnswer = (state: State): readonly CallTool[] =>
     ? outstanding(state).filter((effect): effect is CallTool => effect.type === "callTool" && effect.by === "caller")
     : [];
 
-/** The one of `callsToAnswer` with this id, found without a walk over the others: a reply may have thousands. */
-export const callToAnswer = (state: State, effectId: string): CallTool | undefined => {
+/** The tool call that is out under this id, found without a walk over the others: a reply may have thousands. */
+export const callOut = (state: State, effectId: string): CallTool | undefined => {
   const { context: data } = ownedState(state);
   const { open } = data;
   if (open?.stage.type !== "running") return undefined;
   const position = positionOut(data.threadId, open.stage.calls, effectId);
   const call = open.stage.calls[position];
-  return call?.by === "caller" && call.approval?.status !== "requested"
-    ? callTool(data, open, call, position)
-    : undefined;
+  return call === undefined || call.approval?.status === "requested" ? undefined : callTool(data, open, call, position);
+};
+
+/** The one of `callsToAnswer` with this id. */
+export const callToAnswer = (state: State, effectId: string): CallTool | undefined => {
+  const call = callOut(state, effectId);
+  return call?.by === "caller" ? call : undefined;
 };
 
 /** Whether all that the open turn waits for comes from outside, in days if need be: approvals, and results of the caller's tools. */

@@ -1,0 +1,60 @@
+import type { State } from "@colloquy/machine";
+import type { Asks } from "../ask/asks.ts";
+import { ThreadExistsError, ThreadUnknownError } from "../boundary/errors.ts";
+import type { HostContext } from "../context/host-context.ts";
+import type { Engine, InboxAnswer } from "../ports/store.ts";
+import { EngineQueue, failSender } from "./engine-queue.ts";
+import { FollowedNews } from "./followed-news.ts";
+import type { Answered, Outbox, Outgoing } from "./outbox.ts";
+
+/** An engine as the inbox that items are left in: each is handled when it is posted, and its answer kept until it is discarded. */
+export const inboxOf = (engine: Engine): Outgoing => {
+  const answers = new Map<string, InboxAnswer>();
+  return {
+    post: async (threadId, { id, event }) => void answers.set(id, await engine.send(threadId, id, event)),
+    answerTo: async (_, id) => answers.get(id) ?? null,
+    discard: async (_, id) => void answers.delete(id),
+  };
+};
+
+/** What following the thread of an engine has beside what following another host has. */
+export class FollowedEngine {
+  readonly queue: EngineQueue;
+  readonly news: FollowedNews;
+  /** Whether it says what is new. */
+  readonly isHeard: boolean;
+  readonly #threadId: string;
+  readonly #unfollow: (() => void) | undefined;
+
+  /** @param wake called when the journal is to be read. */
+  constructor(
+    engine: Engine,
+    { threadId, host, asks }: { readonly threadId: string; readonly host: HostContext; readonly asks: Asks },
+    outbox: Outbox,
+    wake: () => void,
+  ) {
+    this.#threadId = threadId;
+    this.queue = new EngineQueue(threadId, outbox);
+    this.news = new FollowedNews(threadId, host, asks, wake);
+    asks.recorder = this.news;
+    this.#unfollow = engine.follow?.(threadId, (heard) => {
+      if (heard.type === "entries") wake();
+      else this.news.hear(heard.turn, heard.part);
+    });
+    this.isHeard = this.#unfollow !== undefined;
+  }
+
+  /** Whether a loop here would have failed its sender where the engine refuses an event: then that is done. */
+  fails({ item, answer }: Answered, state: State | null): boolean {
+    const isUnknown = state === null && !answer.handled && answer.refusal.kind === "unknown";
+    if (isUnknown) failSender(item.envelope.sender, new ThreadUnknownError(this.#threadId));
+    if (isUnknown || state === null || item.event.type !== "thread.started") return isUnknown;
+    failSender(item.envelope.sender, new ThreadExistsError(this.#threadId));
+    return true;
+  }
+
+  end(): void {
+    this.#unfollow?.();
+    this.news.end();
+  }
+}

@@ -1,0 +1,149 @@
+import type { Effect, Entry, Event, Refusal, ReplyDraft, State, ThreadStarted } from "@colloquy/machine";
+import { SeedError } from "@colloquy/machine";
+import { deadlineId, llmId } from "@colloquy/machine/hosting";
+import { EventRefusedError, ThreadExistsError, ThreadUnknownError } from "../boundary/errors.ts";
+import type { RunContext } from "../context/host-context.ts";
+import { raisedBefore } from "../mailbox/raise-format.ts";
+import { makesThread, started } from "./beginning.ts";
+import { changedConfiguration } from "./recovery.ts";
+import { hasPartial, notBefore, progressOf, stepOf } from "./step.ts";
+
+/** What an event comes to in a thread. */
+export type Decision =
+  | HandledDecision
+  /** It changes nothing. */
+  | { readonly type: "refused"; readonly refusal: Refusal }
+  /** It cuts off the reply of this effect, and what had been shown of that was not given: it is to be decided again with it. */
+  | { readonly type: "cutsOff"; readonly effectId: string };
+
+/** Entries to store, all or none, and effects to perform once they are. */
+export interface HandledDecision {
+  readonly type: "handled";
+  /** At least one, in order. The last is that of the event. */
+  readonly entries: readonly Entry[];
+  /** Those of all entries, in order. */
+  readonly effects: readonly Effect[];
+  /** The one after the last entry. */
+  readonly state: State;
+  /** The same, entry by entry. */
+  readonly steps: readonly DecidedStep[];
+}
+
+/** What one entry comes to. */
+export interface DecidedStep {
+  /** Null before the first entry of a thread. */
+  readonly before: State | null;
+  readonly entry: Entry;
+  readonly effects: readonly Effect[];
+  readonly after: State;
+}
+
+/** How an event is decided. */
+export interface DecideOptions {
+  /** The time, in milliseconds since the epoch. */
+  readonly at: number;
+  /** It stands in the place of an answer that a crash swallowed, and its entry is marked so. Default false. */
+  readonly recovered?: boolean;
+  /** What had been shown of a reply, by its effect; null: nothing. Where another reply is out, or without it, that is not known yet. */
+  readonly shown?: ShownReply;
+}
+
+/** What had been shown of the reply of one model call. */
+export interface ShownReply {
+  readonly effectId: string;
+  readonly reply: ReplyDraft | null;
+}
+
+/**
+ * What an event comes to, as the loop would decide it when it is alone with it. Pure.
+ *
+ * @throws SnapshotDamagedError where the state was read from a snapshot, and a part that is needed can't be read.
+ */
+export const decisionOf = (
+  host: RunContext,
+  threadId: string,
+  given: State | null,
+  event: Event | ThreadStarted,
+  { at, recovered, shown }: DecideOptions,
+): Decision => {
+  const deciding = given === null ? begun(host, threadId, event, at) : new Deciding(host, given, []);
+  if (!(deciding instanceof Deciding)) return { type: "refused", refusal: deciding };
+  if (event.type === "thread.started") return given === null ? deciding.decision() : existing(threadId);
+  const configured = changedConfiguration(host, deciding.state, at);
+  if (configured !== null) deciding.take(configured);
+  const { state } = deciding;
+  const out = answerOut(state);
+  let cutsOff = false;
+  const shownOfIt = (): ReplyDraft | undefined => {
+    cutsOff = out !== null && shown?.effectId !== out;
+    return out === null ? undefined : (shown?.reply ?? undefined);
+  };
+  // A deadline cuts a reply off without carrying what was shown of it, so that is journalled before.
+  const partial = isDeadline(state, event) ? shownOfIt() : undefined;
+  if (out !== null && partial !== undefined) deciding.take(progressOf(out, partial, at, hasPartial(state)));
+  const refusal = deciding.take(notBefore(event, at), shownOfIt, recovered);
+  if (out !== null && cutsOff) return { type: "cutsOff", effectId: out };
+  return refusal === null ? deciding.decision() : { type: "refused", refusal };
+};
+
+/** The id of the model call that is out for an answer. */
+const answerOut = ({ context: { threadId, open } }: State): string | null =>
+  open?.stage.type === "responding" ? llmId(threadId, open.number, open.step, open.stage.call.attempt) : null;
+
+const isDeadline = ({ context: { threadId, open } }: State, event: Event): boolean =>
+  event.type === "timer.fired" && open !== null && event.effectId === deadlineId(threadId, open.number);
+
+const existing = (threadId: string): Decision => ({
+  type: "refused",
+  refusal: { kind: "stale", reason: new ThreadExistsError(threadId).message },
+});
+
+/** A thread while events are decided in it, one after the other. */
+class Deciding {
+  state: State;
+  readonly #host: RunContext;
+  readonly #steps: DecidedStep[];
+
+  constructor(host: RunContext, state: State, steps: readonly DecidedStep[]) {
+    this.#host = host;
+    this.state = state;
+    this.#steps = [...steps];
+  }
+
+  /** Takes an event; before it, where the journal has to rise for it, the rise. Gives why it is refused, or null. */
+  take(event: Event, shown: () => ReplyDraft | undefined = () => undefined, recovered = false): Refusal | null {
+    const { machine } = this.#host;
+    const raised = raisedBefore(machine, this.state, event);
+    for (const each of raised === null ? [event] : [raised, event]) {
+      const before = this.state;
+      const options = recovered && each === event ? { recovered } : undefined;
+      const step = stepOf(machine, before, each, shown, options);
+      if (!step.handled) return step.refusal;
+      this.state = step.state;
+      this.#steps.push({ before, entry: step.entry, effects: step.effects, after: step.state });
+    }
+    return null;
+  }
+
+  decision(): HandledDecision {
+    const steps = this.#steps;
+    const entries = steps.map(({ entry }) => entry);
+    return { type: "handled", entries, effects: steps.flatMap(({ effects }) => effects), state: this.state, steps };
+  }
+}
+
+/** A thread begins with its first event, where that makes one. */
+const begun = (host: RunContext, threadId: string, event: Event | ThreadStarted, at: number): Deciding | Refusal => {
+  const explicit = event.type === "thread.started" ? event : null;
+  if (explicit === null && !makesThread(event))
+    return { kind: "unknown", reason: new ThreadUnknownError(threadId).message };
+  if (explicit !== null && explicit.threadId !== threadId)
+    return { kind: "invalid", reason: "it begins another thread than it was sent to" };
+  try {
+    const { state, entry, effects } = started(host, threadId, explicit, at);
+    return new Deciding(host, state, [{ before: null, entry, effects, after: state }]);
+  } catch (thrown) {
+    if (!(thrown instanceof SeedError || thrown instanceof EventRefusedError)) throw thrown;
+    return { kind: "invalid", reason: thrown.message };
+  }
+};

@@ -1,0 +1,135 @@
+import {
+  type CallLlm,
+  type CallTool,
+  type Effect,
+  type LlmCompleted,
+  type State,
+  type ToolCompleted,
+  type ToolFailed,
+  type Turn,
+  turnNumbered,
+} from "@colloquy/machine";
+import { callIdAt } from "@colloquy/machine/hosting";
+import { announce } from "../ask/announce.ts";
+import { Asks } from "../ask/asks.ts";
+import { approvalPart, type AskPart, resultPart, resultRequested } from "../ask/parts.ts";
+import type { RunContext } from "../context/host-context.ts";
+import type { ShownOutput } from "../output/partial-json.ts";
+
+/** A thread whose entries and effects are reported: to its asks, to observers, and to hooks that come after. */
+export interface ReportPort {
+  readonly threadId: string;
+  readonly host: Pick<RunContext, "observation">;
+  readonly asks: Asks;
+  /** The one after the entry. */
+  readonly state: State | null;
+}
+
+/** Reports an effect that the machine asks for, before it is performed. */
+export const reportEffect = (port: ReportPort, effect: Effect): void => {
+  switch (effect.type) {
+    case "callLlm":
+      if (effect.purpose === "answer" && effect.attempt === 1) beginStep(port, effect);
+      return;
+    case "callTool":
+      if (effect.by !== "caller") return;
+      port.asks.emit(effect.turn, resultRequested(effect));
+      port.host.observation.callToAnswer(effect, port.threadId);
+      return;
+    case "requestApproval":
+      port.asks.emit(effect.turn, approvalPart(effect));
+      port.host.observation.approval(effect, port.threadId);
+      return;
+    case "publish": {
+      const { signal } = effect;
+      port.host.observation.signal(signal, port.threadId);
+      if (port.state === null) return;
+      const ended = signal.type === "turn.ended" ? turnNumbered(port.state, signal.turn) : undefined;
+      if (ended !== undefined) endTurn(port, ended);
+      announce(port.asks, signal, port.state);
+      return;
+    }
+    case "checkOutput":
+    case "startTimer":
+    case "cancelLlm":
+    case "cancelCheck":
+    case "cancelTool":
+    case "cancelApproval":
+    case "cancelTimer":
+  }
+};
+
+/** Reports the answer of a tool call, once it is journalled. */
+export const reportResult = ({ asks, host }: ReportPort, call: CallTool, event: ToolCompleted | ToolFailed): void => {
+  asks.emit(call.turn, resultPart(call, event));
+  host.observation.after("afterToolCall", call, event);
+};
+
+/** A model call that is shown, and how much there is so far of the output that is wanted of it. */
+export interface ShownCall extends Pick<CallLlm, "turn" | "step" | "attempt"> {
+  readonly output: ShownOutput | null;
+}
+
+/** Shows what a journalled reply has that its deltas did not show: its calls, and all of its text where nothing was streamed. */
+export const showReply = (port: ReportPort, shown: ShownCall, { reply }: LlmCompleted, streamed: boolean): void => {
+  const { turn, step } = shown;
+  if (!streamed) {
+    const parts = typeof reply.content === "string" ? [{ type: "text", text: reply.content } as const] : reply.content;
+    for (const part of parts ?? []) {
+      if (part.type !== "text" && part.type !== "reasoning" && part.type !== "refusal") continue;
+      showText(port, shown, part.type, part.text);
+    }
+  }
+  reply.toolCalls?.forEach((call, position) => {
+    const place = { turn, step, position, callId: callIdAt(turn, step, position) };
+    port.asks.emit(turn, { type: "toolCall", ...place, name: call.name, arguments: call.arguments });
+  });
+};
+
+/** Shows a text; also as what there is of the output so far, where one is wanted. */
+export const showText = (
+  { asks, state }: Pick<ReportPort, "asks" | "state">,
+  { turn, step, attempt, output }: ShownCall,
+  type: "text" | "reasoning" | "refusal",
+  text: string,
+): void => {
+  asks.emit(turn, { type: `${type}.delta`, turn, step, attempt, text });
+  const value = type === "text" ? output?.add(text) : undefined;
+  const refused = state?.context.open?.refusedOutputs?.length ?? 0;
+  if (value !== undefined) asks.emit(turn, { type: "output.partial", turn, step, attempt: refused + 1, value });
+};
+
+const beginStep = (port: ReportPort, { turn, step }: CallLlm): void => {
+  if (step > 1) endStep(port, turn, step - 1);
+  port.asks.emit(turn, { type: "step.started", turn, step });
+};
+
+const endStep = ({ threadId, host, asks }: ReportPort, turn: number, step: number): void => {
+  // After a crash it may have been shown before.
+  if (asks.recorder?.hasEndedStep(turn, step) !== true) asks.emit(turn, { type: "step.ended", turn, step });
+  host.observation.after("afterStep", { threadId, turn, step });
+};
+
+/** What a turn's end calls for beside the signal. */
+const endTurn = (port: ReportPort, turn: Turn): void => {
+  const { threadId, host } = port;
+  if (turn.steps > 0) endStep(port, turn.number, turn.steps);
+  host.observation.after("afterTurn", { threadId, turn });
+};
+
+/** Asks that nobody waits for here: what they are shown goes to `show`. @param newest the turn that they are shown things of, as far as is known */
+export const asksShown = (show: (turn: number, part: AskPart) => void, newest: () => number | null): Asks => {
+  const asks = new Asks();
+  asks.recorder = {
+    record: (turn, part) => {
+      show(turn, part);
+      return null;
+    },
+    get newest() {
+      return newest();
+    },
+    hasShown: () => false,
+    hasEndedStep: () => false,
+  };
+  return asks;
+};

@@ -1,0 +1,140 @@
+import { ConfigurationError, type Entry, type Event, type ThreadStarted } from "@colloquy/machine";
+import { describe, expect, test } from "vitest";
+import type { Hooks } from "@colloquy/host";
+import { performerOf, type PerformerOptions } from "@colloquy/host/perform";
+import { Engine } from "./performing-engine.ts";
+import { ask, at, handled, optionsOf } from "./performing.ts";
+import { calls, echo, entriesOf, says, settle, stage } from "./stage.ts";
+import { summarising } from "./summarising.ts";
+
+const typesOf = (entries: readonly Entry[]): readonly string[] => entries.map(({ event }) => event.type);
+
+describe("a performer is made from options", () => {
+  const options = optionsOf([]);
+  /** As from a caller without types. */
+  const untyped = (given: unknown) => () => performerOf(given as PerformerOptions);
+
+  test.each([
+    [
+      { ...options, store: {} },
+      /^performerOf has no option "store"; there are machine, llm, clock, tools, toolContext/,
+    ],
+    [{ machine: options.machine, clock: options.clock }, /^performerOf needs the option "llm", and it is missing$/],
+    [{ ...options, machine: {} }, /^performerOf: machine is no conversation machine/],
+    [{ ...options, llm: "gpt" }, /^performerOf: llm is of type string; it must be a function/],
+    [{ ...options, clock: {} }, /^performerOf: clock.now is of type undefined/],
+    [{ ...options, hooks: { beforeTurns: null } }, /^performerOf: hooks has no option "beforeTurns"/],
+    [{ ...options, maxActive: 0 }, /^maxActive is 0; it must be a whole number, 1 or more/],
+    [{ ...options, tools: [echo] }, /the host has the tool "echo", and the machine does not declare it/],
+  ])("that are checked as those of a host: %#", (given, words) => {
+    expect(untyped(given)).toThrow(ConfigurationError);
+    expect(untyped(given)).toThrow(words);
+  });
+});
+
+describe("an event that is decided", () => {
+  const performer = performerOf({ ...optionsOf([]), thread: { system: "Be kind." } });
+  const decide: typeof performer.decide = (...given) => performer.decide(...given);
+  const begun = handled(decide("t", null, ask, { at }));
+
+  test("begins the thread, as the options say, where it makes one; an ask that was long on its way is of now", () => {
+    expect(begun.entries).toMatchObject([
+      { seq: 0, event: { type: "thread.started", threadId: "t", system: "Be kind.", at } },
+      { seq: 1, event: { ...ask, at } },
+    ]);
+    expect(begun.steps.map(({ before }) => before)).toEqual([null, begun.steps[0]?.after]);
+    expect(begun.state).toBe(begun.steps[1]?.after);
+    expect(handled(decide("t", null, { ...ask, at: at + 1 }, { at })).entries[1]?.event.at).toBe(at + 1);
+    const started: ThreadStarted = { type: "thread.started", threadId: "t", at, system: "Be brief." };
+    expect(handled(decide("t", null, started, { at })).entries).toMatchObject([{ event: started }]);
+  });
+
+  test.each([
+    ["unknown", { type: "cancel.requested", at }],
+    ["unknown", { ...ask, from: 3 }],
+    ["invalid", { ...ask, askId: "" }],
+    ["invalid", { type: "thread.started", threadId: "t", at, seed: [{ role: "tool", callId: "x", content: "" }] }],
+  ] as const)("is refused as %s where no thread can come of it, which then is not there", (kind, event) => {
+    // What is wrong with some of them is the point.
+    const decision = decide("t", null, event as Event, { at });
+    expect(decision).toMatchObject({ type: "refused", refusal: { kind } });
+  });
+
+  test("does not begin a thread that is there", () => {
+    const again = decide("t", begun.state, { type: "thread.started", threadId: "t", at }, { at });
+    expect(again).toMatchObject({ refusal: { kind: "stale", reason: expect.stringMatching(/exists already/) } });
+  });
+
+  test("has the thread configured before it where the machine is another, and its journal raised where it must", () => {
+    const other = performerOf(optionsOf([], [], { limits: { steps: 3 } }));
+    const tools = [{ name: "look", description: "", parameters: {} }];
+    const decision = handled(other.decide("t", begun.state, { ...ask, askId: "b", overlap: "queue", tools }, { at }));
+    expect(typesOf(decision.entries)).toEqual(["thread.configured", "thread.configured", "ask.received"]);
+    expect(decision.entries.map(({ seq }) => seq)).toEqual([2, 3, 4]);
+    // A refused one does not do that alone.
+    expect(other.decide("t", begun.state, ask, { at }).type).toBe("refused");
+  });
+
+  test("that cuts off a reply says so, until it is known what was shown of that", () => {
+    const cancel = { type: "cancel.requested", at } as const;
+    expect(decide("t", begun.state, cancel, { at })).toEqual({ type: "cutsOff", effectId: "t/1.1#1" });
+    const partial = { content: "Hel" };
+    expect(
+      handled(decide("t", begun.state, cancel, { at, shown: { effectId: "t/1.1#1", reply: partial } })).entries,
+    ).toMatchObject([{ event: { ...cancel, partial } }]);
+    const nothing = { effectId: "t/1.1#1", reply: null };
+    expect(handled(decide("t", begun.state, cancel, { at, shown: nothing })).entries[0]?.event).toEqual(cancel);
+    const ofAnother = { effectId: "t/1.0#1", reply: partial };
+    expect(decide("t", begun.state, cancel, { at, shown: ofAnother })).toMatchObject({ type: "cutsOff" });
+    expect(decide("t", begun.state, { ...cancel, askId: "another" }, { at }).type).toBe("refused");
+    expect(decide("t", begun.state, { ...cancel, partial }, { at }).type).toBe("handled");
+  });
+});
+
+test("hooks and observers are called as by a host, and an output is shown and checked", async () => {
+  const schema = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };
+  const noted = () => {
+    const seen: string[] = [];
+    const hook = (name: string) => () => void seen.push(name);
+    const names = ["beforeTurn", "afterTurn", "beforeStep", "afterStep", "beforeToolCall", "afterToolCall"];
+    // One for each of the names.
+    const hooks = Object.fromEntries(names.map((name) => [name, hook(name)])) as Hooks;
+    const observer = {
+      entry: ({ event }: Entry) => void seen.push(event.type),
+      signal: ({ type }: { readonly type: string }) => void seen.push(`signal ${type}`),
+    };
+    return { seen, hooks, observers: [observer] };
+  };
+  const script = [calls(["echo", { text: "a" }]), says('{"n":"one"}'), says('{"n":1}')];
+  const { seen: expected, ...ofHost } = noted();
+  const on = stage({ script, tools: [echo], ...ofHost });
+  await on.host.ask("Hi.", { askId: "a", output: { schema: { jsonSchema: schema }, name: "number" } });
+  const { seen, ...ofEngine } = noted();
+  const engine = new Engine({ ...optionsOf(script, [echo]), ...ofEngine });
+  // What the host made of it: an output, and an id.
+  const asked = (await entriesOf(on.store)).find(({ event }) => event.type === "ask.received");
+  if (asked?.event.type !== "ask.received") throw new Error("it was not asked");
+  engine.send(asked.event);
+  await settle();
+  expect(engine.journal).toEqual(await entriesOf(on.store));
+  expect(seen).toEqual(expected);
+  expect(engine.parts.map(({ part }) => part).filter(({ type }) => type === "output.partial")).toMatchObject([
+    { attempt: 1, value: { n: "one" } },
+    { attempt: 2, value: { n: 1 } },
+  ]);
+  expect(engine.performing).toEqual([]);
+});
+
+test("a summary is written, of which asks are shown nothing but the signals", async () => {
+  const script = [says("Hello."), says("They said hello.")];
+  const machine = { policy: summarising };
+  const on = stage({ script, machine });
+  await on.host.ask("Hi.", { askId: "a" });
+  await settle();
+  const engine = new Engine(optionsOf(script, [], machine));
+  engine.send({ ...ask, at: on.clock.now() });
+  await settle();
+  expect(engine.journal).toEqual(await entriesOf(on.store));
+  expect(typesOf(engine.journal).slice(2)).toEqual(["llm.completed", "llm.completed"]);
+  expect(engine.parts.filter(({ part }) => part.type === "text.delta")).toHaveLength(1);
+});

@@ -1,0 +1,133 @@
+import { describe, expect, test } from "vitest";
+import { EventRefusedError, ThreadExistsError, ThreadHeldError, ThreadUnknownError, memoryStore } from "@colloquy/host";
+import { engineStage } from "../engine.ts";
+import { overriding } from "../gated-store.ts";
+import { calls, echo, entriesOf, errorOf, held, manualClock, says, settle, stage } from "../stage.ts";
+
+/** Another host over another store. */
+const elsewhere = (options: Parameters<typeof stage>[0] = {}) => stage({ tools: [echo], ...options });
+
+describe("moving a thread", () => {
+  test("stores its journal with the other host, entry by entry, and leaves nothing here", async () => {
+    const { host, store } = elsewhere({ script: [calls(["echo", { text: "a" }]), says("1")] });
+    const other = elsewhere({ script: [says("2")] });
+    await host.thread("ada").ask("one", { askId: "one" });
+    await host.thread("ada").redact({ turn: 1 });
+    const entries = await entriesOf(store, "ada");
+    const moved = await host.thread("ada").moveTo(other.host);
+    expect(await entriesOf(other.store, "ada")).toEqual(entries);
+    expect(await store.read("ada")).toEqual([]);
+    expect(await moved.ask("two", { askId: "two" })).toMatchObject({ threadId: "ada", turn: 2, text: "2" });
+    expect(await errorOf(host.thread("ada").moveTo(other.host))).toBeInstanceOf(ThreadUnknownError);
+  });
+
+  test("stops what is under way here, and it goes on there", async () => {
+    const model = held();
+    const { host } = elsewhere({ script: [model.step] });
+    const other = elsewhere({ script: [says("there")] });
+    const asked = host.thread().ask("one", { askId: "a" });
+    await settle();
+    const moved = await host.thread().moveTo(other.host);
+    expect(model.signal()?.aborted).toBe(true);
+    expect(await errorOf(asked)).toMatchObject({
+      name: "ThreadClosedError",
+      message: expect.stringMatching(/moved to another host/),
+    });
+    const { turn } = await moved.resume();
+    expect(await turn).toMatchObject({ askId: "a", turn: 1, text: "there" });
+  });
+
+  test("that was cut short between both stores is finished when it is done again", async () => {
+    const inner = memoryStore({ clock: manualClock() });
+    let isDown = true;
+    const store = overriding(inner, {
+      delete: async (threadId) => {
+        if (isDown) throw new Error("down");
+        return inner.delete(threadId);
+      },
+    });
+    const { host } = elsewhere({ store, script: [says("1")] });
+    const other = elsewhere({ script: [says("2")] });
+    await host.ask("one", { askId: "one" });
+    expect(await errorOf(host.thread().moveTo(other.host))).toMatchObject({ name: "StoreError" });
+    expect(await entriesOf(other.store)).toEqual(await entriesOf(inner));
+    isDown = false;
+    // It went on there, and words are gone.
+    await other.host.ask("two", { askId: "two" });
+    await other.host.thread().redact({ turn: 1 });
+    await host.thread().moveTo(other.host);
+    expect(await inner.read("default")).toEqual([]);
+    expect((await other.host.thread().state())?.context.conversation.turns.length).toBe(2);
+  });
+
+  test("is refused where the other host has another thread of that id, and nothing is lost or stopped", async () => {
+    const model = held();
+    const { host, store } = elsewhere({ script: [says("1")] });
+    const other = elsewhere({ script: [model.step] });
+    await host.ask("one", { askId: "one" });
+    const asked = other.host.ask("else");
+    await settle();
+    const before = await entriesOf(store);
+    expect(await errorOf(host.thread().moveTo(other.host))).toBeInstanceOf(ThreadExistsError);
+    expect(await entriesOf(store)).toEqual(before);
+    model.answer(says("still here"));
+    expect((await asked).text).toBe("still here");
+  });
+
+  test("to the same host, or to another one over the same store, is refused, and nothing is lost", async () => {
+    const model = held();
+    const machine = { overlap: { type: "queue", max: 5 } } as const;
+    const first = elsewhere({ owner: "first", idleMs: 0, machine, script: [says("1"), model.step] });
+    await first.host.ask("one", { askId: "one" });
+    await first.clock.advance(1_000);
+    const second = first.another({ owner: "second" });
+    const twin = first.another({ owner: "first" });
+    const before = await entriesOf(first.store);
+    expect(await errorOf(first.host.thread().moveTo(first.host))).toBeInstanceOf(EventRefusedError);
+    expect(await errorOf(first.host.thread().moveTo(second.host))).toBeInstanceOf(ThreadHeldError);
+    // It is followed there.
+    void first.host.ask("two", { askId: "two" });
+    await settle();
+    const followed = second.host.ask("three", { askId: "c" });
+    await first.clock.advance(1_000);
+    expect(await errorOf(first.host.thread().moveTo(second.host))).toBeInstanceOf(ThreadHeldError);
+    expect(await errorOf(followed)).toMatchObject({ name: "ThreadClosedError" });
+    expect(await errorOf(first.host.thread().moveTo(twin.host))).toMatchObject({ name: "LeaseLostError" });
+    expect((await entriesOf(first.store)).slice(0, before.length)).toEqual(before);
+  });
+
+  test("is refused while another host holds it, and while something waits in its inbox", async () => {
+    const model = held();
+    const first = elsewhere({ machine: { overlap: { type: "queue", max: 5 } }, script: [model.step, says("2")] });
+    const other = elsewhere();
+    void first.host.ask("one", { askId: "one" });
+    await settle();
+    const second = first.another();
+    expect(await errorOf(second.host.thread().moveTo(other.host))).toBeInstanceOf(ThreadHeldError);
+    const { inbox } = first.store;
+    await inbox?.post("default", {
+      id: "item",
+      event: { type: "ask.received", at: first.clock.now(), askId: "b", input: "two" },
+    });
+    expect(await errorOf(first.host.thread().moveTo(other.host))).toMatchObject({ refusal: { kind: "busy" } });
+    expect(await other.store.read("default")).toEqual([]);
+  });
+
+  test("goes to the store of an engine and back", async () => {
+    const there = engineStage({ tools: [echo], script: [says("2"), calls(["echo", { text: "a" }])] });
+    const over = there.client();
+    const { host, store } = elsewhere({ script: [says("1"), says("3")] });
+    await host.ask("one", { askId: "one" });
+    const entries = await entriesOf(store);
+    const moved = await host.thread().moveTo(over);
+    expect(await entriesOf(there.store)).toEqual(entries);
+    const two = moved.ask("two", { askId: "two" });
+    await there.worker.clock.advance(10_000);
+    expect((await two).text).toBe("2");
+    const journal = await entriesOf(there.store);
+    const back = await moved.moveTo(host);
+    expect(await entriesOf(store)).toEqual(journal);
+    expect(await there.store.read("default")).toEqual([]);
+    expect(await back.ask("three", { askId: "three" })).toMatchObject({ turn: 3, text: "3" });
+  });
+});
