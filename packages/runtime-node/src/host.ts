@@ -1,37 +1,20 @@
 import {
   createHost as createPureHost,
-  declarationsOf,
   type Host,
   type HostOptions as PureHostOptions,
   hostOptionNames,
   type LlmHandler,
-  type ThreadDefaults,
-  type Tool,
 } from "@colloquy/host";
 import { type OptionNames, problemOfOptions } from "@colloquy/host/store";
-import {
-  ConfigurationError,
-  type ConversationMachine,
-  conversationMachine,
-  type MachineOptions,
-  type SystemDraft,
-} from "@colloquy/machine";
-import { isConversationMachine } from "@colloquy/machine/hosting";
-import { reasonOf, reportToConsole } from "./failure-report.ts";
+import { ConfigurationError } from "@colloquy/machine";
 import { memoryStore } from "./stores/memory-store.ts";
-import { systemClock } from "./ports/clock.ts";
 import { randomIds } from "./ports/ids.ts";
+import { type PerformingOptions, performingOf } from "./performing.ts";
 
 /** What a host of this package is made from: `llm`, and whatever of the rest is to be other than usual. */
-export interface HostOptions extends Partial<Omit<PureHostOptions, "machine" | "llm">> {
+export interface HostOptions
+  extends PerformingOptions, Partial<Omit<PureHostOptions, "llm" | keyof PerformingOptions>> {
   readonly llm: LlmHandler;
-  /**
-   * What the conversations decide by: the options of a machine (`policy`, `limits`, `overlap`, …), whose tools are those
-   * named in `tools`; or a machine that was made with the declarations of just these tools. Default: a machine without options.
-   */
-  readonly machine?: ConversationMachine | Omit<MachineOptions, "tools">;
-  /** The system prompt of each thread that begins here; short for `thread: { system }`. */
-  readonly system?: SystemDraft;
 }
 
 /**
@@ -46,19 +29,11 @@ export interface HostOptions extends Partial<Omit<PureHostOptions, "machine" | "
 export const createHost = (options: HostOptions): Host => {
   const problem = problemOfOptions("createHost", options, optionNames);
   if (problem !== null) throw new ConfigurationError(problem);
-  const { machine, system, store, clock = systemClock, ...rest } = givenOf(options);
-  const tools = rest.tools ?? [];
-  const host = createPureHost({
-    ids: randomIds,
-    onObserverError: reportToConsole,
-    describeThrown: reasonOf,
-    ...rest,
-    machine: isConversationMachine(machine) ? machine : machineOf(machine, tools),
-    store: store ?? memoryStore({ clock }),
-    clock,
-    tools,
-    ...(system === undefined ? {} : { thread: threadWith(system, rest.thread ?? {}) }),
-  });
+  const given = givenOf(options);
+  const { machine: _, system: __, store, ...rest } = given;
+  const performing = performingOf("createHost", given);
+  const kept = store ?? memoryStore({ clock: performing.clock });
+  const host = createPureHost({ ids: randomIds, ...rest, ...performing, store: kept });
   // When all options are right: an error must not stand below it.
   if (store === undefined) console.warn(notKept);
   return host;
@@ -78,24 +53,6 @@ const optionNames: OptionNames<HostOptions> = {
   clock: true,
   ids: true,
   system: true,
-};
-
-const machineOf = (options: Omit<MachineOptions, "tools"> = {}, tools: readonly Tool[]): ConversationMachine => {
-  if (typeof options !== "object" || options === null)
-    throw new ConfigurationError(
-      "createHost: machine is neither a conversation machine, which conversationMachine() makes, nor the options of one",
-    );
-  if ("tools" in options && options.tools !== undefined)
-    throw new ConfigurationError(
-      "createHost: machine has tools; name tools once, in the option tools of createHost, which declares them to the machine",
-    );
-  return conversationMachine({ ...options, tools: declarationsOf(tools) });
-};
-
-const threadWith = (system: SystemDraft, thread: ThreadDefaults): ThreadDefaults => {
-  if (thread.system !== undefined)
-    throw new ConfigurationError("createHost has both system and thread.system; give one of them");
-  return { ...thread, system };
 };
 
 const notKept =
