@@ -81,6 +81,24 @@ const ofRecordings: readonly Step[] = [
   },
 ];
 
+const benchmarks: readonly Step[] = [
+  // Those whose figures do not depend on how busy the machine is.
+  proof("benchmark of the disk", "bench --only disk", { minutesMax: 1 }),
+  proof("benchmark of what is immutable", "bench --only immutable --rounds 31"),
+  proof("benchmark of growth", "bench --only queues --rounds 7", { minutesMax: 4 }),
+  proof("benchmark of a transition", "bench --only transition"),
+  // Their bounds are wide enough for a busy machine, which slows both sides alike.
+  proof("benchmarks of prompts and of opening", "bench --only prompt --only memory --only opening --rounds 3", {
+    minutesMax: 4,
+  }),
+  proof("benchmarks of pruning, requests and serving", "bench --only pruning --only bodies --only serving --rounds 9"),
+  // On the packages that were built above, PostgreSQL among their stores.
+  proof("benchmark of processes that have just started", "bench --only start --only cold --rounds 1", {
+    servers: true,
+    minutesMax: 4,
+  }),
+];
+
 const stepsFrom = (seed: number): readonly Step[] => [
   { name: "format", command: ["oxfmt", "--check", "."], minutesMax: 1 },
   { name: "types", command: ["tsc", "-p", "."], minutesMax: 2 },
@@ -89,6 +107,8 @@ const stepsFrom = (seed: number): readonly Step[] => [
   { name: "dead code", command: ["knip"], minutesMax: 2 },
   { name: "diagram", command: ["node", "scripts/diagram.ts", "--check"], minutesMax: 1 },
   { name: "field tables", command: ["node", "scripts/field-tables.ts", "--check"], minutesMax: 1 },
+  // Before the tests, which look for it.
+  { name: "a server for the engines", command: [...pnpm, "engines:install"], minutesMax: 5 },
   { name: "start, as in the README", command: [...pnpm, "start"], minutesMax: 1 },
   counted("tests.json", {
     name: "tests, as in the README",
@@ -133,23 +153,14 @@ const stepsFrom = (seed: number): readonly Step[] => [
   proof("writers on PostgreSQL", "proof/writers --store postgres --asks 500", { servers: true }),
   proof("crashes of PostgreSQL", `proof/crash-postgres --runs 2 --seed ${seed}`),
   proof("crashes of Redis", `proof/crash-redis --runs 3 --seed ${seed}`),
+  // Small and often: what a process knows of a thread is then mostly of a snapshot, or of another process.
+  proof(
+    "engines",
+    `proof/engines --runs 2 --conversations 21 --kills 6 --server-kills 1 --lanes 10 --snapshot-every 4 --seed ${seed}`,
+  ),
   proof("tampering", `proof/tampering --runs 12 --seed ${seed}`, { servers: true }),
   proof("bad networks", `proof/bad-network --runs 2 --seed ${seed}`, { servers: true }),
-  // Those whose figures do not depend on how busy the machine is.
-  proof("benchmark of the disk", "bench --only disk", { minutesMax: 1 }),
-  proof("benchmark of what is immutable", "bench --only immutable --rounds 31"),
-  proof("benchmark of growth", "bench --only queues --rounds 7", { minutesMax: 4 }),
-  proof("benchmark of a transition", "bench --only transition"),
-  // Their bounds are wide enough for a busy machine, which slows both sides alike.
-  proof("benchmarks of prompts and of opening", "bench --only prompt --only memory --only opening --rounds 3", {
-    minutesMax: 4,
-  }),
-  proof("benchmarks of pruning, requests and serving", "bench --only pruning --only bodies --only serving --rounds 9"),
-  // On the packages that were built above, PostgreSQL among their stores.
-  proof("benchmark of processes that have just started", "bench --only start --only cold --rounds 1", {
-    servers: true,
-    minutesMax: 4,
-  }),
+  ...benchmarks,
 ];
 
 /** The JSON report of the tests, as far as it is read here. */

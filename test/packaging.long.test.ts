@@ -31,6 +31,7 @@ const peers: Readonly<Record<string, readonly string[]>> = {
   "@colloquy/runtime-node/ai-sdk": ["ai"],
   "@colloquy/runtime-node/postgres": ["pg"],
   "@colloquy/runtime-node/redis": ["redis"],
+  "@colloquy/runtime-restate/redis": ["redis"],
   "@colloquy/runtime-test/arbitraries": ["fast-check"],
   "@colloquy/runtime-test/contracts": ["vitest"],
   "@colloquy/runtime-test/laws": ["fast-check"],

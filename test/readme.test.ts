@@ -10,6 +10,7 @@ const readmes = [
   "langchain",
   "mcp",
   "opensearch",
+  "runtime-restate",
   "server",
   "sessions",
   "telemetry",

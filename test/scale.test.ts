@@ -5,20 +5,38 @@ import { fill, madeAt, metadataOf, threadIdOf, wordsOfThread } from "../bench/sc
 import { measurements } from "../bench/scale/main.ts";
 import { dropPlace } from "../bench/scale/place-facts.ts";
 import { newPlace, openStore } from "../proof/kit/places.ts";
+import { restateProgram } from "../proof/servers/restate-package.ts";
 
 const hasPostgres = (process.env["COLLOQUY_POSTGRES_URL"] ?? "") !== "";
 
-const small = { threads: [1_000], entries: [1_100], processes: [1], seconds: 1, outstanding: 8 };
+const small = {
+  threads: [1_000],
+  entries: [1_100],
+  processes: [1],
+  seconds: 1,
+  outstanding: 8,
+  lanes: [2],
+  resting: [20],
+  woken: [40],
+  wakings: 2,
+};
+
+const measured = [
+  "sqlite",
+  "journal",
+  ...(hasPostgres ? ["postgres", "asks"] : []),
+  ...(restateProgram() === null ? [] : ["engine"]),
+];
 
 describe("pnpm scale, on little", () => {
-  it.each(["sqlite", "journal", ...(hasPostgres ? ["postgres", "asks"] : [])])("measures %s", async (name) => {
-    let measured = 0;
+  it.each(measured)("measures %s", async (name) => {
+    let count = 0;
     for await (const { costs } of measurements[name]?.(small) ?? []) {
       // What fails takes for ever.
       for (const { name: what, value } of costs) expect([what, Number.isFinite(value)]).toEqual([what, true]);
-      measured += costs.length;
+      count += costs.length;
     }
-    expect(measured).toBeGreaterThan(1);
+    expect(count).toBeGreaterThan(1);
   });
 });
 

@@ -1,0 +1,229 @@
+import { withRedactions } from "@colloquy/host/store";
+import type { Entry, LaterEntry, State } from "@colloquy/machine";
+import { fold, foldEntry } from "@colloquy/machine/journal";
+import { readSnapshot, SnapshotDamagedError, StoredChunks } from "@colloquy/machine/storage";
+import {
+  type InvocationId,
+  type ObjectContext,
+  type ObjectSharedContext,
+  RestatePromise,
+  TerminalError,
+} from "@restatedev/restate-sdk";
+import * as Either from "fp-ts/lib/Either.js";
+import type { Page } from "./handlers.ts";
+
+/** Where a thread stands: the one small value that each event reads and writes. */
+export interface Place {
+  /** Of the newest entry; -1 where there is no thread. */
+  readonly seq: number;
+  /** Drawn with the decision of the newest entry: a state of a decision that was not recorded never has it. */
+  readonly stamp: string;
+  /** The newest entry that the snapshot covers; -1 for none. */
+  readonly snapshotSeq: number;
+  /** Effects that are out, each with the invocation that performs it. */
+  readonly out: { readonly [effectId: string]: InvocationId };
+  /** Who changes the journal by hand, and until when. */
+  readonly lease?: { readonly owner: string; readonly token: number; readonly until: number };
+}
+
+const noPlace: Place = { seq: -1, stamp: "", snapshotSeq: -1, out: {} };
+
+export const placeOf = async (context: ObjectSharedContext): Promise<Place> =>
+  (await context.get<Place>(placeKey)) ?? noPlace;
+
+export const placeKey = "place";
+export const entryKey = (seq: number): string => `entry ${seq}`;
+const snapshotKey = "snapshot";
+const chunkPrefix = "chunk ";
+
+export const setEntries = (context: ObjectContext, entries: readonly Entry[]): void => {
+  for (const entry of entries) context.set(entryKey(entry.seq), entry);
+};
+
+/** Sets a snapshot in the place of the one before. Its chunks are known by what they say, so those of the one before stay. */
+export const setSnapshot = (
+  context: ObjectContext,
+  snapshot: StoredHead,
+  chunks: readonly (readonly [id: string, text: string])[],
+): void => {
+  for (const [id, text] of chunks) context.set(`${chunkPrefix}${id}`, text);
+  context.set(snapshotKey, snapshot);
+};
+
+export const clearSnapshot = async (context: ObjectContext, place: Place): Promise<Place> => {
+  for (const key of await context.stateKeys()) if (key.startsWith(chunkPrefix)) context.clear(key);
+  context.clear(snapshotKey);
+  return { ...place, snapshotSeq: -1 };
+};
+
+interface StoredHead {
+  readonly seq: number;
+  readonly head: string;
+}
+
+/** The state of a thread as a worker has it in memory, with what snapshots know of it. */
+export interface KnownThread {
+  readonly state: State;
+  readonly stored: StoredChunks;
+  /** Texts of chunks that were read, by id. */
+  readonly texts: Map<string, string>;
+}
+
+/** The states that a worker keeps, the newest two of a thread, each under the stamp that the thread stood at. */
+export class KnownThreads {
+  readonly #most: number;
+  readonly #byThread = new Map<string, readonly (readonly [stamp: string, thread: KnownThread])[]>();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  at(threadId: string, { stamp }: Pick<Place, "stamp">): KnownThread | undefined {
+    return this.#byThread.get(threadId)?.find(([known]) => known === stamp)?.[1];
+  }
+
+  keep(threadId: string, stamp: string, thread: KnownThread): void {
+    const others = (this.#byThread.get(threadId) ?? []).filter(([known]) => known !== stamp);
+    this.#byThread.delete(threadId);
+    this.#byThread.set(threadId, [...others.slice(-1), [stamp, thread]]);
+    for (const [oldest] of this.#byThread) {
+      if (this.#byThread.size <= this.#most) break;
+      this.#byThread.delete(oldest);
+    }
+  }
+}
+
+/**
+ * Does something with the state of a thread as a durable step. What this process does not have of it is read between steps, as
+ * the results of those say and never as this process happens to know: so a retry in another process reads the same.
+ *
+ * @param act may be done again, as long as its step is not recorded. Its result is plain JSON.
+ * @param until waits for a step.
+ */
+export const withThread = async <Result>(
+  { known }: { readonly known: KnownThreads },
+  context: ObjectSharedContext,
+  place: Place,
+  label: string,
+  act: (thread: KnownThread | null) => Result | Promise<Result>,
+  until: Until = (step) => step,
+): Promise<Result> => {
+  if (place.seq < 0) return until(context.run(label, async () => act(null)));
+  const texts = new Map<string, string>();
+  let read: Read | null = null;
+  for (let times = 1; ; times++) {
+    const material: Read | null = read;
+    const step = async (): Promise<Step<Result>> => {
+      try {
+        const thread = material === null ? known.at(context.key, place) : threadIn(material);
+        if (thread === undefined) return { needs: journal };
+        for (const [id, text] of texts) thread.texts.set(id, text);
+        if (material?.seq === place.seq) known.keep(context.key, place.stamp, thread);
+        return { done: await act(thread) };
+      } catch (thrown) {
+        if (thrown instanceof SnapshotDamagedError) return { needs: thrown.chunk };
+        throw thrown;
+      }
+    };
+    const result = await until(context.run(times === 1 ? label : `${label} ${times}`, step));
+    if ("done" in result) return result.done;
+    // A chunk that is not there is one of a snapshot that is gone meanwhile; the journal has all.
+    if (result.needs === journal) read = await readThread(context, place, true);
+    else if (!(await readChunk(context, times < mostSingle ? result.needs : null, texts)))
+      read = await readThread(context, place, false);
+  }
+};
+
+type Until = <Result>(step: RestatePromise<Result>) => Promise<Result>;
+
+type Step<Result> = { readonly done: Result } | { readonly needs: string };
+
+/** In the place of the id of a chunk. */
+const journal = "journal";
+
+/** After so many chunks that were read one by one, all are read. */
+const mostSingle = 2;
+
+/** A thread as it was read: a snapshot, and what comes behind it. */
+interface Read {
+  readonly snapshot: string | null;
+  readonly entries: readonly Entry[];
+  readonly seq: number;
+}
+
+const readThread = async (context: ObjectSharedContext, place: Place, bySnapshot: boolean): Promise<Read> => {
+  const snapshot = bySnapshot ? await context.get<StoredHead>(snapshotKey) : null;
+  const from = snapshot === null ? 0 : snapshot.seq + 1;
+  // A shared handler may find a snapshot that is newer than its place: as good, but not under its stamp.
+  const seq = Math.max(place.seq, from - 1);
+  return { snapshot: snapshot?.head ?? null, entries: await readEntries(context, from, place.seq), seq };
+};
+
+/** The entries from one seq to another, which is among them. */
+export const readEntries = async (
+  context: ObjectSharedContext,
+  from: number,
+  to: number,
+): Promise<readonly Entry[]> => {
+  const seqs = Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
+  // They are promises of the SDK, which only its own combinators may wait for together; its types do not say so.
+  const reads = seqs.map((seq) => context.get<Entry>(entryKey(seq)) as RestatePromise<Entry | null>);
+  return (await RestatePromise.all(reads)).filter((entry) => entry !== null);
+};
+
+/** As many of them as go into one message, which Restate bounds (32 MiB): the first of them in any case. */
+export const readPage = async (context: ObjectSharedContext, from: number, to: number): Promise<Page> => {
+  const page: Entry[] = [];
+  let size = 0;
+  // More at a time, as long as they are small.
+  for (let seq = from, count = 8; seq <= to; seq += count, count *= 2) {
+    for (const entry of await readEntries(context, seq, Math.min(to, seq + count - 1))) {
+      size += sizeOf(entry);
+      if (page.length > 0 && size > mostInMessage) return { entries: page, isLast: false };
+      page.push(entry);
+    }
+  }
+  return { entries: page, isLast: true };
+};
+
+/** In bytes, of what may be put together into one message. */
+export const mostInMessage = 8_000_000;
+
+export const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+
+/** Reads a chunk, or with null all of them. False where it is not there, or was read before. */
+const readChunk = async (
+  context: ObjectSharedContext,
+  id: string | null,
+  texts: Map<string, string>,
+): Promise<boolean> => {
+  const before = texts.size;
+  const ids =
+    id === null
+      ? (await context.stateKeys())
+          .filter((key) => key.startsWith(chunkPrefix))
+          .map((key) => key.slice(chunkPrefix.length))
+      : [id];
+  for (const each of ids) {
+    const text = texts.has(each) ? null : await context.get<string>(`${chunkPrefix}${each}`);
+    if (text !== null) texts.set(each, text);
+  }
+  return texts.size > before;
+};
+
+const threadIn = ({ snapshot, entries }: Read): KnownThread => {
+  const texts = new Map<string, string>();
+  if (snapshot === null) {
+    const folded = fold(withRedactions(entries));
+    if (Either.isLeft(folded)) throw unreadable(folded.left.reason);
+    return { state: folded.right, stored: new StoredChunks(), texts };
+  }
+  const read = readSnapshot(snapshot, (id) => texts.get(id));
+  if (Either.isLeft(read)) throw unreadable(read.left);
+  const { state, stored } = read.right;
+  // Only entry 0 begins a thread, and a snapshot covers it.
+  return { state: entries.reduce((before, entry) => foldEntry(before, entry as LaterEntry), state), stored, texts };
+};
+
+/** Nothing gets better by trying again. */
+export const unreadable = (reason: string): TerminalError => new TerminalError(`the journal can't be read: ${reason}`);
