@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 
 import type { ServerPlace } from "../../proof/kit/places.ts";
 import type { Asked, AskerOptions } from "./asker.ts";
+import { messageOf } from "./child-messages.ts";
 import { workOf } from "./place-facts.ts";
 import type { Cost } from "./timing.ts";
 
@@ -61,17 +62,6 @@ const asker = (options: AskerOptions): ChildProcess => {
 const askedBy = (child: ChildProcess): Promise<Asked> => {
   child.send("count");
   return messageOf<Asked>(child);
-};
-
-const messageOf = async <Message>(child: ChildProcess): Promise<Message> => {
-  const died = once(child, "exit").then(([code]) => {
-    throw new Error(`a process that asks ended with ${String(code)} and said nothing`);
-  });
-  // That it ends later is as it should be.
-  died.catch(() => undefined);
-  // Our own process, which says nothing else.
-  const [message] = (await Promise.race([once(child, "message"), died])) as [Message];
-  return message;
 };
 
 const gone = async (child: ChildProcess): Promise<void> => {

@@ -4,9 +4,13 @@ import { runCommand } from "../../proof/kit/command.ts";
 import { databaseIn, newPlace, type ServerPlace, type StorePlace } from "../../proof/kit/places.ts";
 import { someOf, whole, wholes } from "../../proof/kit/options.ts";
 import { serverUrl } from "../../proof/kit/server-urls.ts";
+import { restateProgram } from "../../proof/servers/restate-package.ts";
 import type { IdleThreads } from "../idle-threads.ts";
 import { reportOf } from "../kit/report.ts";
 import { asksASecond } from "./asks.ts";
+import { engineAsks } from "./engine-asks.ts";
+import { engineAtRest } from "./engine-rest.ts";
+import { waking } from "./engine-waking.ts";
 import { longJournal } from "./long-journal.ts";
 import { manyThreads } from "./many-threads.ts";
 import { dropPlace } from "./place-facts.ts";
@@ -20,6 +24,14 @@ export interface Sizes {
   readonly seconds: number;
   /** Asks of each process at a time. */
   readonly outstanding: number;
+  /** Asks of the engine at a time. */
+  readonly lanes: readonly number[];
+  /** Threads of the engine that have nothing to do. */
+  readonly resting: readonly number[];
+  /** Entries of its threads that are woken. */
+  readonly woken: readonly number[];
+  /** How many of these. */
+  readonly wakings: number;
 }
 
 /** What was measured at one size. */
@@ -61,6 +73,26 @@ export const measurements: { readonly [name: string]: (sizes: Sizes) => AsyncGen
         await dropPlace(place);
       }
     }
+  },
+  async *engine({ lanes, seconds, resting, woken, wakings }) {
+    const redisUrl = serverUrl("redis");
+    for (const url of redisUrl === null ? [null] : [redisUrl, null])
+      for (const count of lanes)
+        yield {
+          at: `${inWords(count)} at a time ask an engine, ${url === null ? "and look what happens" : "and hear by a hub what happens"}`,
+          costs: await engineAsks({ redisUrl: url, lanes: count, seconds }),
+        };
+    for (const count of resting)
+      yield {
+        at: `${inWords(count)} threads at rest on an engine`,
+        costs: await engineAtRest({ threads: count, seconds, redisUrl }),
+      };
+    for (const entries of woken)
+      for (const snapshotEvery of [64, 0])
+        yield {
+          at: `a thread of ${inWords(entries)} entries on an engine, ${snapshotEvery === 0 ? "without snapshots" : "with snapshots"}`,
+          costs: await waking({ entries, snapshotEvery, wakings, redisUrl }),
+        };
   },
 };
 
@@ -112,12 +144,19 @@ if (import.meta.main)
   await runCommand({
     name: "scale",
     options: {
-      only: someOf(names, `only these: ${names.join(", ")} (the last two of stores need COLLOQUY_POSTGRES_URL)`),
+      only: someOf(
+        names,
+        `only these: ${names.join(", ")} (postgres and asks need COLLOQUY_POSTGRES_URL; engine needs \`pnpm engines:install\`, and has a hub with COLLOQUY_REDIS_URL)`,
+      ),
       threads: wholes([10_000, 100_000], "how many threads"),
       entries: wholes([10_000, 100_000], "how many entries of one thread"),
       processes: wholes([1, 2, 4], "how many processes ask at once"),
       seconds: whole(5, "how long they do"),
       outstanding: whole(64, "how many asks of each are out at a time"),
+      lanes: wholes([1, 20], "how many asks of an engine are out at a time"),
+      resting: wholes([2_000], "how many threads rest on an engine"),
+      woken: wholes([100, 1_000], "how many entries the threads of an engine have that are woken"),
+      wakings: whole(20, "how many threads of each kind are woken"),
     },
     run: async ({ only, ...sizes }) => {
       for (const name of only) {
@@ -125,6 +164,10 @@ if (import.meta.main)
           console.log(
             `${name}: left out: COLLOQUY_POSTGRES_URL names no server; \`pnpm servers pnpm scale\` starts one`,
           );
+          continue;
+        }
+        if (name === "engine" && restateProgram() === null) {
+          console.log(`${name}: left out: there is no Restate; \`pnpm engines:install\` gets one`);
           continue;
         }
         for await (const { at, costs } of measurements[name]?.(sizes) ?? []) {

@@ -69,7 +69,7 @@ export const workOf = async ({ url }: ServerPlace): Promise<ServerWork> => {
 };
 
 /** The CPU of another process, as Linux says it: in hundredths of a second, behind its name in parentheses. */
-const microsOf = (pid: number): number => {
+export const microsOf = (pid: number): number => {
   try {
     const [user, system] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ").slice(11, 13) ?? [];
     return (Number(user) + Number(system)) * 10_000;

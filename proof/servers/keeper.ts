@@ -8,6 +8,8 @@ import { chromiumProgram } from "./chromium.ts";
 import { startPostgres } from "./postgres.ts";
 import type { Server } from "./process.ts";
 import { startRedis } from "./redis.ts";
+import { startRestate } from "./restate.ts";
+import { restateProgram } from "./restate-package.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "colloquy-servers-"));
 // Another user may run a server in it.
@@ -33,6 +35,13 @@ const start = async (): Promise<void> => {
     const server = await make();
     servers.push(server);
     urls[name] = server.url;
+  }
+  // It is large, and is started where `pnpm engines:install` has got it.
+  if ((process.env["COLLOQUY_RESTATE_URL"] ?? "") === "" && restateProgram() !== null) {
+    const restate = await startRestate({ folder: folderFor("restate") });
+    servers.push(restate);
+    urls["COLLOQUY_RESTATE_URL"] = restate.url;
+    urls["COLLOQUY_RESTATE_ADMIN_URL"] = restate.adminUrl;
   }
   if ((process.env["COLLOQUY_CHROMIUM"] ?? "") === "") urls["COLLOQUY_CHROMIUM"] = chromiumProgram(folder);
   console.log(JSON.stringify(urls));

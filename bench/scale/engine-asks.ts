@@ -1,0 +1,108 @@
+// What asks cost on an engine: CPU of its server, of its worker and of the process that asks, which is this one.
+import type { Host } from "@colloquy/host";
+import { connect } from "@colloquy/runtime-restate";
+import { redisHub } from "@colloquy/runtime-restate/redis";
+
+import { cpuMicros } from "../kit/measure.ts";
+import { EnginePlace, type EngineWorker } from "./engine-place.ts";
+import { variedText } from "./engine-threads.ts";
+import type { Cost } from "./timing.ts";
+
+export interface EngineAsksOptions {
+  /** The Redis by which the asker hears what happens; null: it looks into the journal every `pollMs`. */
+  readonly redisUrl: string | null;
+  /** How many ask at a time, each on a thread of its own. */
+  readonly lanes: number;
+  /** Of each of the rounds, of whose figures the least count. */
+  readonly seconds: number;
+}
+
+/** On a server of its own. */
+export const engineAsks = async (options: EngineAsksOptions): Promise<readonly Cost[]> => {
+  const { redisUrl, lanes, seconds } = options;
+  const place = await EnginePlace.start();
+  const hub = redisUrl === null ? null : redisHub({ url: redisUrl });
+  const host = connect({ url: place.url, ...(hub === null ? {} : { hub }) });
+  try {
+    const worker = await place.startWorker({ redisUrl, snapshotEvery: 64 });
+    // What runs often is compiled.
+    await askFor(host, lanes, seconds);
+    const before = await worker.facts();
+    const all: Round[] = [];
+    for (let round = 0; round < rounds; round++) all.push(await roundOf(place, worker, host, options));
+    const { calls } = await worker.facts();
+    const asks = all.reduce((sum, round) => sum + round.asks, 0);
+    const leastOf = (figure: (round: Round) => number): number => Math.min(...all.map(figure));
+    return [
+      { name: "asks a second", value: Math.max(...all.map((round) => round.asks / seconds)), unit: "" },
+      { name: "half of the asks are answered within", value: leastOf(({ times }) => quantile(times, 0.5)), unit: "ms" },
+      { name: "99 of 100 are", value: leastOf(({ times }) => quantile(times, 0.99)), unit: "ms" },
+      { name: "CPU of the server", value: leastOf((round) => round.server / round.asks), unit: "µs an ask" },
+      { name: "CPU of the worker", value: leastOf((round) => round.worker / round.asks), unit: "µs an ask" },
+      { name: "CPU of who asks", value: leastOf((round) => round.asker / round.asks), unit: "µs an ask" },
+      { name: "written by the server", value: leastOf((round) => round.written / round.asks), unit: "bytes an ask" },
+      ...Object.entries(calls).map(([handler, count]) => ({
+        name: `calls of ${handler}`,
+        value: (count - (before.calls[handler] ?? 0)) / asks,
+        unit: "an ask",
+      })),
+    ];
+  } finally {
+    await host.close();
+    await hub?.close();
+    await place.drop();
+  }
+};
+
+const rounds = 3;
+/** After so many turns another thread begins. */
+const turnsOfThread = 10;
+
+interface Round {
+  readonly asks: number;
+  /** Milliseconds until each was answered, in ascending order. */
+  readonly times: readonly number[];
+  /** Microseconds of CPU, as the next two. */
+  readonly server: number;
+  readonly worker: number;
+  readonly asker: number;
+  /** Bytes. */
+  readonly written: number;
+}
+
+const roundOf = async (
+  place: EnginePlace,
+  worker: EngineWorker,
+  host: Host,
+  { lanes, seconds }: EngineAsksOptions,
+): Promise<Round> => {
+  const [server, { micros }, asker] = [place.facts(), await worker.facts(), cpuMicros()];
+  const times = await askFor(host, lanes, seconds);
+  const after = place.facts();
+  return {
+    asks: times.length,
+    times: times.toSorted((one, other) => one - other),
+    server: after.micros - server.micros,
+    worker: (await worker.facts()).micros - micros,
+    asker: cpuMicros() - asker,
+    written: after.written - server.written,
+  };
+};
+
+/** How long each ask took that was begun within so many seconds. */
+const askFor = async (host: Host, lanes: number, seconds: number): Promise<readonly number[]> => {
+  const times: number[] = [];
+  const [prefix, until] = [Date.now(), performance.now() + seconds * 1_000];
+  const lane = async (number: number): Promise<void> => {
+    for (let turn = 0; performance.now() < until; turn++) {
+      const began = performance.now();
+      await host.ask(variedText(turn), { threadId: `${prefix}-${number}-${Math.floor(turn / turnsOfThread)}` });
+      times.push(performance.now() - began);
+    }
+  };
+  await Promise.all(Array.from({ length: lanes }, (_, number) => lane(number)));
+  return times;
+};
+
+const quantile = (ascending: readonly number[], share: number): number =>
+  ascending[Math.floor((ascending.length - 1) * share)] ?? Number.NaN;

@@ -1,0 +1,147 @@
+// A Restate of its own with workers beside it, and what they cost and keep.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { newFolder, removeFolder } from "../../proof/kit/folder.ts";
+import { type RestateServer, startRestate } from "../../proof/servers/restate.ts";
+import { messageOf } from "./child-messages.ts";
+import type { EngineWorkerOptions, WorkerFacts } from "./engine-worker.ts";
+import { microsOf } from "./place-facts.ts";
+
+/** What a server has cost since it was started, and what it takes. */
+export interface EngineFacts {
+  /** Of CPU. */
+  readonly micros: number;
+  /** Bytes that went to the disk, or will, as Linux counts them. */
+  readonly written: number;
+  /** Bytes of its memory. */
+  readonly resident: number;
+}
+
+/** What is in the state of threads, by the kinds of its keys. */
+export interface KeptState {
+  readonly kind: string;
+  readonly count: number;
+  /** Of the values. */
+  readonly bytes: number;
+}
+
+/** A server in a folder that is removed with it. */
+export class EnginePlace {
+  readonly #folder: string;
+  readonly #workers: ChildProcess[] = [];
+  #server: RestateServer;
+
+  private constructor(folder: string, server: RestateServer) {
+    this.#folder = folder;
+    this.#server = server;
+  }
+
+  static async start(): Promise<EnginePlace> {
+    const folder = newFolder("scale");
+    return new EnginePlace(folder, await startRestate({ folder }));
+  }
+
+  /** Where threads are asked. */
+  get url(): string {
+    return this.#server.url;
+  }
+
+  async startWorker(options: Omit<EngineWorkerOptions, "admin">): Promise<EngineWorker> {
+    const script = fileURLToPath(new URL("engine-worker.ts", import.meta.url));
+    const given: EngineWorkerOptions = { ...options, admin: this.#server.adminUrl };
+    const child = spawn(process.execPath, [script, JSON.stringify(given)], {
+      stdio: ["ignore", "inherit", "inherit", "ipc"],
+    });
+    this.#workers.push(child);
+    return new EngineWorker(child, await messageOf<string>(child));
+  }
+
+  facts(): EngineFacts {
+    const { pid } = this.#server;
+    const find = (file: string, line: RegExp): number =>
+      Number(line.exec(readFileSync(`/proc/${pid}/${file}`, "utf8"))?.[1] ?? Number.NaN);
+    return {
+      micros: microsOf(pid),
+      written: find("io", /^write_bytes: (\d+)$/mu),
+      resident: find("status", /^VmRSS:\s+(\d+) kB$/mu) * 1_024,
+    };
+  }
+
+  /** The folders of its databases, and the bytes of their files. */
+  disk(): Readonly<Record<string, number>> {
+    const [node] = readdirSync(join(this.#folder, "data"));
+    const data = join(this.#folder, "data", node ?? "");
+    const folders = readdirSync(data, { withFileTypes: true }).filter((each) => each.isDirectory());
+    return Object.fromEntries(folders.map(({ name }) => [name, bytesIn(join(data, name))]));
+  }
+
+  /** Stops the server, so that it writes what it has in memory, and starts it on what it left. */
+  async restart(): Promise<void> {
+    const { ports } = this.#server;
+    await this.#server.stop();
+    this.#server = await startRestate({ folder: this.#folder, ports });
+  }
+
+  /** The state of all threads. */
+  async kept(): Promise<readonly KeptState[]> {
+    const rows = await this.query(
+      "SELECT split_part(key, ' ', 1) AS kind, count(*) AS count, sum(length(value)) AS bytes FROM state GROUP BY 1",
+    );
+    // Of the columns of the query.
+    return rows as readonly KeptState[];
+  }
+
+  /** The rows of a query of what it holds. */
+  async query(query: string): Promise<readonly unknown[]> {
+    const answer = await fetch(`${this.#server.adminUrl}/query`, {
+      method: "POST",
+      headers: { "content-type": "application/json", accept: "application/json" },
+      body: JSON.stringify({ query }),
+    });
+    if (!answer.ok) throw new Error(`Restate did not answer a query (${answer.status}): ${await answer.text()}`);
+    // As it answers who asks for JSON.
+    return ((await answer.json()) as { readonly rows: readonly unknown[] }).rows;
+  }
+
+  async drop(): Promise<void> {
+    for (const child of this.#workers) await gone(child);
+    await this.#server.stop();
+    removeFolder(this.#folder);
+  }
+}
+
+/** A worker in a process of its own. */
+export class EngineWorker {
+  readonly port: number;
+  readonly #child: ChildProcess;
+
+  constructor(child: ChildProcess, url: string) {
+    this.#child = child;
+    this.port = Number(new URL(url).port);
+  }
+
+  facts(): Promise<WorkerFacts> {
+    this.#child.send("facts");
+    return messageOf<WorkerFacts>(this.#child);
+  }
+
+  async stop(): Promise<void> {
+    await gone(this.#child);
+  }
+}
+
+const gone = async (child: ChildProcess): Promise<void> => {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exit = once(child, "exit");
+  child.kill();
+  await exit;
+};
+
+const bytesIn = (folder: string): number =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((each) => each.isFile())
+    .reduce((bytes, { parentPath, name }) => bytes + statSync(join(parentPath, name)).blocks * 512, 0);

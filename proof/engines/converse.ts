@@ -1,0 +1,68 @@
+import { setTimeout as pause } from "node:timers/promises";
+
+import { type AskHandle, EventRefusedError, type Host } from "@colloquy/host";
+
+import { ending, isPassing } from "../kit/calls.ts";
+import { type Asked, threadOf } from "./script.ts";
+
+/** What an asker had. */
+export interface Answer {
+  readonly askId: string;
+  readonly turn: number;
+  readonly text: string;
+}
+
+interface Call {
+  readonly host: Host;
+  readonly conversation: number;
+  readonly asked: Asked;
+}
+
+/**
+ * The answer to one ask of a conversation, whatever is killed meanwhile: where the host rejects it for a passing reason
+ * it is asked again, under the same id. What it wants approved is approved.
+ *
+ * @throws NeverEnds when it takes longer than the limit.
+ */
+export const answerTo = (call: Call, limitMs: number): Promise<Answer> =>
+  ending(
+    call.asked.askId,
+    limitMs,
+    again(() => ask(call)),
+  );
+
+const ask = async ({ host, conversation, asked: { askId, input } }: Call): Promise<Answer> => {
+  const threadId = threadOf(conversation);
+  const handle = host.ask(input, { threadId, askId });
+  const [{ turn, text }] = await Promise.all([handle, approveAll(host, handle)]);
+  return { askId, turn, text };
+};
+
+const approveAll = async (host: Host, handle: AskHandle): Promise<void> => {
+  for await (const part of handle) {
+    if (part.type === "approval.requested")
+      await again(() => approve(host, handle.threadId, part.request.id)).catch(unlessAnswered);
+  }
+};
+
+const approve = async (host: Host, threadId: string, id: string): Promise<void> => {
+  await host.thread(threadId).approve(id);
+};
+
+/** An answer whose receipt was lost may have been taken. */
+const unlessAnswered = (error: unknown): void => {
+  if (!(error instanceof EventRefusedError && error.refusal.kind === "stale")) throw error;
+};
+
+const again = async <Value>(call: () => Promise<Value>): Promise<Value> => {
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+    }
+    await pause(pauseMs);
+  }
+};
+
+const pauseMs = 50;

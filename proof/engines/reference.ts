@@ -1,0 +1,40 @@
+import { createHost, memoryStore } from "@colloquy/host";
+import type { Entry } from "@colloquy/machine";
+import { randomIds, systemClock } from "@colloquy/runtime-node";
+
+import { type Answer, answerTo } from "./converse.ts";
+import type { Ran } from "./ledger.ts";
+import { asksOf, type Script, scriptOf, threadOf } from "./script.ts";
+
+/** What one conversation comes to on the host in memory, where nothing is killed. */
+export interface Reference {
+  readonly journal: readonly Entry[];
+  readonly answers: readonly Answer[];
+}
+
+/** What all of them come to, by their numbers, and what ran of tools and model calls. */
+export interface References {
+  readonly of: readonly Reference[];
+  readonly ran: readonly Ran[];
+}
+
+/** Holds conversations on the host in memory. */
+export const referencesOf = async (conversations: number, turns: number): Promise<References> => {
+  const ran: Ran[] = [];
+  const script = scriptOf({ note: (run) => void ran.push(run), slackMs: 0 });
+  const numbers = Array.from({ length: conversations }, (_, conversation) => conversation);
+  const of = await Promise.all(numbers.map((conversation) => referenceOf(script, conversation, turns)));
+  return { of, ran };
+};
+
+const referenceOf = async (script: Script, conversation: number, turns: number): Promise<Reference> => {
+  const store = memoryStore({ clock: systemClock });
+  const host = createHost({ ...script, store, clock: systemClock, ids: randomIds });
+  const answers: Answer[] = [];
+  for (const asked of asksOf(conversation, turns)) answers.push(await answerTo({ host, conversation, asked }, limitMs));
+  const journal = await host.thread(threadOf(conversation)).exportJournal();
+  await host.close();
+  return { journal, answers };
+};
+
+const limitMs = 60_000;

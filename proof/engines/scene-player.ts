@@ -1,0 +1,33 @@
+// Plays the scenes on an engine, with a worker in this process, and says on its output what they came to. Its mistake,
+// if it has one, is built in before the package is loaded.
+import { seedFault, type Fault } from "./faults.ts";
+import { type Played, playedOn, scenes } from "./scenes.ts";
+
+/** The options of a player, as JSON in its first argument. */
+export interface PlayerOptions {
+  readonly url: string;
+  readonly adminUrl: string;
+  readonly snapshotEvery: number;
+  readonly fault: Fault | null;
+}
+
+const main = async ({ url, adminUrl, snapshotEvery, fault }: PlayerOptions): Promise<void> => {
+  if (fault !== null) seedFault(fault);
+  // Behind the mistake: what is loaded is wrong by now.
+  const { connect, memoryHub, serve } = await import("@colloquy/runtime-restate");
+  const played: Record<string, Played> = {};
+  for (const [name, stage] of Object.entries(scenes)) {
+    const { play, ...parts } = stage();
+    const hub = memoryHub();
+    const own = { hub, name: `scene-${Object.keys(played).length}` };
+    const worker = await serve({ ...parts, ...own, port: 0, admin: adminUrl, snapshotEvery });
+    const host = connect({ ...own, url });
+    played[name] = await playedOn(host, play);
+    await host.close();
+    await worker.close();
+  }
+  process.stdout.write(JSON.stringify(played));
+};
+
+// The command writes them.
+if (import.meta.main) await main(JSON.parse(process.argv[2] ?? "") as PlayerOptions);
