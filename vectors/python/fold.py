@@ -1,0 +1,53 @@
+"""The state after a journal: the one that the transitions gave. Needs no configuration."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from begin import begin
+from messages import SeedError
+from plan import follow
+from update import update
+
+State = dict[str, Any]
+Entry = dict[str, Any]
+
+
+class JournalError(ValueError):
+    """Why a list is no journal: at which entry, and the kind of problem.
+
+    `format`: it is newer than this machine, or none that a journal begins with. `event`: no event has that type.
+    `beginning`: there is none, or another. `sequence`: a gap or a repetition. `shape`: a member has a value that it
+    can't have.
+    """
+
+    def __init__(self, seq: int, kind: str, reason: str) -> None:
+        super().__init__(f"entry {seq}: {reason}")
+        self.seq = seq
+        self.kind = kind
+
+
+def fold(entries: list[Entry]) -> State:
+    """The state after a journal, or a prefix of one. Raises JournalError."""
+    if not entries:
+        raise JournalError(0, "beginning", "the journal is empty")
+    state = fold_first(entries[0])
+    for index, entry in enumerate(entries[1:], start=1):
+        if entry["seq"] != index:
+            raise JournalError(index, "sequence", f"entry {entry['seq']} stands where {index} should")
+        state = fold_entry(state, entry)
+    return state
+
+
+def fold_first(entry: Entry) -> State:
+    """The state after the first entry. Raises JournalError."""
+    try:
+        return {"value": "idle", "context": begin(entry["event"])}
+    except SeedError as error:
+        raise JournalError(0, "shape", f"the seed is no conversation: {error}") from error
+
+
+def fold_entry(state: State, entry: Entry) -> State:
+    """The state after one more entry."""
+    plan = update(state["context"], entry["event"], entry.get("decided", {}))
+    return {"value": follow(state["value"], plan.arrow), "context": plan.data}
