@@ -186,9 +186,9 @@ withBrowser("the page", ({ open }) => {
     await page.locator(".selected .entry").waitFor();
     await press("l", "g", "j");
     await page.getByText("entry 1", { exact: false }).first().waitFor();
-    expect(page.url()).toMatch(/seq=1\b/);
+    await page.waitForURL(/seq=1\b/);
     await press("]");
-    expect(page.url()).toMatch(/seq=3\b/);
+    await page.waitForURL(/seq=3\b/);
     await press("2");
     await page.locator(".unit").first().waitFor();
     await press("c");
@@ -198,9 +198,10 @@ withBrowser("the page", ({ open }) => {
     await press("h", "t");
     await page.locator(".branch").first().waitFor();
     await press("?");
+    await page.getByRole("dialog").locator("tr").first().waitFor();
     expect(await page.getByRole("dialog").locator("tr").count()).toBeGreaterThan(15);
     await press("j");
-    expect(page.url()).toMatch(/seq=4\b/);
+    await page.waitForURL(/seq=4\b/);
     await press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
     expect(problems).toEqual([]);
