@@ -4,9 +4,12 @@ import { run, type Target } from "../../proof/bad-network/run.ts";
 import { withPostgres } from "../../packages/runtime-node/test/stores/postgres/server.ts";
 import { withRedis } from "../../packages/runtime-node/test/stores/redis/server.ts";
 
-/** What is wrong with the first of some networks that shows the fault. */
+/**
+ * What is wrong with the first of some networks that shows the fault. About two in three do, and on some machines fewer:
+ * an answer has to be lost at the right moment. So many seldom all miss it, and the first usually ends the search.
+ */
 const violationsOf = async (target: Target): Promise<string> => {
-  for (let seed = 1; seed <= 5; seed += 1) {
+  for (let seed = 1; seed <= 25; seed += 1) {
     const { violations } = await run(seed, target);
     if (violations.length > 0) return violations.join("\n");
   }
