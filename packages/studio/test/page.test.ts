@@ -76,11 +76,11 @@ withBrowser("the page", ({ open }) => {
     expect(await page.locator(".branch").filter({ hasText: "head" }).textContent()).toContain("Book two seats");
     await left.click();
     await page.getByText("No hotels").waitFor();
-    expect(page.url()).toMatch(/seq=18\b/);
+    await page.waitForURL(/seq=18\b/);
     await page.getByRole("tab", { name: "Timeline" }).click();
     await page.locator(".row").filter({ hasText: "Which platform" }).locator(".asks").click();
     await page.locator(".figures").waitFor();
-    expect(page.url()).toMatch(/seq=15\b/);
+    await page.waitForURL(/seq=15\b/);
     expect(problems).toEqual([]);
   });
 
@@ -119,7 +119,7 @@ withBrowser("the page", ({ open }) => {
     await page.getByLabel("Reason of a denial").fill("the quiet coach is full");
     await page.getByRole("heading", { name: "trip" }).click();
     await page.keyboard.press("a");
-    expect(await page.evaluate(() => document.activeElement?.className)).toBe("primary approve");
+    await page.waitForFunction(() => document.activeElement?.className === "primary approve");
     await page.keyboard.press("d");
     expect(await page.locator("form.approval").count()).toBe(1);
     await page.keyboard.press("Enter");
