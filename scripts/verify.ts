@@ -135,6 +135,8 @@ const stepsFrom = (seed: number): readonly Step[] => [
     minutesMax: 4,
     beside: true,
   },
+  // On the packages that were built above.
+  proof("first examples in an empty project", "proof/first-examples", { minutesMax: 4, servers: true, beside: true }),
   // Of all that is mutated: the first that this seed draws, and none of them may stay alive.
   proof("mutants of the machine", "proof/mutants --count 10 --seed 4 --share 0.95", {
     minutesMax: 4,

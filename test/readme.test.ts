@@ -3,20 +3,11 @@ import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 
 const root = dirname(import.meta.dirname);
-const readmes = [
-  "agents",
-  "datasets",
-  "dialogue",
-  "langchain",
-  "mcp",
-  "opensearch",
-  "runtime-restate",
-  "server",
-  "sessions",
-  "telemetry",
-  "terminal",
-].map((name) => `packages/${name}/README.md`);
+const readmes = globSync("packages/*/README.md", { cwd: root }).toSorted();
 const pages = ["README.md", ...readmes, ...globSync("docs/*.md", { cwd: root })];
+
+/** READMEs that show a command first. */
+const withoutProgram: ReadonlySet<string> = new Set(["packages/cli/README.md"]);
 
 interface Snippet {
   /** The file that it is taken from, as the comment before it says; null when there is none. */
@@ -60,14 +51,27 @@ describe.each(pages)("the code of %s is code that is run", (page) => {
   });
 });
 
-it.each(["README.md", ...readmes])("what the code of %s imports is in the line that installs it", (page) => {
-  const text = readFileSync(join(root, page), "utf8");
-  const installed = [...text.matchAll(/^npm install ([^#\n]*)/gm)].flatMap(([, names]) => (names ?? "").split(/\s+/));
-  const imported = [...text.matchAll(/^import .* from "([^"./][^"]*)";$/gm)].flatMap(([, name]) => name ?? []);
-  // Those of the house are tarballs, or bring each other.
-  const foreign = imported.filter((name) => !name.startsWith("@colloquy/") && !name.startsWith("node:"));
-  expect(installed).not.toEqual([]);
-  expect(installed).toEqual(expect.arrayContaining(foreign));
+it.each(["README.md", ...readmes.filter((path) => !withoutProgram.has(path))])(
+  "what the code of %s imports is in the line that installs it",
+  (page) => {
+    const text = readFileSync(join(root, page), "utf8");
+    const installed = [...text.matchAll(/^npm install ([^#\n]*)/gm)].flatMap(([, names]) => (names ?? "").split(/\s+/));
+    const imported = [...text.matchAll(/^import .* from "([^"./][^"]*)";$/gm)].flatMap(([, name]) => name ?? []);
+    // Those of the house are tarballs, or bring each other.
+    const foreign = imported
+      .filter((name) => !name.startsWith("@colloquy/") && !name.startsWith("node:"))
+      .map((name) => /^(@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? name);
+    expect(installed).not.toEqual([]);
+    expect(installed).toEqual(expect.arrayContaining(foreign));
+  },
+);
+
+// What a newcomer copies whole, and `pnpm first-examples` runs in an empty project.
+it.each(readmes.filter((path) => !withoutProgram.has(path)))("the first example of %s is a whole program", (page) => {
+  const [first] = snippetsOf(readFileSync(join(root, page), "utf8"));
+  // A comment in the first line says what the file is for.
+  const program = readFileSync(join(root, first?.source ?? "no example"), "utf8").replace(/^\/\/ .*\n/, "");
+  expect(first?.code).toBe(program);
 });
 
 describe("a snippet that is not run", () => {

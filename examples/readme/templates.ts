@@ -1,0 +1,18 @@
+import { renderThread } from "@colloquy/templates";
+import { jinjaTemplate } from "@colloquy/templates/jinja";
+import { conversationMachine, start, transition } from "@colloquy/machine";
+
+// As the model's tokenizer_config.json, or its GGUF file, has it.
+const chatTemplate = `{% for message in messages %}<|im_start|>{{ message.role }}
+{{ message.content | trim }}<|im_end|>
+{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
+{% endif %}`;
+const template = jinjaTemplate(chatTemplate, { eosToken: "<|im_end|>" });
+
+const machine = conversationMachine();
+const begun = start(machine, { threadId: "lesson", system: "Be gentle.", at: 0 });
+const messages = [{ role: "user", content: "Hello!" }] as const;
+const { state } = transition(machine, begun.state, { type: "turn.added", messages, at: 0 });
+
+const rendered = renderThread(template, state);
+console.log("right" in rendered ? rendered.right : rendered.left);
