@@ -2,7 +2,7 @@ import type { ConversationData } from "../conversation/protocol/data.ts";
 import { asksForAppendedRound } from "../conversation/update/edit.ts";
 import { at, type Chunks, chunksOf, toArray } from "../thread/chunks.ts";
 import type { Message } from "../thread/message.ts";
-import { turnOf } from "../thread/path.ts";
+import { isThreadEmpty, turnOf } from "../thread/path.ts";
 import type { Entry } from "../conversation/protocol/entry.ts";
 
 /**
@@ -55,7 +55,8 @@ export const callsOfAddedTurn = (
 
 /**
  * The calls of rounds that were appended, each where it joined its turn: between turns at once, in an open turn at the next
- * gap. A model called those tools, whatever stands before.
+ * gap. A model called those tools, whatever stands before; where nothing does, in the whole thread, nothing can have been
+ * shown to it.
  */
 export const callsOfRounds = (
   entry: Entry,
@@ -64,7 +65,9 @@ export const callsOfRounds = (
 ): readonly ImportedCall[] => {
   const { turns, appended } = before.conversation;
   if (entry.event.type === "round.appended" && before.open === null)
-    return callsFrom(entry, turns.length + 1, chunksOf(after.conversation.appended), appended.length);
+    return isThreadEmpty(before.conversation)
+      ? []
+      : callsFrom(entry, turns.length + 1, chunksOf(after.conversation.appended), appended.length);
   // What was appended before it leads a turn, and was found then.
   const known = before.open === null ? appended.length : before.open.messages.length;
   return grownTurns(before, after).flatMap(({ number, messages }) =>

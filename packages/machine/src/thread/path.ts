@@ -87,6 +87,13 @@ class TurnsNewestFirst implements IterableIterator<Turn, void> {
 /** The closed turns on the path, oldest first. */
 export const turnsOnPath = (thread: Thread): readonly Turn[] => [...turnsNewestFirst(thread)].reverse();
 
+/** Whether a model would be shown nothing at all of a thread, whatever the policy. */
+export const isThreadEmpty = (thread: Thread): boolean =>
+  thread.system === null &&
+  thread.seed.length === 0 &&
+  thread.appended.length === 0 &&
+  turnsNewestFirst(thread).next().done === true;
+
 /** What was said on the path up to its newest closed turn, and what was appended since; oldest first, without the system message. */
 export const messagesOnPath = (thread: Thread): readonly Message[] => [
   ...thread.seed,

@@ -549,6 +549,25 @@ describe("a conversation that was had elsewhere", () => {
     expect(journals[0]).toMatchObject({ calls: 7, imported: 4 });
   });
 
+  test("is compared in no round that begins a thread: no model can have been shown nothing", () => {
+    const talk = new Talk(conversationMachine({ tools }));
+    const { configuration } = talk.state.context;
+    const round = {
+      type: "round.appended",
+      reply: calling("search"),
+      results: [{ outcome: "completed", content: "found" }],
+    } as const;
+    const entries: Entry[] = [
+      talk.beginning,
+      talk.tell({ type: "thread.configured", format: 2, configuration }).entry,
+      talk.tell(round).entry,
+      // What is appended behind it has something before it.
+      talk.tell(round).entry,
+    ];
+    const { journals, before } = comparePrompts([{ name: "any", entries }], {}, { tools });
+    expect([journals[0]?.imported, before.broken]).toEqual([1, []]);
+  });
+
   test("differs where the prompts would have", () => {
     const { journals, before, after } = comparePrompts(
       [{ name: "a", entries: added(3) }],

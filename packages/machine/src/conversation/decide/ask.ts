@@ -1,5 +1,5 @@
 import * as Either from "fp-ts/lib/Either.js";
-import { turnsNewestFirst } from "../../thread/path.ts";
+import { isThreadEmpty } from "../../thread/path.ts";
 import { findNewest } from "../../thread/chunks.ts";
 import type { Ask } from "../../thread/turn.ts";
 import { draftsOf } from "../update/ask-drafts.ts";
@@ -255,8 +255,4 @@ const problemOfTools = (tools: readonly CallerTool[]): string | null => {
   return twice === undefined ? null : `the ask has two tools of the name "${twice}"; names must differ`;
 };
 
-const isEmpty = (data: ConversationData): boolean => {
-  const { system, seed, appended } = data.conversation;
-  if (data.open !== null || system !== null || seed.length > 0 || appended.length > 0) return false;
-  return turnsNewestFirst(data.conversation).next().done === true;
-};
+const isEmpty = (data: ConversationData): boolean => data.open === null && isThreadEmpty(data.conversation);
