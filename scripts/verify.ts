@@ -142,6 +142,8 @@ const stepsFrom = (seed: number): readonly Step[] => [
     minutesMax: 4,
     beside: true,
   }),
+  // The long tests try all twenty faults.
+  proof("vectors, in both machines", "proof/vectors --faults 5", { beside: true }),
   proof("laws of pruning", `proof/policy-laws --seeds 20 --seed ${seed}`, { beside: true }),
   ...(existsSync(recordings) ? ofRecordings : []),
   // One by one again.

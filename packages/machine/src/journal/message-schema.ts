@@ -39,7 +39,8 @@ export const messageSchemas = () => {
   const seedDraft = zod.union([
     object({ role: zod.literal("tool"), toolCallId: nullable(text), content }),
     zod.extend(reply, { role: zod.literal("assistant"), metadata: optional(jsonObject) }),
-    messageDraft,
+    // As any message, calls of an assistant's that are none would pass unseen.
+    messageDraft.check(zod.refine(({ role }) => role !== "assistant", { abort: true, error: "is a reply" })),
   ]);
   const systemDraft = zod.union([
     text,

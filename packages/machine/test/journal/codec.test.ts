@@ -137,6 +137,20 @@ describe("what is no journal", () => {
       /string/,
     ],
     [
+      "a call of a seed without arguments",
+      [
+        {
+          ...first,
+          event: {
+            ...first.event,
+            seed: [{ role: "assistant", content: "", toolCalls: [{ id: null, name: "x" }] }],
+          },
+        },
+      ],
+      "event.seed.0.toolCalls.0.arguments",
+      /string/,
+    ],
+    [
       "a kind of failure that there is not",
       [
         first,

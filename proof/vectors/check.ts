@@ -1,0 +1,50 @@
+import type { Entry, State } from "@colloquy/machine";
+import { decodeJournal, fold } from "@colloquy/machine/journal";
+import * as Either from "fp-ts/lib/Either.js";
+
+import { firstDifference } from "./difference.ts";
+import { vectorOf, scriptOf } from "./record.ts";
+import { played } from "./observe.ts";
+import { type JournalVector, journalVectorOf } from "./journal-vector.ts";
+import { wordsOf } from "../kit/report.ts";
+import type { Script, Vector } from "./vector.ts";
+
+/** What the machine does otherwise than a file says, at the first place where it does; null where it does the same. */
+export const problemOfFile = (vector: Vector | JournalVector): string | null => {
+  if (vector.profile !== "journals") return problemOfVector(vector);
+  const { name, says, entries, fork, redact } = vector;
+  try {
+    const given = { ...(fork === undefined ? {} : { fork }), ...(redact === undefined ? {} : { redact }) };
+    return firstDifference(vector, journalVectorOf({ name, says, entries, ...given }));
+  } catch (thrown) {
+    return wordsOf(thrown);
+  }
+};
+
+const problemOfVector = (vector: Vector): string | null => {
+  try {
+    const script = scriptOf(vector);
+    return firstDifference(vector, vectorOf(script)) ?? problemOfFold(script, vector);
+  } catch (thrown) {
+    return `it throws: ${wordsOf(thrown)}`;
+  }
+};
+
+/** The entries of the steps are a journal, and fold to the state behind the last one. */
+const problemOfFold = (script: Script, { steps }: Vector): string | null => {
+  const entries = steps.flatMap((step) => ("entry" in step ? step.entry : []));
+  const folded = foldOf(entries);
+  if (typeof folded === "string") return `its entries are no journal: ${folded}`;
+  const last = played(script).steps.at(-1)?.answer.state;
+  const difference = last === undefined ? null : firstDifference(plain(last), plain(folded));
+  return difference === null ? null : `its entries fold to another state: ${difference}`;
+};
+
+const foldOf = (entries: readonly Entry[]): State | string => {
+  const decoded = decodeJournal(entries);
+  if (Either.isLeft(decoded)) return decoded.left.reason;
+  const folded = fold(decoded.right);
+  return Either.isLeft(folded) ? folded.left.reason : folded.right;
+};
+
+const plain = (state: State): unknown => JSON.parse(JSON.stringify(state));

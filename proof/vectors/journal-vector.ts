@@ -1,0 +1,99 @@
+import type { State } from "@colloquy/machine";
+import {
+  decodeJournal,
+  type Entry,
+  fold,
+  type ForkedJournal,
+  type ForkInput,
+  forkOf,
+  journalFormat,
+} from "@colloquy/machine/journal";
+import { entriesToRedact, redactEntry, type RedactionTarget } from "@colloquy/machine/storage";
+import * as Either from "fp-ts/lib/Either.js";
+
+import { vectorsFormat } from "./vector.ts";
+
+/** A file of `vectors/journals`: a journal, and what it comes to. */
+export interface JournalVector extends JournalScript {
+  readonly vectors: typeof vectorsFormat;
+  /** The newest format of a journal that the machine reads. */
+  readonly journal: number;
+  readonly profile: "journals";
+  /** What the journal folds to. */
+  readonly state?: State;
+  /** Or why it is none. */
+  readonly refused?: { readonly seq: number; readonly kind: JournalProblem };
+  /** What the copy is that `fork` asks for. */
+  readonly forked?: ForkedJournal;
+  /** The entries that are another after what `redact` asks for. */
+  readonly redacted?: readonly Entry[];
+}
+
+/** What is given. */
+export interface JournalScript {
+  readonly name: string;
+  readonly says: string;
+  /** As they were read from somewhere: not all of them need be entries. */
+  readonly entries: readonly unknown[];
+  readonly fork?: ForkInput;
+  readonly redact?: RedactionTarget;
+}
+
+/**
+ * `format`: it is newer than the machine, or none that a journal begins with. `event`: no event has that type. `beginning`:
+ * there is none, or another. `sequence`: a gap or a repetition. `shape`: a member has a value that it can't have.
+ */
+export type JournalProblem = "format" | "event" | "beginning" | "sequence" | "shape";
+
+/** What a journal comes to. @throws Error where it can't be copied or redacted as asked. */
+export const journalVectorOf = (script: JournalScript): JournalVector => {
+  const { name, says, entries, fork, redact } = script;
+  const read = readJournal(entries);
+  const given = { vectors: vectorsFormat, journal: journalFormat, profile: "journals", name, says, entries } as const;
+  if ("kind" in read) return { ...given, refused: { seq: read.seq, kind: read.kind } };
+  const vector: JournalVector = {
+    ...given,
+    state: read.state,
+    ...(fork === undefined ? {} : { fork, forked: rightOf(forkOf(read.entries, fork)) }),
+    ...(redact === undefined ? {} : { redact, redacted: redactedBy(read.entries, redact) }),
+  };
+  // What is plain JSON is of the same type after it.
+  return JSON.parse(JSON.stringify(vector)) as JournalVector;
+};
+
+const redactedBy = (entries: readonly Entry[], target: RedactionTarget): readonly Entry[] => {
+  const seqs = new Set(rightOf(entriesToRedact(entries, target)));
+  return entries.filter(({ seq }) => seqs.has(seq)).map(redactEntry);
+};
+
+const rightOf = <Value>(either: Either.Either<string, Value>): Value => {
+  if (Either.isLeft(either)) throw new Error(either.left);
+  return either.right;
+};
+
+type Read =
+  | { readonly entries: readonly Entry[]; readonly state: State }
+  | { readonly seq: number; readonly kind: JournalProblem };
+
+const readJournal = (values: readonly unknown[]): Read => {
+  const decoded = decodeJournal(values);
+  if (Either.isLeft(decoded)) {
+    const { index, path, reason } = decoded.left;
+    return { seq: index ?? 0, kind: kindOf(index ?? 0, path, reason) };
+  }
+  const folded = fold(decoded.right);
+  if (Either.isRight(folded)) return { entries: decoded.right, state: folded.right };
+  const { seq, reason } = folded.left;
+  return {
+    seq,
+    kind: /stands where/.test(reason) ? "sequence" : /beginning|empty/.test(reason) ? "beginning" : "shape",
+  };
+};
+
+/** The machine says it in words; these are for other programs. */
+const kindOf = (index: number, path: string, reason: string): JournalProblem => {
+  if (path.endsWith("format")) return "format";
+  if (reason.includes("beginning") || (index === 0 && path === "event.type")) return "beginning";
+  if (reason.includes("unknown event type")) return "event";
+  return path === "seq" ? "sequence" : "shape";
+};

@@ -1,0 +1,26 @@
+import { chosen } from "./choose.ts";
+import { drawnPlays } from "./draw.ts";
+import { goldenScripts } from "./golden.ts";
+import { handMadeScripts } from "./hand-made.ts";
+import { probingScripts } from "./probes.ts";
+import { summaryScripts } from "./summaries.ts";
+import type { Script } from "./vector.ts";
+
+/** Scripts that are written by hand. */
+export const writtenScripts = (): readonly Script[] => [
+  ...goldenScripts(),
+  ...handMadeScripts(),
+  ...probingScripts(),
+  ...summaryScripts(),
+];
+
+/** All scripts: those written by hand, and of those drawn what they leave out. The same each time. */
+export const drawnSet = (): readonly Script[] => {
+  const written = writtenScripts();
+  const core = chosen(written, drawnPlays("core", drawnOfCore, seed));
+  return [...written, ...core, ...chosen([...written, ...core], drawnPlays("policies", drawnOfPolicies, seed))];
+};
+
+const seed = 1;
+const drawnOfCore = 2_000;
+const drawnOfPolicies = 4_000;
