@@ -48,6 +48,8 @@ const dependenciesSchema = z.object({
   peerDependencies: z.record(z.string(), z.string()).default({}),
 });
 
+const typeProblemsSchema = z.record(z.string(), z.array(z.unknown()));
+
 const mapSchema = z.object({ sources: z.array(z.string()) });
 
 const packages = globSync("packages/*/package.json", { cwd: root })
@@ -150,6 +152,13 @@ test.each(packages)("$name depends on what its files import, and on nothing that
   expect(Object.keys(dependencies).filter((each) => !imported.has(each))).toEqual([]);
   const declared = new Set([name, ...Object.keys(dependencies), ...Object.keys(peerDependencies)]);
   expect([...imported].filter((each) => !declared.has(each))).toEqual([]);
+});
+
+test("each entry point resolves to its types, as modules and by bundlers", () => {
+  const script = join(root, "test/packaging/type-problems.ts");
+  const found = typeProblemsSchema.parse(JSON.parse(run(process.execPath, [script, ...tarballs()], root)));
+  expect(Object.keys(found)).toHaveLength(packages.length);
+  expect(Object.entries(found).filter(([, problems]) => problems.length > 0)).toEqual([]);
 });
 
 test("maps lead to sources that are shipped beside them", () => {
