@@ -108,6 +108,7 @@ const stepsFrom = (seed: number): readonly Step[] => [
   { name: "diagram", command: ["node", "scripts/diagram.ts", "--check"], minutesMax: 1 },
   { name: "field tables", command: ["node", "scripts/field-tables.ts", "--check"], minutesMax: 1 },
   { name: "API reports", command: ["node", "scripts/api-reports.ts", "--check"], minutesMax: 1 },
+  { name: "site of the docs", command: ["node", "scripts/site.ts"], minutesMax: 1 },
   // Before the tests, which look for it.
   { name: "a server for the engines", command: [...pnpm, "engines:install"], minutesMax: 5 },
   { name: "start, as in the README", command: [...pnpm, "start"], minutesMax: 1 },
