@@ -37,18 +37,21 @@ const evaluate = (code: string, globals: object): unknown => {
   return runInContext("bundle", context);
 };
 
-describe.each(["machine", "host", "interchange", "telemetry", "templates"])("%s, bundled for a browser", (name) => {
-  test("needs nothing of Node", async () => {
-    const source = { path: `${name}.js`, text: await bundle(name) };
-    expect(importsOf(source)).toEqual([]);
-    expect(namesUsed(source, namesOfNode)).toEqual([]);
-  });
+describe.each(["machine", "host", "interchange", "telemetry", "templates", "runtime-browser"])(
+  "%s, bundled for a browser",
+  (name) => {
+    test("needs nothing of Node", async () => {
+      const source = { path: `${name}.js`, text: await bundle(name) };
+      expect(importsOf(source)).toEqual([]);
+      expect(namesUsed(source, namesOfNode)).toEqual([]);
+    });
 
-  test("has zod's mini build within it, if any: three times smaller than the whole", async () => {
-    const { moduleIds } = await built(name);
-    expect(moduleIds.filter((path) => path.includes("/zod/v4/classic/"))).toEqual([]);
-  });
-});
+    test("has zod's mini build within it, if any: three times smaller than the whole", async () => {
+      const { moduleIds } = await built(name);
+      expect(moduleIds.filter((path) => path.includes("/zod/v4/classic/"))).toEqual([]);
+    });
+  },
+);
 
 test("a bundle that needs Node is found out", async () => {
   const source = { path: "bad.js", text: "const bundle = { home: process.env.HOME, size: Buffer.alloc(1) };" };

@@ -6,6 +6,7 @@ import * as agents from "@colloquy/agents";
 import * as dialogue from "@colloquy/dialogue";
 import * as host from "@colloquy/host";
 import * as hostPerform from "@colloquy/host/perform";
+import * as hostRuntime from "@colloquy/host/runtime";
 import * as hostStore from "@colloquy/host/store";
 import * as interchange from "@colloquy/interchange";
 import * as langchain from "@colloquy/langchain";
@@ -16,6 +17,7 @@ import * as journal from "@colloquy/machine/journal";
 import * as policies from "@colloquy/machine/policies";
 import * as storage from "@colloquy/machine/storage";
 import * as mcp from "@colloquy/mcp";
+import * as browser from "@colloquy/runtime-browser";
 import * as node from "@colloquy/runtime-node";
 import * as root from "@colloquy/runtime-test";
 import * as arbitraries from "@colloquy/runtime-test/arbitraries";
@@ -329,8 +331,9 @@ describe("the pages are whole", () => {
     { name: "langchain", modules: [langchain] },
     { name: "agents", modules: [agents] },
     { name: "dialogue", modules: [dialogue] },
-    { name: "host", modules: [host, hostStore, hostPerform] },
+    { name: "host", modules: [host, hostStore, hostPerform, hostRuntime] },
     { name: "runtime-node", modules: [node] },
+    { name: "runtime-browser", modules: [browser] },
     { name: "runtime-restate", modules: [restate, restateHub] },
     { name: "runtime-test", modules: [...testing, arbitraries] },
     { name: "terminal", modules: [terminal] },

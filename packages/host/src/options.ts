@@ -153,7 +153,8 @@ export const runContextOf = <Options extends RunOptions>(
 export const hostContextOf = (options: HostOptions): HostContext => {
   const run = runContextOf("createHost", options, hostOptionNames);
   checkMethods("createHost", options, ["store", "append"], ["store", "acquire"], ["ids", "draw"]);
-  const { ids, leaseTtlMs = 30_000, storeTimeoutMs = 30_000, idleMs = 5_000 } = options;
+  const { leaseTtlMs = options.store.leaseTtlMs ?? 30_000 } = options;
+  const { ids, storeTimeoutMs = 30_000, idleMs = 5_000 } = options;
   const { pollMs = 200, whenHeld = "enqueue" } = options;
   const { progressMs = null, partials = "askAgain", snapshotEvery = 512 } = options;
   const { partsMs = null, keepPartsMs = 300_000 } = options;

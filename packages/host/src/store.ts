@@ -1,6 +1,7 @@
 // What an author of a store needs: the port, what its methods check and give, its errors.
 export { messageOf } from "./boundary/thrown.ts";
 export { type OptionNames, problemOfOptions } from "./boundary/option-names.ts";
+export { pageOfHits, type ReadThread } from "./memory-store/pages.ts";
 export { withRedactions } from "./journal/redaction.ts";
 export { disposable } from "./ports/disposable.ts";
 export {
@@ -14,6 +15,9 @@ export {
   pageOfThreads,
 } from "./ports/listing.ts";
 export { checkedSearch, excerptOf, textOfEntry, wordsOf } from "./ports/searching.ts";
+export { StorageError, type StorageProblem } from "./ports/storage-error.ts";
+export { checkTtl, noSuchEntry, refuseGaps, refuseStrangers } from "./ports/store-arguments.ts";
+export { answerOf, letterOf, metadataIn, metadataOf, parseStored } from "./ports/stored-json.ts";
 export {
   type Engine,
   type EngineNews,

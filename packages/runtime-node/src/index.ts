@@ -20,7 +20,7 @@ export type { TextRequestOptions } from "./llm/text-request.ts";
 export { randomIds } from "./ports/ids.ts";
 export { filesStore, type FilesStoreOptions } from "./stores/files/files-store.ts";
 export { sqliteStore, type SqliteStoreOptions } from "./stores/sqlite/sqlite-store.ts";
-export { StorageError, type StorageProblem } from "./stores/storage-error.ts";
+export { StorageError, type StorageProblem } from "@colloquy/host/store";
 export * from "@colloquy/host";
 export { createHost, type HostOptions } from "./host.ts";
 export { memoryStore } from "./stores/memory-store.ts";

@@ -50,6 +50,8 @@ export interface Store {
    * they call neither models nor tools, and take a lease only to change a journal by hand (import, fork into, redact, move, delete).
    */
   readonly engine?: Engine;
+  /** How long a host leases threads here unless it is told: long where the store itself notices that a holder is gone. Absent: 30 s. */
+  readonly leaseTtlMs?: number;
   /** Removes a thread, its lease, and all that was derived from it: nothing that was said is in the store any more. True when there was one. */
   delete(threadId: string): Promise<boolean>;
   /** Releases what the store holds. The journals stay. May be called again. */

@@ -1,6 +1,6 @@
 import { ConfigurationError } from "@colloquy/machine";
 
-import { StorageError } from "./storage-error.ts";
+import { StorageError } from "@colloquy/host/store";
 
 /** The answer of a server, which may be gone without a word; `Infinity` waits for ever. Throws a `StorageError` of kind `unreachable` when it is late. */
 export const answerInTime = async <A>(timeoutMs: number, answer: Promise<A>, store: string): Promise<A> => {

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, rmSync, writeSync } from "node:fs";
 import { randomBytes } from "node:crypto";
 
-import { StorageError } from "./storage-error.ts";
+import { StorageError } from "@colloquy/host/store";
 
 /**
  * Room that is set apart for when the disk is full. Deleting and opening a store have to write something first: they take

@@ -1,6 +1,4 @@
-import type { Entry } from "@colloquy/machine";
-
-import { StorageError } from "./storage-error.ts";
+import { StorageError } from "@colloquy/host/store";
 
 /** Throws `StorageError` for a thread id that a server can't keep as it is, or not in an index. `store` names it. */
 export const refuseUnstorable = (store: string, threadId: string): void => {
@@ -28,28 +26,3 @@ const refuse = (store: string, threadId: string, problem: string | null): void =
 
 /** An index of PostgreSQL takes 2,704 bytes, less where characters have three or four: no id of this length is refused by it as a rule. */
 const idMax = 1000;
-
-/** @throws RangeError for a time to live that is none */
-export const checkTtl = (ttlMs: number): void => {
-  if (!(ttlMs >= 0)) throw new RangeError(`lease: ttlMs is ${ttlMs}; give milliseconds, 0 or more`);
-};
-
-/** @throws RangeError for entries that don't follow each other and `expectedSeq` */
-export const refuseGaps = (threadId: string, expectedSeq: number, entries: readonly Entry[]): void => {
-  const index = entries.findIndex(({ seq }, position) => seq !== expectedSeq + 1 + position);
-  const entry = entries[index];
-  if (entry === undefined) return;
-  throw new RangeError(
-    `thread "${threadId}": an entry of seq ${entry.seq} was given where ${expectedSeq + 1 + index} follows; append entries in order of seq.`,
-  );
-};
-
-/** @throws RangeError for entries whose seqs no journal has */
-export const refuseStrangers = (threadId: string, entries: readonly Entry[]): void => {
-  const stranger = entries.find(({ seq }) => !(Number.isInteger(seq) && seq >= 0 && seq < 2 ** 31));
-  if (stranger !== undefined) throw noSuchEntry(threadId, stranger.seq);
-};
-
-/** For what is said of an entry that is not there. */
-export const noSuchEntry = (threadId: string, seq: number): RangeError =>
-  new RangeError(`thread "${threadId}": there is no entry ${seq}; read the journal again`);

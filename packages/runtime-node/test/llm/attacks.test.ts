@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { decodeChatStream } from "../../src/llm/reply/chat-stream.ts";
 import { failureOfBody, failureOfResponse } from "../../src/llm/failure/failure.ts";
 import { openaiChat } from "../../src/llm/openai-chat.ts";
-import { redact } from "../../src/llm/secrets/redact.ts";
+import { redact } from "@colloquy/host/runtime";
 import { retryAfterMs } from "../../src/llm/failure/retry-after.ts";
 import { secretsOf } from "../../src/llm/secrets/secrets.ts";
 import { toolCallPieces } from "../../src/llm/reply/tool-call-pieces.ts";

@@ -1,9 +1,8 @@
-import { LeaseLostError } from "@colloquy/host/store";
+import { LeaseLostError, type StorageError } from "@colloquy/host/store";
 import type { Store } from "@colloquy/host";
 import { type ManualClock, manualClock } from "@colloquy/runtime-test/contracts";
 import { expect, test, type TestContext } from "vitest";
 
-import type { StorageError } from "../../src/stores/storage-error.ts";
 import { said, take } from "./journal.ts";
 import { type Proxy, proxyTo } from "./proxy.ts";
 

@@ -7,7 +7,7 @@ import * as Either from "fp-ts/lib/Either.js";
 import { aborted, type FailureSetting, idleFailure } from "../failure/failure.ts";
 import { filteredDeltas } from "../secrets/filtered-deltas.ts";
 import { filteredOutcome } from "../secrets/filtered-outcome.ts";
-import { type KeyFilter, keyFilter } from "../secrets/key-filter.ts";
+import { type KeyFilter, keyFilter } from "@colloquy/host/runtime";
 import { idleTimer } from "../transport/idle-timer.ts";
 import { AiAnswer } from "./answer.ts";
 import { failureOfAiError } from "./failure.ts";

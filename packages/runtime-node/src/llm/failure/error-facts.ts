@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "@colloquy/machine";
 import { isObject, isText, listOf, parseJson, textOf } from "../reply/loose-json.ts";
-import { readCharacters } from "../secrets/redact.ts";
+import { readCharacters } from "@colloquy/host/runtime";
 
 /** What an error says of itself, however it is wrapped. */
 export interface ErrorFacts {

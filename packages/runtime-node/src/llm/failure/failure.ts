@@ -2,7 +2,7 @@ import type { Failure, FailureKind, Json } from "@colloquy/machine";
 import { APIConnectionError, APIConnectionTimeoutError, APIError, APIUserAbortError } from "openai/core/error";
 import { errorFacts, type ErrorFacts } from "./error-facts.ts";
 import { parseJson } from "../reply/loose-json.ts";
-import { redact } from "../secrets/redact.ts";
+import { redact } from "@colloquy/host/runtime";
 import { isRedirect, redirectFailure } from "./redirect.ts";
 import { retryAfterMs } from "./retry-after.ts";
 

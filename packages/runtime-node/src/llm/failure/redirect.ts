@@ -1,6 +1,5 @@
 import type { Failure } from "@colloquy/machine";
-import { mark } from "../secrets/key-filter.ts";
-import { redact } from "../secrets/redact.ts";
+import { mark, redact } from "@colloquy/host/runtime";
 
 /** Whether a status sends the client elsewhere. */
 export const isRedirect = (status: number): boolean => status >= 300 && status < 400;

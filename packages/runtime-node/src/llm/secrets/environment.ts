@@ -1,4 +1,4 @@
-import { readCharacters } from "./redact.ts";
+import { readCharacters } from "@colloquy/host/runtime";
 
 /**
  * The values of environment variables that are named like secrets, each of their lines, and both as they stand in a URL: a key

@@ -1,6 +1,5 @@
 import type { LlmDelta } from "@colloquy/host";
-import type { KeyFilter } from "./key-filter.ts";
-import type { KeyPieces, KeyWalk } from "./key-walk.ts";
+import type { KeyFilter, KeyPieces, KeyWalk } from "@colloquy/host/runtime";
 
 /** Shows the pieces of a reply without keys. */
 export interface FilteredDeltas {

@@ -1,6 +1,5 @@
 import type { LlmOutcome } from "@colloquy/host";
-import type { KeyFilter } from "./key-filter.ts";
-import { redact } from "./redact.ts";
+import { type KeyFilter, redact } from "@colloquy/host/runtime";
 
 /** An outcome without keys: whatever a provider sends may hold the one that it was sent. */
 export const filteredOutcome = (

@@ -1,5 +1,5 @@
 import type OpenAI from "openai";
-import { redact } from "./redact.ts";
+import { redact } from "@colloquy/host/runtime";
 
 /**
  * Texts that go with each request of a client and must not stand in an error: its keys, and the values of its own

@@ -1,5 +1,5 @@
 import type { ClientOptions } from "openai";
-import { redact } from "../secrets/redact.ts";
+import { redact } from "@colloquy/host/runtime";
 
 /** The options of the SDK's client that a handler takes. */
 export const connectionOptions = {

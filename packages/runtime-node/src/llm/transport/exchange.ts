@@ -6,7 +6,7 @@ import { redirectFailure } from "../failure/redirect.ts";
 import { deltasOf } from "../reply/deltas.ts";
 import { filteredDeltas } from "../secrets/filtered-deltas.ts";
 import { filteredOutcome } from "../secrets/filtered-outcome.ts";
-import { type KeyFilter, keyFilter } from "../secrets/key-filter.ts";
+import { type KeyFilter, keyFilter } from "@colloquy/host/runtime";
 import { keysOf, secretsOf } from "../secrets/secrets.ts";
 import type { Endpoint } from "./answer.ts";
 import { readBody } from "./body.ts";

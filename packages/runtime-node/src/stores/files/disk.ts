@@ -18,7 +18,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 
-import { StorageError } from "../storage-error.ts";
+import { StorageError } from "@colloquy/host/store";
 
 /** Files are for the user of the process alone. A mode is given when something is made, never later. */
 const fileMode = 0o600;

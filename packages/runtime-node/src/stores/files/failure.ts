@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 
 import { sqliteFailure } from "../sqlite/failure.ts";
-import { StorageError, type StorageProblem } from "../storage-error.ts";
+import { StorageError, type StorageProblem } from "@colloquy/host/store";
 
 /** Runs one operation on the files of a folder; what the file system throws becomes a `StorageError`. */
 export const inWords = <A>(folder: string, operation: () => A): A => {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-import { StorageError } from "../storage-error.ts";
+import { StorageError } from "@colloquy/host/store";
 
 /**
  * The name under which an id is kept, the same on every file system: small inbox items, digits, `_` and `-` stand for

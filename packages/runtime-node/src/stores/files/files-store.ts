@@ -1,22 +1,22 @@
 import {
+  checkTtl,
   disposable,
   type Inbox,
   type Lease,
   LeaseLostError,
   pageOfThreads,
   type PartLog,
+  refuseGaps,
   type SnapshotDraft,
+  StorageError,
   type StoredSnapshot,
 } from "@colloquy/host/store";
 import type { Clock, ListOptions, Store, StoredThread, ThreadPage } from "@colloquy/host";
 import { join, resolve } from "node:path";
-
 import type { Entry } from "@colloquy/machine";
 
 import { systemClock } from "../../ports/clock.ts";
 import { notRewritten, type Reserve, reserveAt } from "../reserve.ts";
-import { StorageError } from "../storage-error.ts";
-import { checkTtl, refuseGaps } from "../store-arguments.ts";
 import { checkBusyTimeout, checkStoreOptions, checkWord } from "../store-options.ts";
 import { flushFolder, lookAt, makeStoreFolder } from "./disk.ts";
 import { inWords } from "./failure.ts";

@@ -1,9 +1,8 @@
 import { rmdirSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 
-import type { InboxItem, InboxAnswer } from "@colloquy/host/store";
+import { type InboxAnswer, type InboxItem, letterOf } from "@colloquy/host/store";
 
-import { letterOf } from "../stored-json.ts";
 import { flushFolder, isFolderThere, makeFolder, namesIn, readIfThere, replaceFile } from "./disk.ts";
 import { idOf, nameOf } from "./file-name.ts";
 

@@ -1,11 +1,10 @@
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 
-import { factsOf } from "@colloquy/host/store";
+import { factsOf, StorageError } from "@colloquy/host/store";
 import type { StoredThread } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
 
-import { StorageError } from "../storage-error.ts";
 import { namesIn, readIfThere } from "./disk.ts";
 import { idOf, isShortened, nameOf } from "./file-name.ts";
 import { entryIn, firstDamage, type Line, type StoredEntry, wholeLines } from "./journal-lines.ts";

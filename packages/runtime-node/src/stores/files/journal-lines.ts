@@ -1,6 +1,6 @@
 import type { Entry } from "@colloquy/machine";
 
-import { StorageError } from "../storage-error.ts";
+import { StorageError } from "@colloquy/host/store";
 
 /**
  * Entries as the lines of a journal. Those that were appended together belong together: each but the last ends with

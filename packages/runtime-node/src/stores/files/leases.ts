@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 
 import { whileBusy } from "../sqlite/failure.ts";
-import { StorageError } from "../storage-error.ts";
+import { StorageError } from "@colloquy/host/store";
 import { checkFile, createAnew, lookAt, openFile, partEnding } from "./disk.ts";
 import { reasonAgainst } from "./failure.ts";
 

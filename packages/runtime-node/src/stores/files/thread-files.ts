@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 
 import type { Entry } from "@colloquy/machine";
 
-import { StorageError } from "../storage-error.ts";
+import { StorageError } from "@colloquy/host/store";
 import { checkFile, checkFolder, flushFolder, partEnding, readIfThere, removeFolder, replaceFile } from "./disk.ts";
 import { isShortened, nameOf } from "./file-name.ts";
 import { idEnding, journalEnding } from "./journal-facts.ts";

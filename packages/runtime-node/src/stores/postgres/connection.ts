@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import pg from "pg";
 
 import { answerInTime, untilDone } from "../answer-in-time.ts";
-import { StorageError } from "../storage-error.ts";
+import { StorageError } from "@colloquy/host/store";
 import { postgresFailure } from "./failure.ts";
 import { migrate } from "./migrate.ts";
 import type { PostgresPool } from "./pool.ts";

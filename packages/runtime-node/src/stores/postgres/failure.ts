@@ -1,4 +1,4 @@
-import { StorageError, type StorageProblem } from "../storage-error.ts";
+import { StorageError, type StorageProblem } from "@colloquy/host/store";
 
 /** What `pg` threw, in words that name the store and the way out. Errors of another kind pass as they are. */
 export const postgresFailure = (error: unknown, store: string): unknown => {

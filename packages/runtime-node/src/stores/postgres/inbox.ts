@@ -1,8 +1,7 @@
-import { type Inbox, LeaseLostError } from "@colloquy/host/store";
+import { answerOf, type Inbox, LeaseLostError, letterOf } from "@colloquy/host/store";
 
 import { fromStorable, toStorable } from "../storable-text.ts";
 import { refuseUnstorable } from "../store-arguments.ts";
-import { answerOf, letterOf } from "../stored-json.ts";
 import type { Connection } from "./connection.ts";
 
 /** Inbox items in a table; an answer takes the place of its inbox item. */

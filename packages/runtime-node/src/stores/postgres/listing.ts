@@ -1,8 +1,7 @@
-import { checkedListing, cursorOf } from "@colloquy/host/store";
+import { checkedListing, cursorOf, metadataOf } from "@colloquy/host/store";
 import type { ListOptions, StoredThread, ThreadPage, TimeRange } from "@colloquy/host";
 
 import { pageOf } from "../pages.ts";
-import { metadataOf } from "../stored-json.ts";
 import type { Connection } from "./connection.ts";
 import { membersOf } from "./entry-rows.ts";
 

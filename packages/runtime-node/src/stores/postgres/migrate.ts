@@ -1,4 +1,4 @@
-import { StorageError } from "../storage-error.ts";
+import { StorageError } from "@colloquy/host/store";
 import type { PostgresClient, PostgresPool } from "./pool.ts";
 import { quoted, steps as released } from "./schema.ts";
 

@@ -1,4 +1,4 @@
-import { checkedSearch, excerptOf, textOfEntry } from "@colloquy/host/store";
+import { checkedSearch, excerptOf, parseStored, textOfEntry } from "@colloquy/host/store";
 import type { SearchHit, SearchOptions, SearchPage } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
 
@@ -6,7 +6,6 @@ import type { Connection } from "./connection.ts";
 import { indexed } from "./entry-rows.ts";
 import { pageOf } from "../pages.ts";
 import { toStorable } from "../storable-text.ts";
-import { parseStored } from "../stored-json.ts";
 
 /** Entries that have all the words, newest thread first, and in it the newest entry. Throws a `RangeError` for invalid options. */
 export const search = async (

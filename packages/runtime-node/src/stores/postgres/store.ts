@@ -1,9 +1,15 @@
 import {
+  checkTtl,
   disposable,
   type Inbox,
   type Lease,
   LeaseLostError,
+  metadataIn,
+  noSuchEntry,
+  parseStored,
   type PartLog,
+  refuseGaps,
+  refuseStrangers,
   SequenceConflictError,
 } from "@colloquy/host/store";
 import type { Clock, Store } from "@colloquy/host";
@@ -20,9 +26,8 @@ import { tableNames } from "./schema.ts";
 import { search } from "./searching.ts";
 import { readSnapshot, saveSnapshot } from "./snapshots.ts";
 import { toStorable } from "../storable-text.ts";
-import { checkTtl, noSuchEntry, refuseGaps, refuseStrangers, refuseUnstorable } from "../store-arguments.ts";
+import { refuseUnstorable } from "../store-arguments.ts";
 import { checkStoreOptions } from "../store-options.ts";
-import { metadataIn, parseStored } from "../stored-json.ts";
 
 /** Either a `pool` of the package `pg`, which stays its maker's to end, or a `connectionString`. */
 export type PostgresStoreOptions = PostgresStoreSettings &

@@ -1,7 +1,7 @@
 import { createClient } from "redis";
 
 import { answerInTime, untilDone } from "../answer-in-time.ts";
-import { StorageError } from "../storage-error.ts";
+import { StorageError } from "@colloquy/host/store";
 import { redisFailure } from "./failure.ts";
 import { formatKey } from "./keys.ts";
 import { formatOf, type Script } from "./scripts.ts";

@@ -1,5 +1,5 @@
 import { refuseUnstorable } from "../store-arguments.ts";
-import { parseStored } from "../stored-json.ts";
+import { parseStored } from "@colloquy/host/store";
 import type { Connection } from "./connection.ts";
 import { keysOf } from "./keys.ts";
 import * as scripts from "./scripts.ts";

@@ -1,8 +1,7 @@
-import { type Inbox, LeaseLostError } from "@colloquy/host/store";
+import { answerOf, type Inbox, LeaseLostError, letterOf } from "@colloquy/host/store";
 
 import { refuseUnstorable } from "../store-arguments.ts";
 import { fromStorable, toStorable } from "../storable-text.ts";
-import { answerOf, letterOf } from "../stored-json.ts";
 import type { Connection } from "./connection.ts";
 import { keysOf } from "./keys.ts";
 import * as scripts from "./scripts.ts";

@@ -1,8 +1,7 @@
-import { checkedListing, cursorOf, isListed, type ListingPlace } from "@colloquy/host/store";
+import { checkedListing, cursorOf, isListed, type ListingPlace, metadataOf } from "@colloquy/host/store";
 import type { ListOptions, StoredThread, ThreadPage } from "@colloquy/host";
 
 import { pageOf } from "../pages.ts";
-import { metadataOf } from "../stored-json.ts";
 import type { Connection } from "./connection.ts";
 import { readEntries } from "./entries.ts";
 import { afterAll, beforeAll, keysOf, listingKey, threadAt, timeAt, timeText } from "./keys.ts";

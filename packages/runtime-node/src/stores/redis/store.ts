@@ -1,19 +1,23 @@
 import type { Clock, Store } from "@colloquy/host";
 import {
+  checkTtl,
   disposable,
   type Inbox,
   type Lease,
   LeaseLostError,
+  metadataIn,
+  noSuchEntry,
   type PartLog,
+  refuseGaps,
+  refuseStrangers,
   SequenceConflictError,
 } from "@colloquy/host/store";
 import { ConfigurationError, type Entry } from "@colloquy/machine";
 
 import { checkTimeout } from "../answer-in-time.ts";
-import { checkTtl, noSuchEntry, refuseGaps, refuseStrangers, refuseUnstorable } from "../store-arguments.ts";
+import { refuseUnstorable } from "../store-arguments.ts";
 import { checkStoreOptions } from "../store-options.ts";
 import { toStorable } from "../storable-text.ts";
-import { metadataIn } from "../stored-json.ts";
 import { connect, type Connection, type RedisClient } from "./connection.ts";
 import { readEntries } from "./entries.ts";
 import { redisInbox } from "./inbox.ts";

@@ -1,7 +1,6 @@
-import { factsOf, type Lease, LeaseLostError, SequenceConflictError } from "@colloquy/host/store";
+import { factsOf, type Lease, LeaseLostError, refuseGaps, SequenceConflictError } from "@colloquy/host/store";
 import type { Entry } from "@colloquy/machine";
 
-import { refuseGaps } from "../store-arguments.ts";
 import { attempt, type Connection, writing } from "./connection.ts";
 import { bodyOf } from "./entry-body.ts";
 import type { Journals } from "./journals.ts";

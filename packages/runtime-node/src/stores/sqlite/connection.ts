@@ -3,7 +3,7 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Clock } from "@colloquy/host";
 
 import type { Reserve } from "../reserve.ts";
-import { StorageError } from "../storage-error.ts";
+import { StorageError } from "@colloquy/host/store";
 import { refuseTorn } from "../store-arguments.ts";
 import { sqliteFailure } from "./failure.ts";
 import { type OpenedFile, openedFile } from "./opened-file.ts";

@@ -6,7 +6,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { cannotOpen, sqliteFailure, whileBusy } from "./failure.ts";
 import { migrate } from "./schema.ts";
 import { type Reserve, reserveAt } from "../reserve.ts";
-import { StorageError } from "../storage-error.ts";
+import { StorageError } from "@colloquy/host/store";
 
 export interface SqliteDatabaseOptions {
   readonly path: string;

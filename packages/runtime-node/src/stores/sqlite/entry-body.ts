@@ -1,6 +1,6 @@
 import type { Entry } from "@colloquy/machine";
 
-import { parseStored } from "../stored-json.ts";
+import { parseStored } from "@colloquy/host/store";
 import type { Connection } from "./connection.ts";
 
 /** What is stored of an entry: the seq stands in the row already, and most entries hold nothing beside their event, which then stands for itself. */

@@ -1,4 +1,4 @@
-import { StorageError } from "../storage-error.ts";
+import { StorageError } from "@colloquy/host/store";
 import { attempt, type Connection } from "./connection.ts";
 import { isBusy, messageOf, sqliteFailure } from "./failure.ts";
 import type { Orphans } from "./orphans.ts";

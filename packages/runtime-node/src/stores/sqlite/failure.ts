@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
 
-import { StorageError, type StorageProblem } from "../storage-error.ts";
+import { StorageError, type StorageProblem } from "@colloquy/host/store";
 
 /** What SQLite threw, in words that name the file and the way out. Other errors pass as they are. */
 export const sqliteFailure = (error: unknown, path: string): unknown => {

@@ -1,6 +1,5 @@
-import type { Inbox } from "@colloquy/host/store";
+import { answerOf, type Inbox, letterOf } from "@colloquy/host/store";
 
-import { answerOf, letterOf } from "../stored-json.ts";
 import { attempt, type Connection, refuseUnstorable, writing } from "./connection.ts";
 import type { Leases } from "./leases.ts";
 

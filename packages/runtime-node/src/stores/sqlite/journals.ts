@@ -1,8 +1,7 @@
-import { factsOf } from "@colloquy/host/store";
+import { factsOf, noSuchEntry } from "@colloquy/host/store";
 import type { Store } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
 
-import { noSuchEntry } from "../store-arguments.ts";
 import { attempt, type Connection, refuseUnstorable } from "./connection.ts";
 import { bodyOf, entryOf } from "./entry-body.ts";
 import { seqsPerThread } from "./schema.ts";

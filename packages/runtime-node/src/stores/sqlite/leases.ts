@@ -1,7 +1,6 @@
-import { type Lease, LeaseLostError } from "@colloquy/host/store";
+import { checkTtl, type Lease, LeaseLostError } from "@colloquy/host/store";
 import type { Store } from "@colloquy/host";
 
-import { checkTtl } from "../store-arguments.ts";
 import { attempt, type Connection, refuseUnstorable, writingAnyway } from "./connection.ts";
 
 export interface Leases extends Pick<Store, "acquire" | "renew" | "release"> {

@@ -1,11 +1,10 @@
 import { setImmediate } from "node:timers/promises";
 
-import { checkedListing, comparePlaces, cursorOf, isListed, type ListingPlace } from "@colloquy/host/store";
+import { checkedListing, comparePlaces, cursorOf, isListed, type ListingPlace, metadataOf } from "@colloquy/host/store";
 import type { ListOptions, Store, StoredThread, ThreadPage } from "@colloquy/host";
 import type { JsonObject } from "@colloquy/machine";
 
 import { pageOf } from "../pages.ts";
-import { metadataOf } from "../stored-json.ts";
 import { type Connection, reading } from "./connection.ts";
 import { newestSeq, seqsPerThread } from "./schema.ts";
 

@@ -2,7 +2,7 @@ import type { Clock } from "@colloquy/host";
 import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 
-import { StorageError } from "../storage-error.ts";
+import { StorageError } from "@colloquy/host/store";
 
 /**
  * The file that was opened, as long as its path leads to it. SQLite goes on with one that was deleted or moved, and then

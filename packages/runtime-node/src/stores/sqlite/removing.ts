@@ -1,7 +1,7 @@
 import type { Store } from "@colloquy/host";
 
 import { isFull, notRewritten } from "../reserve.ts";
-import { noSuchEntry } from "../store-arguments.ts";
+import { noSuchEntry } from "@colloquy/host/store";
 import { type Connection, refuseUnstorable, writing } from "./connection.ts";
 import type { Eraser } from "./erasing.ts";
 import type { SqliteInbox } from "./inbox.ts";

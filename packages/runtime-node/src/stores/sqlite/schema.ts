@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 
-import { StorageError } from "../storage-error.ts";
+import { StorageError } from "@colloquy/host/store";
 
 /** How many entries a thread can have. With it, 134 million threads fit into the integers that JavaScript knows exactly. */
 export const seqsPerThread: number = 2 ** 26;

@@ -1,8 +1,7 @@
 import type { Store } from "@colloquy/host";
-import type { StoredSnapshot } from "@colloquy/host/store";
+import { noSuchEntry, type StoredSnapshot } from "@colloquy/host/store";
 
 import { attempt, type Connection, refuseUnstorable, writing } from "./connection.ts";
-import { noSuchEntry } from "../store-arguments.ts";
 import type { Journals } from "./journals.ts";
 import type { Leases } from "./leases.ts";
 

@@ -2,7 +2,7 @@ import type { LlmDelta } from "@colloquy/host";
 import * as fc from "fast-check";
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
-import { keyFilter } from "../../../src/llm/secrets/key-filter.ts";
+import { keyFilter } from "@colloquy/host/runtime";
 import { openaiChat, type OpenAiChatOptions } from "../../../src/llm/openai-chat.ts";
 import { keysOf } from "../../../src/llm/secrets/secrets.ts";
 import { perform } from "../call.ts";

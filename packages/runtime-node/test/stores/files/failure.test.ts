@@ -14,13 +14,12 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 
-import type { Lease } from "@colloquy/host/store";
+import { type Lease, StorageError } from "@colloquy/host/store";
 import type { Store } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
 import { filesStore } from "../../../src/stores/files/files-store.ts";
-import { StorageError } from "../../../src/stores/storage-error.ts";
 
 let parent: string;
 let folder: string;

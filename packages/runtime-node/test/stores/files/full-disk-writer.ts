@@ -1,8 +1,7 @@
-import type { Lease } from "@colloquy/host/store";
+import { type Lease, StorageError } from "@colloquy/host/store";
 import type { Entry } from "@colloquy/machine";
 
 import { filesStore } from "../../../src/stores/files/files-store.ts";
-import { StorageError } from "../../../src/stores/storage-error.ts";
 
 // Writes more than a file may hold where it runs, and says what came of it.
 

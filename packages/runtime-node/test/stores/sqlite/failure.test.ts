@@ -9,7 +9,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.ts";
 import { sqliteFailure } from "../../../src/stores/sqlite/failure.ts";
-import { StorageError } from "../../../src/stores/storage-error.ts";
+import { StorageError } from "@colloquy/host/store";
 
 let folder: string;
 beforeEach(() => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { redact } from "../../../src/llm/secrets/redact.ts";
+import { redact } from "../../src/secrets/redact.ts";
 
 test.each([
   ["Incorrect API key provided: sk-proj-abc123DEF456ghi. Find it at https://example.org/keys.", "abc123"],

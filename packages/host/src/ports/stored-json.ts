@@ -1,4 +1,4 @@
-import { factsOf } from "@colloquy/host/store";
+import { factsOf } from "./listing.ts";
 import type { Entry, JsonObject } from "@colloquy/machine";
 
 import { StorageError } from "./storage-error.ts";

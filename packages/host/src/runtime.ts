@@ -1,0 +1,138 @@
+// What a runtime for one platform makes its own `createHost` of: the real parts are named once, and its callers give the rest.
+import {
+  ConfigurationError,
+  type ConversationMachine,
+  conversationMachine,
+  type MachineOptions,
+  type SystemDraft,
+} from "@colloquy/machine";
+import { isConversationMachine } from "@colloquy/machine/hosting";
+import { type OptionNames, problemOfOptions } from "./boundary/option-names.ts";
+import type { ThreadDefaults } from "./context/host-context.ts";
+import { createHost, type Host } from "./host.ts";
+import { memoryStore } from "./memory-store/memory-store.ts";
+import { type HostOptions, hostOptionNames } from "./options.ts";
+import type { Clock } from "./ports/clock.ts";
+import type { Ids } from "./ports/ids.ts";
+import type { LlmHandler } from "./ports/llm.ts";
+import type { FailureReport } from "./secrets/failure-report.ts";
+import { declarationsOf, type Tool } from "./tools/tool.ts";
+
+export { failureReport, type FailureReport } from "./secrets/failure-report.ts";
+export { type KeyFilter, keyFilter, mark } from "./secrets/key-filter.ts";
+export type { KeyPieces, KeyWalk } from "./secrets/key-walk.ts";
+export { readCharacters, redact } from "./secrets/redact.ts";
+
+/** The real parts of a platform, which stand where a caller gives nothing. */
+export interface RuntimeParts {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly failures: FailureReport;
+}
+
+/** What decides and performs, as the `createHost` of a runtime takes it, and whatever performs threads elsewhere. */
+export interface RuntimePerformingOptions extends Partial<
+  Pick<HostOptions, "tools" | "thread" | "clock" | "onObserverError" | "describeThrown">
+> {
+  /**
+   * What the conversations decide by: the options of a machine (`policy`, `limits`, `overlap`, …), whose tools are those
+   * named in `tools`; or a machine that was made with the declarations of just these tools. Default: a machine without options.
+   */
+  readonly machine?: ConversationMachine | Omit<MachineOptions, "tools">;
+  /** The system prompt of each thread that begins here; short for `thread: { system }`. */
+  readonly system?: SystemDraft;
+}
+
+/** The same, with what was left out. */
+export interface RuntimePerforming extends Required<Omit<RuntimePerformingOptions, "machine" | "system" | "thread">> {
+  readonly machine: ConversationMachine;
+  readonly thread?: ThreadDefaults;
+}
+
+/** What a host of a runtime is made from: `llm`, and whatever of the rest is to be other than usual. */
+export interface RuntimeHostOptions
+  extends RuntimePerformingOptions, Partial<Omit<HostOptions, "llm" | keyof RuntimePerformingOptions>> {
+  readonly llm: LlmHandler;
+}
+
+/**
+ * Makes a host of the real parts of a platform, and of a store in memory where none is given.
+ *
+ * @param notKept is called where no store was given, when all options are right: an error must not stand below what it says.
+ * @throws ConfigurationError for an option that is missing, unknown or invalid, and for a machine that declares other tools.
+ */
+export const runtimeHost = (parts: RuntimeParts, options: RuntimeHostOptions, notKept: () => void): Host => {
+  const problem = problemOfOptions("createHost", options, optionNames);
+  if (problem !== null) throw new ConfigurationError(problem);
+  const given = givenOf(options);
+  const { machine: _, system: __, store, ...rest } = given;
+  const performing = runtimePerforming(parts, "createHost", given);
+  const kept = store ?? memoryStore({ clock: performing.clock });
+  const host = createHost({ ids: parts.ids, ...rest, ...performing, store: kept });
+  if (store === undefined) notKept();
+  return host;
+};
+
+/**
+ * Puts the real parts where none are given: a machine that declares the tools, the platform's clock, its reports, reasons
+ * without what looks like a secret.
+ *
+ * @param of the function that takes these options, for the errors
+ * @throws ConfigurationError where `machine` is none, has tools of its own, or two system prompts are given.
+ */
+export const runtimePerforming = (
+  { clock: ownClock, failures }: Omit<RuntimeParts, "ids">,
+  of: string,
+  options: RuntimePerformingOptions,
+): RuntimePerforming => {
+  const { machine, system, thread, clock = ownClock } = options;
+  const tools = options.tools ?? [];
+  const { onObserverError = failures.report, describeThrown = failures.reasonOf } = options;
+  const begun = system === undefined ? thread : threadWith(of, system, thread ?? {});
+  return {
+    machine: isConversationMachine(machine) ? machine : machineOf(of, machine, tools),
+    tools,
+    clock,
+    onObserverError,
+    describeThrown,
+    ...(begun === undefined ? {} : { thread: begun }),
+  };
+};
+
+/** Each option, read once wherever it stands: options may be an object of a class. What is `undefined` is left out. */
+const givenOf = (options: RuntimeHostOptions): RuntimeHostOptions => {
+  const given = Object.keys(optionNames).map((name): [string, unknown] => [name, Reflect.get(options, name)]);
+  // The same members, by their names.
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined)) as object as RuntimeHostOptions;
+};
+
+const optionNames: OptionNames<RuntimeHostOptions> = {
+  ...hostOptionNames,
+  machine: true,
+  store: true,
+  clock: true,
+  ids: true,
+  system: true,
+};
+
+const machineOf = (
+  of: string,
+  options: Omit<MachineOptions, "tools"> = {},
+  tools: readonly Tool[],
+): ConversationMachine => {
+  if (typeof options !== "object" || options === null)
+    throw new ConfigurationError(
+      `${of}: machine is neither a conversation machine, which conversationMachine() makes, nor the options of one`,
+    );
+  if ("tools" in options && options.tools !== undefined)
+    throw new ConfigurationError(
+      `${of}: machine has tools; name tools once, in the option tools of ${of}, which declares them to the machine`,
+    );
+  return conversationMachine({ ...options, tools: declarationsOf(tools) });
+};
+
+const threadWith = (of: string, system: SystemDraft, thread: ThreadDefaults): ThreadDefaults => {
+  if (thread.system !== undefined)
+    throw new ConfigurationError(`${of} has both system and thread.system; give one of them`);
+  return { ...thread, system };
+};

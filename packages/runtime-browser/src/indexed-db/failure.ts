@@ -1,0 +1,31 @@
+import { StorageError, type StorageProblem } from "@colloquy/host/store";
+
+/** What IndexedDB threw, in words that name the store and the way out. Errors of another kind pass as they are. */
+export const databaseFailure = (error: unknown, store: string): unknown => {
+  const problem = problems[nameOf(error)];
+  if (problem === undefined || !(error instanceof Error)) return error;
+  const [kind, advice] = problem;
+  return new StorageError(kind, `${store}: ${advice} (${error.name}: ${error.message.replace(/\.$/, "")}).`, {
+    cause: error,
+  });
+};
+
+/** The name of what IndexedDB throws; errors of this package have names of their own. */
+const nameOf = (error: unknown): string => (error instanceof Error ? error.name : "");
+
+const restart = "the browser's database failed; close all tabs of this site, and try again";
+
+/** By the names that the specification gives them, https://w3c.github.io/IndexedDB/#exceptions */
+const problems: { readonly [name: string]: readonly [StorageProblem, string] | undefined } = {
+  QuotaExceededError: ["full", "the browser grants this site no more room; delete threads, or ask the user for room"],
+  VersionError: ["newer", "a later version of this page wrote the database; load the page again"],
+  NotFoundError: ["not-a-store", "the database was made by something else; choose another name"],
+  SecurityError: ["cannot-open", "the browser allows this page no database"],
+  NotAllowedError: ["cannot-open", "the browser allows this page no database"],
+  UnknownError: ["io", restart],
+  InvalidStateError: ["io", restart],
+  AbortError: ["io", restart],
+  DataError: ["failed", "the database takes no such key"],
+  ConstraintError: ["failed", restart],
+  TransactionInactiveError: ["failed", restart],
+};

@@ -1,0 +1,235 @@
+import type { Clock } from "@colloquy/host";
+import {
+  disposable,
+  factsOf,
+  type Inbox,
+  type Lease,
+  metadataIn,
+  metadataOf,
+  noSuchEntry,
+  pageOfHits,
+  pageOfThreads,
+  parseStored,
+  type PartLog,
+  problemOfOptions,
+  refuseGaps,
+  refuseStrangers,
+  SequenceConflictError,
+  type SnapshotDraft,
+  type Store,
+  type StoredSnapshot,
+} from "@colloquy/host/store";
+import type { ListOptions, SearchOptions, SearchPage, StoredThread, ThreadPage } from "@colloquy/host";
+import { ConfigurationError, type Entry } from "@colloquy/machine";
+import { randomIds } from "../ports/ids.ts";
+import { systemClock } from "../ports/clock.ts";
+import { Database, ofThread, type Table, type ThreadRow, type Writing } from "./database.ts";
+import { inboxOf } from "./inbox.ts";
+import { Leases } from "./leases.ts";
+import { partLogOf } from "./parts.ts";
+import { forgetSnapshot, readSnapshot, saveSnapshot } from "./snapshots.ts";
+import { TabLock, type TabLockManager } from "./tab-lock.ts";
+
+/** Where the threads are kept. */
+export interface IndexedDbStoreOptions {
+  /** Of the database, which is made where it is not there. Default `"colloquy"`. */
+  readonly name?: string;
+  /** What leases run out by. Default: the platform's. */
+  readonly clock?: Clock;
+  /**
+   * How tabs say that they live: Web Locks. Default: `navigator.locks`, where the page has one, as in secure contexts. With
+   * null, or without one, the lease of a closed tab counts until its time is over. All tabs of a database do the same.
+   */
+  readonly locks?: TabLockManager | null;
+}
+
+export interface IndexedDbStore extends Store, AsyncDisposable {
+  /** Present: the store can. */
+  readonly inbox: Inbox;
+  /** Present: the store can. */
+  readonly parts: PartLog;
+  /** Present where tabs tell that they live: longer than a hidden tab, whose timers come once a minute, takes to renew a lease. */
+  readonly leaseTtlMs?: number;
+  /** Reads everything. */
+  search(words: string, options?: SearchOptions): Promise<SearchPage>;
+}
+
+/**
+ * Threads in a database of the browser, which all tabs of a site share. What was appended is on the disk (`durability:
+ * "strict"`) when the promise resolves, as far as the browser keeps that; the user, and without `navigator.storage.persist()`
+ * the browser too, may delete it all.
+ *
+ * @throws ConfigurationError for options that are invalid.
+ */
+export const indexedDbStore = (options: IndexedDbStoreOptions = {}): IndexedDbStore => {
+  const problem = problemOfOptions("indexedDbStore", options, { name: true, clock: true, locks: true });
+  if (problem !== null) throw new ConfigurationError(problem);
+  const { name = "colloquy", clock = systemClock, locks = locksOfPlatform() } = options;
+  if (typeof name !== "string" || name === "")
+    throw new ConfigurationError(`indexedDbStore: name is ${JSON.stringify(name)}; give the name of a database`);
+  const lock = locks === null ? null : new TabLock(locks, `colloquy:${name}:`, randomIds.draw("owner"));
+  const database = new Database(name);
+  const store = new StoreInIndexedDb(database, new Leases(database, clock, lock));
+  return disposable(lock === null ? store : Object.assign(store, { leaseTtlMs }));
+};
+
+/** A lease is renewed at a third of it, in a hidden tab up to a minute later. */
+const leaseTtlMs = 300_000;
+
+/** Absent where a page did not come safely, and on old platforms. */
+const locksOfPlatform = (): TabLockManager | null =>
+  typeof navigator === "undefined" ? null : ((navigator as { readonly locks?: TabLockManager }).locks ?? null);
+
+class StoreInIndexedDb implements Store {
+  readonly inbox: Inbox;
+  readonly parts: PartLog;
+  readonly #database: Database;
+  readonly #leases: Leases;
+
+  constructor(database: Database, leases: Leases) {
+    this.#database = database;
+    this.#leases = leases;
+    this.inbox = inboxOf(database, leases);
+    this.parts = partLogOf(database, leases);
+  }
+
+  acquire(threadId: string, owner: string, ttlMs: number): Promise<Lease | null> {
+    return this.#leases.acquire(threadId, owner, ttlMs);
+  }
+
+  renew(lease: Lease, ttlMs: number): Promise<boolean> {
+    return this.#leases.renew(lease, ttlMs);
+  }
+
+  release(lease: Lease): Promise<void> {
+    return this.#leases.release(lease);
+  }
+
+  async append(lease: Lease, expectedSeq: number, given: readonly Entry[]): Promise<void> {
+    const { threadId } = lease;
+    // As they are now: the caller may change them before the transaction begins.
+    const entries = structuredClone(given);
+    const texts = entries.map((entry) => JSON.stringify(entry));
+    await this.#database.write(["leases", "threads", "entries"], async (writing) => {
+      await this.#leases.check(writing, lease);
+      const threads = writing.objectStore("threads");
+      const there = await threads.get(threadId);
+      const seq = there?.seq ?? -1;
+      if (seq !== expectedSeq) throw new SequenceConflictError(threadId, expectedSeq, seq);
+      refuseGaps(threadId, expectedSeq, entries);
+      if (texts.length === 0) return;
+      await putEntries(writing, threadId, entries, texts);
+      await threads.put(rowOf(threadId, entries, there), threadId);
+    });
+  }
+
+  async read(threadId: string, fromSeq: number = 0): Promise<readonly unknown[]> {
+    const range = IDBKeyRange.bound([threadId, fromSeq], [threadId, []]);
+    const texts = await this.#database.read(["entries"], (reading) => reading.objectStore("entries").getAll(range));
+    return texts.map((text) => parseStored(this.#database.label, text, `an entry of thread "${threadId}"`));
+  }
+
+  async rewrite(lease: Lease, given: readonly Entry[]): Promise<void> {
+    const { threadId } = lease;
+    const entries = structuredClone(given);
+    const texts = entries.map((entry) => JSON.stringify(entry));
+    await this.#database.write(["leases", ...derived, "threads", "entries"], async (writing) => {
+      await this.#leases.check(writing, lease);
+      refuseStrangers(threadId, entries);
+      const table = writing.objectStore("entries");
+      for (const { seq } of entries)
+        if ((await table.getKey([threadId, seq])) === undefined) throw noSuchEntry(threadId, seq);
+      await putEntries(writing, threadId, entries, texts);
+      // All of them: what says the metadata now may be an entry that stayed.
+      const all = (await table.getAll(ofThread(threadId))).map((text) => JSON.parse(text) as Entry);
+      if (all.length > 0) await writing.objectStore("threads").put(rowOf(threadId, all, undefined), threadId);
+      await forgetDerived(writing, threadId);
+    });
+  }
+
+  saveSnapshot(lease: Lease, draft: SnapshotDraft): Promise<void> {
+    return saveSnapshot(this.#database, this.#leases, lease, draft);
+  }
+
+  readSnapshot(threadId: string): Promise<StoredSnapshot | null> {
+    return readSnapshot(this.#database, threadId);
+  }
+
+  async list(options: ListOptions = {}): Promise<ThreadPage> {
+    // Before the database is asked: options may be invalid.
+    pageOfThreads(() => [], options);
+    const rows = await this.#database.read(["threads"], (reading) => reading.objectStore("threads").getAll());
+    const threads = await Promise.all(
+      rows.map(async (row): Promise<StoredThread> => ({
+        ...row,
+        metadata: await metadataOf(row.metadata, () => this.read(row.threadId)),
+      })),
+    );
+    return pageOfThreads(() => threads, options);
+  }
+
+  async search(words: string, options: SearchOptions = {}): Promise<SearchPage> {
+    // Before the database is asked: options may be invalid.
+    pageOfHits([], words, options);
+    const rows = await this.#database.read(["threads"], (reading) => reading.objectStore("threads").getAll());
+    const wanted = rows.filter(({ threadId }) => options.threadId === undefined || options.threadId === threadId);
+    const threads = await Promise.all(
+      wanted.map(async ({ threadId, createdAt }) => ({
+        threadId,
+        createdAt,
+        // Only `append` and `rewrite` write them.
+        entries: (await this.read(threadId)) as readonly Entry[],
+      })),
+    );
+    return pageOfHits(threads, words, options);
+  }
+
+  delete(threadId: string): Promise<boolean> {
+    return this.#database.write(["leases", ...derived, "inbox", "threads", "entries"], async (writing) => {
+      const threads = writing.objectStore("threads");
+      const wasThere = (await threads.get(threadId)) !== undefined;
+      await this.#leases.forget(writing, threadId);
+      await forgetDerived(writing, threadId);
+      await writing.objectStore("inbox").delete(ofThread(threadId));
+      await writing.objectStore("entries").delete(ofThread(threadId));
+      await threads.delete(threadId);
+      return wasThere;
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#leases.close();
+    this.#database.close();
+  }
+}
+
+/** What is made from entries, and goes when they are changed. */
+const derived: readonly Table[] = ["heads", "chunks", "parts"];
+
+const forgetDerived = async (writing: Writing, threadId: string): Promise<void> => {
+  await forgetSnapshot(writing, threadId);
+  await writing.objectStore("parts").delete(ofThread(threadId));
+};
+
+const putEntries = async (
+  writing: Writing,
+  threadId: string,
+  entries: readonly Entry[],
+  texts: readonly string[],
+): Promise<void> => {
+  const table = writing.objectStore("entries");
+  await Promise.all(entries.map(({ seq }, index) => table.put(texts[index] ?? "", [threadId, seq])));
+};
+
+/** What listings show of a thread when these entries came behind those that it knew. */
+const rowOf = (threadId: string, entries: readonly Entry[], there: ThreadRow | undefined): ThreadRow => {
+  const { createdAt, updatedAt } = factsOf(entries);
+  const metadata = metadataIn(entries)?.metadata;
+  return {
+    threadId,
+    seq: entries.at(-1)?.seq ?? there?.seq ?? -1,
+    createdAt: createdAt ?? there?.createdAt ?? 0,
+    updatedAt: updatedAt ?? there?.updatedAt ?? 0,
+    metadata: metadata === undefined ? (there?.metadata ?? "{}") : JSON.stringify(metadata),
+  };
+};
