@@ -99,6 +99,12 @@ const benchmarks: readonly Step[] = [
   }),
 ];
 
+/** In a Chromium: tabs that go, and tabs that stand still. */
+const inTabs = (seed: number): readonly Step[] => [
+  proof("tabs", `proof/tabs --runs 2 --asks 40 --closes 10 --seed ${seed}`, { servers: true }),
+  proof("tabs that stand still", `proof/tabs --asks 20 --closes 2 --stalls 2 --seed ${seed}`, { servers: true }),
+];
+
 const stepsFrom = (seed: number): readonly Step[] => [
   { name: "format", command: ["oxfmt", "--check", "."], minutesMax: 1 },
   { name: "types", command: ["tsc", "-p", "."], minutesMax: 2 },
@@ -157,6 +163,7 @@ const stepsFrom = (seed: number): readonly Step[] => [
   proof("crash points", "proof/crash-points", { servers: true }),
   proof("writers", "proof/writers --asks 1000"),
   proof("writers on PostgreSQL", "proof/writers --store postgres --asks 500", { servers: true }),
+  ...inTabs(seed),
   proof("crashes of PostgreSQL", `proof/crash-postgres --runs 2 --seed ${seed}`),
   proof("crashes of Redis", `proof/crash-redis --runs 3 --seed ${seed}`),
   // Small and often: what a process knows of a thread is then mostly of a snapshot, or of another process.

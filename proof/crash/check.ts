@@ -1,7 +1,8 @@
-import { type AnswerableEffect, outstanding, usageMonoid, usageOfCall } from "@colloquy/machine";
+import { usageMonoid, usageOfCall } from "@colloquy/machine";
 import type { State, Usage } from "@colloquy/machine";
 
 import { answerOf, endProblems, messageProblems } from "../kit/scripted-conversation.ts";
+import { performedProblems } from "../kit/performed.ts";
 import { asks } from "./conversation.ts";
 import type { Journal } from "./journal.ts";
 import type { Recorded } from "./records.ts";
@@ -93,18 +94,10 @@ const checkPerformed = ({ states }: Journal, records: readonly Recorded[]): read
   return records.flatMap((fact): readonly string[] => {
     if (fact.type !== "performed") return [];
     const { effectId, seq, promptDigest } = fact;
-    const state = states[seq];
-    const effect = (state === undefined ? [] : outstanding(state)).find(({ id }) => id === effectId);
-    if (effect === undefined)
-      return [`${effectId} was performed when entry ${seq} was the newest, which does not ask for it`];
-    if (promptDigest === undefined) return startedIfOnce(effect);
+    const problems = performedProblems(states, [{ id: effectId, seq }], ["charge"]);
+    if (problems.length > 0 || promptDigest === undefined) return problems;
     const first = digests.get(effectId) ?? promptDigest;
     digests.set(effectId, first);
     return first === promptDigest ? [] : [`${effectId} was sent again with another prompt`];
   });
 };
-
-const startedIfOnce = (effect: AnswerableEffect): readonly string[] =>
-  effect.type === "callTool" && effect.name === "charge" && !effect.started
-    ? [`${effect.id} ran before its start was journalled`]
-    : [];

@@ -1,5 +1,7 @@
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect } from "vitest";
+
+import { startBrowser } from "../../../../proof/kit/browser.ts";
 
 /** What tests in a browser are given. */
 export interface InBrowser {
@@ -12,21 +14,6 @@ export interface Opened {
   /** What the page reported, and what it asked for elsewhere. */
   readonly problems: readonly string[];
 }
-
-/** Starts a headless Chromium. */
-export const startBrowser = (executablePath: string): Promise<Browser> =>
-  chromium.launch({
-    executablePath,
-    args: [
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-quic",
-      "--no-first-run",
-      "--disable-background-networking",
-      "--disable-component-update",
-      "--disable-sync",
-    ],
-  });
 
 /** Tests that need a browser, one for all of them. Without one they are left out, and their name says why. */
 export const withBrowser = (name: string, tests: (browser: InBrowser) => void): void => {

@@ -1,7 +1,7 @@
 // `pnpm studio-pictures` takes the pictures of docs/studio.md: the page with a conversation of its own, in both colours.
 import { mkdirSync } from "node:fs";
 import { sqliteStore } from "@colloquy/runtime-node";
-import { startBrowser } from "./browser.ts";
+import { startBrowser } from "../../../../proof/kit/browser.ts";
 import { serveStudio } from "./served.ts";
 import { planTrip, trips } from "./trip.ts";
 

@@ -9,6 +9,11 @@ import { foldedUnder } from "./folded.ts";
 export interface SharedThreadRun {
   /** The id of each ask, once, however often it was asked. */
   readonly asked: readonly string[];
+  /**
+   * Of what was asked beside that, the asks whose askers were told that no answer comes: withdrawn, superseded, given back, or
+   * of a turn that failed or was cancelled. Default: none.
+   */
+  readonly unanswered?: readonly string[];
   /** The results that askers had, one for each time that an asker had the result of a turn. */
   readonly answered: readonly { readonly askId: string; readonly turn: number; readonly text: string }[];
   /** The journal, as the store has it. */
@@ -24,12 +29,14 @@ export interface SharedThreadRun {
  * once, is answered by one turn, and its asker had that result, with that turn's answer; a tool that is not to be run
  * again ran at most once for a call, and no call has a result of a function that never ran.
  */
-export const lawSharedThread = ({ asked, answered, stored, ran = [], tools = [] }: SharedThreadRun): void => {
+export const lawSharedThread = (run: SharedThreadRun): void => {
+  const { asked, unanswered = [], answered, stored, ran = [], tools = [] } = run;
   const entries = decoded(stored);
   const state = folded(entries);
-  requireTakenOnce(entries, asked);
+  requireTakenOnce(entries, [...asked, ...unanswered]);
   const turns = turnsOfAsks(state);
   for (const askId of asked) requireAnswered(askId, turns.get(askId) ?? []);
+  for (const askId of unanswered) requireUnanswered(askId, state, turns.get(askId) ?? []);
   for (const each of answered) requireResult(each, state, turns.get(each.askId) ?? []);
   const answeredIds = new Set(answered.map(({ askId }) => askId));
   for (const askId of asked) {
@@ -77,6 +84,13 @@ const requireAnswered = (askId: string, turns: readonly (number | null)[]): void
   if (turns.length === 0) throw broken(`${askId} is lost: no turn answers it`);
   if (turns.length > 1) throw broken(`${askId} is answered ${turns.length} times, by turns ${turns.join(", ")}`);
   if (turns[0] === null) throw broken(`${askId} waits or was dropped, and should have been answered`);
+};
+
+const requireUnanswered = (askId: string, state: State | null, turns: readonly (number | null)[]): void => {
+  if (turns.length !== 1) throw broken(`${askId} should stand in one place, and stands in ${turns.length}`);
+  const turn = state === null || turns[0] == null ? undefined : turnNumbered(state, turns[0]);
+  if (turn?.outcome.status === "completed")
+    throw broken(`${askId} is answered by turn ${turn.number}, and its asker was told that no answer comes`);
 };
 
 const requireResult = (

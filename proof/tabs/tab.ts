@@ -1,0 +1,69 @@
+import type { BrowserContext, CDPSession, Page } from "playwright-core";
+
+import type { Tab, TabOptions } from "./talk.ts";
+
+/** How a tab goes away in the middle of whatever it does. */
+export const waysToGo = ["close", "crash", "reload"] as const;
+
+export type WayToGo = (typeof waysToGo)[number];
+
+/** A tab of the browser, from the loading of its page to the end of that. */
+export class OpenedTab {
+  readonly number: number;
+  /** Its script stands still. */
+  isStalled = false;
+  readonly #page: Page;
+  readonly #debugger: CDPSession;
+
+  private constructor(number: number, page: Page, session: CDPSession) {
+    this.number = number;
+    this.#page = page;
+    this.#debugger = session;
+  }
+
+  static async open(context: BrowserContext, url: string, options: TabOptions): Promise<OpenedTab> {
+    const page = await context.newPage();
+    await page.goto(url);
+    return OpenedTab.#on(page, options);
+  }
+
+  static async #on(page: Page, options: TabOptions): Promise<OpenedTab> {
+    const tab = new OpenedTab(options.tab, page, await page.context().newCDPSession(page));
+    await tab.do("open", options);
+    return tab;
+  }
+
+  /** Calls a function of the page. Rejects when the tab goes meanwhile. */
+  async do<Name extends keyof Tab>(
+    name: Name,
+    ...args: Parameters<Tab[Name]>
+  ): Promise<Awaited<ReturnType<Tab[Name]>>> {
+    const given: unknown = await this.#page.evaluate(callTab, { name, args: [...args] as readonly unknown[] });
+    // What the function of that name gives, as JSON.
+    return given as Awaited<ReturnType<Tab[Name]>>;
+  }
+
+  /** It goes away, at once. Where its page is loaded again, that is another tab. */
+  async go(how: WayToGo, next: TabOptions): Promise<OpenedTab | null> {
+    if (how === "reload") {
+      await this.#page.reload();
+      return OpenedTab.#on(this.#page, next);
+    }
+    if (how === "crash") {
+      const crashed = new Promise((resolve) => void this.#page.once("crash", resolve));
+      // Nobody answers any more.
+      this.#debugger.send("Page.crash").catch(() => undefined);
+      await crashed;
+    }
+    await this.#page.close();
+    return null;
+  }
+}
+
+/** In the page. */
+const callTab = ({ name, args }: { readonly name: keyof Tab; readonly args: readonly unknown[] }): unknown => {
+  const tab: unknown = Reflect.get(globalThis, "tab");
+  // The functions of `Tab` by their names, of which the caller gives one.
+  const call = Reflect.get(Object(tab), name) as (...args: readonly unknown[]) => unknown;
+  return Reflect.apply(call, tab, args);
+};

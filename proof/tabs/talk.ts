@@ -1,0 +1,71 @@
+// What a tab and the proof say to each other.
+import type { AskPart } from "@colloquy/host";
+import type { CallLlm } from "@colloquy/machine";
+
+/** The thread that all tabs are on. */
+export const threadId = "shared";
+
+/** What a tab opens its host with. */
+export interface TabOptions {
+  /** Drawn by the proof: a page that is loaded again is another tab. */
+  readonly tab: number;
+  readonly database: string;
+  readonly leaseTtlMs: number;
+  readonly snapshotEvery: number;
+}
+
+/** What a tab calls the proof's server for: a model, or a tool by its name. */
+export interface CallBody {
+  readonly tab: number;
+  readonly what: string;
+  /** Of the effect; of a tool, its idempotency key. */
+  readonly id: string;
+  /** The newest entry that the tab knew to be stored. */
+  readonly seq: number;
+  /** Of a model call: what the turn has been asked so far, and which of its calls it is. */
+  readonly questions: readonly string[];
+  readonly place: Pick<CallLlm, "step" | "attempt">;
+}
+
+/** How an ask ended, as its asker was told. */
+export type Ending =
+  | { readonly type: "answered"; readonly turn: number; readonly text: string }
+  /** `name` is that of the error. */
+  | { readonly type: "failed"; readonly name: string; readonly message: string };
+
+/** What a tab reports. */
+export type Report =
+  | { readonly type: "shown"; readonly tab: number; readonly askId: string; readonly part: AskPart }
+  | { readonly type: "ended"; readonly tab: number; readonly askId: string; readonly ending: Ending }
+  /** A tool call waits for approval. */
+  | { readonly type: "approval"; readonly tab: number; readonly id: string }
+  /** Something failed that nobody waits for. */
+  | { readonly type: "trouble"; readonly tab: number; readonly words: string };
+
+/** What a tab shows of the thread. */
+export interface Seen {
+  /** The messages, as JSON. */
+  readonly messages: string;
+  readonly journal: readonly unknown[];
+}
+
+/** What the proof has a tab do: functions of `globalThis.tab`. */
+export interface Tab {
+  open(options: TabOptions): void;
+  ask(askId: string, input: string, how: "ask" | "steer"): void;
+  cancel(): void;
+  /** Approves or denies the tool call of that request. */
+  decide(id: string, approves: boolean): void;
+  /** The requests that wait for approval. */
+  approvals(): Promise<readonly string[]>;
+  /** Takes the thread up, or waits until whoever has it is done or gone. */
+  resume(): void;
+  /** Its script stands still until the server answers. */
+  stall(): void;
+  see(): Promise<Seen>;
+  /** Resolves when nothing is under way in the thread or waits for it. */
+  rest(): Promise<void>;
+}
+
+/** The name of the function by which a tab reports. */
+export const reporter = "proofHears";
