@@ -40,7 +40,7 @@ export class Following implements Diversion {
   readonly #parts: FollowedParts | null;
   /** Asks that stand in what was read of the journal last. */
   readonly #seen = new Set<string>();
-  /** Whether it is known which asks stood in the journal before. */
+  /** Whether it is known which asks stand in the journal. */
   #isCaughtUp = false;
   /** Null where it is no thread of an engine. */
   readonly #engine: FollowedEngine | null;
@@ -75,9 +75,11 @@ export class Following implements Diversion {
     }
     if (sender instanceof Ask) sender.waits(clock.now() + leaseTtlMs);
     if (sender instanceof Ask && sender.event === null) {
-      // Before the journal was read, it is found there as all others are.
-      if (this.#isCaughtUp) sender.refused(notAskedEarlier, this.#journal.state);
-      return;
+      const { state } = this.#journal;
+      if (state !== null && sender.isKnownTo(state)) return sender.refused(notAskedEarlier, state);
+      // It may have been made since the journal was read.
+      this.#isCaughtUp = false;
+      return this.#wakeUp();
     }
     if ("event" in envelope && mayBeInInbox(envelope.event)) this.outbox.add(envelope, envelope.event);
     else sender?.failed(new ThreadHeldError(this.#follower.threadId));
@@ -99,11 +101,7 @@ export class Following implements Diversion {
     return [...posted.values(), ...others, ...(this.#engine?.queue.takeAll() ?? [])];
   }
 
-  /**
-   * Follows until the lease can be had; null when there is nothing left to follow.
-   *
-   * @throws JournalUnreadableError; StoreError when the store does not answer for as long as a lease lasts
-   */
+  /** Follows until the lease can be had; null when there is nothing left to follow. @throws JournalUnreadableError; StoreError when the store does not answer for as long as a lease lasts */
   async untilHeld(onLost: (error: LeaseLostError) => void): Promise<HeldLease | null> {
     if (this.#follower.lost !== null) {
       // Perhaps no host has wanted it since.
@@ -153,6 +151,7 @@ export class Following implements Diversion {
 
   async #read(): Promise<void> {
     this.#hasNews = false;
+    const wasCaughtUp = this.#isCaughtUp;
     this.#engine?.news.beginRead();
     // What was shown before an entry was written is shown before it.
     const goesOn = await this.#journal.read(async () => this.#parts?.read());
@@ -160,7 +159,7 @@ export class Following implements Diversion {
     const { asks } = this.#follower;
     if (!goesOn) this.#askAnew(state);
     if (state !== null && (!this.#isCaughtUp || !goesOn)) this.#engine?.news.knows(state);
-    if (state !== null && !this.#isCaughtUp) {
+    if (state !== null && !wasCaughtUp) {
       for (const ask of asks.all()) {
         if (ask.isKnownTo(state)) this.#seen.add(ask.askId);
         else if (ask.event === null) ask.refused(notAskedEarlier, state);

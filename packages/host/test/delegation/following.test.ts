@@ -48,6 +48,28 @@ describe("an ask on a thread that another host holds", () => {
     expect(first.clock.sleepers).toBe(0);
   });
 
+  test("that was made there after the journal was read here is found when it is rejoined", async () => {
+    const model = held();
+    const first = stage({ script: [says("1"), model.step] });
+    await first.host.ask("one", { askId: "a" });
+    const thread = first.another({ script: [] }).host.thread();
+    const one = thread.rejoin("a");
+    const two = thread.rejoin("b");
+    const neither = errorOf(two);
+    await first.clock.advance(400);
+    expect((await one).text).toBe("1");
+    expect(await neither).toBeInstanceOf(AskRefusedError);
+    void first.host.ask("two", { askId: "b" });
+    await settle();
+    const found = thread.rejoin("b");
+    const parts = partsOf(found);
+    await first.clock.advance(400);
+    model.answer(says("2"));
+    await first.clock.advance(400);
+    expect((await found).text).toBe("2");
+    expect((await parts).at(-1)).toEqual({ type: "turn.ended", turn: 2, status: "completed" });
+  });
+
   test("that the machine refuses there is refused here", async () => {
     const model = held();
     const first = stage({ script: [model.step] });
