@@ -1,0 +1,87 @@
+// A conversation that lives in the browser: it outlives a reload, all tabs show it, and a tab that is closed in the middle of
+// an answer leaves it to another one.
+import { messagesOf, textOf } from "@colloquy/machine";
+import {
+  type AskHandle,
+  createHost,
+  indexedDbStore,
+  type LlmDelta,
+  type LlmHandler,
+  type LlmOutcome,
+} from "@colloquy/runtime-browser";
+
+/** The model is behind the server of this page, which has the key. A line each for what it writes, and for how it ended. */
+const llm: LlmHandler = async ({ messages }, { signal, onDelta }) => {
+  const response = await fetch("/model", { method: "POST", body: JSON.stringify(messages), signal });
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (let read = await reader?.read(); read?.value !== undefined; read = await reader?.read()) {
+    const lines = (rest + read.value).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) {
+      // The server of this page writes them.
+      const piece = JSON.parse(line) as { readonly delta: LlmDelta } | { readonly outcome: LlmOutcome };
+      if ("outcome" in piece) return piece.outcome;
+      onDelta(piece.delta);
+    }
+  }
+  return { type: "failed", failure: { kind: "network", message: "the answer was cut off", retryable: true } };
+};
+
+// What is shown of a turn is kept, so that other tabs show it too, as it comes.
+const host = createHost({ llm, store: indexedDbStore({ name: "example-23" }), partsMs: 100, pollMs: 100 });
+const thread = host.thread("chat");
+
+/** Shows an ask: its question as soon as it is known, and its answer as it comes. `began` is called when it has a turn. */
+const show = async (handle: AskHandle, asked = "", began = (): void => {}): Promise<void> => {
+  const [question, answer] = [paragraph("question", asked), paragraph("answer", "")];
+  const article = document.createElement("article");
+  article.append(question, answer);
+  document.querySelector("main")?.append(article);
+  try {
+    for await (const part of handle) {
+      if (part.type === "turn.started") began();
+      if ("turn" in part && question.textContent === "") question.textContent = await questionOf(part.turn);
+      // What was shown of the step is void: it is made anew.
+      if (part.type === "step.started" || part.type === "thread.lost" || part.type === "replay.started")
+        answer.textContent = "";
+      if (part.type === "text.delta") answer.textContent += part.text;
+      answer.scrollIntoView({ block: "end" });
+    }
+    answer.textContent = (await handle).text;
+  } catch (error) {
+    answer.textContent = String(error);
+  }
+};
+
+const questionOf = async (turn: number): Promise<string> =>
+  (await thread.look((state) =>
+    messagesOf(state)
+      .filter(({ role, id }) => role === "user" && id.startsWith(`${turn}.`))
+      .map((message) => textOf(message))
+      .join("\n"),
+  )) ?? "";
+
+const paragraph = (name: string, text: string): HTMLElement => {
+  const made = document.createElement("p");
+  made.className = name;
+  made.textContent = text;
+  return made;
+};
+
+// Who shows an ask of another tab also goes on with it, should that tab be closed.
+const tabs = new BroadcastChannel("example-23");
+tabs.addEventListener("message", ({ data }) => void show(thread.rejoin(String(data))));
+
+document.querySelector("form")?.addEventListener("submit", (event) => {
+  event.preventDefault();
+  const input = document.querySelector("input");
+  if (input === null) return;
+  const handle = thread.ask(input.value);
+  // Others find it in the journal from then on.
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel is of one origin
+  void show(handle, input.value, () => tabs.postMessage(handle.askId));
+  input.value = "";
+});
+
+for (const { askId } of await thread.asks()) void show(thread.rejoin(askId));
