@@ -105,6 +105,17 @@ const inTabs = (seed: number): readonly Step[] => [
   proof("tabs that stand still", `proof/tabs --asks 20 --closes 2 --stalls 2 --seed ${seed}`, { servers: true }),
 ];
 
+const examples: readonly Step[] = [
+  { name: "examples", command: ["node", "scripts/examples.ts"], minutesMax: 3, beside: true },
+  {
+    name: "examples in the oldest Node",
+    command: ["node", "scripts/examples.ts", "--oldest-node"],
+    minutesMax: 4,
+    beside: true,
+  },
+  proof("examples in Deno and workerd", "proof/places", { beside: true }),
+];
+
 const stepsFrom = (seed: number): readonly Step[] => [
   { name: "format", command: ["oxfmt", "--check", "."], minutesMax: 1 },
   { name: "types", command: ["tsc", "-p", "."], minutesMax: 2 },
@@ -117,6 +128,7 @@ const stepsFrom = (seed: number): readonly Step[] => [
   { name: "site of the docs", command: ["node", "scripts/site.ts"], minutesMax: 1 },
   // Before the tests, which look for it.
   { name: "a server for the engines", command: [...pnpm, "engines:install"], minutesMax: 5 },
+  { name: "places that are not Node", command: [...pnpm, "places:install"], minutesMax: 3 },
   { name: "start, as in the README", command: [...pnpm, "start"], minutesMax: 1 },
   counted("tests.json", {
     name: "tests, as in the README",
@@ -136,13 +148,7 @@ const stepsFrom = (seed: number): readonly Step[] => [
     servers: true,
   }),
   // Two at a time.
-  { name: "examples", command: ["node", "scripts/examples.ts"], minutesMax: 3, beside: true },
-  {
-    name: "examples in the oldest Node",
-    command: ["node", "scripts/examples.ts", "--oldest-node"],
-    minutesMax: 4,
-    beside: true,
-  },
+  ...examples,
   // On the packages that were built above.
   proof("first examples in an empty project", "proof/first-examples", { minutesMax: 4, servers: true, beside: true }),
   // Of all that is mutated: the first that this seed draws, and none of them may stay alive.

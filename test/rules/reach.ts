@@ -17,9 +17,9 @@ export const sourcesAreReached: Rule = (sources) => {
     .map(({ path }) => `${path}: no entry point of its package leads to it: export it or remove it`);
 };
 
-/** Every example is run: by the script that runs examples, or by a test or script that names it. */
+/** Every example is run: by the script that runs examples, or by a test, a script or a proof that names it. */
 export const examplesAreRun: Rule = (sources) => {
-  const runners = sources.filter(({ path }) => path.endsWith(".test.ts") || path.startsWith("scripts/"));
+  const runners = sources.filter(({ path }) => path.endsWith(".test.ts") || /^(?:scripts|proof)\//.test(path));
   const run = sources.filter(
     ({ path }) =>
       path.startsWith("examples/") &&

@@ -1,18 +1,19 @@
 import { readCharacters } from "@colloquy/host/runtime";
+import { allVariables } from "./variables.ts";
 
 /**
  * The values of environment variables that are named like secrets, each of their lines, and both as they stand in a URL: a key
  * of several lines is quoted in JSON, or in part. No more of each than is read of a text: patterns have their limits.
  */
 export const secretsOfEnvironment = (): readonly string[] =>
-  Object.entries(process.env)
-    .flatMap(([name, value = ""]) => (isSecret.test(name) ? [value, ...value.split(/\r?\n/)] : []))
+  allVariables()
+    .flatMap(([name, value]) => (isSecret.test(name) ? [value, ...value.split(/\r?\n/)] : []))
     .flatMap((text) => [text, encodeURIComponent(text.toWellFormed())])
     .map((text) => text.slice(0, readCharacters));
 
 /** Those that are keys of model providers by their names, such as `ANTHROPIC_API_KEY`: few enough to be looked for in replies. */
 export const keysOfEnvironment = (): readonly string[] =>
-  Object.entries(process.env).flatMap(([name, value = ""]) =>
+  allVariables().flatMap(([name, value]) =>
     isKey.test(name) && value.length >= keyLengthMin ? [value.slice(0, readCharacters)] : [],
   );
 

@@ -41,7 +41,17 @@ export const readBody = async (response: Response, { stream, signal, touch }: Bo
     void reader.cancel().catch(() => {});
     throw thrown;
   }
-  return new TextDecoder().decode(Buffer.concat(kept));
+  return textOf(kept, keptBytes);
+};
+
+const textOf = (pieces: readonly Uint8Array[], bytes: number): string => {
+  const whole = new Uint8Array(bytes);
+  let filled = 0;
+  for (const piece of pieces) {
+    whole.set(piece, filled);
+    filled += piece.length;
+  }
+  return new TextDecoder().decode(whole);
 };
 
 const keptBytesMax = 65_536;

@@ -12,6 +12,7 @@ export const connectionOptions = {
   fetch: true,
   fetchOptions: true,
   timeout: true,
+  dangerouslyAllowBrowser: true,
 } as const;
 
 type Name = keyof typeof connectionOptions;
@@ -97,6 +98,8 @@ const problems: { readonly [Each in Name]: Problem } = {
   defaultQuery: problemOfObject,
   fetch: (value) => (typeof value === "function" ? null : `is ${shown(value)}; it must be a function such as fetch`),
   fetchOptions: problemOfObject,
+  dangerouslyAllowBrowser: (value) =>
+    typeof value === "boolean" ? null : `is ${shown(value)}; it must be true or false`,
   timeout: (value) =>
     typeof value === "number" && value > 0 && value <= timeoutMax
       ? null

@@ -5,6 +5,7 @@ import { frozenCopy } from "@colloquy/machine/hosting";
 import type OpenAI from "openai";
 import type { ClientOptions } from "openai";
 import { refuseCredentials } from "../secrets/secrets.ts";
+import { variable } from "../secrets/variables.ts";
 import { connectionOptions, problemOfConnection } from "./connection-options.ts";
 
 /** A client of the official SDK, or what to make one from. Its own retries are not used: the machine retries. */
@@ -80,13 +81,12 @@ export const loadedLater = (load: () => Promise<LlmHandler>): LlmHandler => {
 
 /** What the SDK takes from around it where nothing is given, as it is now: at the first call it may be another. */
 const fromSurroundings = (): ClientOptions => {
-  const { OPENAI_API_KEY, OPENAI_ADMIN_KEY, OPENAI_BASE_URL, OPENAI_ORG_ID, OPENAI_PROJECT_ID } = process.env;
   const set = {
-    apiKey: OPENAI_API_KEY?.trim(),
-    adminAPIKey: OPENAI_ADMIN_KEY?.trim(),
-    baseURL: OPENAI_BASE_URL?.trim(),
-    organization: OPENAI_ORG_ID?.trim(),
-    project: OPENAI_PROJECT_ID?.trim(),
+    apiKey: variable("OPENAI_API_KEY")?.trim(),
+    adminAPIKey: variable("OPENAI_ADMIN_KEY")?.trim(),
+    baseURL: variable("OPENAI_BASE_URL")?.trim(),
+    organization: variable("OPENAI_ORG_ID")?.trim(),
+    project: variable("OPENAI_PROJECT_ID")?.trim(),
   };
   return {
     fetch,
@@ -95,10 +95,14 @@ const fromSurroundings = (): ClientOptions => {
 };
 
 /** A server of one's own often needs no key, but the SDK wants one. @throws ConfigurationError where OpenAI's needs one */
-const keyFor = (handler: string, { apiKey, adminAPIKey, baseURL }: ClientOptions): Pick<ClientOptions, "apiKey"> => {
+const keyFor = (
+  handler: string,
+  { apiKey, adminAPIKey, baseURL }: ClientOptions,
+): Pick<ClientOptions, "apiKey" | "dangerouslyAllowBrowser"> => {
   const isGiven = (value: unknown): boolean => value !== undefined && value !== null && value !== "";
   if (isGiven(apiKey) || isGiven(adminAPIKey)) return {};
-  if (isGiven(baseURL)) return { apiKey: "none" };
+  // Where there is no key, a page shows none.
+  if (isGiven(baseURL)) return { apiKey: "none", dangerouslyAllowBrowser: true };
   throw new ConfigurationError(
     `${handler} has no key: set OPENAI_API_KEY, or give apiKey; a server of your own, named by baseURL or OPENAI_BASE_URL, needs none`,
   );

@@ -1,0 +1,63 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+
+import { cacheFolder } from "./debian-packages.ts";
+
+/** A program that npm has, in one package for each system. */
+export interface NpmProgram {
+  /** As a person calls it. */
+  readonly name: string;
+  /** The version that is run. */
+  readonly version: string;
+  /** The package for this system; undefined where there is none. */
+  readonly package: string | undefined;
+  /** Its path in that package. */
+  readonly path: string;
+}
+
+/** This system as npm's packages are named for it, such as `linux-x64`. */
+export const thisSystem = `${process.platform}-${process.arch}`;
+
+/** The path of a program; null until it is installed. */
+export const installedProgram = (program: NpmProgram): string | null => {
+  const path = pathIn(folderFor(program), program);
+  return path !== null && existsSync(path) ? path : null;
+};
+
+/**
+ * Gets a program by npm, for this system alone, unless it is there: its path. It is no dependency of any package, nor
+ * of this workspace, since it is large and few commands start it. No script of a package runs.
+ *
+ * @throws Error with what npm says, or where npm has no such program for this system
+ */
+export const installProgram = (program: NpmProgram): string => {
+  const { name, version } = program;
+  const folder = folderFor(program);
+  const path = pathIn(folder, program);
+  if (path === null) throw new Error(`npm has no ${name} for ${thisSystem}`);
+  if (existsSync(path)) return path;
+  mkdirSync(join(folder, ".."), { recursive: true });
+  const fresh = mkdtempSync(`${folder}-`);
+  try {
+    const options = ["--ignore-scripts", "--no-save", "--no-audit", "--no-fund", "--loglevel=error"];
+    const args = ["install", "--prefix", fresh, ...options, `${program.package}@${version}`];
+    const { status, error, stderr } = spawnSync("npm", args, { cwd: fresh, encoding: "utf8" });
+    if (status !== 0) throw error ?? new Error(`npm ${args.join(" ")} failed:\n${stderr}`);
+    // At once, and whole: another process may do the same.
+    if (!existsSync(folder)) renameSync(fresh, folder);
+  } finally {
+    rmSync(fresh, { recursive: true, force: true });
+  }
+  if (existsSync(path)) return path;
+  throw new Error(`the package ${program.package} of npm has no ${program.path}`);
+};
+
+const folderFor = ({ name, version }: NpmProgram): string => {
+  const cache = cacheFolder();
+  if (cache === null) throw new Error(`${name} is kept in node_modules/.cache, which can't be written`);
+  return join(cache, `${name.toLowerCase()}-${version}`);
+};
+
+const pathIn = (folder: string, program: NpmProgram): string | null =>
+  program.package === undefined ? null : join(folder, "node_modules", program.package, program.path);

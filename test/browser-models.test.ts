@@ -1,0 +1,34 @@
+import type * as Handlers from "@colloquy/runtime-node/openai";
+import { modelContract } from "@colloquy/runtime-test/contracts";
+
+import { codeFor, namesOfNode } from "./browser-bundle.ts";
+
+const code = await codeFor("runtime-node/src/llm/index.ts");
+
+/** What `@colloquy/runtime-node/openai` exports where there is the web's platform and nothing of Node. */
+const handlers = (): typeof Handlers => {
+  const web = new Proxy(globalThis, {
+    has: (platform, name) => !isOfNode(name) && name in platform,
+    get: (platform, name): unknown => (isOfNode(name) ? undefined : Reflect.get(platform, name)),
+  });
+  const names = ["globalThis", ...namesOfNode];
+  // oxlint-disable-next-line no-implied-eval -- the bundle that was just made, without the globals that it has to do without
+  const evaluate = new Function(...names, `${code}; return bundle;`) as (platform: object) => typeof Handlers;
+  return evaluate(web);
+};
+
+const isOfNode = (name: string | symbol): boolean => typeof name === "string" && namesOfNode.includes(name);
+
+const { openaiChat, openaiResponses } = handlers();
+
+modelContract(
+  "openaiChat, without Node",
+  ({ url, apiKey, stream }) => openaiChat({ baseURL: url, apiKey, stream, model: "any" }),
+  { dialect: "chat" },
+);
+
+modelContract(
+  "openaiResponses, without Node",
+  ({ url, apiKey, stream }) => openaiResponses({ baseURL: url, apiKey, stream, model: "any" }),
+  { dialect: "responses" },
+);
