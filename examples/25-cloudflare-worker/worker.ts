@@ -27,7 +27,7 @@ export class Conversation {
       return createHost({ llm: openaiChat({ model: "any", baseURL }), store, machine, defaultThread: "thread" });
     });
     // What was under way when the object ended goes on.
-    void this.#host.then((host) => host.resumeAll());
+    this.#host.then((host) => host.resumeAll()).catch((error: unknown) => console.error(error));
   }
 
   /** `POST` asks, and gets the answer as it comes; `GET` gets what was said, when nothing is under way any more. */
