@@ -78,8 +78,11 @@ describe("the terminal is as it was before, whatever the end", () => {
       await shell.until("was stopped");
       shell.type("after\r");
       await shell.until("asked after");
+      const before = shell.cells.raw.length;
       shell.type("suspend\r");
       await shell.until("the editor has the terminal");
+      // What is typed before that is the editor's.
+      await shell.until(() => shell.cells.raw.slice(before).includes("\x1b[>1u"));
       shell.type("\x04");
       await shell.until("ended");
       await expectRestored();
