@@ -14,6 +14,7 @@ from same_ask import is_among, says_the_same, turn_answering_ask
 from settings import Settings
 from shape import is_count
 from text import trimmed
+from tree import is_thread_empty
 
 Data = dict[str, Any]
 Ask = dict[str, Any]
@@ -97,9 +98,7 @@ def _problem_of_ask(data: Data, event: Event) -> Optional[str]:
 
 
 def _is_empty(data: Data) -> bool:
-    thread = data["conversation"]
-    said = thread["system"] is not None or thread["seed"] or thread["appended"] or thread["head"] != 0
-    return data["open"] is None and not said
+    return data["open"] is None and is_thread_empty(data["conversation"])
 
 
 def _check_from(data: Data, event: Event) -> None:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-from asks import is_shared
+from asks import drafts_of, is_shared
 from chunks import at, to_array
 from decide_step import interrupted_results
-from edits import answer_index_of
+from edits import answer_index_of, change_system, reset_system
 from graphemes import units_of_characters
 from lost_calls import problem_of_calls
 from messages import Message, SeedError, messages_from_seed, text_of
 from refusal import Refused
 from same_ask import is_among
-from tree import turn_of, turns_on_path
+from tree import is_thread_empty, turn_of, turns_on_path
 
 Data = dict[str, Any]
 Event = dict[str, Any]
@@ -35,6 +35,8 @@ def decide_edit(data: Data, event: Event) -> Decided:
         return {"kept": _kept(data, event)}
     if kind == "head.moved":
         decide_move(data, event["to"])
+    elif kind in ("system.changed", "system.reset"):
+        _check_system(data, event)
     elif kind == "turn.annotated":
         _closed_turn(data, event["turn"])
     elif kind == "message.pinned":
@@ -45,6 +47,22 @@ def decide_edit(data: Data, event: Event) -> Decided:
     if problem is not None:
         raise Refused("invalid", problem)
     return {}
+
+
+def _check_system(data: Data, event: Event) -> None:
+    """Where the system message is all that is to be sent in a turn, it can't be taken away."""
+    thread = data["conversation"]
+    changed = change_system(thread, event["system"]) if event["type"] == "system.changed" else reset_system(thread)
+    turn = turn_answering(data)
+    if turn is not None and is_thread_empty(changed) and not _is_something_asked(data):
+        raise Refused("busy", f"without the system message there is nothing to send in turn {turn}")
+
+
+def _is_something_asked(data: Data) -> bool:
+    turn = data["open"]
+    if turn is None:
+        return bool(drafts_of(data["queue"][0]))
+    return turn["messages"]["length"] > 0 or bool(turn["waiting"] or turn["joining"])
 
 
 def decide_move(data: Data, to: Any) -> None:

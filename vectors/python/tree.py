@@ -56,6 +56,13 @@ def is_before(thread: Thread, number: int, last: int) -> bool:
     return False
 
 
+def is_thread_empty(thread: Thread) -> bool:
+    """Whether a model would be shown nothing at all of it. A turn that was cancelled may have no message."""
+    if thread["system"] is not None or thread["seed"] or thread["appended"]:
+        return False
+    return all(turn["messages"]["length"] == 0 for turn in turns_on_path(thread))
+
+
 def place_after(thread: Thread, parent: int, number: int, messages: list[Message]) -> dict[str, int]:
     """Where a turn stands that follows another one: what the path comes to with it, the seed included."""
     parent_turn = turn_of(thread, parent)

@@ -15,7 +15,7 @@ import { callOf, type Rehearsal, type Rehearsed } from "./rehearse.ts";
 export const rehearseImported = (settings: Settings, rehearsal: Rehearsal, imported: ImportedCall): Rehearsed => {
   const data = threadBefore(rehearsal, imported);
   const open = openTurnOf(data, imported);
-  const asked = { open: () => open };
+  const asked = { open: () => open, saysNothing: imported.messages.length === 0 };
   const first = decidePrompt(settings, data, asked);
   const prompt =
     first.fits || settings.policy.summariser === undefined

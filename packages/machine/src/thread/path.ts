@@ -89,10 +89,13 @@ export const turnsOnPath = (thread: Thread): readonly Turn[] => [...turnsNewestF
 
 /** Whether a model would be shown nothing at all of a thread, whatever the policy. */
 export const isThreadEmpty = (thread: Thread): boolean =>
-  thread.system === null &&
-  thread.seed.length === 0 &&
-  thread.appended.length === 0 &&
-  turnsNewestFirst(thread).next().done === true;
+  thread.system === null && thread.seed.length === 0 && thread.appended.length === 0 && !saidOnPath(thread);
+
+/** Whether a closed turn on the path has a message: one that was cancelled may have none. */
+const saidOnPath = (thread: Thread): boolean => {
+  for (const { messages } of turnsNewestFirst(thread)) if (messages.length > 0) return true;
+  return false;
+};
 
 /** What was said on the path up to its newest closed turn, and what was appended since; oldest first, without the system message. */
 export const messagesOnPath = (thread: Thread): readonly Message[] => [

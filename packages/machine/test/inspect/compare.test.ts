@@ -568,6 +568,34 @@ describe("a conversation that was had elsewhere", () => {
     expect([journals[0]?.imported, before.broken]).toEqual([1, []]);
   });
 
+  test("shows a round that was appended what an ask that says nothing is shown: all, where the policy shows nothing", () => {
+    const talk = new Talk(conversationMachine({ tools }));
+    const { configuration } = talk.state.context;
+    const entries: Entry[] = [
+      talk.beginning,
+      talk.tell({ type: "thread.configured", format: 2, configuration }).entry,
+      talk.ask("One").entry,
+      talk.reply("1").entry,
+      talk.tell({
+        type: "round.appended",
+        reply: calling("search"),
+        results: [{ outcome: "completed", content: "found" }],
+      }).entry,
+    ];
+    const options = { tools, policy: lastTurns(0) };
+    const [, appended] = allRehearsed(conversationMachine(options), entries);
+    expect(appended).toMatchObject({ imported: true, policy: "keep-all@1" });
+    expect(appended?.messages.map(wordsOf)).toEqual(["One", "1"]);
+    const { after } = comparePrompts([{ name: "any", entries }], { tools }, options);
+    expect(after.broken).toEqual([
+      expect.objectContaining({
+        seq: 4,
+        law: "policy",
+        reason: expect.stringContaining("last-turns@1 shows nothing of the thread"),
+      }),
+    ]);
+  });
+
   test("differs where the prompts would have", () => {
     const { journals, before, after } = comparePrompts(
       [{ name: "a", entries: added(3) }],

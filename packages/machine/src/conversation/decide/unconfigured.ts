@@ -1,13 +1,14 @@
 import * as Either from "fp-ts/lib/Either.js";
 import { at } from "../../thread/chunks.ts";
 import { textOf } from "../../thread/message.ts";
-import { turnOf } from "../../thread/path.ts";
+import { isThreadEmpty, turnOf } from "../../thread/path.ts";
 import { messagesFromSeed } from "../../thread/seed.ts";
 import type { ConversationData } from "../protocol/data.ts";
 import { decideMove, noTurn, staleSummary, turnAnswering } from "./head.ts";
 import { decidePin } from "./pin.ts";
 import { interruptedResults } from "./step.ts";
-import { answerIndexOf } from "../update/edit.ts";
+import { draftsOf } from "../update/ask-drafts.ts";
+import { answerIndexOf, changeSystem, resetSystem } from "../update/edit.ts";
 import type {
   AnswerTruncated,
   AskReceived,
@@ -42,6 +43,7 @@ export const decideUnconfigured = (
       return fits(problemOfRound(event));
     case "system.changed":
     case "system.reset":
+      return decideSystem(data, event);
     case "metadata.changed":
     case "thread.configured":
       return Either.right(nothing);
@@ -60,11 +62,33 @@ export const decideUnconfigured = (
   }
 };
 
+type SystemChange = Extract<Event, { readonly type: "system.changed" | "system.reset" }>;
+
 const nothing: Decided = {};
 
 /** Nothing is to decide about it, and it is refused for a reason or not at all. */
 const fits = (problem: string | null): Either.Either<Refusal, Decided> =>
   problem === null ? Either.right(nothing) : refuse("invalid", problem);
+
+/** What is sent next may be the system message alone, where nothing else was said; then it can't be taken away. */
+const decideSystem = (data: ConversationData, event: SystemChange): Either.Either<Refusal, Decided> => {
+  const turn = turnAnswering(data);
+  const { conversation } = data;
+  const changed =
+    event.type === "system.changed" ? changeSystem(conversation, event.system) : resetSystem(conversation);
+  return turn === null || !isThreadEmpty(changed) || isSomethingAsked(data)
+    ? Either.right(nothing)
+    : refuse(
+        "busy",
+        `without the system message there is nothing to send in turn ${turn}, which is open or about to be and asks nothing itself; wait for its end or cancel it before "${event.type}"`,
+      );
+};
+
+/** Whether the turn that is open, or about to be, has anything of its own to send. */
+const isSomethingAsked = ({ open, queue: [next] }: ConversationData): boolean =>
+  open === null
+    ? next !== undefined && draftsOf(next).length > 0
+    : open.messages.length + open.waiting.length + open.joining.length > 0;
 
 const decideCancel = (data: ConversationData, event: CancelRequested): Either.Either<Refusal, Decided> => {
   const { askId } = event;
