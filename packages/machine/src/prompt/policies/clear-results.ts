@@ -60,7 +60,7 @@ const clearing = (before: UnitPosition): Shrink => ({
   before,
 });
 
-/** Where the last cut cleared to, as long as no more than the slack has come since; null for nothing to clear. */
+/** Where the last cut cleared to, as long as no more than the slack has come since, and to clear more would not help; null for nothing to clear. */
 const clearBefore = (input: PolicyInput, keep: number, slack: number, pressed: boolean): UnitPosition | null => {
   const { history, lastCut } = input;
   const unseen = openUnits(history).some(({ kind }) => kind === "round") ? 1 : 0;
@@ -70,9 +70,12 @@ const clearBefore = (input: PolicyInput, keep: number, slack: number, pressed: b
   const last = clearedBefore(lastCut);
   const since = last === null ? newest.length : newest.filter((round) => !isOlder(round, last)).length;
   const mayStay = last !== null && since >= kept && since <= kept + slack;
-  if (mayStay && (!pressed || fits(input, { shrink: [clearing(last)] }))) return last;
+  const doesFit = (before: UnitPosition): boolean => fits(input, { shrink: [clearing(before)] });
+  if (mayStay && (!pressed || doesFit(last))) return last;
   if (last === null && !pressed && newest.length <= kept + slack) return null;
-  return newest[kept - 1] ?? behind(newestClosed(history));
+  const anew = newest[kept - 1] ?? behind(newestClosed(history));
+  // The thread is too long either way, and a policy behind this one cuts it: the prompt's beginning need not change.
+  return mayStay && !doesFit(anew) ? last : anew;
 };
 
 const clearedBefore = (cut: Cut | null): UnitPosition | null =>

@@ -167,6 +167,17 @@ describe("clearResults", () => {
     expect(decided({ ...at(4, 2_000), lastCut }, policy)).toEqual(["1.1.0", "1.2.0", "1.3.0"]);
   });
 
+  test("pressed, slack holds where the thread does not fit either way: what cuts it stands behind", () => {
+    const policy = clearResults({ keep: 1, slack: 2 });
+    const at = (count: number): MadeUp => ({
+      turns: [{ number: 1, messages: rounds(1, count) }],
+      budget: { tokens: 200, reserve: 0 },
+    });
+    const lastCut = cutOf(policy.decide(inputOf(at(3))));
+    expect(decided({ ...at(5), lastCut }, policy)).toEqual(["1.1.0", "1.2.0"]);
+    expect(decided({ ...at(6), lastCut }, policy)).toHaveLength(5);
+  });
+
   test("does not look for rounds behind more text than a prompt can hold", () => {
     const looked = { turns: 0, units: 0, measured: 0 };
     const talk = Array.from({ length: 2_000 }, (_, index) => turn(index + 2, "q".repeat(50), "a".repeat(50)));
@@ -184,7 +195,7 @@ describe("clearResults", () => {
       shrink: [{ rule: "clear", of: "toolResults", characters: 200, before }],
       reason: "",
     });
-    expect(policy.decide(inputOf({ ...stays, lastCut })).shrink?.[0]?.before).toEqual({ turn: 3_000, unit: 2 });
+    expect(policy.decide(inputOf({ ...stays, lastCut })).shrink?.[0]?.before).toEqual(before);
     const always = clearResults({ keep: 1, slack: 2, when: "always" });
     expect(always.decide(inputOf({ ...stays, lastCut })).shrink?.[0]?.before).toEqual(before);
   });
