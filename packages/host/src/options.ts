@@ -159,7 +159,7 @@ export const hostContextOf = (options: HostOptions): HostContext => {
   const { progressMs = null, partials = "askAgain", snapshotEvery = 512 } = options;
   const { partsMs = null, keepPartsMs = 300_000 } = options;
   checkNumbers(
-    ["leaseTtlMs", leaseTtlMs, 3],
+    [options.leaseTtlMs === undefined ? "leaseTtlMs of the store" : "leaseTtlMs", leaseTtlMs, 3],
     ["storeTimeoutMs", storeTimeoutMs, 1],
     ["idleMs", idleMs, 0],
     ["pollMs", pollMs, 1],

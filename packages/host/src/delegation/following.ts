@@ -4,11 +4,12 @@ import { announce, showApproval, showCallsToAnswer } from "../ask/announce.ts";
 import { Ask } from "../ask/ask.ts";
 import type { Asks } from "../ask/asks.ts";
 import { notAskedEarlier } from "../ask/earlier-ask.ts";
-import { JournalUnreadableError, StoreError, ThreadHeldError } from "../boundary/errors.ts";
+import { StoreError, ThreadHeldError } from "../boundary/errors.ts";
 import type { HostContext } from "../context/host-context.ts";
 import { HeldLease } from "../journal/lease.ts";
 import type { Diversion, Envelope, Sender } from "../mailbox/mailbox.ts";
 import { type Engine, type LeaseLostError } from "../ports/store.ts";
+import { FailingStore } from "./failing-store.ts";
 import { FollowedEngine } from "./followed-engine.ts";
 import { FollowedJournal } from "./followed-journal.ts";
 import { FollowedParts } from "./followed-parts.ts";
@@ -47,7 +48,7 @@ export class Following implements Diversion {
   #wake: (() => void) | null = null;
   /** Something came since the journal was last begun to be read. */
   #hasNews = false;
-  #failingSince: number | null = null;
+  readonly #failing: FailingStore;
   /** Since when there is nothing to follow. */
   #idleSince: number | null = null;
   #over = false;
@@ -57,6 +58,7 @@ export class Following implements Diversion {
     const { threadId, host, lost } = follower;
     this.#follower = follower;
     this.#onOver = onOver;
+    this.#failing = new FailingStore(threadId, host);
     this.outbox = new Outbox(threadId, host, inbox);
     this.#parts = host.partLogging === null ? null : new FollowedParts(threadId, host, follower.asks);
     this.#journal = new FollowedJournal(threadId, host, lost, (entry, signals, state) =>
@@ -101,7 +103,11 @@ export class Following implements Diversion {
     return [...posted.values(), ...others, ...(this.#engine?.queue.takeAll() ?? [])];
   }
 
-  /** Follows until the lease can be had; null when there is nothing left to follow. @throws JournalUnreadableError; StoreError when the store does not answer for as long as a lease lasts */
+  /**
+   * Follows until the lease can be had; null when there is nothing left to follow.
+   *
+   * @throws JournalUnreadableError; whatever a store throws that will not pass, or does not within the time of a lease or a call
+   */
   async untilHeld(onLost: (error: LeaseLostError) => void): Promise<HeldLease | null> {
     if (this.#follower.lost !== null) {
       // Perhaps no host has wanted it since.
@@ -127,9 +133,9 @@ export class Following implements Diversion {
   async #tryRound(): Promise<void> {
     try {
       await this.#round();
-      this.#failingSince = null;
+      this.#failing.works();
     } catch (thrown) {
-      this.#tolerate(thrown);
+      this.#failing.tolerate(thrown);
     }
   }
 
@@ -151,20 +157,23 @@ export class Following implements Diversion {
 
   async #read(): Promise<void> {
     this.#hasNews = false;
-    const wasCaughtUp = this.#isCaughtUp;
+    const { asks } = this.#follower;
+    // What is rejoined during the reading may have been asked behind what is read: the next one says.
+    const asked = this.#isCaughtUp ? null : new Set(asks.all());
     this.#engine?.news.beginRead();
     // What was shown before an entry was written is shown before it.
     const goesOn = await this.#journal.read(async () => this.#parts?.read());
     const { state } = this.#journal;
-    const { asks } = this.#follower;
     if (!goesOn) this.#askAnew(state);
     if (state !== null && (!this.#isCaughtUp || !goesOn)) this.#engine?.news.knows(state);
-    if (state !== null && !wasCaughtUp) {
+    if (state !== null && asked !== null) {
+      let isCaughtUp = true;
       for (const ask of asks.all()) {
         if (ask.isKnownTo(state)) this.#seen.add(ask.askId);
-        else if (ask.event === null) ask.refused(notAskedEarlier, state);
+        else if (ask.event === null && asked.has(ask)) ask.refused(notAskedEarlier, state);
+        else if (ask.event === null) isCaughtUp = false;
       }
-      this.#isCaughtUp = true;
+      this.#isCaughtUp = isCaughtUp;
     }
     this.outbox.dropAsks((ask) => ask.settled || this.#seen.has(ask.askId));
     this.#seen.clear();
@@ -229,7 +238,7 @@ export class Following implements Diversion {
 
   /** Waits for the next round. With nothing to follow it waits for longer, and is true when nothing came meanwhile. */
   async #pause(): Promise<boolean> {
-    if (this.#over || ((this.outbox.hasNew || this.#hasNews) && this.#failingSince === null)) return false;
+    if (this.#over || ((this.outbox.hasNew || this.#hasNews) && !this.#failing.isFailing)) return false;
     const { pollMs, idleMs, clock } = this.#follower.host;
     const waits = this.#waits;
     this.#idleSince = waits ? null : (this.#idleSince ?? clock.now());
@@ -278,19 +287,9 @@ export class Following implements Diversion {
       return lease;
     } catch (thrown) {
       await lease?.release();
-      this.#tolerate(thrown);
+      this.#failing.tolerate(thrown);
       return null;
     }
-  }
-
-  /** Tolerates a failing store for as long as a lease lasts, as the holder does; then throws. */
-  #tolerate(thrown: unknown): void {
-    const { host, threadId } = this.#follower;
-    const now = host.clock.now();
-    this.#failingSince ??= now;
-    if (thrown instanceof JournalUnreadableError || now - this.#failingSince >= host.leaseTtlMs) throw thrown;
-    const error = thrown instanceof Error ? thrown : new StoreError(threadId, "follow it", thrown);
-    host.observation.report(error, "store");
   }
 }
 

@@ -5,10 +5,11 @@ import {
   type LlmOutcome,
   memoryStore,
   type Store,
+  StoreError,
   ThreadHeldError,
   TurnCancelledError,
 } from "@colloquy/host";
-import { type Inbox, LeaseLostError } from "@colloquy/host/store";
+import { type Inbox, LeaseLostError, StorageError } from "@colloquy/host/store";
 import { overriding } from "../gated-store.ts";
 import { mortal } from "../mortal-store.ts";
 import { entriesOf, errorOf, held, journalOf, manualClock, partsOf, says, settle, stage } from "../stage.ts";
@@ -69,6 +70,41 @@ describe("an ask on a thread that another host holds", () => {
     expect((await found).text).toBe("2");
     expect((await parts).at(-1)).toEqual({ type: "turn.ended", turn: 2, status: "completed" });
   });
+
+  test.each([1, 2])(
+    "that was made there during reading %i of the journal is found when it is rejoined",
+    async (nth) => {
+      const clock = manualClock();
+      const inner = memoryStore({ clock });
+      let readings = -Infinity;
+      const gate = Promise.withResolvers<void>();
+      const store = overriding(inner, {
+        read: async (...given) => {
+          const entries = await inner.read(...given);
+          if (++readings === nth) await gate.promise;
+          return entries;
+        },
+      });
+      const model = held();
+      const first = stage({ clock, store, script: [says("1"), model.step] });
+      await first.host.ask("one", { askId: "a" });
+      readings = 0;
+      const thread = first.another({ script: [] }).host.thread();
+      const neither = errorOf(thread.rejoin("never made"));
+      for (let round = 0; readings < nth && round < 10; round++) await clock.advance(200);
+      expect(readings).toBe(nth);
+      void first.host.ask("two", { askId: "b" });
+      await settle();
+      const found = thread.rejoin("b").then(({ text }) => text, String);
+      await clock.advance(200);
+      gate.resolve();
+      await clock.advance(600);
+      expect(await neither).toBeInstanceOf(AskRefusedError);
+      model.answer(says("2"));
+      await clock.advance(600);
+      expect(await found).toBe("2");
+    },
+  );
 
   test("that the machine refuses there is refused here", async () => {
     const model = held();
@@ -180,6 +216,34 @@ describe("an ask on a thread that another host holds", () => {
     expect(await errorOf(following.host.thread().append({ role: "user", content: "x" }))).toBeInstanceOf(
       ThreadHeldError,
     );
+  });
+
+  test.each(["newer", "not-a-store", "closed", "invalid-id"] as const)(
+    "fails at once where the store is %s, which no waiting mends",
+    async (kind) => {
+      const first = stage({ script: [held().step] });
+      void first.host.ask("one");
+      await settle();
+      const store = overriding(first.store, {
+        read: () => Promise.reject(new StorageError(kind, "load the page again")),
+      });
+      const second = stage({ clock: first.clock, store, owner: "second", machine: queue });
+      const outcome = errorOf(second.host.ask("two"));
+      await first.clock.advance(400);
+      expect(await outcome).toMatchObject({ message: expect.stringContaining("load the page again") });
+    },
+  );
+
+  test("fails when a store whose leases are long is away for as long as a call may take", async () => {
+    const clock = manualClock();
+    const inner = memoryStore({ clock });
+    void stage({ clock, store: inner, script: [held().step] }).host.ask("one");
+    await settle();
+    const store = overriding(inner, { leaseTtlMs: 300_000, read: () => Promise.reject(new Error("away")) });
+    const second = stage({ clock, store, owner: "second", machine: queue, onObserverError: () => {} });
+    const outcome = errorOf(second.host.ask("two"));
+    await clock.advance(31_000);
+    expect(await outcome).toBeInstanceOf(StoreError);
   });
 
   test("fails when the store is away for as long as a lease lasts, and not before", async () => {

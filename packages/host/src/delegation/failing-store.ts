@@ -1,0 +1,46 @@
+import { JournalUnreadableError, StoreError } from "../boundary/errors.ts";
+import type { HostContext } from "../context/host-context.ts";
+import { StorageError, type StorageProblem } from "../ports/storage-error.ts";
+
+/** How long a store has failed those that follow a thread in it, and whether that may pass. */
+export class FailingStore {
+  readonly #threadId: string;
+  readonly #host: HostContext;
+  #since: number | null = null;
+
+  constructor(threadId: string, host: HostContext) {
+    this.#threadId = threadId;
+    this.#host = host;
+  }
+
+  get isFailing(): boolean {
+    return this.#since !== null;
+  }
+
+  /** The store did what it was asked. */
+  works(): void {
+    this.#since = null;
+  }
+
+  /**
+   * Reports what the store threw.
+   *
+   * @throws that, where it will not pass, or has not for as long as a lease lasts, as the holder has it, or one call may take
+   */
+  tolerate(thrown: unknown): void {
+    const { clock, leaseTtlMs, storeTimeoutMs, observation } = this.#host;
+    const now = clock.now();
+    this.#since ??= now;
+    if (isLasting(thrown) || now - this.#since >= Math.min(leaseTtlMs, storeTimeoutMs)) throw thrown;
+    const error = thrown instanceof Error ? thrown : new StoreError(this.#threadId, "follow it", thrown);
+    observation.report(error, "store");
+  }
+}
+
+const isLasting = (thrown: unknown): boolean => {
+  const cause = thrown instanceof StoreError ? thrown.cause : thrown;
+  return thrown instanceof JournalUnreadableError || (cause instanceof StorageError && lasting.has(cause.kind));
+};
+
+/** What no waiting mends. */
+const lasting: ReadonlySet<StorageProblem> = new Set<StorageProblem>(["newer", "not-a-store", "closed", "invalid-id"]);
