@@ -94,18 +94,34 @@ const fromSurroundings = (): ClientOptions => {
   };
 };
 
-/** A server of one's own often needs no key, but the SDK wants one. @throws ConfigurationError where OpenAI's needs one */
+/** A server of one's own often needs no key, but the SDK wants one. @throws ConfigurationError where OpenAI's needs one, and where a page would show it */
 const keyFor = (
   handler: string,
-  { apiKey, adminAPIKey, baseURL }: ClientOptions,
+  { apiKey, adminAPIKey, baseURL, dangerouslyAllowBrowser }: ClientOptions,
 ): Pick<ClientOptions, "apiKey" | "dangerouslyAllowBrowser"> => {
   const isGiven = (value: unknown): boolean => value !== undefined && value !== null && value !== "";
-  if (isGiven(apiKey) || isGiven(adminAPIKey)) return {};
+  if (isGiven(apiKey) || isGiven(adminAPIKey)) {
+    // The SDK asks for the same, but it is made with the first call.
+    if (isPage() && dangerouslyAllowBrowser !== true)
+      throw new ConfigurationError(
+        `${handler} has an apiKey, which everybody who opens the page can read; give the baseURL of a server of yours that has the key, and no apiKey, or dangerouslyAllowBrowser: true`,
+      );
+    return {};
+  }
   // Where there is no key, a page shows none.
   if (isGiven(baseURL)) return { apiKey: "none", dangerouslyAllowBrowser: true };
   throw new ConfigurationError(
     `${handler} has no key: set OPENAI_API_KEY, or give apiKey; a server of your own, named by baseURL or OPENAI_BASE_URL, needs none`,
   );
+};
+
+/** As the SDK asks. */
+const isPage = (): boolean => {
+  const { window, navigator } = globalThis as {
+    readonly window?: { readonly document?: unknown };
+    readonly navigator?: unknown;
+  };
+  return window?.document !== undefined && navigator !== undefined;
 };
 
 /** Callers in JavaScript hand in anything. It may be a client of another copy of the SDK, so no class is asked for. */

@@ -116,3 +116,26 @@ test("all handlers over HTTP say so, each by its name", () => {
 const never = (): never => {
   throw new Error("nothing is rendered here");
 };
+
+describe("in a page, where everybody can read what its program has", () => {
+  beforeEach(() => {
+    vi.stubGlobal("window", { document: {} });
+  });
+  afterEach(() => {
+    vi.unstubAllGlobals();
+  });
+
+  test.each([{}, { dangerouslyAllowBrowser: false }, { apiKey: async () => "k" }])(
+    "a key is refused: %o",
+    (options) => {
+      const refusal = refusalOf(() => made(options));
+      expect(refusal).toContain("openaiChat has an apiKey, which everybody who opens the page can read");
+      expect(refusal).toContain("dangerouslyAllowBrowser: true");
+    },
+  );
+
+  test("a key is taken from one who says so, and none is needed for a server of one's own", () => {
+    expect(refusalOf(() => made({ dangerouslyAllowBrowser: true }))).toBe("made");
+    expect(refusalOf(() => made({ apiKey: undefined }))).toBe("made");
+  });
+});
