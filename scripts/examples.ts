@@ -30,7 +30,7 @@ const main = async (): Promise<void> => {
     .filter((path) => isExample(path) && !(oldest && path.startsWith("examples/docs/")))
     .toSorted();
   await using server = await loopbackServer({ model: standIn });
-  const node = oldest ? nodeOf(oldestNode) : ([process.execPath] as const);
+  const node = oldest ? nodeOf(oldestNode) : process.execPath;
   const failed: string[] = [];
   for (const example of examples) {
     if (needsRestate(example) && process.env["COLLOQUY_RESTATE_URL"] === undefined) {
@@ -59,16 +59,12 @@ const standIn = ruleModel([
 const says = "Yes, it is raining in Oslo.";
 
 /** Whether it ended well, and in time; what the README shows also said what it has to. It begins in an empty folder. */
-const run = async (
-  [command, ...args]: readonly [string, ...string[]],
-  example: string,
-  url: string,
-): Promise<boolean> => {
+const run = async (node: string, example: string, url: string): Promise<boolean> => {
   const ofReadme = isOfReadme(example);
   const { OPENAI_API_KEY: _, OPENAI_BASE_URL: __, ...environment } = callerEnvironment();
   const env = ofReadme ? { ...environment, OPENAI_API_KEY: "none", OPENAI_BASE_URL: url } : environment;
   const folder = ofReadme ? mkdtempSync(join(tmpdir(), "colloquy-example-")) : root;
-  const child = spawn(command, [...args, join(root, example)], {
+  const child = spawn(node, [join(root, example)], {
     cwd: folder,
     env,
     stdio: ["ignore", "pipe", "inherit"],

@@ -141,6 +141,7 @@ const stepsFrom = (seed: number): readonly Step[] => [
     command: [...pnpm, "test:long"],
     minutesMax: 6,
     seed,
+    servers: true,
   }),
   // As many cases as the tests above try, and other ones after each change; `pnpm test:seeds` tries four times as many.
   proof("properties from the seed of the sources", `proof/test-seeds --quick --seed ${seed}`, {
@@ -150,7 +151,7 @@ const stepsFrom = (seed: number): readonly Step[] => [
   // Two at a time.
   ...examples,
   // On the packages that were built above.
-  proof("first examples in an empty project", "proof/first-examples", { minutesMax: 4, servers: true, beside: true }),
+  proof("first examples in an empty project", "proof/first-examples", { minutesMax: 6, servers: true, beside: true }),
   // Of all that is mutated: the first that this seed draws, and none of them may stay alive.
   proof("mutants of the machine", "proof/mutants --count 10 --seed 4 --share 0.95", {
     minutesMax: 4,

@@ -55,7 +55,7 @@ const runAll = async (versions: readonly string[]): Promise<void> => {
 
 /** Why an example does not run; null when it does. */
 const problemOf = async (
-  [command, ...args]: readonly [string, ...string[]],
+  node: string,
   { name, shows }: FirstExample,
   project: string,
   url: string,
@@ -63,7 +63,7 @@ const problemOf = async (
   const file = join(project, `${name}.ts`);
   if ("program" in shows) writeFileSync(file, shows.program);
   const what = "program" in shows ? [file] : [join(project, "node_modules/.bin/colloquy"), ...shows.command];
-  const child = spawn(command, [...args, ...what], {
+  const child = spawn(node, what, {
     cwd: project,
     env: {
       ...callerEnvironment(),

