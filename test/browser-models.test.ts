@@ -6,7 +6,7 @@ import { codeFor, namesOfNode } from "./browser-bundle.ts";
 
 const code = await codeFor("runtime-node/src/llm/index.ts");
 
-/** What `@colloquy/runtime-node/openai` exports where there is the web's platform and nothing of Node. */
+/** The exports of `@colloquy/runtime-node/openai` where there is the web's platform and nothing of Node. */
 const handlers = (): typeof Handlers => {
   const web = new Proxy(globalThis, {
     has: (platform, name) => !isOfNode(name) && name in platform,
