@@ -5,7 +5,7 @@ export interface Released {
   readonly dependencies: readonly string[];
 }
 
-/** The problems that keep a version from being released, each with the way out. */
+/** What keeps a version from being released, each problem with the way out. */
 export const problemsOfRelease = (
   version: string,
   packages: readonly Released[],
