@@ -6,7 +6,7 @@ export interface SitePage {
   /** The text of its first heading. */
   readonly title: string;
   readonly html: string;
-  /** What a link may name behind its `#`. */
+  /** The names that a link may have behind its `#`. */
   readonly anchors: ReadonlySet<string>;
 }
 
@@ -21,7 +21,7 @@ export const pageOfMarkdown = (markdown: string, placeOf: (target: string) => st
   let title = "";
   const marked = new Marked({
     walkTokens: (token) => {
-      // What `marked` gives here is one of its own tokens.
+      // `marked` gives its own tokens here.
       const link = token as Tokens.Link | Tokens.Image;
       if (link.type !== "link" && link.type !== "image") return;
       if (!/^[a-z]+:/.test(link.href)) link.href = placeOf(link.href);
