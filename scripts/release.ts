@@ -30,7 +30,10 @@ const main = (given: string, withoutGate: boolean): void => {
   try {
     const problems = release(root, given, {
       gate: withoutGate ? null : () => run("node", ["scripts/verify.ts"]),
-      pack: () => packAll(root, join(root, "release")).map(lineOf),
+      pack: () => {
+        run("node", ["scripts/build.ts"]);
+        return packAll(root, join(root, "release")).map(lineOf);
+      },
       today: () => new Date().toISOString().slice(0, 10),
       print: (line) => console.log(line),
     });
