@@ -255,7 +255,6 @@ describe("with the optional peers", () => {
   });
 
   test.each([
-    { module: "node16", moduleResolution: "node16" },
     { module: "nodenext", moduleResolution: "nodenext" },
     { module: "esnext", moduleResolution: "bundler" },
   ])(
@@ -289,7 +288,7 @@ describe("with the optional peers", () => {
         [],
       );
     },
-    180_000,
+    300_000,
   );
 });
 
