@@ -42,7 +42,7 @@ export const problemsOfRelease = (version: string, facts: ReleaseFacts): readonl
     ...(branch === "main"
       ? []
       : [`${branch === null ? "no branch" : branch} is checked out: releases are made of main; \`git switch main\``]),
-    ...(commitsBehind === 0 ? [] : [`main lacks ${commitsBehind} commits of the remote's: \`git pull\``]),
+    ...(commitsBehind === 0 ? [] : [`main is behind its remote by ${commitsBehind}: \`git pull\``]),
     ...(authorProblem === null
       ? []
       : [

@@ -162,7 +162,7 @@ describe("before anything is done a release says", () => {
     git("switch", "--quiet", "theirs");
     git("commit", "--quiet", "--allow-empty", "--message", "Theirs");
     git("switch", "--quiet", "main");
-    expect(releasing("0.2.0")).toEqual(refused("main lacks 1 commits of the remote's: `git pull`"));
+    expect(releasing("0.2.0")).toEqual(refused("main is behind its remote by 1: `git pull`"));
   });
 
   test.each([
