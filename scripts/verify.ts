@@ -139,7 +139,7 @@ const stepsFrom = (seed: number): readonly Step[] => [
   counted("long-tests.json", {
     name: "long tests, from the seed of the sources",
     command: [...pnpm, "test:long"],
-    minutesMax: 6,
+    minutesMax: 8,
     seed,
     servers: true,
   }),
