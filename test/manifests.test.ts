@@ -30,6 +30,13 @@ const manifestSchema = z.object({
 
 const manifestAt = (path: string) => manifestSchema.parse(JSON.parse(readFileSync(join(root, path), "utf8")));
 
+/** The versions that `catalog:` stands for. */
+const catalog: Readonly<Record<string, string>> = Object.fromEntries(
+  [...readFileSync(join(root, "pnpm-workspace.yaml"), "utf8").matchAll(/^ {2}"?([^":\s]+)"?: (\S+)$/gm)].map(
+    ([, name, version]) => [name, version],
+  ),
+);
+
 const workspace = z
   .object({ version: z.string(), engines: z.object({ node: z.string() }) })
   .parse(JSON.parse(readFileSync(join(root, "package.json"), "utf8")));
@@ -62,5 +69,11 @@ describe.each(globSync("packages/*/package.json", { cwd: root }).toSorted())("%s
       expect(range).toMatch(/^(\^|>=)\d+(\.\d+)*( <\d+(\.\d+)*)?$/);
     const own = Object.entries(manifest.dependencies).filter(([name]) => name.startsWith("@colloquy/"));
     expect(own.filter(([, range]) => range !== "workspace:*")).toEqual([]);
+  });
+
+  test("brings packages of others by a range, so that an application has each of them once", () => {
+    const others = Object.entries(manifest.dependencies).filter(([name]) => !name.startsWith("@colloquy/"));
+    const ranges = others.map(([name, range]) => [name, range === "catalog:" ? catalog[name] : range]);
+    expect(ranges.filter(([, range]) => !/^\^\d+\.\d+\.\d+$/.test(range ?? ""))).toEqual([]);
   });
 });
