@@ -6,7 +6,7 @@ import { runCommand } from "../kit/command.ts";
 import { count, printViolations, stopwatch } from "../kit/report.ts";
 import { inDeno } from "./deno.ts";
 import { placeProgram, placeTitle } from "./programs.ts";
-import { inWorkerd } from "./workerd.ts";
+import { inWorkerd } from "./worker-revival.ts";
 
 const root = dirname(dirname(import.meta.dirname));
 
