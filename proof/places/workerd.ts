@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 
 import { rolldown } from "rolldown";
@@ -28,12 +29,11 @@ export class Workerd {
   readonly #options: WorkerOptions;
   readonly #environment: Readonly<Record<string, string>>;
   #child: ChildProcess | null = null;
-  #url: Promise<string> = Promise.reject(new Error("workerd was not started"));
+  #listens = Promise.withResolvers<string>();
 
   private constructor(options: WorkerOptions, environment: Readonly<Record<string, string>>) {
     this.#options = options;
     this.#environment = environment;
-    this.#url.catch(() => {});
   }
 
   /** Bundles the worker as a user's tool does, and starts it. */
@@ -51,9 +51,9 @@ export class Workerd {
     return workerd;
   }
 
-  /** Where it listens, once it does. */
+  /** Where it listens, once it does: after a death, the next process. */
   get url(): Promise<string> {
-    return this.#url;
+    return this.#listens.promise;
   }
 
   /** Starts the process. */
@@ -62,11 +62,15 @@ export class Workerd {
     const args = ["serve", join(folder, "config.capnp"), `--directory-path=disk=${diskOf(this.#options)}`];
     const child = spawn(program, [...args, "--control-fd=3"], {
       env: this.#environment,
-      stdio: ["ignore", "inherit", "inherit", "pipe"],
+      stdio: ["ignore", "inherit", "pipe", "pipe"],
     });
     this.#child = child;
-    this.#url = listening(child);
-    await this.#url;
+    // What it notes about its own alarms is for those who build it.
+    if (child.stderr !== null)
+      createInterface(child.stderr).on("line", (line) => {
+        if (!line.includes("NOSENTRY")) console.error(line);
+      });
+    this.#listens.resolve(await listening(child));
   }
 
   /** As a machine that fails: nothing in the process gets to do anything more. */
@@ -74,6 +78,7 @@ export class Workerd {
     const child = this.#child;
     if (child === null) return;
     this.#child = null;
+    this.#listens = Promise.withResolvers();
     const exit = once(child, "exit");
     child.kill("SIGKILL");
     await exit;
