@@ -1,5 +1,12 @@
 import type { Entry, JsonObject } from "@colloquy/machine";
-import { type Clock, type ListOptions, StorageError, type Store, systemClock, type ThreadPage } from "@colloquy/runtime-browser";
+import {
+  type Clock,
+  type ListOptions,
+  StorageError,
+  type Store,
+  systemClock,
+  type ThreadPage,
+} from "@colloquy/runtime-browser";
 import {
   checkTtl,
   factsOf,

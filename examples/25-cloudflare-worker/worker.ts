@@ -52,7 +52,8 @@ export class Conversation {
   async fetch(request: Request): Promise<Response> {
     if (request.method === "GET") {
       const state = await this.#host.thread().state();
-      const said = state === null ? [] : messagesOf(state).map((message) => ({ role: message.role, text: textOf(message) }));
+      const said =
+        state === null ? [] : messagesOf(state).map((message) => ({ role: message.role, text: textOf(message) }));
       return Response.json({ said, notes: this.#storage.sql.exec("SELECT note FROM notes ORDER BY id").toArray() });
     }
     // A client that asks again under its key, since it lost the connection, gets the answer that there is.

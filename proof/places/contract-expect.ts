@@ -46,7 +46,8 @@ const matchers: Readonly<Record<string, Matcher>> = {
   toBeNull: (actual) => actual === null,
   toBeInstanceOf: (actual, expected) => typeof expected === "function" && actual instanceof expected,
   toBeLessThan: (actual, expected) => Number(actual) < Number(expected),
-  toContain: (actual, expected) => Array.isArray(actual) && actual.includes(expected),
+  toContain: (actual, expected) =>
+    typeof actual === "string" ? isSaid(actual, expected) : Array.isArray(actual) && actual.includes(expected),
   toHaveLength: (actual, expected) => Array.isArray(actual) && actual.length === expected,
   toMatch: isSaid,
   toMatchObject: matchesObject,

@@ -93,7 +93,7 @@ const askInTurn = async (workerd: Workerd, questions: readonly Asked[]): Promise
 };
 
 const askUntilAnswered = async (workerd: Workerd, { thread, text, leaves }: Asked): Promise<string | null> => {
-  for (const until = performance.now() + patienceMs; ; ) {
+  for (const until = performance.now() + patienceMs; ;) {
     const url = await workerd.url;
     try {
       return await askOn(url, { thread, text, key: text, leaves });

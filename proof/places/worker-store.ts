@@ -1,10 +1,8 @@
-import { existsSync, mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { storeChecks } from "@colloquy/runtime-test/contracts";
 
-import { inFolder, removeFolder } from "../kit/folder.ts";
+import { inMemoryFolder } from "./memory-folder.ts";
 import { patienceMs } from "./worker-client.ts";
 import { Workerd } from "./workerd.ts";
 
@@ -12,24 +10,17 @@ import { Workerd } from "./workerd.ts";
  * Holds the store of the example's worker to `storeContract`, in workerd itself, on real storage of objects. Last a fault is
  * built in, to see that it is noticed.
  */
-export const storeOfWorker = async (root: string, program: string): Promise<readonly string[]> => {
-  // Each of some thousand transactions waits for the disk, and nothing here is about its death.
-  const disk = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "colloquy-workerd-"));
-  try {
-    return await inFolder("workerd-store", async (folder) => {
-      const alias = { vitest: join(root, "proof/places/contract-expect.ts") };
-      const entry = "proof/places/contract-worker.ts";
-      await using workerd = await Workerd.start({ root, program, entry, folder, disk, alias });
-      const url = await workerd.url;
-      const outcomes = await Promise.all(storeChecks.map(({ name }) => checkedBy(url, name)));
-      const problems = outcomes.filter((text) => text !== null);
-      const noticed = await checkedBy(url, seenFault, "?faulty");
-      return noticed === null ? [...problems, `a fault was not noticed: ${seenFault}`] : problems;
-    });
-  } finally {
-    removeFolder(disk);
-  }
-};
+export const storeOfWorker = (root: string, program: string): Promise<readonly string[]> =>
+  inMemoryFolder(async (folder) => {
+    const alias = { vitest: join(root, "proof/places/contract-expect.ts") };
+    const entry = "proof/places/contract-worker.ts";
+    await using workerd = await Workerd.start({ root, program, entry, folder, alias });
+    const url = await workerd.url;
+    const outcomes = await Promise.all(storeChecks.map(({ name }) => checkedBy(url, name)));
+    const problems = outcomes.filter((text) => text !== null);
+    const noticed = await checkedBy(url, seenFault, "?faulty");
+    return noticed === null ? [...problems, `a fault was not noticed: ${seenFault}`] : problems;
+  });
 
 /** What the store of a worker does not have, and need not: an object is alone with its threads. */
 const leftOut: readonly (string | undefined)[] = ["inbox", "parts", "search"];

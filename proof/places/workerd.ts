@@ -14,10 +14,8 @@ export interface WorkerOptions {
   readonly program: string;
   /** The worker's source, from the root. */
   readonly entry: string;
-  /** For what is put together here. */
+  /** For what is put together here, and for the storage of objects. */
   readonly folder: string;
-  /** Where objects are stored; default in the folder. */
-  readonly disk?: string;
   /** Other modules in the place of some, by what imports call them. */
   readonly alias?: Readonly<Record<string, string>>;
   /** What is changed in the example's configuration. */
@@ -45,7 +43,7 @@ export class Workerd {
     await bundle.close();
     const config = readFileSync(join(root, "examples/25-cloudflare-worker/config.capnp"), "utf8");
     writeFileSync(join(folder, "config.capnp"), configure(config));
-    mkdirSync(diskOf(options), { recursive: true });
+    mkdirSync(join(folder, "disk"), { recursive: true });
     const workerd = new Workerd(options, environment);
     await workerd.again();
     return workerd;
@@ -59,7 +57,7 @@ export class Workerd {
   /** Starts the process. */
   async again(): Promise<void> {
     const { program, folder } = this.#options;
-    const args = ["serve", join(folder, "config.capnp"), `--directory-path=disk=${diskOf(this.#options)}`];
+    const args = ["serve", join(folder, "config.capnp"), `--directory-path=disk=${join(folder, "disk")}`];
     const child = spawn(program, [...args, "--control-fd=3"], {
       env: this.#environment,
       stdio: ["ignore", "inherit", "pipe", "pipe"],
@@ -88,8 +86,6 @@ export class Workerd {
     await this.kill();
   }
 }
-
-const diskOf = ({ folder, disk = join(folder, "disk") }: WorkerOptions): string => disk;
 
 /** It says at which port it listens. */
 const listening = async (child: ChildProcess): Promise<string> => {
