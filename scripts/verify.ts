@@ -113,7 +113,7 @@ const examples = (seed: number): readonly Step[] => [
     minutesMax: 4,
     beside: true,
   },
-  proof("Deno, Bun and workerd", `proof/places --seed ${seed}`, { servers: true, beside: true }),
+  proof("Deno, Bun and workerd", `proof/places --seed ${seed}`, { minutesMax: 4, servers: true, beside: true }),
 ];
 
 const stepsFrom = (seed: number): readonly Step[] => [
@@ -150,7 +150,7 @@ const stepsFrom = (seed: number): readonly Step[] => [
   // Two at a time.
   ...examples(seed),
   // On the packages that were built above.
-  proof("first examples in an empty project", "proof/first-examples", { minutesMax: 4, servers: true, beside: true }),
+  proof("first examples in an empty project", "proof/first-examples", { minutesMax: 6, servers: true, beside: true }),
   // Of all that is mutated: the first that this seed draws, and none of them may stay alive.
   proof("mutants of the machine", "proof/mutants --count 10 --seed 4 --share 0.95", {
     minutesMax: 4,

@@ -9,6 +9,7 @@ import { type ObjectStorage, ObjectStore } from "./storage.ts";
 interface Environment {
   readonly MODEL_URL: string;
   readonly MODEL_KEY?: string;
+  readonly MODEL?: string;
   /** How long a turn lies, at most, when the object has died and nobody asks. */
   readonly WAKE_MS?: string;
   readonly CONVERSATIONS: {
@@ -26,7 +27,8 @@ export class Conversation {
   readonly #host: Host;
   readonly #wakeMs: number;
 
-  constructor({ storage }: ObjectState, { MODEL_URL: baseURL, MODEL_KEY: apiKey = "none", WAKE_MS }: Environment) {
+  constructor({ storage }: ObjectState, environment: Environment) {
+    const { MODEL_URL: baseURL, MODEL_KEY: apiKey = "none", MODEL: model = "any", WAKE_MS } = environment;
     storage.sql.exec("CREATE TABLE IF NOT EXISTS notes (id TEXT PRIMARY KEY, note TEXT)");
     const note = tool({
       name: "note",
@@ -41,7 +43,7 @@ export class Conversation {
     this.#storage = storage;
     this.#wakeMs = Number(WAKE_MS ?? 30_000);
     this.#host = createHost({
-      llm: openaiChat({ model: "any", baseURL, apiKey }),
+      llm: openaiChat({ model, baseURL, apiKey }),
       store: new ObjectStore(storage),
       tools: [note],
       machine: { overlap: { type: "queue", max: 16 } },
@@ -78,7 +80,7 @@ export class Conversation {
 }
 
 /** The parts of an ask by their types, and at last its `answer`, or an `error`. */
-const eventsOf = async function* (ask: AskHandle): AsyncGenerator<string> {
+const eventsOf = async function* (ask: AskHandle): AsyncGenerator<string, void> {
   const event = (type: string, data: unknown): string => `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
   try {
     for await (const part of ask) yield event(part.type, part);
@@ -89,7 +91,7 @@ const eventsOf = async function* (ask: AskHandle): AsyncGenerator<string> {
 };
 
 /** A client that goes away stops the reading, and not the ask. */
-const streamOf = (texts: AsyncGenerator<string>): ReadableStream<Uint8Array> => {
+const streamOf = (texts: AsyncGenerator<string, void>): ReadableStream<Uint8Array> => {
   const encoder = new TextEncoder();
   return new ReadableStream({
     pull: async (controller) => {

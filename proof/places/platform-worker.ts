@@ -1,7 +1,11 @@
 // In workerd: what of Node's the platform has, and whether a module beside this one loads.
 
-/** Of the configuration, which names it. */
-export class Conversation {}
+/** The configuration names it. */
+export class Conversation {
+  fetch(): Response {
+    return new Response("");
+  }
+}
 
 const has = (): Readonly<Record<string, boolean>> => {
   const { process, Buffer } = globalThis as {

@@ -13,7 +13,7 @@ import { Workerd } from "./workerd.ts";
 export const storeOfWorker = (root: string, program: string): Promise<readonly string[]> =>
   inMemoryFolder(async (folder) => {
     const alias = { vitest: join(root, "proof/places/contract-expect.ts") };
-    const entry = "proof/places/contract-worker.ts";
+    const entry = "examples/25-cloudflare-worker/check-storage.ts";
     await using workerd = await Workerd.start({ root, program, entry, folder, alias });
     const url = await workerd.url;
     const outcomes = await Promise.all(storeChecks.map(({ name }) => checkedBy(url, name)));

@@ -1,7 +1,7 @@
-// In workerd: an object for each check of `storeContract`, on its storage.
+// In workerd: holds the store to `storeContract`, an object for each check, on its own storage. `pnpm places` runs it.
 import { storeChecks, subjectOf } from "@colloquy/runtime-test/contracts";
 
-import { type ObjectStorage, ObjectStore } from "../../examples/25-cloudflare-worker/storage.ts";
+import { type ObjectStorage, ObjectStore } from "./storage.ts";
 
 interface Environment {
   readonly CONVERSATIONS: {
