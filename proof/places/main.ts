@@ -3,10 +3,11 @@
 import { dirname } from "node:path";
 
 import { runCommand } from "../kit/command.ts";
-import { seed, someOf, whole } from "../kit/options.ts";
+import { fault, seed, someOf, whole } from "../kit/options.ts";
 import { count, printViolations, stopwatch } from "../kit/report.ts";
 import { inBun, inDeno } from "./elsewhere.ts";
 import { type PlaceName, placeProgram, placeTitle } from "./programs.ts";
+import { faults } from "./worker-faults.ts";
 import { type Load, loadWorker } from "./worker-load.ts";
 import { platformOfWorker } from "./worker-platform.ts";
 import { inWorkerd } from "./worker-revival.ts";
@@ -48,8 +49,8 @@ const inWorkers = async (program: string, load: Load): Promise<readonly string[]
   );
   return [
     ...violations,
-    ...(await inWorkerd(root, program)),
-    ...(await storeOfWorker(root, program)),
+    ...(await inWorkerd(root, program, load.fault)),
+    ...(await storeOfWorker(root, program, load.fault)),
     ...(await platformOfWorker(root, program)),
   ];
 };
@@ -65,6 +66,7 @@ await runCommand({
     asks: whole(3, "how often each client asks"),
     kills: whole(3, "how often workerd is killed meanwhile", some),
     seed: seed("what is asked, who leaves and when workerd is killed follow from"),
+    fault: fault(faults, "build a mistake into the worker, to see that it is noticed"),
   },
   run: runAll,
 });

@@ -7,6 +7,7 @@ import { inFolder } from "../kit/folder.ts";
 import { type Random, randomOf } from "../kit/random.ts";
 import { wordsOf } from "../kit/report.ts";
 import { askOn, patienceMs, type Said, saidOn } from "./worker-client.ts";
+import type { Fault } from "./worker-faults.ts";
 import { Workerd } from "./workerd.ts";
 
 /** How much is asked of a worker at once. */
@@ -20,6 +21,7 @@ export interface Load {
   /** How often workerd is killed meanwhile. */
   readonly kills: number;
   readonly seed: number;
+  readonly fault: Fault | null;
 }
 
 /** What came of it. */
@@ -43,7 +45,7 @@ export const loadWorker = (root: string, program: string, load: Load): Promise<L
     await using server = await loopbackServer({ model: model.handler });
     const entry = "examples/25-cloudflare-worker/worker.ts";
     const environment = { MODEL_URL: server.url, WAKE_MS: "300" };
-    await using workerd = await Workerd.start({ root, program, entry, folder }, environment);
+    await using workerd = await Workerd.start({ root, program, entry, folder, fault: load.fault }, environment);
     const over = new AbortController();
     const questions = questionsOf(load, random);
     // With as many calls between two deaths that all of them come to pass, and as many on average that the last one is late.
@@ -52,10 +54,12 @@ export const loadWorker = (root: string, program: string, load: Load): Promise<L
     const violations = (await Promise.all(questions.map((each) => askInTurn(workerd, each)))).flat();
     over.abort();
     const killed = await killing;
-    for (const thread of new Set(questions.flat().map((question) => question.thread))) {
+    const threads = [...new Set(questions.flat().map(({ thread }) => thread))];
+    const checked = threads.map(async (thread) => {
       const asked = questions.flat().filter((question) => question.thread === thread);
-      violations.push(...problemsOf(await settled(workerd, thread, asked), asked, model.promptsOf(thread), killed));
-    }
+      return problemsOf(await settled(workerd, thread, asked), asked, model.promptsOf(thread), killed);
+    });
+    violations.push(...(await Promise.all(checked)).flat());
     return { seed: load.seed, violations, asked: questions.flat().length, calls: model.calls, killed };
   });
 

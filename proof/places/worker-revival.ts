@@ -4,19 +4,20 @@ import { loopbackServer } from "@colloquy/runtime-test/server";
 
 import { inFolder } from "../kit/folder.ts";
 import { askOn, patienceMs, saidOn } from "./worker-client.ts";
+import type { Fault } from "./worker-faults.ts";
 import { Workerd } from "./workerd.ts";
 
 /**
  * Kills workerd in the middle of the second turn, starts it again on the same disk, and asks it nothing: the object is called
  * by its alarm and the turn comes to its end, with each question and each answer once. Then it is asked again.
  */
-export const inWorkerd = (root: string, program: string): Promise<readonly string[]> =>
+export const inWorkerd = (root: string, program: string, fault: Fault | null): Promise<readonly string[]> =>
   inFolder("workerd", async (folder) => {
     const model = new HeldModel();
     await using server = await loopbackServer({ model: model.handler });
     const entry = "examples/25-cloudflare-worker/worker.ts";
     const environment = { MODEL_URL: server.url, WAKE_MS: "200" };
-    await using workerd = await Workerd.start({ root, program, entry, folder }, environment);
+    await using workerd = await Workerd.start({ root, program, entry, folder, fault }, environment);
     const ask = async (text: string): Promise<string | null> =>
       askOn(await workerd.url, { thread: "ada", text, key: text });
     const first = await ask("First?");

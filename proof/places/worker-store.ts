@@ -4,17 +4,18 @@ import { storeChecks } from "@colloquy/runtime-test/contracts";
 
 import { inMemoryFolder } from "./memory-folder.ts";
 import { patienceMs } from "./worker-client.ts";
+import type { Fault } from "./worker-faults.ts";
 import { Workerd } from "./workerd.ts";
 
 /**
  * Holds the store of the example's worker to `storeContract`, in workerd itself, on real storage of objects. Last a fault is
  * built in, to see that it is noticed.
  */
-export const storeOfWorker = (root: string, program: string): Promise<readonly string[]> =>
+export const storeOfWorker = (root: string, program: string, fault: Fault | null): Promise<readonly string[]> =>
   inMemoryFolder(async (folder) => {
     const alias = { vitest: join(root, "proof/places/contract-expect.ts") };
     const entry = "examples/25-cloudflare-worker/check-storage.ts";
-    await using workerd = await Workerd.start({ root, program, entry, folder, alias });
+    await using workerd = await Workerd.start({ root, program, entry, folder, fault, alias });
     const url = await workerd.url;
     const outcomes = await Promise.all(storeChecks.map(({ name }) => checkedBy(url, name)));
     const problems = outcomes.filter((text) => text !== null);

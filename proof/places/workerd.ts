@@ -7,6 +7,8 @@ import type { Readable } from "node:stream";
 
 import { rolldown } from "rolldown";
 
+import { type Fault, seedFault } from "./worker-faults.ts";
+
 /** What is run in workerd, and where its objects have their storage. */
 export interface WorkerOptions {
   readonly root: string;
@@ -18,6 +20,8 @@ export interface WorkerOptions {
   readonly folder: string;
   /** Other modules in the place of some, by what imports call them. */
   readonly alias?: Readonly<Record<string, string>>;
+  /** A mistake to build into the example. */
+  readonly fault?: Fault | null;
   /** What is changed in the example's configuration. */
   readonly configure?: (text: string) => string;
 }
@@ -36,9 +40,14 @@ export class Workerd {
 
   /** Bundles the worker as a user's tool does, and starts it. */
   static async start(options: WorkerOptions, environment: Readonly<Record<string, string>> = {}): Promise<Workerd> {
-    const { root, entry, folder, alias = {}, configure = (text) => text } = options;
-    const input = join(root, entry);
-    const bundle = await rolldown({ input, platform: "browser", external: [/^node:/], resolve: { alias } });
+    const { root, entry, folder, alias = {}, fault = null, configure = (text) => text } = options;
+    const bundle = await rolldown({
+      input: join(root, entry),
+      platform: "browser",
+      external: [/^node:/],
+      resolve: { alias },
+      plugins: fault === null ? [] : [seedFault(fault)],
+    });
     await bundle.write({ file: join(folder, "worker.js"), format: "es", codeSplitting: false });
     await bundle.close();
     const config = readFileSync(join(root, "examples/25-cloudflare-worker/config.capnp"), "utf8");
