@@ -84,7 +84,7 @@ export class Database {
         abort(writing);
         const failed = await done;
         // A request fails with its transaction, of which alone the browser says why.
-        throw isAborted(error) && failed?.error !== null ? failed?.error : error;
+        throw isAborted(error) ? (failed?.error ?? error) : error;
       });
       const failed = await done;
       if (failed !== null) throw failed.error;

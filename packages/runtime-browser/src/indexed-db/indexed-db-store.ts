@@ -184,17 +184,22 @@ class StoreInIndexedDb implements Store {
     return pageOfHits(threads, words, options);
   }
 
-  delete(threadId: string): Promise<boolean> {
-    return this.#database.write(["leases", ...derived, "inbox", "threads", "entries"], async (writing) => {
-      const threads = writing.objectStore("threads");
-      const wasThere = (await threads.get(threadId)) !== undefined;
-      await this.#leases.forget(writing, threadId);
-      await forgetDerived(writing, threadId);
-      await writing.objectStore("inbox").delete(ofThread(threadId));
-      await writing.objectStore("entries").delete(ofThread(threadId));
-      await threads.delete(threadId);
-      return wasThere;
-    });
+  async delete(threadId: string): Promise<boolean> {
+    const { wasThere, letGo } = await this.#database.write(
+      ["leases", ...derived, "inbox", "threads", "entries"],
+      async (writing) => {
+        const threads = writing.objectStore("threads");
+        const wasThere = (await threads.get(threadId)) !== undefined;
+        const letGo = await this.#leases.forget(writing, threadId);
+        await forgetDerived(writing, threadId);
+        await writing.objectStore("inbox").delete(ofThread(threadId));
+        await writing.objectStore("entries").delete(ofThread(threadId));
+        await threads.delete(threadId);
+        return { wasThere, letGo };
+      },
+    );
+    letGo();
+    return wasThere;
   }
 
   async close(): Promise<void> {
