@@ -13,7 +13,7 @@ export const databaseFailure = (error: unknown, store: string): unknown => {
 /** The name of what IndexedDB throws; errors of this package have names of their own. */
 const nameOf = (error: unknown): string => (error instanceof Error ? error.name : "");
 
-const restart = "the browser's database failed; close all tabs of this site, and try again";
+const again = "the browser's database failed, or was cleared; try again, or else close all tabs of this site first";
 
 /** By the names that the specification gives them, https://w3c.github.io/IndexedDB/#exceptions */
 const problems: { readonly [name: string]: readonly [StorageProblem, string] | undefined } = {
@@ -25,10 +25,10 @@ const problems: { readonly [name: string]: readonly [StorageProblem, string] | u
   NotFoundError: ["not-a-store", "the database was made by something else; choose another name"],
   SecurityError: ["cannot-open", "the browser allows this page no database"],
   NotAllowedError: ["cannot-open", "the browser allows this page no database"],
-  UnknownError: ["io", restart],
-  InvalidStateError: ["io", restart],
-  AbortError: ["io", "the browser ended the transaction, as when the data of the site are cleared; try again"],
+  UnknownError: ["io", again],
+  InvalidStateError: ["io", again],
+  AbortError: ["io", again],
   DataError: ["failed", "the database takes no such key"],
-  ConstraintError: ["failed", restart],
-  TransactionInactiveError: ["failed", restart],
+  ConstraintError: ["failed", again],
+  TransactionInactiveError: ["failed", again],
 };
