@@ -14,7 +14,7 @@ export interface InChromium {
   readonly tab: (profile: BrowserContext, url?: string) => Promise<Page>;
 }
 
-/** Tests in a Chromium, on pages with a script of this folder. Without a Chromium they are left out, and their name says why. */
+/** Tests in a Chromium, on pages with a script, by its path from this folder. Without a Chromium they are left out, and their name says why. */
 export const inChromium = (name: string, script: string, tests: (chromium: InChromium) => void): void => {
   const path = process.env["COLLOQUY_CHROMIUM"] ?? "";
   const leftOut =

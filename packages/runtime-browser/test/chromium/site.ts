@@ -9,7 +9,7 @@ export interface Site {
   readonly close: () => void;
 }
 
-/** Serves pages with one of the scripts of this folder, on this machine alone; the script itself lies at `/script.js`. */
+/** Serves pages with a script, by its path from here, on this machine alone; the script itself lies at `/script.js`. */
 export const serveSite = async (script: string): Promise<Site> => {
   const code = await bundleForBrowser(new URL(script, import.meta.url), { codeSplitting: false }, [withoutNode]);
   const server = createServer((request, response) => {
