@@ -28,7 +28,8 @@ import { inboxOf } from "./inbox.ts";
 import { Leases } from "./leases.ts";
 import { partLogOf } from "./parts.ts";
 import { forgetSnapshot, readSnapshot, saveSnapshot } from "./snapshots.ts";
-import { TabLock, type TabLockManager } from "./tab-lock.ts";
+import { TabLock } from "./tab-lock.ts";
+import type { TabLockManager } from "./tab-lock-manager.ts";
 
 /** Where the threads are kept. */
 export interface IndexedDbStoreOptions {
@@ -67,6 +68,11 @@ export const indexedDbStore = (options: IndexedDbStoreOptions = {}): IndexedDbSt
   const { name = "colloquy", clock = systemClock, locks = locksOfPlatform() } = options;
   if (typeof name !== "string" || name === "")
     throw new ConfigurationError(`indexedDbStore: name is ${JSON.stringify(name)}; give the name of a database`);
+  // A caller in JavaScript may give anything.
+  if (locks !== null && typeof locks.request !== "function")
+    throw new ConfigurationError(
+      "indexedDbStore: locks has no function `request`; give navigator.locks, null, or nothing",
+    );
   const lock = locks === null ? null : new TabLock(locks, `colloquy:${name}:`, randomIds.draw("owner"));
   const database = new Database(name);
   const store = new StoreInIndexedDb(database, new Leases(database, clock, lock));

@@ -1,11 +1,4 @@
-/** As much of the Web Locks API as is used here: `navigator.locks` is one. */
-export interface TabLockManager {
-  request<Result>(
-    name: string,
-    options: { readonly mode?: "exclusive" | "shared"; readonly ifAvailable?: boolean },
-    callback: (lock: object | null) => Result | PromiseLike<Result>,
-  ): Promise<Awaited<Result>>;
-}
+import type { TabLockManager } from "./tab-lock-manager.ts";
 
 /** A reason for a tab to hold its lock. */
 export interface Hold {
