@@ -1,19 +1,22 @@
-import { type Browser, chromium } from "playwright-core";
+import { type Browser, type BrowserContext, chromium } from "playwright-core";
 
-/** Starts a headless Chromium. */
-export const startBrowser = (executablePath: string): Promise<Browser> =>
-  chromium.launch({
-    executablePath,
-    args: [
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-quic",
-      "--no-first-run",
-      "--disable-background-networking",
-      "--disable-component-update",
-      "--disable-sync",
-    ],
-  });
+/** Starts a headless Chromium, with what else it is to be told. */
+export const startBrowser = (executablePath: string, more: readonly string[] = []): Promise<Browser> =>
+  chromium.launch({ executablePath, args: [...args, ...more] });
+
+/** Starts one that keeps what its pages store in a folder, as a user's does. */
+export const startBrowserIn = (executablePath: string, folder: string): Promise<BrowserContext> =>
+  chromium.launchPersistentContext(folder, { executablePath, args });
+
+const args = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
 
 /** The variable that names the browser, as `pnpm servers` sets it. */
 const browserVariable = "COLLOQUY_CHROMIUM";

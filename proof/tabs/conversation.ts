@@ -202,15 +202,25 @@ export class Conversation {
     if (tab === undefined || this.#awake.length < 2) return;
     this.went.stall += 1;
     tab.isStalled = true;
-    const standing = this.#try(tab, tab.do("stall"));
+    // As it appends, nothing but the store can keep it from writing where another one has written meanwhile.
+    const when = this.#random.pick(["now", "append", "append"] as const) ?? "now";
+    this.#server.isStalling = true;
+    const standing = this.#try(tab, tab.do("stall", when));
     const before = this.performedBy.length;
+    if (when === "append") {
+      await standing;
+      this.#server.answer((each) => each.tab === tab.number);
+    }
     const until = performance.now() + 6 * this.#use.options.leaseTtlMs;
     const isTaken = (): boolean => this.performedBy.slice(before).some((each) => each.tab !== tab.number);
     await this.#do("resume");
     while ((this.#server.stalled === 0 || !isTaken()) && performance.now() < until) await pause(20);
-    // What the other one is told, it journals meanwhile.
-    for (const held of this.#server.held) if (held.tab !== tab.number) held.letGo();
-    await pause(this.#random.integer(0, 50));
+    // What the others are told, they journal meanwhile: mostly more than the one that stands still is about to.
+    if (this.#fates.size < this.#use.asks) await this.#ask("ask");
+    for (let more = this.#random.integer(0, 4); more > 0; more -= 1) {
+      this.#server.answer((each) => each.tab !== tab.number);
+      await pause(this.#random.integer(20, 60));
+    }
     this.#server.goOn();
     await standing;
     tab.isStalled = false;
@@ -236,7 +246,7 @@ export class Conversation {
       if (this.#approvals.size > 0) return;
     }
     const open = [...this.#fates].filter(([, { tab, isEnded }]) => !isEnded && tab !== null).map(([askId]) => askId);
-    throw new StandsStill(`it stands still, and nobody goes on with ${open.join(", ")}`);
+    throw new Error(`it stands still, and nobody goes on with ${open.join(", ")}`);
   }
 
   #wake(): void {
@@ -281,12 +291,9 @@ export class Conversation {
       if (await Promise.race([resting, pause(lookMs, false)])) return;
       for (const id of await last.do("approvals")) await this.#try(last, last.do("decide", id, true));
     }
-    throw new StandsStill("it does not come to rest");
+    throw new Error("it does not come to rest");
   }
 }
-
-/** Nothing goes on any more. */
-class StandsStill extends Error {}
 
 const lookMs = 500;
 const looksMax = 30;

@@ -19,7 +19,7 @@ export interface Mistake {
   readonly instead: string;
 }
 
-const looks = "return (await this.#lock.lives(row.tab)) ? null : row.token;";
+const looks = "return tab !== null && this.#lock !== null && !(await this.#lock.lives(tab));";
 
 export const mistakes: Readonly<Record<Fault, readonly Mistake[]>> = {
   "no-guards": [
@@ -30,12 +30,12 @@ export const mistakes: Readonly<Record<Fault, readonly Mistake[]>> = {
     },
     {
       file: "leases.ts",
-      text: "if (row === undefined || !isOf(row, lease) || row.until <= this.#clock.now()) throw new LeaseLostError(lease);",
+      text: "if (row === null || row.until <= this.#clock.now()) throw new LeaseLostError(lease);",
       instead: "void LeaseLostError;",
     },
   ],
-  "locks-ignored": [{ file: "leases.ts", text: looks, instead: "return row.token;" }],
-  "lock-outlives-tab": [{ file: "leases.ts", text: looks, instead: "return null;" }],
+  "locks-ignored": [{ file: "leases.ts", text: looks, instead: "return tab !== null;" }],
+  "lock-outlives-tab": [{ file: "leases.ts", text: looks, instead: "return tab === undefined;" }],
 };
 
 /** Makes sources wrong as they are bundled. @throws Error where one does not have its text once */

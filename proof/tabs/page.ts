@@ -25,12 +25,16 @@ class OpenTab implements Tab {
   #seq = -1;
   /** How many calls of the store are not answered yet. */
   #underWay = 0;
+  #stallsAsItAppends = false;
 
   open({ tab, database, leaseTtlMs, snapshotEvery }: TabOptions): void {
     this.#tab = tab;
     const store = watched(indexedDbStore({ name: database }), {
       stored: (seq) => (this.#seq = Math.max(this.#seq, seq)),
       underWay: (change) => (this.#underWay += change),
+      appends: () => {
+        if (this.#stallsAsItAppends && this.#underWay === 0) this.#standStill();
+      },
     });
     const tools = toolsOf(async (name, { idempotencyKey: id, signal }) => {
       const response = await this.#call({ what: name, id, questions: [], place: { step: 0, attempt: 0 } }, signal);
@@ -96,9 +100,15 @@ class OpenTab implements Tab {
     }
   }
 
-  stall(): void {
+  stall(when: "now" | "append"): void {
+    if (when === "append") this.#stallsAsItAppends = true;
     // Within a transaction it would hold up all tabs.
-    if (this.#underWay > 0) return void systemClock.wakeAt(systemClock.now() + 1, () => this.stall());
+    else if (this.#underWay > 0) systemClock.wakeAt(systemClock.now() + 1, () => this.stall(when));
+    else this.#standStill();
+  }
+
+  #standStill(): void {
+    this.#stallsAsItAppends = false;
     const request = new XMLHttpRequest();
     request.open("POST", "/stall", false);
     request.send();

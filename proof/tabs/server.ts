@@ -24,6 +24,8 @@ export class TabServer {
   readonly held: Set<HeldCall> = new Set();
   /** Nothing waits any more. */
   isOpen = false;
+  /** Tabs that ask to stand still do; else they go on at once. */
+  isStalling = false;
   /** What is answered when a tab is to go on. */
   readonly #stalled: ServerResponse[] = [];
   readonly #seed: number;
@@ -60,7 +62,13 @@ export class TabServer {
 
   /** Those that stand still go on, as though nothing had happened. */
   goOn(): void {
+    this.isStalling = false;
     for (const response of this.#stalled.splice(0)) response.end();
+  }
+
+  /** All that tabs wait for is answered. */
+  answer(isAnswered: (call: HeldCall) => boolean): void {
+    for (const call of this.held) while (isAnswered(call) && this.held.has(call)) call.letGo();
   }
 
   /** From here on every answer is given at once. */
@@ -71,7 +79,7 @@ export class TabServer {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (request.url === "/page.js") return void response.setHeader("content-type", "text/javascript").end(this.#page);
-    if (request.url === "/stall") return void this.#stalled.push(response);
+    if (request.url === "/stall") return this.isStalling ? void this.#stalled.push(response) : void response.end();
     if (request.url !== "/call") {
       return void response
         .setHeader("content-type", "text/html")

@@ -60,8 +60,8 @@ export interface Tab {
   approvals(): Promise<readonly string[]>;
   /** Takes the thread up, or waits until whoever has it is done or gone. */
   resume(): void;
-  /** Its script stands still until the server answers. */
-  stall(): void;
+  /** Its script stands still until the server answers: at once, or as it next appends. */
+  stall(when: "now" | "append"): void;
   see(): Promise<Seen>;
   /** Resolves when nothing is under way in the thread or waits for it. */
   rest(): Promise<void>;

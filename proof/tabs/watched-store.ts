@@ -2,6 +2,8 @@ import type { Store } from "@colloquy/host";
 
 /** What is seen of the calls of a store. */
 export interface Watch {
+  /** Entries are about to be appended, by a host that takes its lease for good. */
+  readonly appends: () => void;
   /** An entry is known to be stored, and where. */
   readonly stored: (seq: number) => void;
   /** How many more calls are under way, or how many fewer. */
@@ -15,6 +17,7 @@ export const watched = (store: Store, watch: Watch): Store => {
     get: (target, name) => {
       if (name === "append")
         return async (...args: Parameters<Store["append"]>): Promise<void> => {
+          watch.appends();
           await target.append(...args);
           watch.stored(args[1] + args[2].length);
         };

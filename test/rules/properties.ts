@@ -30,8 +30,12 @@ export const testsOfProperties = (sources: readonly Source[]): readonly string[]
 
 const setup = "test/setup.ts";
 
-/** What all properties share is said here, and nowhere else. */
-const saysForAll: ReadonlySet<string> = new Set([setup, "test/shrinking.ts"]);
+/** What all properties share is said here, and nowhere else; a page of a browser, which loads no setup, is given it. */
+const saysForAll: ReadonlySet<string> = new Set([
+  setup,
+  "test/shrinking.ts",
+  "packages/runtime-browser/test/chromium/contract-page.ts",
+]);
 
 const propertyLibrary = /^(@fast-check\/vitest|fast-check)$/;
 

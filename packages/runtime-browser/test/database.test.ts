@@ -99,6 +99,9 @@ test("options that are invalid are refused by name", () => {
   // A caller in JavaScript may give anything.
   expect(() => indexedDbStore({ nmae: "x" } as object)).toThrow(/nmae/);
   expect(() => indexedDbStore({ name: "" })).toThrow(/name is ""; give the name of a database/);
+  expect(() => indexedDbStore({ locks: {} as never })).toThrow(
+    /locks has no function `request`; give navigator.locks, null/,
+  );
 });
 
 test("after a delete no table has the thread's words", async () => {

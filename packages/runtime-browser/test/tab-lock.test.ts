@@ -1,9 +1,10 @@
 import "fake-indexeddb/auto";
 
 import { manualClock } from "@colloquy/runtime-test/contracts";
-import { expect, test } from "vitest";
+import * as fc from "fast-check";
+import { describe, expect, test, vi } from "vitest";
 
-import { LeaseLostError } from "@colloquy/host/store";
+import { type Lease, LeaseLostError } from "@colloquy/host/store";
 import { indexedDbStore, type IndexedDbStore, type TabLockManager } from "../src/index.ts";
 import { entry } from "./entries.ts";
 
@@ -81,19 +82,127 @@ test("of many who ask for the thread of a tab that is gone exactly one gets it",
   expect(leases.filter((lease) => lease !== null)).toHaveLength(1);
 });
 
-test("a tab holds its lock only while it has a lease", async () => {
-  const { first } = twoTabs();
-  const name = `colloquy:tabs-${databases}:`;
-  const held = async (): Promise<number> =>
-    ((await navigator.locks.query()).held ?? []).filter((lock) => lock.name?.startsWith(name)).length;
-  const one = await first.acquire("t", "one", ttlMs);
-  const other = await first.acquire("u", "one", ttlMs);
-  if (one === null || other === null) throw new Error("the threads are free");
-  expect(await held()).toBe(1);
-  await first.release(one);
-  expect(await held()).toBe(1);
-  await first.release(other);
-  await expect.poll(held).toBe(0);
+/** Whether a tab of the newest database holds its lock. */
+const isLocked = async (): Promise<boolean> =>
+  ((await navigator.locks.query()).held ?? []).some(({ name }) => name?.startsWith(`colloquy:tabs-${databases}:`));
+
+const leaseOf = async (store: IndexedDbStore, threadId: string, owner: string): Promise<Lease> => {
+  const lease = await store.acquire(threadId, owner, ttlMs);
+  if (lease === null) throw new Error(`the thread ${threadId} is free`);
+  return lease;
+};
+
+describe("a tab holds its lock only while it has a lease: it lets go of it", () => {
+  test("with the last lease that it gives back", async () => {
+    const { first } = twoTabs();
+    const [one, other] = [await leaseOf(first, "t", "one"), await leaseOf(first, "u", "one")];
+    expect(await isLocked()).toBe(true);
+    await first.release(one);
+    expect(await isLocked()).toBe(true);
+    await first.release(other);
+    await expect.poll(isLocked).toBe(false);
+  });
+
+  test("when it deletes the thread", async () => {
+    const { first } = twoTabs();
+    const lease = await leaseOf(first, "t", "one");
+    await first.append(lease, -1, [entry(0)]);
+    await first.delete("t");
+    await expect.poll(isLocked).toBe(false);
+    await first.release(lease);
+    expect(await isLocked()).toBe(false);
+  });
+
+  test.each<readonly [string, (store: IndexedDbStore, lease: Lease) => Promise<unknown>]>([
+    ["renew its lease", (store, lease) => store.renew(lease, ttlMs)],
+    ["append", async (store, lease) => store.append(lease, -1, [entry(0)])],
+    ["give its lease back", (store, lease) => store.release(lease)],
+    ["acquire the thread again", (store) => store.acquire("t", "one", ttlMs)],
+  ])("when another tab has deleted the thread, which it learns as it goes to %s", async (_, learn) => {
+    const { first, second } = twoTabs();
+    const lease = await leaseOf(first, "t", "one");
+    await second.delete("t");
+    const taken = await leaseOf(second, "t", "two");
+    const learnt = await learn(first, lease).catch((error: unknown) => error);
+    expect([false, null, undefined, new LeaseLostError(lease)]).toContainEqual(learnt);
+    await second.release(taken);
+    await expect.poll(isLocked).toBe(false);
+  });
+
+  test("when another tab has taken the thread after its time", async () => {
+    const { clock, first, second } = twoTabs();
+    const lease = await leaseOf(first, "t", "one");
+    clock.advance(ttlMs);
+    const taken = await leaseOf(second, "t", "two");
+    expect(await first.renew(lease, ttlMs)).toBe(false);
+    await second.release(taken);
+    await expect.poll(isLocked).toBe(false);
+  });
+
+  test("when the lease could not be given back: then it is free at once all the same", async () => {
+    const { first, second } = twoTabs();
+    const lease = await leaseOf(first, "t", "one");
+    const remove = vi.spyOn(IDBObjectStore.prototype, "delete").mockImplementation(() => {
+      throw new DOMException("the disk", "UnknownError");
+    });
+    await expect(first.release(lease)).rejects.toMatchObject({ kind: "io" });
+    remove.mockRestore();
+    await expect.poll(() => second.acquire("t", "two", ttlMs)).not.toBeNull();
+  });
+
+  test("when the thread that it asked for is another's", async () => {
+    const { first, second } = twoTabs();
+    const lease = await leaseOf(first, "t", "one");
+    expect(await second.acquire("t", "two", ttlMs)).toBeNull();
+    await first.release(lease);
+    await expect.poll(isLocked).toBe(false);
+  });
+
+  test("not when the lease is only over, and may be renewed", async () => {
+    const { clock, first, second } = twoTabs();
+    const lease = await leaseOf(first, "t", "one");
+    clock.advance(ttlMs);
+    await expect(first.append(lease, -1, [entry(0)])).rejects.toThrow(LeaseLostError);
+    expect(await first.renew(lease, ttlMs)).toBe(true);
+    expect(await second.acquire("t", "two", ttlMs)).toBeNull();
+  });
+});
+
+describe("two hosts of one tab", () => {
+  test("share its lock, and each lets go of its own lease alone", async () => {
+    const { first, second } = twoTabs();
+    const lease = await leaseOf(first, "t", "one");
+    expect(await first.acquire("t", "other", ttlMs)).toBeNull();
+    expect(await second.acquire("t", "two", ttlMs)).toBeNull();
+    await first.release(lease);
+    await leaseOf(first, "t", "other");
+    await first.release(lease);
+    expect(await second.acquire("t", "two", ttlMs)).toBeNull();
+  });
+
+  test("keep it while one gives the thread back and the other takes it, in whatever order", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.record({ who: fc.constantFrom("one", "other"), ahead: fc.boolean() }), { maxLength: 6 }),
+        async (steps) => {
+          const { first, second } = twoTabs();
+          let lease = await leaseOf(first, "t", "one");
+          for (const { who, ahead } of steps) {
+            const old = lease;
+            const [, taken] = ahead
+              ? (await Promise.all([first.acquire("t", who, ttlMs), first.release(old)])).toReversed()
+              : await Promise.all([first.release(old), first.acquire("t", who, ttlMs)]);
+            lease = taken ?? (await leaseOf(first, "t", who));
+            // It is free of no living tab's lease.
+            expect(await second.acquire("t", "two", ttlMs)).toBeNull();
+          }
+          await first.release(lease);
+          await expect.poll(isLocked).toBe(false);
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
 });
 
 test("a closed store leaves its threads free at once", async () => {

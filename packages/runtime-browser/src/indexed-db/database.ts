@@ -10,7 +10,12 @@ export interface Tables extends DBSchema {
   heads: { key: string; value: string };
   chunks: { key: [threadId: string, id: string]; value: string };
   inbox: { key: [threadId: string, itemId: string]; value: InboxRow };
-  parts: { key: [threadId: string, token: number, number: number]; value: PartRow };
+  parts: {
+    key: [threadId: string, token: number, number: number];
+    value: PartRow;
+    /** By the end of their time: so those that are over are found without looking at the others. */
+    indexes: { until: number };
+  };
   /** Numbers that were given out: the newest of each kind. */
   counters: { key: string; value: number };
 }
@@ -72,10 +77,17 @@ export class Database {
     });
   }
 
-  /** Writes in one transaction, all or nothing: on the disk when it resolves. `work` is as in `read`; where it throws, nothing is written. */
-  async write<A>(tables: readonly Table[], work: (writing: Writing) => Promise<A>): Promise<A> {
+  /**
+   * Writes in one transaction, all or nothing. `work` is as in `read`; where it throws, nothing is written. When it resolves it
+   * is on the disk, or with `relaxed` with the system, which a power cut takes it from.
+   */
+  async write<A>(
+    tables: readonly Table[],
+    work: (writing: Writing) => Promise<A>,
+    durability: "strict" | "relaxed" = "strict",
+  ): Promise<A> {
     return this.#attempt(async (database) => {
-      const writing = database.transaction([...tables], "readwrite", { durability: "strict" });
+      const writing = database.transaction([...tables], "readwrite", { durability });
       const done = writing.done.then(
         () => null,
         (error: unknown) => ({ error }),
@@ -84,7 +96,7 @@ export class Database {
         abort(writing);
         const failed = await done;
         // A request fails with its transaction, of which alone the browser says why.
-        throw isAborted(error) && failed?.error !== null ? failed?.error : error;
+        throw isAborted(error) ? (failed?.error ?? error) : error;
       });
       const failed = await done;
       if (failed !== null) throw failed.error;
@@ -112,8 +124,9 @@ export class Database {
       throw new StorageError("cannot-open", `${this.label}: there is no IndexedDB here; use another store.`);
     try {
       return await openDB<Tables>(this.#name, version, {
-        upgrade: (database) => {
+        upgrade: (database, _from, _to, transaction) => {
           for (const table of tableNames) database.createObjectStore(table);
+          transaction.objectStore("parts").createIndex("until", "until");
         },
         // A later version of this page wants the database, or it is to be deleted: this tab must not stand in the way.
         blocking: () => this.#forget(),

@@ -5,27 +5,30 @@ export const databaseFailure = (error: unknown, store: string): unknown => {
   const problem = problems[nameOf(error)];
   if (problem === undefined || !(error instanceof Error)) return error;
   const [kind, advice] = problem;
-  return new StorageError(kind, `${store}: ${advice} (${error.name}: ${error.message.replace(/\.$/, "")}).`, {
-    cause: error,
-  });
+  // Chromium says nothing more of a full disk.
+  const said = error.message === "" ? error.name : `${error.name}: ${error.message.replace(/\.$/, "")}`;
+  return new StorageError(kind, `${store}: ${advice} (${said}).`, { cause: error });
 };
 
 /** The name of what IndexedDB throws; errors of this package have names of their own. */
 const nameOf = (error: unknown): string => (error instanceof Error ? error.name : "");
 
-const restart = "the browser's database failed; close all tabs of this site, and try again";
+const again = "the browser's database failed, or was cleared; try again, or else close all tabs of this site first";
 
 /** By the names that the specification gives them, https://w3c.github.io/IndexedDB/#exceptions */
 const problems: { readonly [name: string]: readonly [StorageProblem, string] | undefined } = {
-  QuotaExceededError: ["full", "the browser grants this site no more room; delete threads, or ask the user for room"],
+  QuotaExceededError: [
+    "full",
+    "the browser grants this site no more room; delete threads (the store's own `delete` needs no room for a lease)",
+  ],
   VersionError: ["newer", "a later version of this page wrote the database; load the page again"],
   NotFoundError: ["not-a-store", "the database was made by something else; choose another name"],
   SecurityError: ["cannot-open", "the browser allows this page no database"],
   NotAllowedError: ["cannot-open", "the browser allows this page no database"],
-  UnknownError: ["io", restart],
-  InvalidStateError: ["io", restart],
-  AbortError: ["io", restart],
+  UnknownError: ["io", again],
+  InvalidStateError: ["io", again],
+  AbortError: ["io", again],
   DataError: ["failed", "the database takes no such key"],
-  ConstraintError: ["failed", restart],
-  TransactionInactiveError: ["failed", restart],
+  ConstraintError: ["failed", again],
+  TransactionInactiveError: ["failed", again],
 };

@@ -1,16 +1,21 @@
 import type { Clock } from "@colloquy/host";
 import { checkTtl, type Lease, LeaseLostError } from "@colloquy/host/store";
 import type { Database, LeaseRow, Writing } from "./database.ts";
-import type { TabLock } from "./tab-lock.ts";
+import type { Hold, TabLock } from "./tab-lock.ts";
 
 /**
  * The leases of threads. One counts until its time is over, and only as long as its tab lives, which its lock says. Whoever
  * writes looks at the lease in the same transaction: a tab that was stopped past its lease writes nothing.
+ *
+ * Each lease that this tab has is a reason of its own to hold the tab's lock, until the lease is given back, or the table says
+ * that it is in force no more.
  */
 export class Leases {
   readonly #database: Database;
   readonly #clock: Clock;
   readonly #lock: TabLock | null;
+  /** The newest lease of each thread that this tab took: those before it are void. */
+  readonly #held = new Map<string, HeldLease>();
 
   constructor(database: Database, clock: Clock, lock: TabLock | null) {
     this.#database = database;
@@ -20,62 +25,78 @@ export class Leases {
 
   async acquire(threadId: string, owner: string, ttlMs: number): Promise<Lease | null> {
     checkTtl(ttlMs);
-    const gone = await this.#ofGoneTab(threadId, owner);
-    const tab = (await this.#lock?.holdFor(threadId)) ?? null;
-    const lease = await this.#database
-      .write(["leases", "counters"], (writing) => this.#take(writing, { threadId, owner, ttlMs, tab, gone }))
-      .catch((error: unknown) => {
-        void this.#letGoUnlessLeased(threadId, tab);
-        throw error;
-      });
-    if (lease === null) await this.#letGoUnlessLeased(threadId, tab);
+    const there = await this.#database.read(["leases"], async (reading) => {
+      const row = await reading.objectStore("leases").get(threadId);
+      this.#dropUnless(row, threadId);
+      return row;
+    });
+    const other = there !== undefined && this.#isTaken(there, owner) ? there : null;
+    // Those who ask for what another has are refused without a write.
+    if (other !== null && !(await this.#isOfGoneTab(other))) return null;
+    const hold = (await this.#lock?.hold()) ?? null;
+    let lease: Lease | null = null;
+    try {
+      lease = await this.#database.write(["leases", "counters"], (writing) =>
+        this.#take(writing, { threadId, owner, ttlMs, tab: hold?.tab ?? null, gone: other?.token ?? null }),
+      );
+    } finally {
+      if (lease === null) hold?.drop();
+    }
+    if (lease !== null && hold !== null) this.#keep({ lease, hold });
     return lease;
   }
 
   async renew(lease: Lease, ttlMs: number): Promise<boolean> {
     checkTtl(ttlMs);
-    const renewed = await this.#database.write(["leases"], async (writing) => {
-      const leases = writing.objectStore("leases");
-      const row = await leases.get(lease.threadId);
+    return this.#database.write(["leases"], async (writing) => {
+      const row = await this.#rowOf(writing, lease);
       // One that ran out and was not taken is still its holder's to prolong.
-      if (row === undefined || !isOf(row, lease)) return false;
-      await leases.put({ ...row, until: this.#clock.now() + ttlMs }, lease.threadId);
+      if (row === null) return false;
+      await writing.objectStore("leases").put({ ...row, until: this.#clock.now() + ttlMs }, lease.threadId);
       return true;
     });
-    return renewed;
   }
 
   async release(lease: Lease): Promise<void> {
-    const released = await this.#database.write(["leases"], async (writing) => {
-      const leases = writing.objectStore("leases");
-      const row = await leases.get(lease.threadId);
-      if (row === undefined || !isOf(row, lease)) return false;
-      await leases.delete(lease.threadId);
-      return true;
-    });
-    if (released) this.#lock?.letGoFor(lease.threadId);
+    try {
+      await this.#database.write(["leases"], async (writing) => {
+        if ((await this.#rowOf(writing, lease)) !== null) await writing.objectStore("leases").delete(lease.threadId);
+      });
+    } finally {
+      // Also where it could not be given back: no one will use it any more.
+      const held = this.#held.get(lease.threadId);
+      if (held !== undefined && isOf(held.lease, lease)) this.#drop(held);
+    }
   }
 
-  /** Forgets the lease of a thread, whoever has it, as part of a deletion. */
-  async forget(writing: Writing, threadId: string): Promise<void> {
+  /** Forgets the lease of a thread, whoever has it, as part of a deletion. What it gives is to be called when that is done. */
+  async forget(writing: Writing, threadId: string): Promise<() => void> {
     await writing.objectStore("leases").delete(threadId);
+    const held = this.#held.get(threadId);
+    return () => {
+      if (held !== undefined) this.#drop(held);
+    };
   }
 
   /** @throws LeaseLostError for a lease that is not in force. `writing` has the table of leases. */
   async check(writing: Writing, lease: Lease): Promise<void> {
-    const row = await writing.objectStore("leases").get(lease.threadId);
-    if (row === undefined || !isOf(row, lease) || row.until <= this.#clock.now()) throw new LeaseLostError(lease);
+    const row = await this.#rowOf(writing, lease);
+    if (row === null || row.until <= this.#clock.now()) throw new LeaseLostError(lease);
   }
 
   close(): void {
     this.#lock?.close();
   }
 
-  /** The token of another's lease that is in time, but whose tab is gone; null where there is none. */
-  async #ofGoneTab(threadId: string, owner: string): Promise<number | null> {
-    const row = await this.#database.read(["leases"], (reading) => reading.objectStore("leases").get(threadId));
-    if (row === undefined || row.tab === null || this.#lock === null || !this.#isTaken(row, owner)) return null;
-    return (await this.#lock.lives(row.tab)) ? null : row.token;
+  /** Its row; null where it was given back, taken or deleted. */
+  async #rowOf(writing: Writing, lease: Lease): Promise<LeaseRow | null> {
+    const row = await writing.objectStore("leases").get(lease.threadId);
+    this.#dropUnless(row, lease.threadId);
+    return row !== undefined && isOf(row, lease) ? row : null;
+  }
+
+  async #isOfGoneTab({ tab }: LeaseRow): Promise<boolean> {
+    return tab !== null && this.#lock !== null && !(await this.#lock.lives(tab));
   }
 
   #isTaken({ owner, until }: LeaseRow, by: string): boolean {
@@ -94,12 +115,28 @@ export class Leases {
     return { threadId, owner, token };
   }
 
-  /** Another owner of this very tab may have the thread. */
-  async #letGoUnlessLeased(threadId: string, tab: string | null): Promise<void> {
-    if (tab === null) return;
-    const row = await this.#database.read(["leases"], (reading) => reading.objectStore("leases").get(threadId));
-    if (row?.tab !== tab) this.#lock?.letGoFor(threadId);
+  #keep(held: HeldLease): void {
+    this.#held.get(held.lease.threadId)?.hold.drop();
+    this.#held.set(held.lease.threadId, held);
   }
+
+  /** Drops the hold of a lease of this tab where the table has another one for the thread, or none. */
+  #dropUnless(row: LeaseRow | undefined, threadId: string): void {
+    const held = this.#held.get(threadId);
+    if (held !== undefined && (row === undefined || !isOf(row, held.lease))) this.#drop(held);
+  }
+
+  #drop(held: HeldLease): void {
+    const { threadId } = held.lease;
+    if (this.#held.get(threadId) === held) this.#held.delete(threadId);
+    held.hold.drop();
+  }
+}
+
+/** A lease of this tab, and its hold on the tab's lock. */
+interface HeldLease {
+  readonly lease: Lease;
+  readonly hold: Hold;
 }
 
 interface Wanted {
@@ -107,8 +144,10 @@ interface Wanted {
   readonly owner: string;
   readonly ttlMs: number;
   readonly tab: string | null;
+  /** The token of a lease that is in time, and whose tab is gone. */
   readonly gone: number | null;
 }
 
 /** The owner too: after the user cleared the database its tokens begin anew. */
-const isOf = (row: LeaseRow, lease: Lease): boolean => row.token === lease.token && row.owner === lease.owner;
+const isOf = (row: Pick<LeaseRow, "owner" | "token">, lease: Lease): boolean =>
+  row.token === lease.token && row.owner === lease.owner;

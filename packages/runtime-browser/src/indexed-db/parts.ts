@@ -1,18 +1,20 @@
 import type { PartLog } from "@colloquy/host/store";
-import { type Database, ofThread } from "./database.ts";
+import { type Database, ofThread, type Writing } from "./database.ts";
 import type { Leases } from "./leases.ts";
 
 /** What was shown of turns, for those who rejoin them in another tab. */
 export const partLogOf = (database: Database, leases: Leases): PartLog => ({
   append: async (lease, { number, turn, body, at, until }) => {
     const { threadId, token } = lease;
-    await database.write(["leases", "parts"], async (writing) => {
+    const add = async (writing: Writing): Promise<void> => {
       await leases.check(writing, lease);
       const parts = writing.objectStore("parts");
-      for (let cursor = await parts.openCursor(ofThread(threadId)); cursor !== null; cursor = await cursor.continue())
-        if (cursor.value.until <= at) await cursor.delete();
+      // Of all threads: nobody may write to some of them any more.
+      for (const key of await parts.index("until").getAllKeys(IDBKeyRange.upperBound(at))) await parts.delete(key);
       await parts.put({ turn, body, until }, [threadId, token, number]);
-    });
+    };
+    // It need not survive a power cut, and comes ten times a second.
+    await database.write(["leases", "parts"], add, "relaxed");
   },
   read: async (threadId, { at, after, turn }) => {
     const range =

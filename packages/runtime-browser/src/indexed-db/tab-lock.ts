@@ -1,22 +1,23 @@
-/** As much of the Web Locks API as is used here: `navigator.locks` is one. */
-export interface TabLockManager {
-  request<Result>(
-    name: string,
-    options: { readonly mode?: "exclusive" | "shared"; readonly ifAvailable?: boolean },
-    callback: (lock: object | null) => Result | PromiseLike<Result>,
-  ): Promise<Awaited<Result>>;
+import type { TabLockManager } from "./tab-lock-manager.ts";
+
+/** A reason for a tab to hold its lock. */
+export interface Hold {
+  /** The name of this tab, by which others ask for its lock. */
+  readonly tab: string;
+  /** The reason is gone. May be called again. */
+  drop(): void;
 }
 
 /**
- * Says that a tab lives: it holds a Web Lock of its own while it has a lease, and the browser takes the lock away when the
- * tab is closed, crashes or goes to another page. While it has no lease it holds none, so that the browser may keep the
- * page for the way back.
+ * Says that a tab lives: it holds a Web Lock of its own while there is a reason, and the browser takes the lock away when the
+ * tab is closed, crashes or goes to another page. Without a reason it holds none, so that the browser may keep the page for
+ * the way back.
  */
 export class TabLock {
   readonly #locks: TabLockManager;
   readonly #prefix: string;
   readonly #tab: string;
-  readonly #users = new Set<string>();
+  readonly #holds = new Set<Hold>();
   #held: Held | null = null;
 
   /** @param prefix what the names of all locks of one database begin with */
@@ -26,22 +27,19 @@ export class TabLock {
     this.#tab = tab;
   }
 
-  /** Holds the lock for a thread from now on. Gives the name of this tab, by which others ask for it; null where the platform refuses locks. */
-  async holdFor(threadId: string): Promise<string | null> {
-    this.#users.add(threadId);
-    this.#held ??= this.#hold();
-    return (await this.#held.granted) ? this.#tab : null;
+  /** Holds the lock until this hold and all others are dropped. Null where the platform refuses locks. */
+  async hold(): Promise<Hold | null> {
+    const hold: Hold = { tab: this.#tab, drop: () => this.#drop(hold) };
+    this.#holds.add(hold);
+    this.#held ??= this.#request();
+    if (await this.#held.granted) return hold;
+    hold.drop();
+    return null;
   }
 
-  /** The thread needs the lock no more. */
-  letGoFor(threadId: string): void {
-    if (this.#users.delete(threadId) && this.#users.size === 0) this.#letGo();
-  }
-
-  /** Lets go, whatever is leased. */
+  /** Lets go, whatever it is held for. */
   close(): void {
-    this.#users.clear();
-    this.#letGo();
+    for (const hold of this.#holds) hold.drop();
   }
 
   /** Whether a tab is there that holds its lock. Looking is shared, so that two who look don't take each other for it. */
@@ -58,12 +56,13 @@ export class TabLock {
     }
   }
 
-  #letGo(): void {
+  #drop(hold: Hold): void {
+    if (!this.#holds.delete(hold) || this.#holds.size > 0) return;
     this.#held?.release();
     this.#held = null;
   }
 
-  #hold(): Held {
+  #request(): Held {
     const released = Promise.withResolvers<void>();
     const granted = Promise.withResolvers<boolean>();
     const whole = this.#locks.request(this.#prefix + this.#tab, { mode: "exclusive" }, () => {

@@ -1,5 +1,5 @@
 import type { Clock } from "@colloquy/host";
-import { createWheel } from "../../ports/virtual-clock.ts";
+import { createWheel } from "../../ports/wheel.ts";
 
 /** A clock that stands still until a test moves it. */
 export interface ManualClock extends Clock {

@@ -1,0 +1,50 @@
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, describe } from "vitest";
+import { startBrowser, startBrowserIn } from "../../../../proof/kit/browser.ts";
+import { serveSite, type Site } from "./site.ts";
+
+/** A Chromium, and a site of which it opens pages. */
+export interface InChromium {
+  readonly site: () => Site;
+  /** What a user has in the browser. It lies in memory. */
+  readonly profile: () => Promise<BrowserContext>;
+  /** The same in a folder, in a Chromium of its own, which the test ends. */
+  readonly profileIn: (folder: string) => Promise<BrowserContext>;
+  /** A page of the site whose script has run. */
+  readonly tab: (profile: BrowserContext, url?: string) => Promise<Page>;
+}
+
+/** Tests in a Chromium, on pages with a script, by its path from this folder. Without a Chromium they are left out, and their name says why. */
+export const inChromium = (name: string, script: string, tests: (chromium: InChromium) => void): void => {
+  const path = process.env["COLLOQUY_CHROMIUM"] ?? "";
+  const leftOut =
+    path === "" ? " (left out: COLLOQUY_CHROMIUM names no browser; `pnpm servers pnpm test` has one)" : "";
+  describe.skipIf(path === "")(`${name}${leftOut}`, () => {
+    let browser: Browser;
+    let site: Site;
+
+    beforeAll(async () => {
+      [browser, site] = await Promise.all([startBrowser(path, [insecureIsHere]), serveSite(script)]);
+    });
+    afterAll(async () => {
+      await browser.close();
+      site.close();
+    });
+
+    tests({
+      site: () => site,
+      profile: () => browser.newContext(),
+      profileIn: (folder) => startBrowserIn(path, folder),
+      tab: async (profile, url = site.url) => {
+        const page = await profile.newPage();
+        await page.goto(url);
+        return page;
+      },
+    });
+  });
+};
+
+/** A host on this machine whose pages are no secure contexts: they come by plain HTTP, and its name is not the machine's own. */
+export const insecureHost = "chat.example";
+
+const insecureIsHere = `--host-resolver-rules=MAP ${insecureHost} 127.0.0.1`;
