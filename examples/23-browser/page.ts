@@ -32,8 +32,12 @@ const llm: LlmHandler = async ({ messages }, { signal, onDelta }) => {
 const host = createHost({ llm, store: indexedDbStore({ name: "example-23" }), partsMs: 100, pollMs: 100 });
 const thread = host.thread("chat");
 
-/** Shows an ask: its question as soon as it is known, and its answer as it comes. `began` is called when it has a turn. */
+const shown = new Set<string>();
+
+/** Shows an ask, once: its question as soon as it is known, and its answer as it comes. `began` is called when it has a turn. */
 const show = async (handle: AskHandle, asked = "", began = (): void => {}): Promise<void> => {
+  if (shown.has(handle.askId)) return;
+  shown.add(handle.askId);
   const [question, answer] = [paragraph("question", asked), paragraph("answer", "")];
   const article = document.createElement("article");
   article.append(question, answer);

@@ -287,8 +287,11 @@ export class Conversation {
 
   async #settled(last: OpenedTab): Promise<void> {
     const resting = last.do("rest").then(() => true);
+    let called = this.performedBy.length;
     for (let looks = 0; looks < looksMax; looks += 1) {
       if (await Promise.race([resting, pause(lookMs, false)])) return;
+      if (this.performedBy.length > called) looks = 0;
+      called = this.performedBy.length;
       for (const id of await last.do("approvals")) await this.#try(last, last.do("decide", id, true));
     }
     throw new Error("it does not come to rest");
@@ -296,4 +299,5 @@ export class Conversation {
 }
 
 const lookMs = 500;
+/** Without news of a call. */
 const looksMax = 30;

@@ -7,7 +7,8 @@ import { runCommand } from "../kit/command.ts";
 import { fault, seed, whole } from "../kit/options.ts";
 import { reportRuns, runSeeds, sumOf } from "../kit/seeded-runs.ts";
 import { type Fault, faults, seedFault } from "./faults.ts";
-import { type Run, run, type RunOptions } from "./run.ts";
+import { type Run, run } from "./run.ts";
+import type { RunOptions } from "./use.ts";
 
 /** Runs of consecutive seeds, each a conversation in a profile of its own. Stops early at a violation. */
 export const useTabs = async (

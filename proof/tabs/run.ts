@@ -8,15 +8,7 @@ import { Conversation } from "./conversation.ts";
 import { type Had, judge } from "./judge.ts";
 import { TabServer } from "./server.ts";
 import { type Report, reporter } from "./talk.ts";
-
-/** What is done in a run. */
-export interface RunOptions {
-  readonly asks: number;
-  readonly tabs: number;
-  readonly closes: number;
-  /** How often a tab stands still past its lease, which is short then; else it is so long that nobody could wait for its end. */
-  readonly stalls: number;
-}
+import type { RunOptions } from "./use.ts";
 
 /** What came of one conversation. */
 export interface Run extends SeededRun {

@@ -20,7 +20,6 @@ export interface HeldCall extends Performed {
 
 /** The server of the page, which stands in for its model and its tools, and notes what is called. */
 export class TabServer {
-  readonly performed: Performed[] = [];
   readonly held: Set<HeldCall> = new Set();
   /** Nothing waits any more. */
   isOpen = false;
@@ -89,7 +88,6 @@ export class TabServer {
     const body = (await json(request)) as CallBody;
     const { tab, what, id, seq } = body;
     const performed: Performed = { tab, what, id, seq, at: performance.now() };
-    this.performed.push(performed);
     const pieces = this.#piecesOf(body);
     const held: HeldCall = {
       ...performed,

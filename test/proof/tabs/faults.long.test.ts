@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Fault } from "../../../proof/tabs/faults.ts";
 import { useTabs } from "../../../proof/tabs/main.ts";
-import type { RunOptions } from "../../../proof/tabs/run.ts";
+import type { RunOptions } from "../../../proof/tabs/use.ts";
 
 const path = process.env["COLLOQUY_CHROMIUM"] ?? "";
 const leftOut =
@@ -23,6 +23,7 @@ describe.skipIf(path === "")(`tabs over a store with a mistake in it${leftOut}`,
   });
 
   test("are noticed to write on after they stood still", async () => {
+    // An entry that is written over shows in many ways. The gate runs the same without the mistake, and nothing is wrong.
     expect(await violationsOf("no-guards", { stalls: 4 })).not.toBe("");
   });
 });

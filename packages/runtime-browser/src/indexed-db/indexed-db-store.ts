@@ -147,7 +147,7 @@ class StoreInIndexedDb implements Store {
         if ((await table.getKey([threadId, seq])) === undefined) throw noSuchEntry(threadId, seq);
       await putEntries(writing, threadId, entries, texts);
       // All of them: what says the metadata now may be an entry that stayed.
-      const all = (await table.getAll(ofThread(threadId))).map((text) => JSON.parse(text) as Entry);
+      const all = (await table.getAll(ofThread(threadId))).map((text) => this.#parsed(threadId, text) as Entry);
       if (all.length > 0) await writing.objectStore("threads").put(rowOf(threadId, all, undefined), threadId);
       await forgetDerived(writing, threadId);
     });
