@@ -59,8 +59,7 @@ const elsewhere: MakeModel = ({ url, apiKey, stream }) =>
     apiKey,
     stream,
     model: "any",
-    // The SDK gives the address as a text.
-    fetch: (address, init) => fetch(String(address).replace("/chat/completions", "/generate"), init),
+    fetch: (address, init) => fetch(new Request(address).url.replace("/chat/completions", "/generate"), init),
   });
 
 test("a handler of another path passes where the contract knows the path", async () => {
