@@ -110,7 +110,7 @@ test("what the environment has is called by its variable", () => {
   );
 });
 
-test("a server that is not to get what the environment has gets its custom headers alone, where the three are given", async () => {
+test("where key, organization and project are given, a server gets nothing of the environment but its custom headers", async () => {
   for (const name of ["API_KEY", "ADMIN_KEY", "ORG_ID", "PROJECT_ID"])
     vi.stubEnv(`OPENAI_${name}`, "of-the-environment");
   vi.stubEnv("OPENAI_BASE_URL", "http://127.0.0.1:1/of-the-environment");
