@@ -1,9 +1,11 @@
-// Writes docs/api: of each package all that its entry points declare, from what `pnpm build` made, so that a change of a
+// Writes docs/api: of each package what its entry points lead to, from what `pnpm build` made, so that a change of a
 // public type shows in a file to review. `--check` fails when one of them is stale.
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 
 import { z } from "zod";
+
+import { apiReport } from "./api-report.ts";
 
 const root = dirname(import.meta.dirname);
 const reports = join(root, "docs/api");
@@ -30,40 +32,35 @@ const main = (): void => {
 
 const textOf = (name: string): string => readFileSync(join(reports, name), "utf8");
 
-/** The report's name and its text: the files of declarations that the entry points lead to, without comments. */
+/** The report's name and its text. */
 const reportOf = (folder: string): readonly [string, string] => {
-  const { name, exports } = manifestSchema.parse(JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")));
-  const entries = Object.entries(exports).filter(([, source]) => source.endsWith(".ts"));
-  const reached = new Map<string, string>();
-  for (const [, source] of entries) reach(join(root, folder, "dist"), declaredBy(source), reached);
-  const doors = entries.map(([path, source]) => `${posix.join(name, path)}: ${declaredBy(source)}`);
-  const files = [...reached].toSorted(([one], [other]) => (one < other ? -1 : 1));
-  const text = [doors.join("\n"), ...files.map(([path, code]) => `## ${path}\n${code}`)].join("\n\n");
-  return [`${posix.basename(folder)}.txt`, `${text}\n`];
+  const manifest = manifestSchema.parse(JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")));
+  const all = Object.entries(manifest.exports).map(([path, source]) => ({
+    path: posix.join(manifest.name, path),
+    source,
+  }));
+  const entries = all
+    .filter(({ source }) => source.endsWith(".ts"))
+    .map(({ path, source }) => ({ path, file: declaredBy(source) }));
+  const others = [
+    ...all.filter(({ source }) => !source.endsWith(".ts")).map(({ path }) => `${path}: data`),
+    ...Object.keys(manifest.bin).map((name) => `${name}: a command`),
+  ];
+  const text = apiReport(entries, (path) => {
+    const file = join(root, folder, "dist", path);
+    if (!existsSync(file)) throw new Error(`${file} is not there: \`pnpm build\` makes it`);
+    return readFileSync(file, "utf8");
+  });
+  return [`${posix.basename(folder)}.txt`, [...others, text].join("\n\n")];
 };
 
-const manifestSchema = z.object({ name: z.string(), exports: z.record(z.string(), z.string()) });
+const manifestSchema = z.object({
+  name: z.string(),
+  exports: z.record(z.string(), z.string()),
+  bin: z.record(z.string(), z.string()).default({}),
+});
 
 /** Of a source, in `dist`. */
 const declaredBy = (source: string): string => source.replace(/^\.\/src\//, "").replace(/\.tsx?$/, ".d.ts");
-
-const reach = (dist: string, path: string, reached: Map<string, string>): void => {
-  if (reached.has(path)) return;
-  const file = join(dist, path);
-  if (!existsSync(file)) throw new Error(`${file} is not there: \`pnpm build\` makes it`);
-  const code = withoutComments(readFileSync(file, "utf8"));
-  reached.set(path, code);
-  for (const [, imported = ""] of code.matchAll(/(?:from |import\()"(\.[^"]+)"/g))
-    reach(dist, posix.join(posix.dirname(path), imported).replace(/\.(tsx?|js)$/, ".d.ts"), reached);
-};
-
-/** What they say is not part of a type, and a better word is no change of one. */
-const withoutComments = (code: string): string =>
-  code
-    .replaceAll(/("(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`)|\/\*[\s\S]*?\*\/|\/\/[^\n]*/g, "$1")
-    .split("\n")
-    .map((line) => line.trimEnd())
-    .filter((line) => line !== "")
-    .join("\n");
 
 main();

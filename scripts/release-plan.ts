@@ -3,21 +3,70 @@ export interface Released {
   readonly name: string;
   readonly version: string;
   readonly dependencies: readonly string[];
+  /** Whether its manifest says where its sources are. */
+  readonly namesRepository: boolean;
 }
 
+/** What a release looks at before it does anything. */
+export interface ReleaseFacts {
+  readonly packages: readonly Released[];
+  /** The version of the workspace's own manifest. */
+  readonly workspaceVersion: string;
+  /** As it was committed last. */
+  readonly changelog: string;
+  /** Files that differ from the last commit, as `git status` names them. */
+  readonly changed: readonly string[];
+  /** Null where a commit is checked out by itself. */
+  readonly branch: string | null;
+  /** How many commits the branch lacks of those that it follows, as far as they were fetched. */
+  readonly commitsBehind: number;
+  readonly hasRemote: boolean;
+  /** What git says where it does not know who commits. */
+  readonly authorProblem: string | null;
+  /** Names of tags, and the commit of each. */
+  readonly tags: ReadonlyMap<string, string>;
+  readonly head: { readonly commit: string; readonly message: string };
+}
+
+/** How far a release got before it was cut short: nothing is committed, the changelog is, or the tag is made, too. */
+export type ReleaseStage = "begun" | "committed" | "tagged";
+
 /** What keeps a version from being released, each problem with the way out. */
-export const problemsOfRelease = (
-  version: string,
-  packages: readonly Released[],
-  changelog: string,
-  changed: readonly string[],
-): readonly string[] => [
-  ...(/^\d+\.\d+\.\d+$/.test(version) ? [] : [`"${version}" is no version: give one as 0.2.0`]),
-  ...packages
-    .filter((each) => each.version !== version)
-    .map(({ name, version: other }) => `${name} has version ${other}: write ${version} into its manifest`),
-  ...(titleOf(version).test(changelog) ? [] : [`CHANGELOG.md has no section "## ${version} (unreleased)": write it`]),
-  ...changed.map((file) => `${file} is changed: commit it, or take it back`),
+export const problemsOfRelease = (version: string, facts: ReleaseFacts): readonly string[] => {
+  const { packages, workspaceVersion, changed, branch, commitsBehind, authorProblem } = facts;
+  if (!isVersion(version)) return [`"${version}" is no version: give one as 0.2.0`];
+  return [
+    ...problemsOfTags(version, facts),
+    ...problemsOfVersions(version, [...packages, { name: "the workspace", version: workspaceVersion }]),
+    ...problemsOfChangelog(version, facts),
+    ...(branch === "main"
+      ? []
+      : [`${branch === null ? "no branch" : branch} is checked out: releases are made of main; \`git switch main\``]),
+    ...(commitsBehind === 0 ? [] : [`main is behind its remote by ${commitsBehind}: \`git pull\``]),
+    ...(authorProblem === null
+      ? []
+      : [
+          `git does not know who commits (${authorProblem}): \`git config user.name NAME\`, \`git config user.email ADDRESS\``,
+        ]),
+    ...changed.map((file) => `${file} is changed: commit it, or take it back`),
+  ];
+};
+
+/** How far a release of this version got before. */
+export const stageOf = (version: string, { changelog, head, tags }: ReleaseFacts): ReleaseStage => {
+  const isOurs = head.message.startsWith(`Version ${version}\n`) && dayOf(sectionOf(changelog, version)) !== null;
+  if (!isOurs) return "begun";
+  return tags.get(`v${version}`) === head.commit ? "tagged" : "committed";
+};
+
+/** What is no problem here, and will be one for those who look for the sources. */
+export const notesOfRelease = ({ packages, hasRemote }: ReleaseFacts): readonly string[] => [
+  ...(packages.every(({ namesRepository }) => namesRepository)
+    ? []
+    : [
+        "No `repository` in the manifests: npm will warn, show no way to the sources, and take no provenance. Where it is known, write it into each packages/*/package.json, commit, and release after that.",
+      ]),
+  ...(hasRemote ? [] : ["This clone has no remote: `git remote add origin URL`, before the push."]),
 ];
 
 /** The changelog with the day of the release in the title of its section. */
@@ -36,4 +85,68 @@ export const uploadOrder = (packages: readonly Released[]): readonly string[] =>
   return ordered;
 };
 
+const problemsOfVersions = (version: string, all: readonly Pick<Released, "name" | "version">[]): readonly string[] => {
+  const others = Map.groupBy(
+    all.filter((each) => each.version !== version),
+    (each) => each.version,
+  );
+  return [...others].map(([other, those]) => {
+    const names = those.map(({ name }) => name);
+    const said = names.length > 4 ? `${names.slice(0, 2).join(", ")} and ${names.length - 2} others` : names.join(", ");
+    return `${said}: version ${other}; write ${version} into package.json`;
+  });
+};
+
+const problemsOfTags = (version: string, facts: ReleaseFacts): readonly string[] => {
+  const tag = `v${version}`;
+  const commit = facts.tags.get(tag);
+  if (commit !== undefined) {
+    if (stageOf(version, facts) === "tagged") return [];
+    return [
+      `the tag ${tag} is there, at ${commit.slice(0, 8)}: give the next version; or, if it was never pushed, \`git tag --delete ${tag}\``,
+    ];
+  }
+  const released = [...facts.tags.keys()].map((name) => name.slice(1)).filter(isVersion);
+  const higher = released.filter((other) => isHigher(other, version));
+  return higher.length === 0 ? [] : [`v${higher[0]} was released, which is higher: give a version above it`];
+};
+
+const problemsOfChangelog = (version: string, facts: ReleaseFacts): readonly string[] => {
+  const section = sectionOf(facts.changelog, version);
+  if (section === null) return [`CHANGELOG.md has no section "## ${version} (unreleased)": write it`];
+  const day = dayOf(section);
+  if (day !== null)
+    return stageOf(version, facts) !== "begun"
+      ? []
+      : [
+          `CHANGELOG.md says that ${version} was released on ${day}, and the last commit is none that a release made: give the next version; or, if it never was, write "## ${version} (unreleased)", and commit`,
+        ];
+  if (section.rest.trim() === "") return [`CHANGELOG.md says nothing of ${version}: write what a user notices`];
+  if (!section.isFirst) return [`CHANGELOG.md has a section above that of ${version}: move it below, or release that`];
+  return [];
+};
+
+interface Section {
+  /** What its title has in parentheses. */
+  readonly remark: string;
+  readonly rest: string;
+  readonly isFirst: boolean;
+}
+
+const sectionOf = (changelog: string, version: string): Section | null => {
+  const [, ...sections] = changelog.split(/^## /m);
+  for (const [index, section] of sections.entries()) {
+    const [, name, remark = ""] = /^(\S+) \(([^)]*)\)$/m.exec(section.split("\n", 1).join()) ?? [];
+    if (name === version) return { remark, rest: section.slice(section.indexOf("\n")), isFirst: index === 0 };
+  }
+  return null;
+};
+
+const dayOf = (section: Section | null): string | null =>
+  section !== null && /^\d{4}-\d\d-\d\d$/.test(section.remark) ? section.remark : null;
+
 const titleOf = (version: string): RegExp => new RegExp(`^## ${version.replaceAll(".", "\\.")} \\(unreleased\\)$`, "m");
+
+const isVersion = (text: string): boolean => /^\d+\.\d+\.\d+$/.test(text);
+
+const isHigher = (one: string, other: string): boolean => one.localeCompare(other, "en", { numeric: true }) > 0;

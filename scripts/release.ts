@@ -1,80 +1,74 @@
 // `pnpm release VERSION` does everything of a release but the upload: it looks whether the version can be released, runs
 // the gate, packs what was built into `release/`, dates the section of the changelog, commits, tags, and prints the
-// commands that upload. `--without-gate` leaves the gate out, for a trial.
-import { execFileSync, spawnSync } from "node:child_process";
+// commands that upload. What keeps it from that is said before anything is done; cut short, it goes on when it is called
+// again.
+import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { parseArgs } from "node:util";
 
-import { z } from "zod";
-
-import { datedChangelog, problemsOfRelease, type Released, uploadOrder } from "./release-plan.ts";
+import { runCommand } from "../proof/kit/command.ts";
+import { flag, type Option } from "../proof/kit/options.ts";
+import { release } from "./release-run.ts";
+import { kilobytes, packAll, sizeOfTarball } from "./tarball.ts";
 
 const root = dirname(import.meta.dirname);
-const folder = join(root, "release");
-const changelogPath = join(root, "CHANGELOG.md");
 
-const main = (): void => {
-  const { values, positionals } = parseArgs({
-    options: { "without-gate": { type: "boolean", default: false } },
-    allowPositionals: true,
-  });
-  const [version = ""] = positionals;
-  const packages = releasedPackages();
-  const changelog = readFileSync(changelogPath, "utf8");
-  const changed = git("status", "--porcelain").split("\n").filter(Boolean);
-  const problems = problemsOfRelease(version, packages, changelog, changed);
-  if (problems.length > 0) {
-    console.error(problems.join("\n"));
-    process.exitCode = 1;
-    return;
-  }
-  run("node", ["scripts/build.ts"]);
-  if (!values["without-gate"]) run("node", ["scripts/verify.ts"]);
-  const tarballs = pack();
-  for (const line of tarballs.map(lineOf)) console.log(line);
-  writeFileSync(changelogPath, datedChangelog(changelog, version, new Date().toISOString().slice(0, 10)));
-  git("commit", "--quiet", "--message", `Version ${version}`, "CHANGELOG.md");
-  git("tag", "--annotate", `v${version}`, "--message", `Version ${version}`);
-  console.log(`\nThe tag v${version} is made. To upload, each after those that it needs:\n\ngit push --follow-tags`);
-  for (const name of uploadOrder(packages))
-    console.log(`npm publish release/${name.slice(1).replace("/", "-")}-${version}.tgz --access public`);
+const version: Option<string> = {
+  kind: "positional",
+  placeholder: "VERSION",
+  about: "what is released, as 0.2.0: the version of all manifests, with a section in the changelog",
+  isRequired: true,
+  read: ([given, ...others]) => {
+    if (given === undefined || others.length > 0) throw new RangeError("give one VERSION, as 0.2.0");
+    return given;
+  },
 };
 
-const releasedPackages = (): readonly Released[] =>
-  globSync("packages/*/package.json", { cwd: root })
-    .toSorted()
-    .map((path) => {
-      const { name, version, dependencies } = manifestSchema.parse(JSON.parse(readFileSync(join(root, path), "utf8")));
-      return { name, version, dependencies: Object.keys(dependencies) };
+const main = (given: string, withoutGate: boolean): void => {
+  takeBackShippedDocs();
+  try {
+    const problems = release(root, given, {
+      gate: withoutGate ? null : () => run("node", ["scripts/verify.ts"]),
+      pack: () => {
+        run("node", ["scripts/build.ts"]);
+        return packAll(root, join(root, "release")).map(lineOf);
+      },
+      today: () => new Date().toISOString().slice(0, 10),
+      print: (line) => console.log(line),
     });
-
-const manifestSchema = z.object({
-  name: z.string(),
-  version: z.string(),
-  dependencies: z.record(z.string(), z.string()).default({}),
-});
-
-const pack = (): readonly string[] => {
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder);
-  run("npx", ["-y", "pnpm@12.21.0", "-r", "--filter", "./packages/*", "pack", "--pack-destination", folder]);
-  return globSync(join(folder, "*.tgz")).toSorted();
+    if (problems.length === 0) return;
+    console.error(problems.join("\n"));
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    console.error(`${given} is not released. The same command goes on from here.`);
+  }
+  process.exitCode = 1;
 };
 
-/** Its size, and by what a reader knows it again. */
+/** What packing puts beside a package's sources is still there when it was cut short. */
+const takeBackShippedDocs = (): void => {
+  for (const kept of globSync("packages/*/node_modules/.README.md", { cwd: root }))
+    run("node", [join(root, "scripts/ship-docs.ts"), "--undo"], join(root, dirname(dirname(kept))));
+};
+
+/** Its sizes, and by what a reader knows it again. */
 const lineOf = (tarball: string): string => {
+  const { packed, unpacked } = sizeOfTarball(tarball);
   const digest = createHash("sha256").update(readFileSync(tarball)).digest("hex");
-  return `${String(Math.round(statSync(tarball).size / 1024)).padStart(5)} kB  ${basename(tarball)}  sha256:${digest}`;
+  return `${kilobytes(packed).padStart(7)}, unpacked ${kilobytes(unpacked).padStart(7)}  ${basename(tarball)}  sha256:${digest}`;
 };
 
-const git = (...args: readonly string[]): string => execFileSync("git", args, { cwd: root, encoding: "utf8" });
-
-const run = (command: string, args: readonly string[]): void => {
-  const { status, error } = spawnSync(command, args, { cwd: root, stdio: ["ignore", "inherit", "inherit"] });
-  if (status === 0) return;
-  throw new Error(`${command} ${args.join(" ")} failed, and nothing is released: ${error?.message ?? status}`);
+const run = (command: string, args: readonly string[], cwd = root): void => {
+  const { status, error } = spawnSync(command, args, { cwd, stdio: ["ignore", "inherit", "inherit"] });
+  if (status !== 0) throw new Error(`${command} ${args.join(" ")} failed: ${error?.message ?? status}`);
 };
 
-main();
+await runCommand({
+  name: "release",
+  options: {
+    version,
+    "without-gate": flag("leave the gate out, for a trial; the commit says so"),
+  },
+  run: (values) => main(values.version, values["without-gate"]),
+});

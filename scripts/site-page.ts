@@ -1,39 +1,54 @@
 import hljs from "highlight.js";
-import { Marked, type Tokens } from "marked";
+import { Marked, type Token, type Tokens } from "marked";
 
 /** A page of Markdown as it stands in the site. */
 export interface SitePage {
   /** The text of its first heading. */
   readonly title: string;
   readonly html: string;
-  /** What a link may name behind its `#`. */
+  /** The names that a link may have behind its `#`. */
   readonly anchors: ReadonlySet<string>;
+  /** What must not be in a page, as a sentence that goes on behind its name. */
+  readonly problems: readonly string[];
 }
 
 /**
- * Makes a page of Markdown.
+ * Makes a page of Markdown. It has no HTML of its own, comments aside, and no links but those to pages and to the web: what
+ * else there is is a problem, shown as text, and leads nowhere.
  *
  * @param placeOf where a link or an image of the page leads in the site; it is asked once for each of them, web addresses
  * aside.
  */
 export const pageOfMarkdown = (markdown: string, placeOf: (target: string) => string): SitePage => {
   const anchors = new Set<string>();
+  const problems: string[] = [];
   let title = "";
   const marked = new Marked({
     walkTokens: (token) => {
-      // What `marked` gives here is one of its own tokens.
+      // `marked` gives its own tokens here.
       const link = token as Tokens.Link | Tokens.Image;
       if (link.type !== "link" && link.type !== "image") return;
-      if (!/^[a-z]+:/.test(link.href)) link.href = placeOf(link.href);
+      const [, scheme] = /^([a-z][a-z\d+.-]*):/i.exec(link.href) ?? [];
+      if (scheme === undefined) link.href = placeOf(link.href);
+      else if (!/^(https?|mailto)$/i.test(scheme)) {
+        problems.push(`links to ${link.href}: a link leads to a page, or to the web by https:`);
+        link.href = "#";
+      }
     },
     renderer: {
-      heading({ tokens, depth, text }) {
+      heading({ tokens, depth }) {
+        const text = textOf(tokens);
         const anchor = freeAnchor(anchorOf(text), anchors);
         anchors.add(anchor);
-        if (title === "") title = plain(text);
+        if (title === "") title = text.trim();
         return `<h${depth} id="${anchor}"><a href="#${anchor}">${this.parser.parseInline(tokens)}</a></h${depth}>\n`;
       },
       code: ({ text, lang = "" }) => codeBlock(text, lang),
+      html: ({ text }) => {
+        const shown = text.replaceAll(/<!--[\s\S]*?-->/g, "").trim();
+        if (shown !== "") problems.push(`has the HTML ${shown}: write Markdown, or put it between backticks`);
+        return escaped(shown);
+      },
     },
   });
   // A table that is wider than the page is scrolled by itself.
@@ -41,7 +56,7 @@ export const pageOfMarkdown = (markdown: string, placeOf: (target: string) => st
     .parse(markdown, { async: false })
     .replaceAll("<table>", '<div class="wide"><table>')
     .replaceAll("</table>", "</table></div>");
-  return { title, html, anchors };
+  return { title, html, anchors, problems };
 };
 
 /** A file of the repository that a page leads to, as it is. */
@@ -49,27 +64,41 @@ export const pageOfSource = (path: string, text: string): SitePage => ({
   title: path,
   html: `<h1>${escaped(path)}</h1>\n${codeBlock(text, path.split(".").at(-1) ?? "")}`,
   anchors: new Set(),
+  problems: [],
 });
 
 /** A folder that a page leads to: what is in it, by name and by where that is in the site. */
 export const pageOfFolder = (path: string, files: readonly (readonly [name: string, place: string])[]): SitePage => ({
   title: path,
-  html: `<h1>${escaped(path)}</h1>\n<ul>${files.map(([name, place]) => `<li><a href="${place}">${escaped(name)}</a></li>`).join("\n")}</ul>`,
+  html: `<h1>${escaped(path)}</h1>\n<ul>${files.map(([name, place]) => `<li><a href="${escaped(place)}">${escaped(name)}</a></li>`).join("\n")}</ul>`,
   anchors: new Set(),
+  problems: [],
 });
 
 /** Text for HTML. */
 export const escaped = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
-/** As GitHub makes it of a heading, so that a link works there and here. */
+/** As GitHub makes it of a heading's text, so that a link works there and here. */
 const anchorOf = (heading: string): string =>
-  plain(heading)
+  heading
     .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
-    .replaceAll(/\s/g, "-");
+    .replaceAll(/[^\p{L}\p{M}\p{N}\p{Pc} -]/gu, "")
+    .replaceAll(" ", "-");
 
-const plain = (heading: string): string => heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1").replaceAll(/[`*]/g, "");
+/** What a reader sees of them, pictures aside. */
+const textOf = (tokens: readonly Token[]): string =>
+  tokens
+    .map((token) => {
+      if (token.type === "image" || token.type === "html") return "";
+      if ("tokens" in token && token.tokens !== undefined) return textOf(token.tokens);
+      if (!("text" in token) || typeof token.text !== "string") return "";
+      return token.type === "codespan" ? token.text : unescaped(token.text);
+    })
+    .join("");
+
+const unescaped = (text: string): string =>
+  text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"').replaceAll("&amp;", "&");
 
 const freeAnchor = (anchor: string, taken: ReadonlySet<string>, count = 0): string => {
   const free = count === 0 ? anchor : `${anchor}-${count}`;

@@ -19,7 +19,7 @@ import { siteLayout } from "./site-layout.ts";
 /** What was made. */
 export interface Site {
   readonly pages: number;
-  /** Links that lead nowhere: the page, and what it names. */
+  /** Links that lead nowhere, and what must not be in a page: the page, and what it names. */
   readonly problems: readonly string[];
 }
 
@@ -45,7 +45,7 @@ export const buildSite = (root: string, folder: string): Site => {
     if (pages.has(path)) continue;
     const from = path;
     const reach = (target: string): string => {
-      const [file = "", anchor] = target.split("#");
+      const [file = "", anchor] = target.split("#").map(decoded);
       const to = file === "" ? from : posix.normalize(posix.join(posix.dirname(from), file)).replace(/\/$/, "");
       const found = fileAt(root, to);
       if (found === null) wanted.push({ from, target, to, anchor: undefined });
@@ -53,10 +53,8 @@ export const buildSite = (root: string, folder: string): Site => {
         queue.push(found);
         wanted.push({ from, target, to: found, anchor });
       }
-      return (
-        posix.relative(posix.dirname(placeOf(root, from)), placeOf(root, found ?? to)) +
-        (anchor === undefined ? "" : `#${anchor}`)
-      );
+      const place = posix.relative(posix.dirname(placeOf(root, from)), placeOf(root, found ?? to));
+      return encoded(place) + (anchor === undefined ? "" : `#${encodeURIComponent(anchor)}`);
     };
     if (isPicture(path)) copy(join(root, path), join(folder, path));
     else pages.set(path, pageOf(root, path, reach));
@@ -64,12 +62,26 @@ export const buildSite = (root: string, folder: string): Site => {
   const navigation = navigationOf(pages);
   for (const [path, page] of pages) {
     const place = placeOf(root, path);
-    const text = siteLayout(page, navigation, (other) => posix.relative(posix.dirname(place), placeOf(root, other)));
+    const text = siteLayout(page, navigation, (other) =>
+      encoded(posix.relative(posix.dirname(place), placeOf(root, other))),
+    );
     mkdirSync(dirname(join(folder, place)), { recursive: true });
     writeFileSync(join(folder, place), text);
   }
-  return { pages: pages.size, problems: wanted.flatMap((each) => problemOf(each, root, pages)) };
+  const problems = [...pages].flatMap(([path, page]) => page.problems.map((problem) => `${path} ${problem}`));
+  return { pages: pages.size, problems: [...problems, ...wanted.flatMap((each) => problemOf(each, root, pages))] };
 };
+
+/** As a link names it: `a%20b` is `a b`. */
+const decoded = (part: string): string => {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+};
+
+const encoded = (path: string): string => path.split("/").map(encodeURIComponent).join("/");
 
 /** A link. */
 interface Wanted {
@@ -139,5 +151,5 @@ if (import.meta.main) {
   const { pages, problems } = buildSite(root, join(root, "site"));
   for (const problem of problems) console.error(problem);
   process.exitCode = problems.length > 0 ? 1 : 0;
-  console.log(`site/index.html and ${pages - 1} other pages are written; ${problems.length} links lead nowhere`);
+  console.log(`site/index.html and ${pages - 1} other pages are written; ${problems.length} problems`);
 }

@@ -105,7 +105,7 @@ const inTabs = (seed: number): readonly Step[] => [
   proof("tabs that stand still", `proof/tabs --asks 20 --closes 2 --stalls 2 --seed ${seed}`, { servers: true }),
 ];
 
-const examples: readonly Step[] = [
+const examples = (seed: number): readonly Step[] => [
   { name: "examples", command: ["node", "scripts/examples.ts"], minutesMax: 3, beside: true },
   {
     name: "examples in the oldest Node",
@@ -113,7 +113,7 @@ const examples: readonly Step[] = [
     minutesMax: 4,
     beside: true,
   },
-  proof("examples in Deno and workerd", "proof/places", { beside: true }),
+  proof("Deno, Bun and workerd", `proof/places --seed ${seed}`, { minutesMax: 4, servers: true, beside: true }),
 ];
 
 const stepsFrom = (seed: number): readonly Step[] => [
@@ -139,7 +139,7 @@ const stepsFrom = (seed: number): readonly Step[] => [
   counted("long-tests.json", {
     name: "long tests, from the seed of the sources",
     command: [...pnpm, "test:long"],
-    minutesMax: 6,
+    minutesMax: 8,
     seed,
     servers: true,
   }),
@@ -149,7 +149,7 @@ const stepsFrom = (seed: number): readonly Step[] => [
     servers: true,
   }),
   // Two at a time.
-  ...examples,
+  ...examples(seed),
   // On the packages that were built above.
   proof("first examples in an empty project", "proof/first-examples", { minutesMax: 6, servers: true, beside: true }),
   // Of all that is mutated: the first that this seed draws, and none of them may stay alive.

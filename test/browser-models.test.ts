@@ -1,11 +1,12 @@
 import type * as Handlers from "@colloquy/runtime-node/openai";
 import { modelContract } from "@colloquy/runtime-test/contracts";
+import { promptFormat } from "@colloquy/templates";
 
 import { codeFor, namesOfNode } from "./browser-bundle.ts";
 
 const code = await codeFor("runtime-node/src/llm/index.ts");
 
-/** What `@colloquy/runtime-node/openai` exports where there is the web's platform and nothing of Node. */
+/** The exports of `@colloquy/runtime-node/openai` where there is the web's platform and nothing of Node. */
 const handlers = (): typeof Handlers => {
   const web = new Proxy(globalThis, {
     has: (platform, name) => !isOfNode(name) && name in platform,
@@ -19,7 +20,7 @@ const handlers = (): typeof Handlers => {
 
 const isOfNode = (name: string | symbol): boolean => typeof name === "string" && namesOfNode.includes(name);
 
-const { openaiChat, openaiResponses } = handlers();
+const { openaiChat, openaiResponses, textCompletion } = handlers();
 
 modelContract(
   "openaiChat, without Node",
@@ -31,4 +32,17 @@ modelContract(
   "openaiResponses, without Node",
   ({ url, apiKey, stream }) => openaiResponses({ baseURL: url, apiKey, stream, model: "any" }),
   { dialect: "responses" },
+);
+
+const template = promptFormat({
+  system_prompt: { pre: "", suf: "\n\n" },
+  prompt: { pre: "", suf: "" },
+  user: { role: "User", role_sep: ":", pre: "", suf: "\n" },
+  agent: { role: "Assistant", role_sep: ":", pre: "", suf: "\n" },
+});
+
+modelContract(
+  "textCompletion, without Node",
+  ({ url, apiKey, stream }) => textCompletion({ baseURL: url, apiKey, stream, model: "any", template }),
+  { dialect: "completions", without: ["tools", "refusals", "reasoning"] },
 );

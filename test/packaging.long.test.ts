@@ -19,6 +19,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 
 import { callerEnvironment } from "../scripts/caller.ts";
+import { packageSizes } from "../scripts/package-sizes.ts";
+import { problemsOfSizes } from "../scripts/sizes-page.ts";
 import { oneTurnExpected } from "./one-turn.ts";
 import { importsOf } from "./rules/source.ts";
 
@@ -154,6 +156,11 @@ test.each(packages)("$name depends on what its files import, and on nothing that
   expect([...imported].filter((each) => !declared.has(each))).toEqual([]);
 });
 
+test("the page of sizes says what was packed, and what it brings", () => {
+  const page = readFileSync(join(root, "docs/packages.md"), "utf8");
+  expect(problemsOfSizes(page, packageSizes(root, tarballs()))).toEqual([]);
+});
+
 test("each entry point resolves to its types, as modules and by bundlers", () => {
   const script = join(root, "test/packaging/type-problems.ts");
   const found = typeProblemsSchema.parse(JSON.parse(run(process.execPath, [script, ...tarballs()], root)));
@@ -262,6 +269,27 @@ describe("with the optional peers", () => {
     },
     180_000,
   );
+
+  // As the README says. The tokenizer that `tokens` stands on has declarations that 5.4 can't parse.
+  test.each([
+    { version: "5.4.5", about: "all but tokens", named: entries.filter((entry) => entry !== "@colloquy/tokens") },
+    { version: "5.6.3", about: "tokens", named: ["@colloquy/tokens"] },
+  ])(
+    "the types of $about hold in TypeScript $version",
+    ({ version, named }) => {
+      const lines = named.map((entry, index) => `export * as entry${index} from ${JSON.stringify(entry)};`);
+      writeFileSync(join(consumer, "oldest.ts"), lines.join("\n"));
+      const resolution = { module: "nodenext", moduleResolution: "nodenext", target: "es2022", lib: ["es2023"] };
+      const { compilerOptions } = tsconfigWith(resolution);
+      const tsconfig = { compilerOptions: { ...compilerOptions, ...resolution }, files: ["oldest.ts"] };
+      writeFileSync(join(consumer, "oldest.json"), JSON.stringify(tsconfig));
+      const tsc = ["-y", "-p", `typescript@${version}`, "tsc", "-p", "oldest.json"];
+      expect(ownErrors(spawnSync("npx", tsc, { cwd: consumer, encoding: "utf8", env: callerEnvironment() }))).toEqual(
+        [],
+      );
+    },
+    300_000,
+  );
 });
 
 /** Bundles might have copies of a class, of which `instanceof` knows one. */
@@ -278,7 +306,7 @@ const seen = (entry, names) => {
   }
 };`;
 
-const tsconfigWith = (resolution: Readonly<Record<string, string>>) => ({
+const tsconfigWith = (resolution: Readonly<Record<string, string | readonly string[]>>) => ({
   compilerOptions: {
     ...resolution,
     target: "es2024",
@@ -294,12 +322,18 @@ const tsconfigWith = (resolution: Readonly<Record<string, string>>) => ({
   include: ["*.ts", "packaging"],
 });
 
-/** What tsc finds in the consumer and in our declarations; those of our dependencies have errors of their own. */
-const typeErrors = (): readonly string[] => {
-  const { stdout } = spawnSync(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", "."], {
-    cwd: consumer,
-    encoding: "utf8",
-  });
+/** What tsc finds in the consumer and in our declarations. */
+const typeErrors = (): readonly string[] =>
+  ownErrors(
+    spawnSync(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", "."], {
+      cwd: consumer,
+      encoding: "utf8",
+    }),
+  );
+
+/** The errors that tsc prints, but those of our dependencies, which have some of their own. */
+const ownErrors = ({ stdout, stderr }: { readonly stdout: string; readonly stderr: string }): readonly string[] => {
+  if (stderr !== "") return [stderr];
   return stdout
     .split("\n")
     .filter((line) => /error TS/.test(line) && !/^(?!node_modules\/@colloquy\/).*node_modules\//.test(line));

@@ -87,12 +87,21 @@ const withNeeded = (name: string, found = new Set<string>()): ReadonlySet<string
   return found;
 };
 
-// What a newcomer copies whole, and `pnpm first-examples` runs in an empty project.
+// A newcomer copies it whole, and `pnpm first-examples` runs it in an empty project.
 it.each(readmes.filter((path) => !withoutProgram.has(path)))("the first example of %s is a whole program", (page) => {
   const [first] = snippetsOf(readFileSync(join(root, page), "utf8"));
   // A comment in the first line says what the file is for.
   const program = readFileSync(join(root, first?.source ?? "no example"), "utf8").replace(/^\/\/ .*\n/, "");
   expect(first?.code).toBe(program);
+});
+
+// The README says so. A test that runs an example is none.
+it("an example of one file has fewer than 80 lines", () => {
+  const files = globSync("examples/[0-9]*.ts", { cwd: root });
+  const examples = files.filter((file) => !files.some((other) => file === other.replace(/\.ts$/, ".test.ts")));
+  expect(examples.length).toBeGreaterThan(10);
+  const lengthOf = (file: string): number => readFileSync(join(root, file), "utf8").trimEnd().split("\n").length;
+  expect(examples.filter((file) => lengthOf(file) >= 80)).toEqual([]);
 });
 
 describe("a snippet that is not run", () => {

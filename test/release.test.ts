@@ -1,35 +1,263 @@
-import { expect, test } from "vitest";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 
-import { datedChangelog, problemsOfRelease, type Released, uploadOrder } from "../scripts/release-plan.ts";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 
-const machine: Released = { name: "@colloquy/machine", version: "0.2.0", dependencies: ["xstate"] };
-const host: Released = { name: "@colloquy/host", version: "0.2.0", dependencies: ["@colloquy/machine"] };
-const agents: Released = { name: "@colloquy/agents", version: "0.2.0", dependencies: ["@colloquy/host"] };
-const changelog = "# Changelog\n\n## 0.2.0 (unreleased)\n\nNew.\n\n## 0.1.0 (2026-09-01)\n";
+import { factsOf } from "../scripts/release-facts.ts";
+import { datedChangelog, notesOfRelease, type Released, uploadOrder } from "../scripts/release-plan.ts";
+import { release, type ReleaseSteps } from "../scripts/release-run.ts";
 
-test("a version is released when all packages have it, the changelog tells of it, and nothing is changed", () => {
-  expect(problemsOfRelease("0.2.0", [machine, host], changelog, [])).toEqual([]);
+const folder = mkdtempSync(join(tmpdir(), "colloquy-release-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const changelog = "# Changelog\n\n## 0.2.0 (unreleased)\n\nNew.\n\n## 0.1.0 (2026-09-01)\n\nOld.\n";
+
+let clones = 0;
+let root = "";
+
+const write = (path: string, text: string): void => {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), text);
+};
+
+const git = (...args: readonly string[]): string => execFileSync("git", args, { cwd: root, encoding: "utf8" });
+
+const commitAll = (message: string): void => {
+  git("add", "--all");
+  git("commit", "--quiet", "--message", message);
+};
+
+/** Releases; what was done, and what kept it from more. */
+const releasing = (version: string, steps: Partial<ReleaseSteps> = {}) => {
+  const done: string[] = [];
+  const problems = release(root, version, {
+    gate: () => done.push("gate"),
+    pack: () => {
+      done.push("pack");
+      return ["a tarball"];
+    },
+    today: () => "2026-11-24",
+    print: () => {},
+    ...steps,
+  });
+  return { done, problems };
+};
+
+const refused = (...problems: readonly string[]) => ({ done: [], problems });
+
+const written = (): string => readFileSync(join(root, "CHANGELOG.md"), "utf8");
+
+const isReleased = (): void => {
+  expect(written()).toBe(changelog.replace("unreleased", "2026-11-24"));
+  expect(git("status", "--porcelain")).toBe("");
+  expect(git("rev-list", "--count", "HEAD").trim()).toBe("2");
+  expect(git("log", "-1", "--format=%B", "v0.2.0^{commit}")).toBe("Version 0.2.0\n\nThe gate passed.\n\n");
+  expect(git("rev-parse", "v0.2.0^{commit}")).toBe(git("rev-parse", "HEAD"));
+};
+
+// What the person who runs the tests has set up of git is not asked.
+beforeAll(() => {
+  vi.stubEnv("GIT_CONFIG_GLOBAL", "/dev/null");
+  vi.stubEnv("GIT_CONFIG_SYSTEM", "/dev/null");
+  for (const who of ["AUTHOR", "COMMITTER"]) {
+    vi.stubEnv(`GIT_${who}_NAME`, undefined);
+    vi.stubEnv(`GIT_${who}_EMAIL`, undefined);
+  }
+  vi.stubEnv("EMAIL", undefined);
+  return () => vi.unstubAllEnvs();
 });
 
-test("what keeps it from being released is said with the way out, all of it at once", () => {
-  expect(problemsOfRelease("0.3", [machine], changelog, [" M README.md"])).toEqual([
-    '"0.3" is no version: give one as 0.2.0',
-    "@colloquy/machine has version 0.2.0: write 0.3 into its manifest",
-    'CHANGELOG.md has no section "## 0.3 (unreleased)": write it',
-    " M README.md is changed: commit it, or take it back",
+beforeEach(() => {
+  root = join(folder, String(++clones));
+  write("package.json", JSON.stringify({ name: "workspace", version: "0.2.0" }));
+  write("packages/machine/package.json", JSON.stringify({ name: "@colloquy/machine", version: "0.2.0" }));
+  write("CHANGELOG.md", changelog);
+  git("init", "--quiet", "--initial-branch", "main");
+  git("config", "user.useConfigOnly", "true");
+  git("config", "user.name", "Ada");
+  git("config", "user.email", "ada@example.com");
+  commitAll("First");
+});
+
+describe("a release", () => {
+  test("runs the gate, packs, dates the changelog, commits and tags, and says how to upload", () => {
+    const printed: string[] = [];
+    expect(releasing("0.2.0", { print: (line) => printed.push(line) })).toEqual({
+      done: ["gate", "pack"],
+      problems: [],
+    });
+    isReleased();
+    expect(printed.slice(-2)).toEqual([
+      "git push --follow-tags",
+      "npm publish release/colloquy-machine-0.2.0.tgz --access public",
+    ]);
+  });
+
+  test("without a gate says so in its commit", () => {
+    releasing("0.2.0", { gate: null });
+    expect(git("log", "-1", "--format=%b").trim()).toBe("The gate was left out.");
+  });
+
+  test("ends at a gate that fails, and leaves all as it was", () => {
+    const failing = () => {
+      throw new Error("3 failed");
+    };
+    expect(() => releasing("0.2.0", { gate: failing })).toThrow("3 failed");
+    expect(git("status", "--porcelain") + git("tag")).toBe("");
+    expect(written()).toBe(changelog);
+  });
+});
+
+describe("before anything is done a release says", () => {
+  test("that the version is none, or not that of the manifests", () => {
+    expect(releasing("0.2")).toEqual(refused('"0.2" is no version: give one as 0.2.0'));
+    write("packages/host/package.json", JSON.stringify({ name: "@colloquy/host", version: "0.1.0" }));
+    commitAll("Host");
+    expect(releasing("0.2.0")).toEqual(refused("@colloquy/host: version 0.1.0; write 0.2.0 into package.json"));
+  });
+
+  test("that the tag is there, or a higher one", () => {
+    git("tag", "v0.2.0");
+    const [commit] = /^.{8}/.exec(git("rev-parse", "HEAD")) ?? [];
+    expect(releasing("0.2.0")).toEqual(
+      refused(
+        `the tag v0.2.0 is there, at ${commit}: give the next version; or, if it was never pushed, \`git tag --delete v0.2.0\``,
+      ),
+    );
+    git("tag", "--delete", "v0.2.0");
+    git("tag", "v0.10.0");
+    expect(releasing("0.2.0")).toEqual(refused("v0.10.0 was released, which is higher: give a version above it"));
+  });
+
+  test("that git does not know who commits", () => {
+    git("config", "--unset", "user.email");
+    expect(releasing("0.2.0")).toEqual(
+      refused(expect.stringMatching(/^git does not know who commits \(.*email.*\): `git config user\.name NAME`/)),
+    );
+  });
+
+  test("that files are changed or new, and that another branch or none is checked out", () => {
+    write("new.ts", "");
+    write("CHANGELOG.md", `${changelog}\nMore.\n`);
+    git("switch", "--quiet", "--create", "trial");
+    expect(releasing("0.2.0")).toEqual(
+      refused(
+        "trial is checked out: releases are made of main; `git switch main`",
+        "CHANGELOG.md is changed: commit it, or take it back",
+        "new.ts is changed: commit it, or take it back",
+      ),
+    );
+    commitAll("More");
+    git("switch", "--quiet", "--detach");
+    expect(releasing("0.2.0").problems).toEqual([
+      "no branch is checked out: releases are made of main; `git switch main`",
+    ]);
+  });
+
+  test("that the remote has more", () => {
+    git("branch", "theirs");
+    git("branch", "--quiet", "--set-upstream-to", "theirs");
+    git("switch", "--quiet", "theirs");
+    git("commit", "--quiet", "--allow-empty", "--message", "Theirs");
+    git("switch", "--quiet", "main");
+    expect(releasing("0.2.0")).toEqual(refused("main is behind its remote by 1: `git pull`"));
+  });
+
+  test.each([
+    ["# Changelog\n", 'CHANGELOG.md has no section "## 0.2.0 (unreleased)": write it'],
+    [
+      "## 0.2.0 (unreleased)\n\n## 0.1.0 (2026-09-01)\n",
+      "CHANGELOG.md says nothing of 0.2.0: write what a user notices",
+    ],
+    [
+      "## 0.3.0 (unreleased)\n\nLater.\n\n## 0.2.0 (unreleased)\n\nNew.\n",
+      "CHANGELOG.md has a section above that of 0.2.0: move it below, or release that",
+    ],
+    [
+      "## 0.2.0 (2026-10-01)\n\nNew.\n",
+      'CHANGELOG.md says that 0.2.0 was released on 2026-10-01, and the last commit is none that a release made: give the next version; or, if it never was, write "## 0.2.0 (unreleased)", and commit',
+    ],
+  ])("what the changelog lacks: %j", (text, problem) => {
+    write("CHANGELOG.md", text);
+    commitAll("Changelog");
+    expect(releasing("0.2.0")).toEqual(refused(problem));
+  });
+});
+
+describe("a release that was cut short goes on when it is called again", () => {
+  const dies = () => {
+    throw new Error("killed");
+  };
+
+  test("in the gate, or while it packs", () => {
+    expect(() => releasing("0.2.0", { gate: dies })).toThrow("killed");
+    expect(() => releasing("0.2.0", { pack: dies })).toThrow("killed");
+    releasing("0.2.0");
+    isReleased();
+  });
+
+  test("before its commit, the changelog being dated, of another day even", () => {
+    write("CHANGELOG.md", changelog.replace("unreleased", "2026-11-23"));
+    git("add", "CHANGELOG.md");
+    expect(releasing("0.2.0")).toEqual({ done: ["gate", "pack"], problems: [] });
+    isReleased();
+  });
+
+  test("between commit and tag, without another commit or gate", () => {
+    releasing("0.2.0");
+    git("tag", "--delete", "v0.2.0");
+    expect(releasing("0.2.0")).toEqual({ done: ["pack"], problems: [] });
+    isReleased();
+  });
+
+  test("behind the tag, where it packs again and says how to upload", () => {
+    releasing("0.2.0");
+    expect(releasing("0.2.0")).toEqual({ done: ["pack"], problems: [] });
+    isReleased();
+  });
+
+  test("with the gate, where that was left out before", () => {
+    releasing("0.2.0", { gate: null });
+    git("tag", "--delete", "v0.2.0");
+    expect(releasing("0.2.0")).toEqual({ done: ["gate", "pack"], problems: [] });
+  });
+
+  test("but not behind another commit", () => {
+    releasing("0.2.0");
+    git("commit", "--quiet", "--allow-empty", "--message", "Later");
+    expect(releasing("0.2.0").problems).toEqual([
+      expect.stringContaining("the tag v0.2.0 is there"),
+      expect.stringContaining("the last commit is none that a release made"),
+    ]);
+  });
+});
+
+test("what a manifest or a clone lacks for the upload is noted", () => {
+  expect(notesOfRelease(factsOf(root, "0.2.0"))).toEqual([
+    expect.stringContaining("No `repository` in the manifests"),
+    expect.stringContaining("git remote add origin"),
   ]);
-  // It was released before.
-  expect(problemsOfRelease("0.1.0", [], changelog, [])).toEqual([
-    'CHANGELOG.md has no section "## 0.1.0 (unreleased)": write it',
-  ]);
+  git("remote", "add", "origin", "https://example.com/colloquy.git");
+  const manifest = { name: "@colloquy/machine", version: "0.2.0", repository: "https://example.com/colloquy" };
+  write("packages/machine/package.json", JSON.stringify(manifest));
+  expect(notesOfRelease(factsOf(root, "0.2.0"))).toEqual([]);
 });
 
 test("the changelog gets the day, in its own section alone", () => {
-  expect(datedChangelog(changelog, "0.2.0", "2026-11-24")).toBe(
-    "# Changelog\n\n## 0.2.0 (2026-11-24)\n\nNew.\n\n## 0.1.0 (2026-09-01)\n",
+  expect(datedChangelog(`${changelog}## 0.0.1 (unreleased)\n`, "0.2.0", "2026-11-24")).toBe(
+    "# Changelog\n\n## 0.2.0 (2026-11-24)\n\nNew.\n\n## 0.1.0 (2026-09-01)\n\nOld.\n## 0.0.1 (unreleased)\n",
   );
 });
 
 test("a package is uploaded after those that it needs, once", () => {
-  expect(uploadOrder([agents, host, machine])).toEqual(["@colloquy/machine", "@colloquy/host", "@colloquy/agents"]);
+  const of = (name: string, dependencies: readonly string[]): Released => ({
+    name,
+    version: "0.2.0",
+    dependencies,
+    namesRepository: false,
+  });
+  const all = [of("agents", ["host"]), of("host", ["machine"]), of("machine", ["xstate"])];
+  expect(uploadOrder(all)).toEqual(["machine", "host", "agents"]);
 });

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 
 import { afterAll, expect, test } from "vitest";
 
+import { pageOfMarkdown } from "../scripts/site-page.ts";
 import { buildSite } from "../scripts/site.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "colloquy-site-"));
@@ -28,7 +29,7 @@ test("the site of this repository has no dead link, and loads nothing from elsew
   const dead = globSync("**/*.html", { cwd: site }).flatMap((page) => {
     const html = readFileSync(join(site, page), "utf8");
     const named = [...html.matchAll(/ (?:href|src)="(?![a-z]+:)([^"#]+)/g)].map(([, target = ""]) => target);
-    const missing = named.filter((target) => !existsSync(join(site, dirname(page), target)));
+    const missing = named.filter((target) => !existsSync(join(site, dirname(page), decodeURIComponent(target))));
     return [...missing, ...(html.match(/<(?:script|link)|src="https?:/g) ?? [])].map((each) => `${page}: ${each}`);
   });
   expect(dead).toEqual([]);
@@ -73,4 +74,86 @@ test("links lead to the pages of pages, sources, folders and pictures; what is n
   expect(readFileSync(join(site, "src/b.ts.html"), "utf8")).toContain("&lt;");
   expect(readFileSync(join(site, "src/index.html"), "utf8")).toContain('href="b.ts.html"');
   expect(existsSync(join(site, "docs/d.svg"))).toBe(true);
+});
+
+test("HTML in a page is a problem and is shown as text; comments and code are neither", () => {
+  const root = repository("html", {
+    "README.md": [
+      "# Start <!-- here -->",
+      "<!-- examples/a.ts -->",
+      '<script src="https://example.com/a.js"></script>',
+      'Press <b onclick="alert(1)">here</b>, or write `<b>` or 1 < 2.',
+      "<!-- over\nlines --><style>p { color: red }</style>",
+      "```html\n<script>alert(1)</script>\n```",
+    ].join("\n\n"),
+  });
+  const site = join(folder, "of-html");
+  const { problems } = buildSite(root, site);
+  expect(problems).toEqual(
+    [
+      '<script src="https://example.com/a.js"></script>',
+      '<b onclick="alert(1)">',
+      "</b>",
+      "<style>p { color: red }</style>",
+    ].map((html) => `README.md has the HTML ${html}: write Markdown, or put it between backticks`),
+  );
+  const page = readFileSync(join(site, "index.html"), "utf8");
+  const [, main = ""] = page.split("<main>");
+  expect(page).toContain("<title>Start - Colloquy</title>");
+  expect(main).not.toMatch(/<(?:script|b|style)\b/);
+  expect(main).not.toMatch(/<!--|here --/);
+  expect(main).toContain("1 &lt; 2");
+});
+
+test("a link leads to a page or to the web, and runs nothing", () => {
+  const targets = [
+    "javascript:alert(1)",
+    "JavaScript:alert(1)",
+    "data:text/html,hello",
+    "vbscript:a",
+    "file:///etc/passwd",
+  ];
+  const root = repository("schemes", {
+    "README.md": `# Start\n\n${targets.map((target) => `[a](${target}) ![b](${target})`).join("\n")}\n\n<javascript:alert(1)>\n\n[c](https://example.com) [d](HTTP://example.com) [e](mailto:a@example.com)\n\n[f](java&#115;cript:alert%281%29)\n`,
+  });
+  const site = join(folder, "of-schemes");
+  const { problems } = buildSite(root, site);
+  const named = [...targets.flatMap((target) => [target, target]), "javascript:alert(1)"];
+  expect(problems).toEqual([
+    ...named.map((target) => `README.md links to ${target}: a link leads to a page, or to the web by https:`),
+    expect.stringContaining("which is not there"),
+  ]);
+  expect(readFileSync(join(site, "index.html"), "utf8")).not.toMatch(
+    /(?:href|src)="(?:javascript|data|vbscript|file):/i,
+  );
+});
+
+test("a link may name a file and an anchor as the web does", () => {
+  const root = repository("encoded", {
+    "README.md":
+      "# Start\n\n[a](docs/a%20b.md) [b](<docs/a b.md#caf%C3%A9>) [c](docs/100%25.md) [d](<docs/a b.md#café>)\n",
+    "docs/a b.md": "# A\n\n## Café\n",
+    "docs/100%.md": "# All\n",
+  });
+  const site = join(folder, "of-encoded");
+  expect(buildSite(root, site).problems).toEqual([]);
+  const page = readFileSync(join(site, "index.html"), "utf8");
+  for (const place of ["docs/a%20b.html", "docs/a%20b.html#caf%C3%A9", "docs/100%25.html"])
+    expect(page).toContain(`href="${place}"`);
+});
+
+test.each([
+  ["What is __kept__", "what-is-kept"],
+  ["What is **not** _kept_ ~~here~~", "what-is-not-kept-here"],
+  ["`snake_case` and `__init__`", "snake_case-and-__init__"],
+  ["A [link](https://example.com/a) away", "a-link-away"],
+  ["C++, `a.b()` & more: 1/2?", "c-ab--more-12"],
+  ["Fish &amp; chips", "fish--chips"],
+  ["Über *é*", "über-é"],
+  ["Two  spaces - and a dash", "two--spaces---and-a-dash"],
+  ["![A picture](a.svg) of it", "-of-it"],
+  ["A \\*star\\*", "a-star"],
+])("the anchor of the heading %j is GitHub's", (heading, anchor) => {
+  const { anchors } = pageOfMarkdown(`# ${heading}\n\n# ${heading}\n\n# ${heading}\n`, (target) => target);
+  expect([...anchors]).toEqual([anchor, `${anchor}-1`, `${anchor}-2`]);
 });

@@ -17,5 +17,6 @@ const conversations :Workerd.Worker = (
   bindings = [
     (name = "CONVERSATIONS", durableObjectNamespace = "Conversation"),
     (name = "MODEL_URL", fromEnvironment = "MODEL_URL"),
+    (name = "WAKE_MS", fromEnvironment = "WAKE_MS"),
   ],
 );

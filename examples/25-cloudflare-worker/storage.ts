@@ -1,55 +1,233 @@
-import type { Entry } from "@colloquy/machine";
-import { memoryStore, type Store } from "@colloquy/runtime-browser";
+import type { Entry, JsonObject } from "@colloquy/machine";
+import {
+  type Clock,
+  type ListOptions,
+  StorageError,
+  type Store,
+  systemClock,
+  type ThreadPage,
+} from "@colloquy/runtime-browser";
+import {
+  checkTtl,
+  factsOf,
+  type Lease,
+  LeaseLostError,
+  noSuchEntry,
+  pageOfThreads,
+  refuseGaps,
+  SequenceConflictError,
+  type SnapshotDraft,
+  type StoredSnapshot,
+} from "@colloquy/host/store";
 
-/** As much of the storage of a Durable Object as is used here. */
+/** As much of the storage of a Durable Object as is used here; it has to be one with SQL (`new_sqlite_classes`). */
 export interface ObjectStorage {
-  put(entries: Readonly<Record<string, string>>): Promise<void>;
-  list(options: { readonly prefix: string }): Promise<ReadonlyMap<string, string>>;
-  deleteAll(): Promise<void>;
+  readonly sql: {
+    exec(
+      query: string,
+      ...values: readonly (string | number)[]
+    ): { toArray(): readonly Readonly<Record<string, unknown>>[] };
+  };
+  transactionSync<Result>(work: () => Result): Result;
 }
 
 /**
- * A store for the one thread of a Durable Object. The object is alone with its storage, so leases, inbox and snapshots may
- * live in memory, and die with it; the journal is in the storage, and read when the object begins.
+ * The threads of a Durable Object, in its storage. An object is alone with its storage: so leases live in memory, and those
+ * of the object before this one are free. Only their tokens are kept, since each has to be greater than all before it.
+ *
+ * Nothing waits for the disk here: what an object sends, to a model too, leaves it when all that it wrote before is durable.
  */
-export const storageStore = async (threadId: string, storage: ObjectStorage): Promise<Store> => {
-  const memory = memoryStore();
-  const texts = [...(await storage.list({ prefix: "entry:" })).values()];
-  const lease = await memory.acquire(threadId, "storage", 60_000);
-  // Only what stands below has written them.
-  if (lease !== null)
-    await memory.append(
-      lease,
-      -1,
-      texts.map((text) => JSON.parse(text) as Entry),
-    );
-  if (lease !== null) await memory.release(lease);
-  const put = async (entries: readonly Entry[]): Promise<void> => {
-    // One call takes 128 keys; those that are made without a wait between them are written all or none.
-    const pages = Array.from({ length: Math.ceil(entries.length / 128) }, (_, page) =>
-      entries.slice(page * 128, page * 128 + 128),
-    );
-    await Promise.all(
-      pages.map((page) => storage.put(Object.fromEntries(page.map((entry) => [keyOf(entry), JSON.stringify(entry)])))),
-    );
-  };
-  const append = memory.append.bind(memory);
-  const rewrite = memory.rewrite.bind(memory);
-  const remove = memory.delete.bind(memory);
-  return Object.assign(memory, {
-    append: async (...given: Parameters<Store["append"]>) => {
-      await append(...given);
-      await put(given[2]);
-    },
-    rewrite: async (...given: Parameters<Store["rewrite"]>) => {
-      await rewrite(...given);
-      await put(given[1]);
-    },
-    delete: async (id: string) => {
-      await storage.deleteAll();
-      return remove(id);
-    },
-  });
-};
+export class ObjectStore implements Store {
+  readonly #storage: ObjectStorage;
+  readonly #clock: Clock;
+  readonly #grants = new Map<string, Grant>();
 
-const keyOf = ({ seq }: Entry): string => `entry:${String(seq).padStart(12, "0")}`;
+  constructor(storage: ObjectStorage, clock: Clock = systemClock) {
+    this.#storage = storage;
+    this.#clock = clock;
+    for (const table of tables) storage.sql.exec(`CREATE TABLE IF NOT EXISTS ${table} WITHOUT ROWID`);
+  }
+
+  async acquire(threadId: string, owner: string, ttlMs: number): Promise<Lease | null> {
+    checkTtl(ttlMs);
+    const now = this.#clock.now();
+    const grant = this.#grants.get(threadId);
+    if (grant !== undefined && grant.until > now && grant.owner !== owner) return null;
+    const [row] = this.#rows(
+      threadId,
+      "INSERT INTO tokens VALUES (?, 1) ON CONFLICT DO UPDATE SET token = token + 1 RETURNING token",
+    );
+    const token = Number(row?.["token"]);
+    this.#grants.set(threadId, { owner, token, until: now + ttlMs });
+    return { threadId, owner, token };
+  }
+
+  async renew({ threadId, token }: Lease, ttlMs: number): Promise<boolean> {
+    checkTtl(ttlMs);
+    const grant = this.#grants.get(threadId);
+    if (grant?.token !== token) return false;
+    this.#grants.set(threadId, { ...grant, until: this.#clock.now() + ttlMs });
+    return true;
+  }
+
+  async release({ threadId, token }: Lease): Promise<void> {
+    if (this.#grants.get(threadId)?.token === token) this.#grants.delete(threadId);
+  }
+
+  async append(lease: Lease, expectedSeq: number, entries: readonly Entry[]): Promise<void> {
+    this.#check(lease);
+    const { threadId } = lease;
+    const before = this.#factsOf(threadId);
+    const seq = before?.seq ?? -1;
+    if (seq !== expectedSeq) throw new SequenceConflictError(threadId, expectedSeq, seq);
+    refuseGaps(threadId, expectedSeq, entries);
+    if (entries.length === 0) return;
+    this.#storage.transactionSync(() => {
+      for (const entry of entries) this.#put(threadId, "entry", nameOf(entry.seq), JSON.stringify(entry));
+      this.#keepFacts(threadId, { ...none, ...before, ...factsOf(entries), seq: seq + entries.length });
+    });
+  }
+
+  async read(threadId: string, fromSeq: number = 0): Promise<readonly unknown[]> {
+    return this.#entries(threadId, fromSeq);
+  }
+
+  async rewrite(lease: Lease, entries: readonly Entry[]): Promise<void> {
+    this.#check(lease);
+    const { threadId } = lease;
+    const facts = { ...none, ...this.#factsOf(threadId) };
+    const stranger = entries.find(({ seq }) => !(Number.isInteger(seq) && seq >= 0 && seq <= facts.seq));
+    if (stranger !== undefined) throw noSuchEntry(threadId, stranger.seq);
+    if (entries.length === 0) return;
+    this.#storage.transactionSync(() => {
+      for (const entry of entries) this.#put(threadId, "entry", nameOf(entry.seq), JSON.stringify(entry));
+      this.#keepFacts(threadId, { ...facts, ...factsOf(this.#entries(threadId, 0)) });
+      this.#rows(threadId, "DELETE FROM texts WHERE thread = ? AND kind IN ('head', 'chunk')");
+    });
+  }
+
+  async saveSnapshot(lease: Lease, { head, chunks, dropped }: SnapshotDraft): Promise<void> {
+    this.#check(lease);
+    const { threadId } = lease;
+    this.#storage.transactionSync(() => {
+      this.#put(threadId, "head", "", head);
+      for (const [id, text] of chunks) this.#put(threadId, "chunk", id, text);
+      for (const id of dropped) this.#drop(threadId, "chunk", id);
+    });
+  }
+
+  async readSnapshot(threadId: string): Promise<StoredSnapshot | null> {
+    const head = this.#get(threadId, "head", "");
+    return head === undefined ? null : { head, chunk: (id) => this.#get(threadId, "chunk", id) };
+  }
+
+  async list(options: ListOptions = {}): Promise<ThreadPage> {
+    const rows = this.#storage.sql.exec("SELECT DISTINCT thread FROM texts WHERE kind = 'facts'").toArray();
+    const threadIds = rows.map(({ thread }) => String(thread));
+    return pageOfThreads(
+      () => threadIds.map((threadId) => ({ threadId, ...none, ...this.#factsOf(threadId) })),
+      options,
+    );
+  }
+
+  async delete(threadId: string): Promise<boolean> {
+    const isThere = this.#factsOf(threadId) !== undefined;
+    this.#grants.delete(threadId);
+    this.#rows(threadId, "DELETE FROM texts WHERE thread = ? AND kind IN ('entry', 'facts', 'head', 'chunk')");
+    return isThere;
+  }
+
+  async close(): Promise<void> {}
+
+  /** @throws LeaseLostError */
+  #check(lease: Lease): void {
+    const grant = this.#grants.get(lease.threadId);
+    if (grant?.token !== lease.token || grant.until <= this.#clock.now()) throw new LeaseLostError(lease);
+  }
+
+  /** The casts here and below say what was stored: only this class writes these texts. */
+  #entries(threadId: string, fromSeq: number): readonly Entry[] {
+    return [...this.#texts(threadId, "entry", nameOf(Math.max(fromSeq, 0)), "~").values()].map(
+      (text) => JSON.parse(text) as Entry,
+    );
+  }
+
+  #factsOf(threadId: string): Facts | undefined {
+    const text = this.#get(threadId, "facts", "");
+    return text === undefined ? undefined : (JSON.parse(text) as Facts);
+  }
+
+  #keepFacts(threadId: string, facts: Facts): void {
+    this.#put(threadId, "facts", "", JSON.stringify(facts));
+  }
+
+  #get(threadId: string, kind: Kind, name: string): string | undefined {
+    return this.#texts(threadId, kind, name, name).get(name);
+  }
+
+  /** Those of a kind by their names, from one to another. */
+  #texts(threadId: string, kind: Kind, from: string, to: string): ReadonlyMap<string, string> {
+    const texts = new Map<string, string>();
+    const where = "thread = ? AND kind = ? AND name BETWEEN ? AND ?";
+    for (const { name, text } of this.#rows(
+      threadId,
+      `SELECT name, text FROM texts WHERE ${where} ORDER BY name, piece`,
+      kind,
+      from,
+      to,
+    ))
+      texts.set(String(name), (texts.get(String(name)) ?? "") + String(text));
+    return texts;
+  }
+
+  #put(threadId: string, kind: Kind, name: string, text: string): void {
+    this.#drop(threadId, kind, name);
+    for (const [piece, part] of piecesOf(text).entries())
+      this.#rows(threadId, "INSERT INTO texts VALUES (?, ?, ?, ?, ?)", kind, name, piece, part);
+  }
+
+  #drop(threadId: string, kind: Kind, name: string): void {
+    this.#rows(threadId, "DELETE FROM texts WHERE thread = ? AND kind = ? AND name = ?", kind, name);
+  }
+
+  /** What a statement gives whose first value is the thread. @throws StorageError for an id that SQL would change */
+  #rows(
+    threadId: string,
+    query: string,
+    ...values: readonly (string | number)[]
+  ): readonly Readonly<Record<string, unknown>>[] {
+    if (!threadId.isWellFormed())
+      throw new StorageError("invalid-id", `the id ${JSON.stringify(threadId)} is no well-formed text`);
+    return this.#storage.sql.exec(query, threadId, ...values).toArray();
+  }
+}
+
+const tables = [
+  "texts (thread TEXT, kind TEXT, name TEXT, piece INTEGER, text TEXT, PRIMARY KEY (kind, thread, name, piece))",
+  "tokens (thread TEXT PRIMARY KEY, token INTEGER)",
+];
+
+type Kind = "entry" | "facts" | "head" | "chunk";
+
+/** What a listing shows of a thread. */
+interface Facts {
+  readonly seq: number;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly metadata: JsonObject;
+}
+
+const none: Facts = { seq: -1, createdAt: 0, updatedAt: 0, metadata: {} };
+
+interface Grant {
+  readonly owner: string;
+  readonly token: number;
+  /** Milliseconds since the epoch. */
+  readonly until: number;
+}
+
+/** In the order of the seqs. */
+const nameOf = (seq: number): string => String(seq).padStart(12, "0");
+
+/** A row takes two megabytes: these have one at most, and none ends within a character. */
+const piecesOf = (text: string): readonly string[] => text.match(/[^]{1,250000}/gu) ?? [""];

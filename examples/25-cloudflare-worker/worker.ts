@@ -1,11 +1,17 @@
-// A Durable Object for each thread: the object has a host, and its storage has the journal. `main.ts` runs it in workerd.
+// A Durable Object for each thread: it has a host, and its storage has the journal. `pnpm places` runs it in workerd.
+// Who may talk to which thread is for a worker of your own to say.
 import { messagesOf, textOf } from "@colloquy/machine";
-import { createHost, type Host } from "@colloquy/runtime-browser";
+import { type AskHandle, createHost, type Host, tool } from "@colloquy/runtime-browser";
 import { openaiChat } from "@colloquy/runtime-node/openai";
-import { type ObjectStorage, storageStore } from "./storage.ts";
+import { z } from "zod";
+import { type ObjectStorage, ObjectStore } from "./storage.ts";
 
 interface Environment {
   readonly MODEL_URL: string;
+  readonly MODEL_KEY?: string;
+  readonly MODEL?: string;
+  /** How long a turn lies, at most, when the object has died and nobody asks. */
+  readonly WAKE_MS?: string;
   readonly CONVERSATIONS: {
     idFromName(name: string): unknown;
     get(id: unknown): { fetch(request: Request): Promise<Response> };
@@ -13,47 +19,89 @@ interface Environment {
 }
 
 interface ObjectState {
-  readonly storage: ObjectStorage;
-  blockConcurrencyWhile<Result>(work: () => Promise<Result>): Promise<Result>;
+  readonly storage: ObjectStorage & { setAlarm(at: number): Promise<void> };
 }
 
 export class Conversation {
-  readonly #host: Promise<Host>;
+  readonly #storage: ObjectState["storage"];
+  readonly #host: Host;
+  readonly #wakeMs: number;
 
-  constructor(state: ObjectState, { MODEL_URL: baseURL }: Environment) {
-    this.#host = state.blockConcurrencyWhile(async () => {
-      const store = await storageStore("thread", state.storage);
-      const machine = { overlap: { type: "queue", max: 16 } } as const;
-      return createHost({ llm: openaiChat({ model: "any", baseURL }), store, machine, defaultThread: "thread" });
-    });
-    // What was under way when the object ended goes on.
-    this.#host.then((host) => host.resumeAll()).catch((error: unknown) => console.error(error));
-  }
-
-  /** `POST` asks, and gets the answer as it comes; `GET` gets what was said, when nothing is under way any more. */
-  async fetch(request: Request): Promise<Response> {
-    const host = await this.#host;
-    if (request.method === "GET") {
-      const state = await host.thread("thread").state();
-      const said = state === null ? [] : messagesOf(state).map((message) => `${message.role}: ${textOf(message)}`);
-      return new Response(said.join("\n"));
-    }
-    const ask = host.ask(await request.text());
-    const parts = ask[Symbol.asyncIterator]();
-    const encoder = new TextEncoder();
-    const body = new ReadableStream<Uint8Array>({
-      // Until there is something to be read: a `pull` that gives nothing is not called again.
-      pull: async (controller) => {
-        for (;;) {
-          const next = await parts.next();
-          if (next.done === true) return controller.close();
-          if (next.value.type === "text.delta") return controller.enqueue(encoder.encode(next.value.text));
-        }
+  constructor({ storage }: ObjectState, environment: Environment) {
+    const { MODEL_URL: baseURL, MODEL_KEY: apiKey = "none", MODEL: model = "any", WAKE_MS } = environment;
+    storage.sql.exec("CREATE TABLE IF NOT EXISTS notes (id TEXT PRIMARY KEY, note TEXT)");
+    const note = tool({
+      name: "note",
+      description: "Keeps a note for later.",
+      input: z.object({ note: z.string() }),
+      recovery: "rerun", // a call that is made again has the same key, and leaves one note
+      run: ({ note: text }, { idempotencyKey }) => {
+        storage.sql.exec("INSERT OR IGNORE INTO notes VALUES (?, ?)", idempotencyKey, text);
+        return "Noted.";
       },
     });
-    return new Response(body);
+    this.#storage = storage;
+    this.#wakeMs = Number(WAKE_MS ?? 30_000);
+    this.#host = createHost({
+      llm: openaiChat({ model, baseURL, apiKey }),
+      store: new ObjectStore(storage),
+      tools: [note],
+      machine: { overlap: { type: "queue", max: 16 } },
+    });
+  }
+
+  /** `GET` gives what was said, and the notes; `POST` asks, and shows what happens as server-sent events. */
+  async fetch(request: Request): Promise<Response> {
+    if (request.method === "GET") {
+      const state = await this.#host.thread().state();
+      const said =
+        state === null ? [] : messagesOf(state).map((message) => ({ role: message.role, text: textOf(message) }));
+      return Response.json({ said, notes: this.#storage.sql.exec("SELECT note FROM notes ORDER BY id").toArray() });
+    }
+    // A client that asks again under its key, since it lost the connection, gets the answer that there is.
+    const askId = request.headers.get("idempotency-key");
+    const input = await request.text();
+    await this.#wakeLater();
+    const ask = this.#host.ask(input, askId === null ? {} : { askId });
+    return new Response(streamOf(eventsOf(ask)), { headers: { "content-type": "text/event-stream" } });
+  }
+
+  /** An object that died in the middle of a turn is called by its alarm, and goes on. */
+  async alarm(): Promise<void> {
+    const { resumed, left } = await this.#host.resumeAll({ waitMs: 0 });
+    for (const { threadId, error } of left) console.error(threadId, error);
+    // As long as something is under way: an object that is called now and then is not put away either.
+    if (resumed.length + left.length > 0) await this.#wakeLater();
+  }
+
+  #wakeLater(): Promise<void> {
+    return this.#storage.setAlarm(Date.now() + this.#wakeMs);
   }
 }
+
+/** The parts of an ask by their types, and at last its `answer`, or an `error`. */
+const eventsOf = async function* (ask: AskHandle): AsyncGenerator<string, void> {
+  const event = (type: string, data: unknown): string => `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
+  try {
+    for await (const part of ask) yield event(part.type, part);
+    yield event("answer", (await ask).text);
+  } catch (error) {
+    yield event("error", error instanceof Error ? error.message : String(error));
+  }
+};
+
+/** A client that goes away stops the reading, and not the ask. */
+const streamOf = (texts: AsyncGenerator<string, void>): ReadableStream<Uint8Array> => {
+  const encoder = new TextEncoder();
+  return new ReadableStream({
+    pull: async (controller) => {
+      const { done, value } = await texts.next();
+      if (done === true) controller.close();
+      else controller.enqueue(encoder.encode(value));
+    },
+    cancel: () => void texts.return(undefined),
+  });
+};
 
 // oxlint-disable-next-line no-default-export -- what a worker is by its platform
 export default {

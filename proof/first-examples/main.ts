@@ -1,7 +1,8 @@
 // Installs the packed packages in an empty project, and runs what each README shows first, as it stands there, in the
-// Nodes that packages are for. Exits with 1 when one of them fails or prints nothing.
+// Nodes that packages are for, and in Deno and Bun where these are installed. Exits with 1 when one of them fails or
+// prints nothing.
 import { spawn } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { realpathSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import { ruleModel } from "@colloquy/runtime-test/models";
@@ -13,6 +14,7 @@ import { inFolder } from "../kit/folder.ts";
 import { nodeOf, nodes } from "../kit/node-release.ts";
 import { someOf } from "../kit/options.ts";
 import { count, printViolations, stopwatch } from "../kit/report.ts";
+import { placeProgram, placeTitle } from "../places/programs.ts";
 import { emptyProject } from "./empty-project.ts";
 import { type FirstExample, readFirstExamples } from "./read-examples.ts";
 
@@ -22,8 +24,13 @@ const secondsMax = 60;
 /** Stands in for OpenAI. */
 const model = ruleModel([{ name: "any", when: () => true, answer: () => "A line of people." }]);
 
-const runAll = async (versions: readonly string[]): Promise<void> => {
+type Place = (typeof places)[number];
+
+const places = [...nodes, "deno", "bun"] as const;
+
+const runAll = async (chosen: readonly Place[]): Promise<void> => {
   const seconds = stopwatch();
+  const runtimes = chosen.flatMap(runtimeOf);
   const examples = readFirstExamples(root).filter(({ name }) => {
     const isLeftOut = name === "runtime-restate" && process.env["COLLOQUY_RESTATE_URL"] === undefined;
     if (isLeftOut) console.log(`left out: ${name}, which needs a server of Restate (pnpm engines:install)`);
@@ -37,11 +44,10 @@ const runAll = async (versions: readonly string[]): Promise<void> => {
     );
     await using server = await loopbackServer({ model });
     const problems: string[] = [];
-    for (const version of versions) {
-      const node = nodeOf(version);
+    for (const runtime of runtimes) {
       for (const example of examples) {
-        const problem = await problemOf(node, example, project, server.url);
-        if (problem !== null) problems.push(`${example.name}, in Node ${version}: ${problem}`);
+        const problem = await problemOf(runtime.command, example, project, server.url);
+        if (problem !== null) problems.push(`${example.name}, in ${runtime.title}: ${problem}`);
       }
     }
     return problems;
@@ -49,21 +55,38 @@ const runAll = async (versions: readonly string[]): Promise<void> => {
   printViolations(failed);
   if (failed.length === 0)
     console.log(
-      `What ${count(examples.length, "README")} show first runs in an empty project, in Node ${versions.join(", ")}: ${seconds()} s.`,
+      `What ${count(examples.length, "README")} show first runs in an empty project, in ${runtimes.map(({ title }) => title).join(", ")}: ${seconds()} s.`,
     );
+};
+
+interface Runtime {
+  readonly title: string;
+  /** As it begins. */
+  readonly command: readonly [string, ...string[]];
+}
+
+/** None where its program is not installed, which is said. */
+const runtimeOf = (place: Place): readonly Runtime[] => {
+  if (place !== "deno" && place !== "bun") return [{ title: `Node ${place}`, command: [nodeOf(place)] }];
+  const program = placeProgram(place);
+  if (program === null) console.log(`left out: ${placeTitle(place)}, which is not installed (pnpm places:install)`);
+  if (program === null) return [];
+  const args = place === "deno" ? ["run", "--allow-all", "--cached-only", "--node-modules-dir=manual"] : ["run"];
+  return [{ title: placeTitle(place), command: [program, ...args] }];
 };
 
 /** Why an example does not run; null when it does. */
 const problemOf = async (
-  node: string,
+  [command, ...args]: readonly [string, ...string[]],
   { name, shows }: FirstExample,
   project: string,
   url: string,
 ): Promise<string | null> => {
   const file = join(project, `${name}.ts`);
   if ("program" in shows) writeFileSync(file, shows.program);
-  const what = "program" in shows ? [file] : [join(project, "node_modules/.bin/colloquy"), ...shows.command];
-  const child = spawn(node, what, {
+  const what =
+    "program" in shows ? [file] : [realpathSync(join(project, "node_modules/.bin/colloquy")), ...shows.command];
+  const child = spawn(command, [...args, ...what], {
     cwd: project,
     env: {
       ...callerEnvironment(),
@@ -92,6 +115,6 @@ const problemOf = async (
 
 await runCommand({
   name: "first-examples",
-  options: { node: someOf(nodes, `${nodes.join(", ")} (default: all of them)`) },
-  run: ({ node }) => runAll(node),
+  options: { in: someOf(places, `${places.join(", ")} (default: all of them that are installed)`) },
+  run: ({ in: chosen }) => runAll(chosen),
 });

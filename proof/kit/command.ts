@@ -82,10 +82,12 @@ const callOf = <Options extends OptionsByName>(
 };
 
 const usageOf = ({ name, options }: Pick<Command<OptionsByName>, "name" | "options">): string => {
-  const rows = Object.entries(options).map(([option, { kind, placeholder, about, repeats = false }]) => {
-    const term = kind === "positional" ? placeholder : `--${option}${kind === "switch" ? "" : ` ${placeholder}`}`;
-    return { term, about, synopsis: `[${term}]${repeats ? "..." : ""}` };
-  });
+  const rows = Object.entries(options).map(
+    ([option, { kind, placeholder, about, repeats = false, isRequired = false }]) => {
+      const term = kind === "positional" ? placeholder : `--${option}${kind === "switch" ? "" : ` ${placeholder}`}`;
+      return { term, about, synopsis: `${isRequired ? term : `[${term}]`}${repeats ? "..." : ""}` };
+    },
+  );
   const width = Math.max(...rows.map(({ term }) => term.length));
   const lines = rows.map(({ term, about }) => {
     const [first, ...others] = about.split("\n");

@@ -9,6 +9,8 @@ export interface Option<Value> {
   readonly about: string;
   /** May be given several times; of any other option the last one counts. */
   readonly repeats?: boolean;
+  /** For the usage: reading it fails when it was left out. */
+  readonly isRequired?: boolean;
   /** The value of what was given, which is nothing when the option was left out. @throws RangeError when it is invalid */
   readonly read: (given: readonly string[], name: string) => Value;
 }

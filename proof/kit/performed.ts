@@ -8,7 +8,7 @@ export interface Performed {
   readonly seq: number;
 }
 
-/** What was performed that the entries stored by then did not ask for, and of `once` what ran before its start was journalled. */
+/** Lists each effect that was performed before a stored entry asked for it, and each tool of `once` that ran before its start was journalled. */
 export const performedProblems = (
   states: readonly State[],
   performed: readonly Performed[],

@@ -1,7 +1,7 @@
 import { installedProgram, installProgram, type NpmProgram, thisSystem } from "../servers/npm-program.ts";
 
 /** A place that is not Node: a program that runs JavaScript. */
-export type PlaceName = "deno" | "workerd";
+export type PlaceName = "deno" | "bun" | "workerd";
 
 /** The path of a place's program; null until `pnpm places:install` has got it. */
 export const placeProgram = (name: PlaceName): string | null => installedProgram(places[name]);
@@ -16,6 +16,13 @@ const packagesOfDeno: Readonly<Record<string, string>> = {
   "darwin-arm64": "@deno/darwin-arm64",
 };
 
+const packagesOfBun: Readonly<Record<string, string>> = {
+  "linux-x64": "@oven/bun-linux-x64",
+  "linux-arm64": "@oven/bun-linux-aarch64",
+  "darwin-x64": "@oven/bun-darwin-x64",
+  "darwin-arm64": "@oven/bun-darwin-aarch64",
+};
+
 const packagesOfWorkerd: Readonly<Record<string, string>> = {
   "linux-x64": "@cloudflare/workerd-linux-64",
   "linux-arm64": "@cloudflare/workerd-linux-arm64",
@@ -25,6 +32,7 @@ const packagesOfWorkerd: Readonly<Record<string, string>> = {
 
 const places: Readonly<Record<PlaceName, NpmProgram>> = {
   deno: { name: "Deno", version: "2.9.6", package: packagesOfDeno[thisSystem], path: "deno" },
+  bun: { name: "Bun", version: "1.4.5", package: packagesOfBun[thisSystem], path: "bin/bun" },
   workerd: { name: "workerd", version: "1.20261117.1", package: packagesOfWorkerd[thisSystem], path: "bin/workerd" },
 };
 

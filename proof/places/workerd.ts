@@ -1,115 +1,108 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 
-import type { LlmHandler } from "@colloquy/host";
-import { textOf } from "@colloquy/machine";
-import { loopbackServer } from "@colloquy/runtime-test/server";
 import { rolldown } from "rolldown";
 
-import { inFolder } from "../kit/folder.ts";
+import { type Fault, seedFault } from "./worker-faults.ts";
 
-/**
- * Asks the example's worker, kills its process in the middle of the second turn, and starts it again on the same disk: the
- * turn comes to its end, each question and each answer is there once, and the first model call is not made again.
- */
-export const inWorkerd = (root: string, program: string): Promise<readonly string[]> =>
-  inFolder("workerd", async (folder) => {
+/** What is run in workerd, and where its objects have their storage. */
+export interface WorkerOptions {
+  readonly root: string;
+  /** The program itself. */
+  readonly program: string;
+  /** The worker's source, from the root. */
+  readonly entry: string;
+  /** For what is put together here, and for the storage of objects. */
+  readonly folder: string;
+  /** Other modules in the place of some, by what imports call them. */
+  readonly alias?: Readonly<Record<string, string>>;
+  /** A mistake to build into the example. */
+  readonly fault?: Fault | null;
+  /** What is changed in the example's configuration. */
+  readonly configure?: (text: string) => string;
+}
+
+/** A worker with the configuration of the example: its process is started, killed, and started again on the same disk. */
+export class Workerd {
+  readonly #options: WorkerOptions;
+  readonly #environment: Readonly<Record<string, string>>;
+  #child: ChildProcess | null = null;
+  #listens = Promise.withResolvers<string>();
+
+  private constructor(options: WorkerOptions, environment: Readonly<Record<string, string>>) {
+    this.#options = options;
+    this.#environment = environment;
+  }
+
+  /** Bundles the worker as a user's tool does, and starts it. */
+  static async start(options: WorkerOptions, environment: Readonly<Record<string, string>> = {}): Promise<Workerd> {
+    const { root, entry, folder, alias = {}, fault = null, configure = (text) => text } = options;
     const bundle = await rolldown({
-      input: join(root, "examples/25-cloudflare-worker/worker.ts"),
+      input: join(root, entry),
       platform: "browser",
+      external: [/^node:/],
+      resolve: { alias },
+      plugins: fault === null ? [] : [seedFault(fault)],
     });
     await bundle.write({ file: join(folder, "worker.js"), format: "es", codeSplitting: false });
     await bundle.close();
-    copyFileSync(join(root, "examples/25-cloudflare-worker/config.capnp"), join(folder, "config.capnp"));
-    mkdirSync(join(folder, "disk"));
-    const model = new HeldModel();
-    await using server = await loopbackServer({ model: model.handler });
-    const start = (): Promise<Started> => startWorkerd(program, folder, server.url);
-    const first = await start();
-    const answer = await (
-      await fetch(first.url, { method: "POST", body: "First?", signal: AbortSignal.timeout(patienceMs) })
-    ).text();
-    model.holds = true;
-    const cut = fetch(first.url, { method: "POST", body: "Second?" }).then(
-      (response) => response.text(),
-      () => "the process died",
-    );
-    void cut.catch(() => {});
-    await model.called;
-    first.child.kill("SIGKILL");
-    await once(first.child, "exit");
-    model.holds = false;
-    const second = await start();
-    try {
-      const third = await (
-        await fetch(second.url, { method: "POST", body: "Third?", signal: AbortSignal.timeout(patienceMs) })
-      ).text();
-      const said = await (await fetch(second.url, { signal: AbortSignal.timeout(patienceMs) })).text();
-      const expected = ["First?", "Second?", "Third?"].flatMap((text) => [`user: ${text}`, `assistant: on ${text}`]);
-      return [
-        ...(answer === "on First?" ? [] : [`the first answer is ${answer}`]),
-        ...(third === "on Third?" ? [] : [`the third answer is ${third}`]),
-        ...(said === expected.join("\n") ? [] : [`what was said is\n${said}`]),
-        ...(model.calls.join() === "First?,Second?,Second?,Third?"
-          ? []
-          : [`the model was asked ${model.calls.join()}`]),
-      ];
-    } finally {
-      second.child.kill("SIGKILL");
-    }
-  });
+    const config = readFileSync(join(root, "examples/25-cloudflare-worker/config.capnp"), "utf8");
+    writeFileSync(join(folder, "config.capnp"), configure(config));
+    mkdirSync(join(folder, "disk"), { recursive: true });
+    const workerd = new Workerd(options, environment);
+    await workerd.again();
+    return workerd;
+  }
 
-const patienceMs = 20_000;
+  /** Where it listens, once it does: after a death, the next process. */
+  get url(): Promise<string> {
+    return this.#listens.promise;
+  }
 
-interface Started {
-  readonly child: ChildProcess;
-  /** Of one thread. */
-  readonly url: string;
+  /** Starts the process. */
+  async again(): Promise<void> {
+    const { program, folder } = this.#options;
+    const args = ["serve", join(folder, "config.capnp"), `--directory-path=disk=${join(folder, "disk")}`];
+    const child = spawn(program, [...args, "--control-fd=3"], {
+      env: this.#environment,
+      stdio: ["ignore", "inherit", "pipe", "pipe"],
+    });
+    this.#child = child;
+    // What it notes about its own alarms is for those who build it.
+    if (child.stderr !== null)
+      createInterface(child.stderr).on("line", (line) => {
+        if (!line.includes("NOSENTRY")) console.error(line);
+      });
+    this.#listens.resolve(await listening(child));
+  }
+
+  /** As a machine that fails: nothing in the process gets to do anything more. */
+  async kill(): Promise<void> {
+    const child = this.#child;
+    if (child === null) return;
+    this.#child = null;
+    this.#listens = Promise.withResolvers();
+    const exit = once(child, "exit");
+    child.kill("SIGKILL");
+    await exit;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
+  }
 }
 
 /** It says at which port it listens. */
-const startWorkerd = async (program: string, folder: string, modelUrl: string): Promise<Started> => {
-  const args = [
-    "serve",
-    join(folder, "config.capnp"),
-    `--directory-path=disk=${join(folder, "disk")}`,
-    "--control-fd=3",
-  ];
-  const child = spawn(program, args, {
-    env: { MODEL_URL: modelUrl },
-    stdio: ["ignore", "inherit", "inherit", "pipe"],
-  });
+const listening = async (child: ChildProcess): Promise<string> => {
   // The fourth of `stdio`, which is a pipe to be read.
   const control = child.stdio[3] as Readable;
   for await (const chunk of control) {
     const [, port] = /"socket":"http","port":(\d+)/.exec(String(chunk)) ?? [];
-    if (port !== undefined) return { child, url: `http://127.0.0.1:${port}/ada` };
+    if (port !== undefined) return `http://127.0.0.1:${port}`;
   }
   throw new Error("workerd ended before it listened");
 };
-
-/** Answers with the question, and holds its answers while it is told to. */
-class HeldModel {
-  holds = false;
-  readonly calls: string[] = [];
-  readonly #called = Promise.withResolvers<void>();
-
-  /** A call came while it held. */
-  get called(): Promise<void> {
-    return this.#called.promise;
-  }
-
-  readonly handler: LlmHandler = async ({ messages }) => {
-    const newest = messages.at(-1);
-    const question = newest === undefined ? "" : textOf(newest);
-    this.calls.push(question);
-    if (this.holds) {
-      this.#called.resolve();
-      await new Promise(() => {});
-    }
-    return { type: "completed", reply: { content: `on ${question}` }, finishReason: "stop" };
-  };
-}

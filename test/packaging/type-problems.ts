@@ -12,7 +12,7 @@ const problemsOf = async (tarball: string): Promise<readonly unknown[]> => {
     : ["it has no types"];
 };
 
-/** What is meant: there are no CommonJS modules, and no resolution of before there were `exports`. */
+/** These problems are meant: there are no CommonJS modules, and no resolution from before there were `exports`. */
 const isOfModulesAlone = (problem: Problem): boolean =>
   problem.kind === "CJSResolvesToESM" || ("resolutionKind" in problem && problem.resolutionKind === "node10");
 

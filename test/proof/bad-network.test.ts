@@ -5,7 +5,7 @@ import { withPostgres } from "../../packages/runtime-node/test/stores/postgres/s
 import { withRedis } from "../../packages/runtime-node/test/stores/redis/server.ts";
 
 /**
- * What is wrong with the first of some networks that shows the fault. About two in three do, and on some machines fewer:
+ * The violations on the first of some networks that shows the fault. About two in three do, and on some machines fewer:
  * an answer has to be lost at the right moment. Forty seldom all miss it, and one of the first ends the search.
  */
 const violationsOf = async (target: Target): Promise<string> => {

@@ -99,6 +99,7 @@ withBrowser("a page of what strangers wrote", ({ open }) => {
       await page.getByRole("dialog").locator(".message").first().waitFor();
       await isText(page);
       await page.keyboard.press("Escape");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
     }
     await page.getByLabel("Search").fill("script");
     await page.keyboard.press("Enter");
@@ -175,7 +176,7 @@ withBrowser("a thread of 10,000 turns", ({ open }) => {
 
     test("from its beginning to its end, in the timeline, in the tree and in the prompt", async () => {
       const { page, problems } = await open(`${served.url}/studio#thread=long&pane=journal&seq=0`);
-      const scrolled = async (list: string, row: string, share: number): Promise<string> => {
+      const scrolled = async (list: string, row: string, share: number, shows: string): Promise<void> => {
         await page
           .getByRole("listbox", { name: list })
           .evaluate(
@@ -197,20 +198,20 @@ withBrowser("a thread of 10,000 turns", ({ open }) => {
               })),
           )
           .toBe(true);
+        await expect.poll(async () => (await shown.allTextContents()).join("\n")).toContain(shows);
         expect(await page.locator(".row").count()).toBeLessThan(200);
-        return (await shown.allTextContents()).join("\n");
       };
       await page.locator(".entry").first().waitFor();
-      expect(await scrolled("Timeline", ".entry", 0.5)).toContain("question 5000:");
-      expect(await scrolled("Timeline", ".entry", 1)).toContain("How long is this by now?");
+      await scrolled("Timeline", ".entry", 0.5, "question 5000:");
+      await scrolled("Timeline", ".entry", 1, "How long is this by now?");
       await page.getByRole("tab", { name: "tree" }).click();
       await page.locator(".branch").first().waitFor();
-      expect(await scrolled("Tree of turns", ".branch", 0.5)).toContain("question 5000:");
+      await scrolled("Tree of turns", ".branch", 0.5, "question 5000:");
       await page.keyboard.press("G");
       await page.getByRole("tab", { name: "prompt" }).click();
       await page.locator(".unit").first().waitFor();
       expect(await page.locator(".legend").textContent()).toMatch(/19,9\d\d left out/);
-      expect(await scrolled("Units of the thread", ".unit", 1)).toContain("How long is this by now?");
+      await scrolled("Units of the thread", ".unit", 1, "How long is this by now?");
       expect(problems).toEqual([]);
     });
   });

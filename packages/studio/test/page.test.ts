@@ -1,4 +1,5 @@
 import { sqliteStore } from "@colloquy/runtime-node";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { fitsAcross, withBrowser } from "./kit/browser.ts";
 import { type ServedStudio, serveStudio } from "./kit/served.ts";
@@ -21,6 +22,9 @@ withBrowser("the page", ({ open }) => {
 
   const at = (place: string): string => `${served.url}/studio#${place}`;
 
+  /** Keys go from entry to entry once the page knows how many the thread has. */
+  const untilCounted = (page: Page): Promise<void> => page.getByText(/^\d+ entries, \d+ turns?,/).waitFor();
+
   test("threads are listed, and one that any process begins or goes on with is shown at once", async () => {
     const { page, problems } = await open(at(""));
     await page.getByText("trip", { exact: true }).waitFor();
@@ -38,6 +42,7 @@ withBrowser("the page", ({ open }) => {
     await page.getByRole("option").filter({ hasText: "What is the weather like" }).click();
     await page.locator('.chart .lit[data-state="responding"]').waitFor();
     expect(await page.locator('.chart .lit[data-state="awaiting_llm"]').count()).toBe(1);
+    await untilCounted(page);
     await page.keyboard.press("j");
     await page.locator('.chart .lit[data-state="running"]').waitFor();
     expect(await page.locator('.chart .was[data-state="responding"]').count()).toBe(1);
@@ -184,6 +189,7 @@ withBrowser("the page", ({ open }) => {
       await page.locator(".thread.open").waitFor();
     }
     await page.locator(".selected .entry").waitFor();
+    await untilCounted(page);
     await press("l", "g", "j");
     await page.getByText("entry 1", { exact: false }).first().waitFor();
     await page.waitForURL(/seq=1\b/);
@@ -200,10 +206,11 @@ withBrowser("the page", ({ open }) => {
     await press("?");
     await page.getByRole("dialog").locator("tr").first().waitFor();
     expect(await page.getByRole("dialog").locator("tr").count()).toBeGreaterThan(15);
-    await press("j");
-    await page.waitForURL(/seq=4\b/);
-    await press("Escape");
+    const before = await page.evaluate(() => location.hash);
+    // What stands before the page has the keys, that which closes it too.
+    await press("j", "Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
+    expect(await page.evaluate(() => location.hash)).toBe(before);
     expect(problems).toEqual([]);
   });
 
@@ -220,9 +227,11 @@ withBrowser("the page", ({ open }) => {
           .waitFor();
         await fitsAcross(page);
       }
-      await page.locator(".branch").first().click();
-      for (const tab of ["state", "prompt", "said", "compare"]) {
+      await page.locator(".branch").filter({ hasText: "head" }).click();
+      const shown = { state: ".chart .state.lit", prompt: ".unit", said: ".message", compare: ".detail .note" };
+      for (const [tab, content] of Object.entries(shown)) {
         await page.getByRole("tab", { name: tab }).click();
+        await page.locator(content).first().waitFor();
         await fitsAcross(page);
       }
       expect(problems).toEqual([]);

@@ -76,19 +76,32 @@ modes() { stty -a | tr ' ;' '\\n' | grep -E '^-?(icanon|echo|isig|icrnl|opost)$'
     await this.until(shows);
   }
 
-  /** Answers an approval that is on the screen: a key counts when none came for half a second. */
-  async answer(key: string, shows: string | RegExp): Promise<void> {
-    await setTimeout(600);
-    this.terminal.type(key);
-    await this.until(shows);
+  /**
+   * Answers an approval that is on the screen, with an empty input. A key counts when none came for half a second by the
+   * clock of the program; one that is typed into the input instead came too early: it is taken out, and pressed again
+   * after a longer pause.
+   */
+  async answer(key: string, shows: RegExp): Promise<void> {
+    for (let pauseMs = 500; ; pauseMs *= 2) {
+      await setTimeout(pauseMs);
+      this.terminal.type(key);
+      await this.until(new RegExp(`${shows.source}|^> ${key}$`, "m"));
+      if (shows.test(this.#screen())) return;
+      this.press("backspace");
+      await this.untilInput("");
+    }
   }
 
   /** Resolves when this is on the screen; no row of it ends with a space. */
   async until(shows: string | RegExp): Promise<void> {
-    await this.terminal.until((screen) => {
-      const shown = trimmed(screen.split("\n")).join("\n");
+    await this.terminal.until(() => {
+      const shown = this.#screen();
       return typeof shows === "string" ? shown.includes(shows) : shows.test(shown);
     });
+  }
+
+  #screen(): string {
+    return trimmed(this.terminal.cells.screen()).join("\n");
   }
 
   press(...names: readonly string[]): void {

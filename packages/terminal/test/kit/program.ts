@@ -10,12 +10,15 @@ let port: ScreenPort | null = null;
 const commands: Record<string, (rest: string) => void> = {
   /** Streams so many deltas of four characters at 1,000 a second, in paragraphs, and says what that took of the processor. */
   stream: (rest) => void stream(Number(rest)),
-  /** Says, once all is drawn, what would wake the process. */
-  idle: () =>
-    void setTimeout(() => {
-      conversation.finish(`timers: ${process.getActiveResourcesInfo().filter((name) => name === "Timeout").length}`);
+  /** Says so once nothing would wake the process. */
+  idle: () => {
+    const look = setInterval(() => {
+      if (process.getActiveResourcesInfo().includes("Timeout")) return;
+      clearInterval(look);
+      conversation.finish("no timer");
       conversation.changed();
-    }, 200).unref(),
+    }, 200).unref();
+  },
   pid: () => conversation.finish(`pid of ${process.env["RUN"]}=${process.pid}.`),
   throw: () => {
     throw new Error("thrown by a key");

@@ -29,10 +29,8 @@ describe("the terminal is as it was before, whatever the end", () => {
   };
 
   const expectRestored = async (): Promise<void> => {
-    await shell.until(`left ${runs}`);
-    await shell.until("tty\n$");
-    const screen = shell.cells.screen().join("\n");
-    expect(screen).toMatch(/^isig icanon echo tty$/m);
+    await shell.until(leftBy(runs));
+    expect(leftBy(runs).exec(shell.cells.screen().join("\n"))?.[1]).toBe("isig icanon echo tty");
     expect(shell.cells.isAlternate).toBe(false);
     const { raw } = shell.cells;
     const since = raw.slice(raw.lastIndexOf("\x1b[>1u"));
@@ -93,8 +91,7 @@ describe("the terminal is as it was before, whatever the end", () => {
   test("what something else stopped takes the terminal back from the shell", { timeout: 120_000 }, async () => {
     await begun();
     process.kill(await pidOf(), "SIGSTOP");
-    await shell.until(`left ${runs}`);
-    await shell.until("tty\n$");
+    await shell.until(leftBy(runs));
     const before = shell.cells.raw.length;
     run("fg");
     await shell.until(() => shell.cells.raw.slice(before).includes("\x1b[>1u"));
@@ -104,6 +101,9 @@ describe("the terminal is as it was before, whatever the end", () => {
     await expectRestored();
   });
 });
+
+/** What a run left the terminal like, and the prompt below that; runs before it are on the screen as well. */
+const leftBy = (run: number): RegExp => new RegExp(`^left ${run}\\n(.* tty)\\n\\$`, "m");
 
 test("where no shell had the terminal meanwhile, nothing is left of what was drawn", { timeout: 120_000 }, async () => {
   const terminal = new TerminalProcess(program);

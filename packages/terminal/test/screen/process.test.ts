@@ -2,24 +2,26 @@ import { expect, test } from "vitest";
 import { program, TerminalProcess } from "../kit/terminal-process.ts";
 
 test(
-  "in a real terminal: keys cut anywhere, pastes of 5,000 characters, a view, a clipboard; and no timer when idle",
+  "in a real terminal: characters cut anywhere, pastes of 5,000 characters, a view, a clipboard; and no timer when idle",
   { timeout: 120_000 },
   async () => {
     const terminal = new TerminalProcess(program, { columns: 60, rows: 20 });
     await terminal.until("idle");
-    terminal.type(...bytes("日本👩‍👩‍👧‍👦é\x1b[D"));
+    // Sequences are whole: an escape that comes alone is that key after a moment, which a busy machine may take between two.
+    terminal.type(...bytes("日本👩‍👩‍👧‍👦é"), "\x1b[D");
     await terminal.until("last key left");
     expect(terminal.cells.screen()[terminal.cells.cursor().row]).toBe("> 日本👩‍👩‍👧‍👦é");
     terminal.type("\r");
     await terminal.until("asked 日本👩‍👩‍👧‍👦é");
 
     const text = Array.from({ length: 100 }, (_, line) => `${line} `.padEnd(49, "y")).join("\n");
-    terminal.type(...bytes("\x1b[200~"), text.slice(0, 3000), text.slice(3000), ...bytes("\x1b[201~"));
+    terminal.type("\x1b[200~", text.slice(0, 3000), text.slice(3000), ...bytes("\x1b[201~"));
     await terminal.until(`pasted ${text.length}`);
     terminal.type(...Array.from({ length: 100 }, () => "\x7f"), "\r");
     await terminal.until("asked 0");
     terminal.type(`${text}!`);
-    await terminal.until((screen) => /pasted \d+/.test(screen) || screen.includes("!"));
+    // It comes in several pieces, and Enter behind the last of them.
+    await terminal.until("!");
     terminal.type("\r");
     await terminal.until((screen) => screen.split("asked 0").length > 2);
 
@@ -41,7 +43,7 @@ test(
     await terminal.until("copied: false");
 
     terminal.type("idle\r");
-    await terminal.until("timers: 0");
+    await terminal.until("no timer");
     terminal.type("\x04");
     expect(await terminal.exited).toMatchObject({ exitCode: 0 });
     expect(terminal.cells.raw).not.toMatch(clearing);

@@ -70,7 +70,7 @@ const nothing: Decided = {};
 const fits = (problem: string | null): Either.Either<Refusal, Decided> =>
   problem === null ? Either.right(nothing) : refuse("invalid", problem);
 
-/** What is sent next may be the system message alone, where nothing else was said; then it can't be taken away. */
+/** The next prompt may be the system message alone, where nothing else was said; then it can't be taken away. */
 const decideSystem = (data: ConversationData, event: SystemChange): Either.Either<Refusal, Decided> => {
   const turn = turnAnswering(data);
   const { conversation } = data;

@@ -60,7 +60,7 @@ const clearing = (before: UnitPosition): Shrink => ({
   before,
 });
 
-/** Where the last cut cleared to, as long as no more than the slack has come since, and to clear more would not help; null for nothing to clear. */
+/** The position up to which the last cut cleared, as long as no more than the slack has come since, and to clear more would not help; null for nothing to clear. */
 const clearBefore = (input: PolicyInput, keep: number, slack: number, pressed: boolean): UnitPosition | null => {
   const { history, lastCut } = input;
   const unseen = openUnits(history).some(({ kind }) => kind === "round") ? 1 : 0;

@@ -1,0 +1,121 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { keyFilter } from "../../src/secrets/key-filter.ts";
+
+const key = "sk-test-key-0123456789";
+const header = "azure+secret/1==";
+
+describe("a filter of keys", () => {
+  const letters = fc.constantFrom("a", "b");
+  const word = fc.string({ unit: letters, minLength: 8, maxLength: 12 });
+  const keys = fc.array(word, { minLength: 1, maxLength: 3 });
+  /** Texts of keys, of parts of them, and of what is between. */
+  const textFrom = (known: readonly string[]) =>
+    fc
+      .array(
+        fc.oneof(
+          fc.constantFrom(...known),
+          fc.tuple(fc.constantFrom(...known), fc.nat(12)).map(([each, length]) => each.slice(0, length)),
+          fc.string({ unit: letters, maxLength: 3 }),
+          fc.constant("-"),
+        ),
+        { maxLength: 6 },
+      )
+      .map((parts) => parts.join(""));
+
+  test("shows no key, and in pieces the same as in one", () => {
+    fc.assert(
+      fc.property(
+        keys.chain((known) => fc.tuple(fc.constant(known), textFrom(known), fc.array(fc.nat(40), { maxLength: 8 }))),
+        ([known, text, cuts]) => {
+          const filter = keyFilter(known);
+          const whole = filter.text(text);
+          for (const each of known) expect(whole).not.toContain(each);
+          const pieces = filter.walk().pieces();
+          const ends = [...new Set(cuts.map((cut) => cut % (text.length + 1)))].sort((a, b) => a - b);
+          const shown = [...ends, text.length].map((end, index) => pieces.push(text.slice(ends[index - 1] ?? 0, end)));
+          expect(shown.join("") + pieces.end()).toBe(whole);
+        },
+      ),
+      { seed: 9, numRuns: 1000 },
+    );
+  });
+
+  test("shows no more than five characters of a key that is cut over any texts, in pieces the same as in one", () => {
+    const filler = fc.constantFrom("", "look", "call 1", "and: ");
+    fc.assert(
+      fc.property(
+        fc.string({ unit: fc.constantFrom("a", "b", "k", "-"), minLength: 8, maxLength: 40 }),
+        fc.uniqueArray(fc.integer({ min: 1, max: 39 }), { minLength: 1, maxLength: 4 }),
+        fc.array(filler, { minLength: 5, maxLength: 5 }),
+        fc.array(fc.constantFrom("", "q", "words", '{"at":"x"}'), { minLength: 5, maxLength: 5 }),
+        (secret, cutsAt, [before = "", after = ""], between) => {
+          const cuts = cutsAt.map((at) => 1 + (at % (secret.length - 1))).toSorted((a, b) => a - b);
+          const ends = [...new Set(cuts), secret.length];
+          const texts = ends.flatMap((end, index) => {
+            const piece = secret.slice(ends[index - 1] ?? 0, end);
+            const isLast = index === ends.length - 1;
+            return [`${index === 0 ? before : ""}${piece}${isLast ? `=${after}` : ""}`, between[index] ?? ""];
+          });
+          const shown = keyFilter([secret]).json(texts);
+          const [walk, inPieces] = [keyFilter([secret]).walk(), (text: string): string[] => Array.from(text)];
+          expect(
+            texts.map((text) => {
+              const pieces = walk.pieces();
+              return inPieces(text).map(pieces.push).join("") + pieces.end();
+            }),
+          ).toEqual(shown);
+          const isRight = ends.map((end, index) => {
+            const text = shown[2 * index] ?? "";
+            if (end < 6) return text.endsWith(secret.slice(ends[index - 1] ?? 0, end));
+            if (index === 0) return text === `${before}[redacted]`;
+            return end === secret.length ? text === `[redacted]=${after}` : text.startsWith("[redacted]");
+          });
+          expect([shown, isRight]).toEqual([shown, ends.map(() => true)]);
+        },
+      ),
+      { seed: 9, numRuns: 500 },
+    );
+  });
+
+  test("leaves what begins a key of a provider to a tool that looks for it", () => {
+    const given = ["toolu_1", "grep", '{"pattern":"sk-proj-"}', "{}", "key"];
+    expect(keyFilter(["sk-proj-0123456789abcdefghij"]).json(given)).toBe(given);
+  });
+
+  test.each([
+    ["as PHP writes a slash", "aws/secret/1==", String.raw`{"q":"aws\/secret\/1=="}`],
+    ["as .NET writes a plus", header, String.raw`{"q":"azure\u002Bsecret/1=="}`],
+    [
+      "in full",
+      key,
+      `[{"${Array.from(key, (letter) => String.raw`\u00${letter.charCodeAt(0).toString(16)}`).join("")}":1}]`,
+    ],
+  ])("takes out a key behind the escapes of JSON: %s", (_, secret, written) => {
+    const filter = keyFilter([secret]);
+    expect(JSON.parse(written)).not.toBe(null);
+    expect(filter.text(written)).toMatch(/"\[redacted\]"/);
+    expect(filter.json({ arguments: written }).arguments).toMatch(/"\[redacted\]"/);
+    const innocent = String.raw`{"q":"a\/b \u002B \\u002B \"\n${secret.slice(0, 5)}"}`;
+    expect(filter.json({ arguments: innocent }).arguments).toBe(innocent);
+    const mixed = String.raw`{"p":"C:\\u0041 \"\n\u0022","q":` + written + "}";
+    expect(JSON.parse(filter.text(mixed))).toMatchObject({ p: JSON.parse(String.raw`"C:\\u0041 \"\n\u0022"`) });
+  });
+
+  test("gives back the value itself where there is nothing to take out", () => {
+    const value = { a: ["words", 1, null, { b: true }] };
+    expect(keyFilter([key]).json(value)).toBe(value);
+    expect(keyFilter([key]).json({ [key]: [{ a: key }] })).toEqual({ "[redacted]": [{ a: "[redacted]" }] });
+  });
+
+  test("shows at once what can't become a key", () => {
+    const pieces = keyFilter([key]).walk().pieces();
+    expect(["It ", "is sk", "y", " blue: sk-t", "ea"].map((piece) => pieces.push(piece))).toEqual([
+      "It ",
+      "is ",
+      "sky",
+      " blue: ",
+      "sk-tea",
+    ]);
+  });
+});

@@ -1,0 +1,31 @@
+// In Deno or Bun, a process of its own each time: `conversation.ts PLACE MODEL_URL [QUESTION]`. Asks a model over HTTP, with
+// a tool, on a store; without a question it goes on with what a process that died has left. Prints what was said.
+import { argv } from "node:process";
+
+import { tool } from "@colloquy/host";
+import { messagesOf, textOf } from "@colloquy/machine";
+import { createHost, openaiChat } from "@colloquy/runtime-node";
+import { z } from "zod";
+
+import { openStore, type StorePlace } from "../kit/places.ts";
+
+const [place, baseURL, question] = argv.slice(2);
+const weather = tool({
+  name: "weather",
+  description: "The weather in a city.",
+  input: z.object({ city: z.string() }),
+  run: ({ city }) => `Rain in ${city}.`,
+});
+// Written by `conversation-elsewhere.ts`.
+const store = openStore(JSON.parse(place ?? "") as StorePlace);
+const llm = openaiChat({ model: "any", apiKey: "none", ...(baseURL !== undefined && { baseURL }) });
+// With a name of its own it need not wait for the lease of the process that died.
+const host = createHost({ llm, tools: [weather], store, owner: "elsewhere" });
+if (question === undefined) {
+  const { resumed } = await host.resumeAll();
+  for (const { turn } of resumed) await turn;
+} else await host.ask(question, { threadId: "ada" });
+const state = await host.thread("ada").state();
+for (const message of state === null ? [] : messagesOf(state)) console.log(`${message.role}: ${textOf(message)}`);
+await host.close();
+await store.close();

@@ -1,0 +1,48 @@
+import { z } from "zod";
+
+/** How long anything is waited for: much longer than it takes, so that it ends when nothing comes. */
+export const patienceMs = 30_000;
+
+/** What a thread of the example's worker has. */
+export type Said = z.infer<typeof saidSchema>;
+
+const saidSchema = z.object({
+  said: z.array(z.object({ role: z.string(), text: z.string() })),
+  notes: z.array(z.object({ note: z.string() })),
+});
+
+/** What was said on a thread so far. */
+export const saidOn = async (url: string, thread: string): Promise<Said> => {
+  const response = await fetch(`${url}/${thread}`, { signal: AbortSignal.timeout(patienceMs) });
+  return saidSchema.parse(await response.json());
+};
+
+interface Question {
+  readonly thread: string;
+  readonly text: string;
+  readonly key: string;
+  /** Whether the client goes away with the first event, which says that the question is stored. */
+  readonly leaves?: boolean;
+}
+
+/**
+ * Asks, and gives the answer; null where the client went away as it was to. Throws a `TypeError` where the connection ends
+ * before the answer, as `fetch` does, and an `Error` with what the worker says where it refuses.
+ */
+export const askOn = async (url: string, { thread, text, key, leaves = false }: Question): Promise<string | null> => {
+  const headers = { "idempotency-key": key };
+  const signal = AbortSignal.timeout(patienceMs);
+  const response = await fetch(`${url}/${thread}`, { method: "POST", body: text, headers, signal });
+  if (response.body === null || !response.ok) throw new Error(`${response.status} ${await response.text()}`);
+  let read = "";
+  for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+    read += chunk;
+    // Leaving the loop cancels the body, which closes the connection.
+    if (leaves && read.includes("\n\n")) return null;
+  }
+  const [, type, data] = /event: (answer|error)\ndata: (.*)\n\n$/.exec(read) ?? [];
+  if (data === undefined) throw new TypeError("the connection ended before the answer");
+  const value = z.string().parse(JSON.parse(data));
+  if (type === "error") throw new Error(value);
+  return value;
+};

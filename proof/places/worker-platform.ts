@@ -1,0 +1,107 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { rolldown } from "rolldown";
+import { z } from "zod";
+
+import { inMemoryFolder } from "./memory-folder.ts";
+import { patienceMs } from "./worker-client.ts";
+import { Workerd } from "./workerd.ts";
+
+/** What loads in a worker that has nothing of Node. */
+const withoutNode = [
+  "datasets",
+  "dialogue",
+  "host",
+  "interchange",
+  "langchain",
+  "machine",
+  "opensearch",
+  "runtime-browser",
+  "runtime-node/openai",
+  "server",
+  "telemetry",
+  "templates",
+  "tokens",
+] as const;
+
+/** What loads in one with Node's modules as well, which workers of Cloudflare have from 2026-08-04 on. */
+const withNode = ["agents", "mcp", "sessions", "studio"] as const;
+
+/** What loads in neither: its stores are those of a computer. */
+const nowhere = ["runtime-node"] as const;
+
+/**
+ * Loads packages in workerd with Node's modules and without them, by the flags and dates that decide it: what is there, and
+ * what loads, is what the page says.
+ */
+export const platformOfWorker = (root: string, program: string): Promise<readonly string[]> =>
+  inMemoryFolder(async (folder) => {
+    const modules = [...withoutNode, ...withNode, ...nowhere];
+    for (const module of modules) await bundle(root, module, folder);
+    const problems: string[] = [];
+    for (const { setting, hasNode } of settings) {
+      const entry = "proof/places/platform-worker.ts";
+      const configure = (text: string): string => configured(text, modules, setting);
+      await using workerd = await Workerd.start({ root, program, entry, folder, configure }, { MODEL_URL: "bound" });
+      const url = await workerd.url;
+      const has = hasSchema.parse(JSON.parse(await read(url)));
+      const loaded = await Promise.all(modules.map((module) => read(`${url}/${fileOf(module)}`)));
+      const expected: readonly string[] = hasNode ? [...withoutNode, ...withNode] : withoutNode;
+      problems.push(
+        ...Object.entries(has).flatMap(([what, isThere]) =>
+          isThere === hasNode ? [] : [`${setting}: ${what} is ${isThere ? "" : "not "}there`],
+        ),
+        ...modules.flatMap((module, index) =>
+          (loaded[index] === "") === expected.includes(module)
+            ? []
+            : [`${setting}: ${module} ${loaded[index] === "" ? "loads" : `does not load: ${loaded[index]}`}`],
+        ),
+      );
+    }
+    return problems;
+  });
+
+const settings = [
+  { setting: `compatibilityDate = "2026-08-04"`, hasNode: true },
+  { setting: `compatibilityDate = "2026-08-03"`, hasNode: false },
+  { setting: `compatibilityDate = "2026-08-03", compatibilityFlags = ["nodejs_compat"]`, hasNode: true },
+  {
+    setting: `compatibilityDate = "2026-11-01", compatibilityFlags = ["no_nodejs_compat", "no_nodejs_compat_v2"]`,
+    hasNode: false,
+  },
+] as const;
+
+/** The configuration of the example with modules beside the worker. */
+const configured = (text: string, modules: readonly string[], setting: string): string =>
+  text
+    .replace(/compatibilityDate = "[^"]*"/, setting)
+    .replace(/(?<=modules = \[.*)\]/, `${modules.map((module) => `, ${embedded(fileOf(module))}`).join("")}]`);
+
+const embedded = (file: string): string => `(name = "${file}", esModule = embed "${file}")`;
+
+const fileOf = (module: string): string => `${module.replace("/", "-")}.js`;
+
+/** As a user's tool does. */
+const bundle = async (root: string, module: string, folder: string): Promise<void> => {
+  const [name = "", ...path] = module.split("/");
+  const manifest = readFileSync(join(root, "packages", name, "package.json"), "utf8");
+  const { exports } = manifestSchema.parse(JSON.parse(manifest));
+  const source = exports[[".", ...path].join("/")];
+  const bundled = await rolldown({
+    input: join(root, "packages", name, source ?? ""),
+    platform: "browser",
+    external: [/^node:/],
+    // What it warns of is seen when the module is loaded.
+    logLevel: "silent",
+  });
+  await bundled.write({ file: join(folder, fileOf(module)), format: "es", codeSplitting: false });
+  await bundled.close();
+};
+
+const manifestSchema = z.object({ exports: z.record(z.string(), z.string()) });
+
+const hasSchema = z.record(z.string(), z.boolean());
+
+const read = async (url: string): Promise<string> =>
+  (await fetch(url, { signal: AbortSignal.timeout(patienceMs) })).text();

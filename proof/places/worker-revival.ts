@@ -1,0 +1,73 @@
+import type { LlmHandler } from "@colloquy/host";
+import { textOf } from "@colloquy/machine";
+import { loopbackServer } from "@colloquy/runtime-test/server";
+
+import { inFolder } from "../kit/folder.ts";
+import { askOn, patienceMs, saidOn } from "./worker-client.ts";
+import type { Fault } from "./worker-faults.ts";
+import { Workerd } from "./workerd.ts";
+
+/**
+ * Kills workerd in the middle of the second turn, starts it again on the same disk, and asks it nothing: the object is called
+ * by its alarm and the turn comes to its end, with each question and each answer once. Then it is asked again.
+ */
+export const inWorkerd = (root: string, program: string, fault: Fault | null): Promise<readonly string[]> =>
+  inFolder("workerd", async (folder) => {
+    const model = new HeldModel();
+    await using server = await loopbackServer({ model: model.handler });
+    const entry = "examples/25-cloudflare-worker/worker.ts";
+    const environment = { MODEL_URL: server.url, WAKE_MS: "200" };
+    await using workerd = await Workerd.start({ root, program, entry, folder, fault }, environment);
+    const ask = async (text: string): Promise<string | null> =>
+      askOn(await workerd.url, { thread: "ada", text, key: text });
+    const first = await ask("First?");
+    model.holds = true;
+    const cut = ask("Second?").catch(() => "the process died");
+    await model.calledFor("Second?", 1);
+    await workerd.kill();
+    await cut;
+    model.holds = false;
+    await workerd.again();
+    if (!(await model.calledFor("Second?", 2))) return ["the turn did not go on by itself"];
+    const again = await ask("Second?");
+    const third = await ask("Third?");
+    const { said } = await saidOn(await workerd.url, "ada");
+    const lines = said.map(({ role, text }) => `${role}: ${text}`).join("\n");
+    const expected = ["First?", "Second?", "Third?"].flatMap((text) => [`user: ${text}`, `assistant: on ${text}`]);
+    return [
+      ...[first, again, third].flatMap((answer, index) =>
+        `assistant: ${answer}` === expected[index * 2 + 1] ? [] : [`answer ${index + 1} is ${answer}`],
+      ),
+      ...(lines === expected.join("\n") ? [] : [`what was said is\n${lines}`]),
+      ...(model.calls.join() === "First?,Second?,Second?,Third?" ? [] : [`the model was asked ${model.calls.join()}`]),
+    ];
+  });
+
+/** Answers with the question, and holds its answers while it is told to. */
+class HeldModel {
+  holds = false;
+  readonly calls: string[] = [];
+  #heard = (): void => {};
+
+  /** Whether a question comes to be asked so often, within some time. */
+  async calledFor(question: string, times: number): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const timer = setTimeout(() => resolve(false), patienceMs);
+    this.#heard = () => {
+      if (this.calls.filter((each) => each === question).length >= times) resolve(true);
+    };
+    this.#heard();
+    const isCalled = await promise;
+    clearTimeout(timer);
+    return isCalled;
+  }
+
+  readonly handler: LlmHandler = async ({ messages }) => {
+    const newest = messages.at(-1);
+    const question = newest === undefined ? "" : textOf(newest);
+    this.calls.push(question);
+    this.#heard();
+    if (this.holds) await new Promise(() => {});
+    return { type: "completed", reply: { content: `on ${question}` }, finishReason: "stop" };
+  };
+}

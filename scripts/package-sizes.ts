@@ -1,0 +1,84 @@
+import { existsSync, globSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+
+import { z } from "zod";
+
+import { sizeOfTarball } from "./tarball.ts";
+
+/** What a package is, and what somebody gets who installs it. Sizes are in bytes. */
+export interface PackageSize {
+  readonly name: string;
+  readonly description: string;
+  readonly packed: number;
+  readonly unpacked: number;
+  /** Other packages of the repository, with those that these need. */
+  readonly own: readonly string[];
+  /** Packages of others, likewise, and what their files take together. */
+  readonly foreign: readonly string[];
+  readonly foreignSize: number;
+  /** What it works with when an application has it. */
+  readonly optional: readonly string[];
+}
+
+/** The packages of a repository whose dependencies are installed, with what `pnpm pack` made of them. */
+export const packageSizes = (root: string, tarballs: readonly string[]): readonly PackageSize[] =>
+  globSync("packages/*", { cwd: root })
+    .toSorted()
+    .map((path) => {
+      const folder = join(root, path);
+      const { name, version, description, peerDependencies, peerDependenciesMeta } = manifestIn(folder);
+      const file = `${name.slice(1).replace("/", "-")}-${version}.tgz`;
+      const tarball = tarballs.find((each) => basename(each) === file);
+      if (tarball === undefined)
+        throw new Error(`${file} is not there: all packages are packed before they are measured`);
+      const installed = [...installedFor(folder)].filter((each) => each !== folder);
+      const own = installed.filter((each) => dirname(each) === join(root, "packages"));
+      const foreign = installed.filter((each) => !own.includes(each));
+      return {
+        name,
+        description,
+        ...sizeOfTarball(tarball),
+        own: namesOf(own),
+        foreign: namesOf(foreign),
+        foreignSize: foreign.reduce((sum, each) => sum + sizeOfFolder(each), 0),
+        optional: Object.keys(peerDependencies).filter((peer) => peerDependenciesMeta[peer]?.optional === true),
+      };
+    });
+
+const manifestIn = (folder: string) =>
+  manifestSchema.parse(JSON.parse(readFileSync(join(folder, "package.json"), "utf8")));
+
+const manifestSchema = z.object({
+  name: z.string(),
+  version: z.string(),
+  description: z.string().default(""),
+  dependencies: z.record(z.string(), z.string()).default({}),
+  peerDependencies: z.record(z.string(), z.string()).default({}),
+  peerDependenciesMeta: z.record(z.string(), z.object({ optional: z.boolean().default(false) })).default({}),
+});
+
+/** The folders of a package and of all that it needs, peers that are not optional among them, as npm installs them. */
+const installedFor = (folder: string, found: Set<string> = new Set()): ReadonlySet<string> => {
+  if (found.has(folder)) return found;
+  found.add(folder);
+  const { dependencies, peerDependencies, peerDependenciesMeta } = manifestIn(folder);
+  const peers = Object.keys(peerDependencies).filter((peer) => peerDependenciesMeta[peer]?.optional !== true);
+  for (const name of [...Object.keys(dependencies), ...peers]) installedFor(folderOf(name, folder), found);
+  return found;
+};
+
+/** Where Node finds a package, from a folder up. */
+const folderOf = (name: string, from: string): string => {
+  const place = join(from, "node_modules", name);
+  if (existsSync(place)) return realpathSync(place);
+  if (dirname(from) === from) throw new Error(`${name} is not installed: \`pnpm install\``);
+  return folderOf(name, dirname(from));
+};
+
+const namesOf = (folders: readonly string[]): readonly string[] =>
+  [...new Set(folders.map((folder) => manifestIn(folder).name))].toSorted();
+
+const sizeOfFolder = (folder: string): number =>
+  globSync("**/*", { cwd: folder, exclude: ["node_modules/**"] })
+    .map((path) => statSync(join(folder, path)))
+    .reduce((sum, file) => sum + (file.isFile() ? file.size : 0), 0);

@@ -1,0 +1,84 @@
+import { spawnSync } from "node:child_process";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { z } from "zod";
+
+import { datedChangelog, type ReleaseFacts, type Released } from "./release-plan.ts";
+
+/** Reads what a release of this version looks at. It changes nothing, and asks no server. */
+export const factsOf = (root: string, version: string): ReleaseFacts => {
+  const changelog = git(root, "show", "HEAD:CHANGELOG.md");
+  const upstream = attempt(root, "rev-list", "--count", "HEAD..@{upstream}");
+  const branch = git(root, "branch", "--show-current").trim();
+  const author = ["GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"]
+    .map((who) => attempt(root, "var", who))
+    .find(({ isDone }) => !isDone);
+  return {
+    packages: releasedPackages(root),
+    workspaceVersion: manifestOf(join(root, "package.json")).version,
+    changelog,
+    changed: changedFiles(root, changelog, version),
+    branch: branch === "" ? null : branch,
+    commitsBehind: upstream.isDone ? Number(upstream.output) : 0,
+    hasRemote: git(root, "remote").trim() !== "",
+    authorProblem: author === undefined ? null : problemIn(author.errors),
+    tags: tagsOf(root),
+    head: { commit: git(root, "rev-parse", "HEAD").trim(), message: git(root, "log", "-1", "--format=%B") },
+  };
+};
+
+/** Runs git, and gives what it prints. @throws with what it says, when it fails */
+export const git = (root: string, ...args: readonly string[]): string => {
+  const { isDone, output, errors } = attempt(root, ...args);
+  if (isDone) return output;
+  throw new Error(`git ${args.join(" ")} failed: ${errors.trim()}`);
+};
+
+const attempt = (root: string, ...args: readonly string[]) => {
+  const { status, stdout, stderr, error } = spawnSync("git", args, { cwd: root, encoding: "utf8" });
+  return { isDone: status === 0, output: stdout ?? "", errors: error?.message ?? stderr };
+};
+
+/** The line that says it, of the paragraphs that git gives as help. */
+const problemIn = (errors: string): string => /^fatal: (.*)$/m.exec(errors)?.[1] ?? errors.trim();
+
+const releasedPackages = (root: string): readonly Released[] =>
+  globSync("packages/*/package.json", { cwd: root })
+    .toSorted()
+    .map((path) => {
+      const { name, version, dependencies, repository } = manifestOf(join(root, path));
+      return { name, version, dependencies: Object.keys(dependencies), namesRepository: repository !== undefined };
+    });
+
+const manifestOf = (path: string) => manifestSchema.parse(JSON.parse(readFileSync(path, "utf8")));
+
+const manifestSchema = z.object({
+  name: z.string(),
+  version: z.string(),
+  dependencies: z.record(z.string(), z.string()).default({}),
+  repository: z.unknown().optional(),
+});
+
+/** A changelog that is dated and nothing else was written by a release that ended before its commit. */
+const changedFiles = (root: string, changelog: string, version: string): readonly string[] => {
+  const written = readFileSync(join(root, "CHANGELOG.md"), "utf8");
+  const [, day = ""] = /^## \S+ \((\d{4}-\d\d-\d\d)\)$/m.exec(written) ?? [];
+  const isOurs = written === datedChangelog(changelog, version, day);
+  return git(root, "status", "--porcelain")
+    .split("\n")
+    .filter((line) => line !== "" && !(isOurs && line.endsWith(" CHANGELOG.md")))
+    .map((line) => line.slice(3));
+};
+
+const tagsOf = (root: string): ReadonlyMap<string, string> =>
+  new Map(
+    git(root, "for-each-ref", "--format=%(refname:strip=2) %(*objectname) %(objectname)", "refs/tags")
+      .split("\n")
+      .filter(Boolean)
+      .map((line) => {
+        // Of a tag with a message the commit stands first, of one without there is no other.
+        const [name = "", commit = ""] = line.split(/ +/);
+        return [name, commit];
+      }),
+  );

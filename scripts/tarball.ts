@@ -1,0 +1,39 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync, mkdirSync, rmSync, globSync } from "node:fs";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+
+/** What npm calls the size of a package: of its tarball, and of the files in it, in bytes. */
+export interface TarballSize {
+  readonly packed: number;
+  readonly unpacked: number;
+}
+
+/** Packs every package into a folder, which is made anew; the tarballs, by name. */
+export const packAll = (root: string, folder: string): readonly string[] => {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const args = ["-y", "pnpm@12.21.0", "-r", "--filter", "./packages/*", "pack", "--pack-destination", folder];
+  const { status, stdout, stderr, error } = spawnSync("npx", args, { cwd: root, encoding: "utf8" });
+  if (status !== 0) throw new Error(`npx ${args.join(" ")} failed: ${error?.message ?? status}\n${stdout}\n${stderr}`);
+  return globSync(join(folder, "*.tgz")).toSorted();
+};
+
+export const sizeOfTarball = (path: string): TarballSize => {
+  const packed = readFileSync(path);
+  const archive = gunzipSync(packed);
+  let unpacked = 0;
+  for (let at = 0; archive[at] !== 0 && at < archive.length;) {
+    // Each file has a header, which says its size in octal digits, and fills its last block.
+    const size = Number.parseInt(archive.toString("latin1", at + sizeAt, at + sizeAt + 12), 8);
+    unpacked += size;
+    at += block + Math.ceil(size / block) * block;
+  }
+  return { packed: packed.length, unpacked };
+};
+
+/** As npm writes it. */
+export const kilobytes = (bytes: number): string => `${Math.round(bytes / 1000)} kB`;
+
+const block = 512;
+const sizeAt = 124;

@@ -1,0 +1,51 @@
+import { expect, test } from "vitest";
+
+import type { PackageSize } from "../scripts/package-sizes.ts";
+import { problemsOfSizes } from "../scripts/sizes-page.ts";
+
+const page = `# Sizes
+
+| package | what it is | packed | unpacked | brings of ours | brings of others | works with |
+| --- | --- | --- | --- | --- | --- | --- |
+| [\`@colloquy/host\`](../packages/host/README.md) | A loop | 400 kB | 1.6 MB | \`machine\` | 2 packages, 10.0 MB | nothing |
+`;
+
+const host: PackageSize = {
+  name: "@colloquy/host",
+  description: "A loop",
+  packed: 400_000,
+  unpacked: 1_600_000,
+  own: ["@colloquy/machine"],
+  foreign: ["fp-ts", "zod"],
+  foreignSize: 10_000_000,
+  optional: [],
+};
+
+test("a size may differ by a tenth, so that not every commit writes the page", () => {
+  expect(problemsOfSizes(page, [host])).toEqual([]);
+  expect(problemsOfSizes(page, [{ ...host, packed: 430_000, unpacked: 1_500_000, foreignSize: 9_200_000 }])).toEqual(
+    [],
+  );
+});
+
+test.each([
+  [{ packed: 450_000 }, '"450 kB", where it says "400 kB"'],
+  [{ packed: 360_000 }, '"360 kB", where it says "400 kB"'],
+  [{ unpacked: 990_000 }, '"990 kB", where it says "1.6 MB"'],
+  [{ foreignSize: 12_000_000 }, '"2 packages, 12.0 MB", where it says "2 packages, 10.0 MB"'],
+  [{ foreign: ["zod"] }, '"1 package, 10.0 MB", where it says "2 packages, 10.0 MB"'],
+  [{ own: [] }, '"nothing", where it says "`machine`"'],
+  [{ optional: ["pg"] }, '"`pg`", where it says "nothing"'],
+  [{ description: "A wheel" }, '"A wheel", where it says "A loop"'],
+])("what is more off is said: %j", (change, problem) => {
+  expect(problemsOfSizes(page, [{ ...host, ...change }])).toEqual([
+    `docs/packages.md: [\`@colloquy/host\`](../packages/host/README.md) has ${problem}: \`pnpm sizes\` writes it`,
+  ]);
+});
+
+test("packages that are not on the page, or are no longer there, are named", () => {
+  expect(problemsOfSizes(page, [{ ...host, name: "@colloquy/loop" }])).toEqual([
+    expect.stringContaining("host/README.md) is no package"),
+    expect.stringContaining("loop/README.md) is not there"),
+  ]);
+});
