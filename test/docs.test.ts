@@ -285,7 +285,7 @@ describe("the pages are whole", () => {
   const testing = [root, models, server, opensearch, contracts, laws, recordings, simulation];
 
   const ofMachine = [machine, policies, journal, inspect, storage, hosting];
-  const about = ["conversation", "threads", "outputs", "interchange", "stores", "chat-backend"].map(
+  const about = ["conversation", "threads", "outputs", "interchange", "stores", "models", "chat-backend"].map(
     (name) => `docs/${name}.md`,
   );
 
@@ -305,9 +305,11 @@ describe("the pages are whole", () => {
     { page: "docs/server.md", modules: [threadServing] },
     { page: "docs/telemetry.md", modules: [telemetry, liveTelemetry, otlp] },
   ])("$page names all that its packages export", ({ page, modules }) => {
-    const text = [...about, page].map(read).join("\n");
+    const readPages = [...about, page];
+    const text = readPages.map(read).join("\n");
     const names = modules.flatMap((module) => Object.keys(module));
-    expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(text))).toEqual([]);
+    const missing = names.filter((name) => !new RegExp(`\\b${name}\\b`).test(text));
+    expect(missing, `looked for in ${readPages.join(", ")}`).toEqual([]);
   });
 
   it("docs/conversation.md has a row for each event", () => {
@@ -342,6 +344,12 @@ describe("the pages are whole", () => {
     const named = rows.flatMap((names) => names.split(",").map((each) => each.replaceAll(/[` ]/g, "")));
     expect(named.length).toBeGreaterThan(3);
     expect(named.filter((each) => modules.every((module) => !(each in module)))).toEqual([]);
+  });
+
+  it("the README of runtime-node names all that the package adds to the host", () => {
+    const added = Object.keys(node).filter((name) => !(name in host));
+    const page = read("packages/runtime-node/README.md");
+    expect(added.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
   });
 
   it("no two decisions have one number, and each says its own", () => {

@@ -66,6 +66,27 @@ it.each(["README.md", ...readmes.filter((path) => !withoutProgram.has(path))])(
   },
 );
 
+it("the tarballs that README.md installs are all that its example needs", () => {
+  const text = readFileSync(join(root, "README.md"), "utf8");
+  const [, names = ""] = /^npm install \S*colloquy-\{(.*?)\}/m.exec(text) ?? [];
+  const [first] = snippetsOf(text);
+  const [, imported = ""] = /"@colloquy\/([^"/]+)/.exec(first?.code ?? "") ?? [];
+  expect(names.split(",").toSorted()).toEqual([...withNeeded(imported)].toSorted());
+});
+
+/** A package of the house, and those that it needs at run time. */
+const withNeeded = (name: string, found = new Set<string>()): ReadonlySet<string> => {
+  if (found.has(name)) return found;
+  found.add(name);
+  // What package.json holds, as far as it is looked at.
+  const { dependencies = {} } = JSON.parse(readFileSync(join(root, "packages", name, "package.json"), "utf8")) as {
+    readonly dependencies?: Readonly<Record<string, string>>;
+  };
+  for (const needed of Object.keys(dependencies))
+    if (needed.startsWith("@colloquy/")) withNeeded(needed.slice("@colloquy/".length), found);
+  return found;
+};
+
 // A newcomer copies it whole, and `pnpm first-examples` runs it in an empty project.
 it.each(readmes.filter((path) => !withoutProgram.has(path)))("the first example of %s is a whole program", (page) => {
   const [first] = snippetsOf(readFileSync(join(root, page), "utf8"));

@@ -11,6 +11,6 @@ const llm = openaiChat({ model: "gpt-4o-mini" }); // reads OPENAI_API_KEY and OP
 const store = sqliteStore({ path: "threads.db" });
 const host = createHost({ llm, store, system: "You know the weather.", tools: [weather] });
 
-console.log((await host.ask("Is it raining in Oslo?")).text);
+console.log((await host.ask("Is it raining in Oslo?")).text); // on the thread "default"
 await host.close();
 await store.close();

@@ -19,7 +19,7 @@ await runCommand({
     workers,
   },
   run: async ({ seeds, seed, policy: kind, workers }, again) => {
-    console.log(`seeds ${seed} to ${seed + seeds - 1}`);
+    console.log(`seeds ${seed} to ${seed + seeds - 1} of ${kind ?? names.join(", ")}`);
     const seconds = stopwatch();
     const step = Math.min(workers, seeds);
     const shares = Array.from({ length: step }, (_, part): Share => {

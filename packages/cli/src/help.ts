@@ -17,16 +17,22 @@ export const helpOf = ({ usage, options, sections = {}, examples = [], about }: 
     const heading = section === undefined ? "" : `\n${section}\n`;
     return `${heading}${table([[`--${name}${value === "" ? "" : ` ${value}`}`, does]])}`;
   });
-  const paragraphs =
-    about === undefined
-      ? ""
-      : `\n${about
-          .split("\n")
-          .map((line) => wrapped(line, columns).join("\n"))
-          .join("\n")}\n`;
-  const shown = examples.length === 0 ? "" : `\nExamples\n${examples.map((line) => `  ${line}\n`).join("")}`;
-  return `${table(usage.map(([call, does]) => [`colloquy ${call}`, does]))}${Object.keys(sections).length === 0 ? "\n" : ""}${rows.join("")}${shown}${paragraphs}`;
+  return [
+    table(usage.map(([call, does]) => [`colloquy ${call}`, does])),
+    rows.join("").replace(/^\n/, ""),
+    examples.length === 0 ? "" : `Examples\n${examples.map((line) => `  ${line}\n`).join("")}`,
+    about === undefined ? "" : `${wrappedText(about)}\n`,
+  ]
+    .filter((block) => block !== "")
+    .join("\n");
 };
+
+/** Each of its lines broken into such as fit. */
+const wrappedText = (text: string): string =>
+  text
+    .split("\n")
+    .map((line) => wrapped(line, columns).join("\n"))
+    .join("\n");
 
 /** As wide as the narrowest terminals that are in use. */
 const columns = 79;

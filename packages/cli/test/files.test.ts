@@ -12,8 +12,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { conversationMachine, start, transition } from "@colloquy/machine";
 import { afterAll, describe, expect, test } from "vitest";
+import { journalOf, linesOf } from "./journal.ts";
 import { run } from "./run-command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "colloquy-files-"));
@@ -26,20 +26,7 @@ const write = (name: string, content: string | Buffer): string => {
   return path;
 };
 
-const journalOf = (threadId: string): string => {
-  const machine = conversationMachine();
-  const begun = start(machine, { threadId, at: 0 });
-  const added = transition(machine, begun.state, {
-    type: "turn.added",
-    at: 1,
-    messages: [
-      { role: "user", content: `I am ${threadId}.` },
-      { role: "assistant", content: "Hello." },
-    ],
-  });
-  if (!added.handled) throw new Error(added.refusal.reason);
-  return [begun.entry, added.entry].map((entry) => `${JSON.stringify(entry)}\n`).join("");
-};
+const journal = (threadId: string): string => linesOf(journalOf(threadId, [`I am ${threadId}.`, "Hello."]));
 
 const storeAt = (name: string): string => join(folder, name);
 
@@ -49,7 +36,7 @@ describe("a file that is imported", () => {
     ["UTF-16, as some shells write it", (text: string) => Buffer.from(`\uFEFF${text}`, "utf16le")],
   ])("may begin with a byte order mark: %s", async (kind, encoded) => {
     const store = storeAt(`${kind.slice(0, 6)}.db`);
-    const path = write(`${kind.slice(0, 6)}.jsonl`, encoded(journalOf("ada")));
+    const path = write(`${kind.slice(0, 6)}.jsonl`, encoded(journal("ada")));
     expect(await run("import", path, "--store", store)).toMatchObject({ exitCode: 0, output: "ada\n" });
     const messages = write("said.json", encoded('[{"role":"user","content":"Hi"}]'));
     const chat = await run("import", messages, "--from", "chat", "--thread", "said", "--store", store);
@@ -68,7 +55,7 @@ describe("a file that is imported", () => {
         ["import", path, "--from", "chat", "--store", store],
         ["explain", path],
         ["compare", path],
-        ["compare", write("one.jsonl", journalOf("one")), "--after", path],
+        ["compare", write("one.jsonl", journal("one")), "--after", path],
         ["threads", "--store", path],
       ]);
       for (const args of commands) {
@@ -89,7 +76,7 @@ describe("a file that is imported", () => {
 
 describe("several files", () => {
   const many = join(folder, "many");
-  for (const name of ["one", "two", "three"]) write(join("many", `${name}.jsonl`), journalOf(name));
+  for (const name of ["one", "two", "three"]) write(join("many", `${name}.jsonl`), journal(name));
   const bad = write("many/x-bad.jsonl", "{\n");
 
   test("are imported one by one; what fails is named, and stops no other", async () => {
@@ -108,7 +95,7 @@ describe("several files", () => {
   test("are what all threads are exported to, and come back from", async () => {
     const [store, copy] = [storeAt("all.db"), storeAt("copy.db")];
     const ids = ["ada", "Ada", "../up", "con/x y"];
-    for (const id of ids) await run("import", write("any.jsonl", journalOf("any")), "--thread", id, "--store", store);
+    for (const id of ids) await run("import", write("any.jsonl", journal("any")), "--thread", id, "--store", store);
     const out = storeAt("all-of-them");
     const exported = await run("export", "--all", "--to", out, "--store", store);
     expect(exported).toMatchObject({ exitCode: 0, error: "" });
@@ -129,7 +116,7 @@ describe("several files", () => {
 
 test("a file that is exported is for its owner alone, and follows no link that lies there", async () => {
   const store = storeAt("private.db");
-  await run("import", write("ada.jsonl", journalOf("ada")), "--store", store);
+  await run("import", write("ada.jsonl", journal("ada")), "--store", store);
   const to = storeAt("ada.out");
   expect(await run("export", "ada", "--to", to, "--store", store)).toMatchObject({ exitCode: 0, output: "" });
   expect(readFileSync(to, "utf8")).toBe((await run("export", "ada", "--store", store)).output);

@@ -1,38 +1,14 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { conversationMachine, type Entry, type Event, outstanding, start, transition } from "@colloquy/machine";
+import type { Entry } from "@colloquy/machine";
 import { afterAll, describe, expect, test } from "vitest";
+import { journalOf, linesOf } from "./journal.ts";
 import { run } from "./run-command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "colloquy-journals-"));
 
 afterAll(() => rmSync(folder, { recursive: true }));
-
-/** A journal of so many turns. */
-const journalOf = (turns: number): readonly Entry[] => {
-  const machine = conversationMachine();
-  const begun = start(machine, { threadId: "t", at: 0, system: "Be brief." });
-  const entries: Entry[] = [begun.entry];
-  let { state } = begun;
-  const tell = (event: Event): void => {
-    const told = transition(machine, state, event);
-    if (told.handled) entries.push(told.entry);
-    ({ state } = told);
-  };
-  for (let turn = 1; turn <= turns; turn++) {
-    tell({ type: "ask.received", at: 2 * turn, askId: `ask ${turn}`, input: `Question ${turn}?` });
-    const effectId = outstanding(state)[0]?.id ?? "none";
-    tell({
-      type: "llm.completed",
-      at: 2 * turn + 1,
-      effectId,
-      reply: { content: `Answer ${turn}.` },
-      finishReason: "stop",
-    });
-  }
-  return entries;
-};
 
 const write = (name: string, content: string): string => {
   const path = join(folder, name);
@@ -41,16 +17,21 @@ const write = (name: string, content: string): string => {
   return path;
 };
 
-const lines = (entries: readonly unknown[]): string => entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
+/** A journal of so many turns. */
+const turns = (count: number): readonly Entry[] =>
+  journalOf(
+    "t",
+    ...Array.from({ length: count }, (_, index) => [`Question ${index + 1}?`, `Answer ${index + 1}.`] as const),
+  );
 
 const policiesPath = JSON.stringify(new URL("../../machine/src/policies.ts", import.meta.url).href);
 const optionsModule = (name: string, options: string): string =>
   write(name, `import { lastTurns } from ${policiesPath};\nexport default ${options};\n`);
 
-const long = write("recorded/long.jsonl", lines(journalOf(4)));
-const short = write("recorded/deeper/short.jsonl", lines(journalOf(1)));
-const torn = write("torn.jsonl", `${lines(journalOf(1))}{"seq":`);
-const gap = write("gap.jsonl", lines(journalOf(2).filter(({ seq }) => seq !== 2)));
+const long = write("recorded/long.jsonl", linesOf(turns(4)));
+const short = write("recorded/deeper/short.jsonl", linesOf(turns(1)));
+const torn = write("torn.jsonl", `${linesOf(turns(1))}{"seq":`);
+const gap = write("gap.jsonl", linesOf(turns(2).filter(({ seq }) => seq !== 2)));
 const lastOne = optionsModule("last-one.ts", "{ policy: lastTurns(1) }");
 
 describe("colloquy compare", () => {
@@ -95,7 +76,7 @@ describe("colloquy compare", () => {
   });
 
   test("fails where there is nothing to compare", async () => {
-    const unanswered = write("unanswered.jsonl", lines(journalOf(1).slice(0, 1)));
+    const unanswered = write("unanswered.jsonl", linesOf(turns(1).slice(0, 1)));
     const { exitCode, output, error } = await run("compare", unanswered);
     expect(output).toBe(`${unanswered}: nothing to compare: no model call was made in it\n`);
     expect(error).toMatch(/^colloquy: nothing to compare/);

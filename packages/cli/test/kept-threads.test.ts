@@ -1,38 +1,18 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { conversationMachine, type Entry, type Event, outstanding, start, transition } from "@colloquy/machine";
 import { afterAll, describe, expect, test } from "vitest";
+import { journalOf, linesOf } from "./journal.ts";
 import { run } from "./run-command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "colloquy-threads-"));
 afterAll(() => rmSync(folder, { recursive: true }));
-
-/** A journal of one question and its answer. */
-const journalOf = (threadId: string, question: string): readonly Entry[] => {
-  const machine = conversationMachine();
-  const begun = start(machine, { threadId, at: 0, system: "Be brief.", metadata: { user: "ada" } });
-  const entries: Entry[] = [begun.entry];
-  let { state } = begun;
-  const tell = (event: Event): void => {
-    const told = transition(machine, state, event);
-    if (!told.handled) throw new Error(told.refusal.reason);
-    entries.push(told.entry);
-    ({ state } = told);
-  };
-  tell({ type: "ask.received", at: 1000, askId: "a", input: question });
-  const effectId = outstanding(state)[0]?.id ?? "none";
-  tell({ type: "llm.completed", at: 2000, effectId, reply: { content: "Tea." }, finishReason: "stop" });
-  return entries;
-};
 
 const write = (name: string, content: string): string => {
   const path = join(folder, name);
   writeFileSync(path, content);
   return path;
 };
-
-const lines = (entries: readonly unknown[]): string => entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
 
 const parsed = (text: string): readonly unknown[] =>
   text
@@ -44,7 +24,7 @@ describe.each(["kept.db", "kept/"])("threads in %s", (name) => {
   const store = join(folder, name);
 
   test("a journal comes out as it went in, under its own id or another", async () => {
-    const journal = lines(journalOf("tea", "What is in the pot?"));
+    const journal = linesOf(journalOf("tea", ["What is in the pot?", "Tea."]));
     const path = write("tea.jsonl", journal);
     expect(await run("import", path, "--store", store)).toMatchObject({ exitCode: 0, output: "tea\n" });
     const { output } = await run("export", "tea", "--store", store);
@@ -54,7 +34,12 @@ describe.each(["kept.db", "kept/"])("threads in %s", (name) => {
   });
 
   test("a thread that is there is not written over", async () => {
-    const again = await run("import", write("tea.jsonl", lines(journalOf("tea", "Again?"))), "--store", store);
+    const again = await run(
+      "import",
+      write("tea.jsonl", linesOf(journalOf("tea", ["Again?", "Tea."]))),
+      "--store",
+      store,
+    );
     expect(again).toMatchObject({
       exitCode: 1,
       error: expect.stringMatching(/"tea" exists already; .* another id with --thread/),
@@ -123,7 +108,7 @@ test("what was said is found in a file that can be searched, and in which thread
 });
 
 test.each(["missing/kept.db", "missing/folder/"])("the folder around %s is not made", async (name) => {
-  const path = write("around.jsonl", lines(journalOf("tea", "What is in the pot?")));
+  const path = write("around.jsonl", linesOf(journalOf("tea", ["What is in the pot?", "Tea."])));
   const { exitCode, error } = await run("import", path, "--store", join(folder, name));
   expect({ exitCode, error }).toEqual({
     exitCode: 2,

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { commands } from "../src/commands.ts";
+import { type Command, commands } from "../src/commands.ts";
 import { help, helpOf } from "../src/help.ts";
 
 test("docs/terminal.md has the options of colloquy chat; this is what belongs there", () => {
@@ -9,6 +9,23 @@ test("docs/terminal.md has the options of colloquy chat; this is what belongs th
   expect(rows.map(([, name, value = "", does]) => [name, [value, does]])).toEqual(
     Object.entries(commands["chat"]?.options ?? {}),
   );
+});
+
+test("packages/cli/README.md shows how each command is called", () => {
+  const page = readFileSync(new URL("../README.md", import.meta.url), "utf8");
+  const shown = [...page.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, lines]) => lines).join("");
+  expect(Object.keys(commands).filter((name) => !shown.includes(`colloquy ${name} `))).toEqual([]);
+});
+
+test("no empty line stands beside another in a help, whatever its command has", () => {
+  const usage = [["look", "looks"]] as const;
+  const bare: Command = { usage, options: {}, takes: "nothing", run: async () => 0 };
+  const store = ["STORE", "where"] as const;
+  expect(helpOf(bare)).toBe("  colloquy look             looks\n");
+  expect(helpOf({ ...bare, about: "It looks." })).toBe("  colloquy look             looks\n\nIt looks.\n");
+  for (const more of [{}, { options: { store } }, { options: { store }, sections: { store: "Where" } }])
+    for (const examples of [[], ["colloquy look"]])
+      expect(helpOf({ ...bare, ...more, examples, about: "It looks." })).not.toMatch(/\n\n\n/);
 });
 
 test("help fits into 80 columns, with each option once", () => {

@@ -11,12 +11,11 @@ import { writerFor } from "./transport/written-messages.ts";
 
 /** Performs the calls of `openaiChat`. */
 export const chatHandler = (connected: Connected<ChatRequestOptions>): LlmHandler => {
-  const { client, options } = connected;
   const write = writerFor(connected, chatMessages);
   return httpHandler({
-    client,
+    client: connected.client,
     path: "/chat/completions",
-    request: (call, declared) => chatRequest(call, options, declared, write),
+    request: (call, declared) => chatRequest(call, connected, declared, write),
     stream: answerStream,
     outcomeOfBody: outcomeOfPlainBody,
   });

@@ -3,6 +3,7 @@ import { strictSchema } from "@colloquy/host";
 import { toChatMessage } from "@colloquy/interchange";
 import * as Either from "fp-ts/lib/Either.js";
 import { isList } from "./reply/loose-json.ts";
+import type { Connected } from "./transport/connection.ts";
 import type { RequestBody } from "./transport/request-body.ts";
 import type { MessageFormat, MessageWriter, WritingOptions } from "./transport/written-messages.ts";
 import { offeredTools, toolParameters, withoutTools } from "./tools-of-call.ts";
@@ -31,7 +32,7 @@ export interface ChatRequestOptions extends WritingOptions {
  */
 export const chatRequest = (
   call: CallLlm,
-  options: ChatRequestOptions,
+  { handler, options }: Pick<Connected<ChatRequestOptions>, "handler" | "options">,
   declared: readonly ToolDeclaration[],
   write: MessageWriter,
 ): Either.Either<string, RequestBody> => {
@@ -57,7 +58,7 @@ export const chatRequest = (
   if (body["tools"] !== undefined || body["functions"] !== undefined) return Either.right(body);
   return Either.map((tools: readonly ToolDeclaration[]) =>
     tools.length === 0 ? body : { ...body, tools: tools.map(toolToWire) },
-  )(offeredTools("openaiChat", call, declared, options.tools ?? []));
+  )(offeredTools(handler, call, declared, options.tools ?? []));
 };
 
 /** The messages of a chat completions request. */

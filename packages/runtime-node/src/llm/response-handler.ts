@@ -9,14 +9,13 @@ import { writerFor } from "./transport/written-messages.ts";
 
 /** Performs the calls of `openaiResponses`. */
 export const responseHandler = (connected: Connected<ResponseRequestOptions>): LlmHandler => {
-  const { client, options } = connected;
   const refusing = new Set<unknown>();
   const write = writerFor(connected, responseItems);
   return httpHandler({
-    client,
+    client: connected.client,
     path: "/responses",
     request: (call, declared) => {
-      const request = responseRequest(call, options, declared, write);
+      const request = responseRequest(call, connected, declared, write);
       const isKnown =
         Either.isRight(request) && call.model["include"] === undefined && refusing.has(request.right["model"]);
       return isKnown ? Either.map((body: RequestBody) => withoutEncrypted(body) ?? body)(request) : request;

@@ -3,6 +3,7 @@ import { type ResponseItem, toResponseItems } from "@colloquy/interchange";
 import type { CallLlm, Json, JsonObject, ToolDeclaration } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { isList, isObject, listOf } from "./reply/loose-json.ts";
+import type { Connected } from "./transport/connection.ts";
 import type { RequestBody } from "./transport/request-body.ts";
 import type { MessageFormat, MessageWriter, WritingOptions } from "./transport/written-messages.ts";
 import { offeredTools, toolParameters, withoutTools } from "./tools-of-call.ts";
@@ -26,7 +27,7 @@ export interface ResponseRequestOptions extends WritingOptions {
  */
 export const responseRequest = (
   call: CallLlm,
-  options: ResponseRequestOptions,
+  { handler, options }: Pick<Connected<ResponseRequestOptions>, "handler" | "options">,
   declared: readonly ToolDeclaration[],
   write: MessageWriter,
 ): Either.Either<string, RequestBody> => {
@@ -55,7 +56,7 @@ export const responseRequest = (
   if (given !== undefined) return Either.right(body);
   return Either.map((tools: readonly ToolDeclaration[]) =>
     tools.length === 0 ? body : { ...body, tools: tools.map(toolToWire) },
-  )(offeredTools("openaiResponses", call, declared));
+  )(offeredTools(handler, call, declared));
 };
 
 const encryptedReasoning = "reasoning.encrypted_content";

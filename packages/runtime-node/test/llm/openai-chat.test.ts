@@ -192,7 +192,11 @@ describe("a request", () => {
     const handler = openaiChat({ baseURL, apiKey: "k", model: "m", tools: [declared] });
     expect(await perform(handler, callOf({ tools: [{ name: "h", digest: "" }] })).outcome).toMatchObject({
       type: "failed",
-      failure: { kind: "bad_request", retryable: false, message: expect.stringContaining('the tool "h"') },
+      failure: {
+        kind: "bad_request",
+        retryable: false,
+        message: expect.stringContaining('the tool "h", and openaiChat'),
+      },
     });
     expect(bodies).toEqual([]);
   });

@@ -8,6 +8,7 @@ export type {
   ModelCheck,
   ModelDialect,
   ModelFeature,
+  ModelPath,
   ModelServer,
   ModelSubject,
 } from "./model/subject.ts";

@@ -34,6 +34,8 @@ interface ModelOptions {
    * behind it, as some servers do, and `ignored` goes on.
    */
   readonly stopStrings?: StopStrings;
+  /** Where it answers beside the paths of OpenAI, and as which of them: `{ "/generate": "/chat/completions" }`. */
+  readonly paths?: Readonly<Record<`/${string}`, AnswerRoute>>;
 }
 
 interface RecordedOptions {
@@ -67,6 +69,7 @@ export interface LoopbackServer {
 export const loopbackServer = async (options: LoopbackServerOptions): Promise<LoopbackServer> => {
   const { apiKey, models, clock = runningClock(), port = 0 } = options;
   const recorded = "recorded" in options ? playback(options.recorded) : null;
+  const paths = "model" in options ? (options.paths ?? {}) : {};
   const endpointFor = recorded === null ? modelEndpoints(options, clock) : () => recorded.endpoint;
   const requests: RecordedRequest[] = [];
 
@@ -76,7 +79,7 @@ export const loopbackServer = async (options: LoopbackServerOptions): Promise<Lo
     requests.push(request);
     response.setHeader("x-request-id", `req_${request.number}`);
     const { authorization } = incoming.headers;
-    const route = routeOf(request.method, request.path, authorization, { apiKey, anyPath: recorded !== null });
+    const route = routeOf(request.method, request.path, authorization, { apiKey, paths, anyPath: recorded !== null });
     if (typeof route === "object") sendError(response, route);
     else if (route === "models") sendJson(response, 200, modelList(models ?? ["loopback"], clock));
     else await endpointFor(route)(request, response, signal);

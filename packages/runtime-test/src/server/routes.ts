@@ -9,16 +9,25 @@ export const routeOf = (
   method: string,
   path: string,
   authorization: string | undefined,
-  rules: { readonly apiKey: string | undefined; readonly anyPath: boolean },
+  rules: {
+    readonly apiKey: string | undefined;
+    readonly paths: Readonly<Record<string, AnswerRoute>>;
+    readonly anyPath: boolean;
+  },
 ): Route | WireError => {
   if (rules.apiKey !== undefined && authorization !== `Bearer ${rules.apiKey}`) return unauthorised(authorization);
-  const plain = path.replace(/\?.*$/s, "").replace(/^\/v1(?=\/)/, "");
+  const plain = plainPath(path);
   if (plain === "/models") return method === "GET" ? "models" : notAllowed(method, path, "GET");
+  const further = Object.entries(rules.paths).find(([known]) => plainPath(known) === plain)?.[1];
   // Recorded responses do not mind what was asked.
-  const route = answerRoutes.find((known) => known === plain) ?? (rules.anyPath ? "/chat/completions" : undefined);
+  const anyOther = rules.anyPath ? "/chat/completions" : undefined;
+  const route = answerRoutes.find((known) => known === plain) ?? further ?? anyOther;
   if (route === undefined) return { ...invalidRequest(`Invalid URL (${method} ${path})`, null), status: 404 };
   return method === "POST" ? route : notAllowed(method, path, "POST");
 };
+
+/** Without a query, and without `/v1`. */
+const plainPath = (path: string): string => path.replace(/\?.*$/s, "").replace(/^\/v1(?=\/)/, "");
 
 const unauthorised = (authorization: string | undefined): WireError => ({
   ...invalidRequest(

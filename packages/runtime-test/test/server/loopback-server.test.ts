@@ -314,6 +314,14 @@ describe("the server", () => {
     expect([alsoWrong.status, alsoWrong.headers.get("allow")]).toEqual([405, "GET"]);
   });
 
+  it("answers under further paths, as they say", async () => {
+    const lines = [reply("Sunny."), reply("Rain."), reply("Snow.")];
+    const server = await serverFor({ ...answering(...lines), paths: { "/generate": "/chat/completions" } });
+    for (const path of ["/v1/generate", "/generate", "/v1/chat/completions"])
+      expect((await post(server, question("Weather?"), { path })).status).toBe(200);
+    expect((await post(server, question("Weather?"), { path: "/v1/generate/more" })).status).toBe(404);
+  });
+
   it("wants its key, and keeps what was sent as one to itself", async () => {
     const server = await serverFor({ ...answering(reply("Sunny.")), apiKey: "sk-right" });
     const wrong = await post(server, question("Weather?"), { headers: { authorization: "Bearer sk-wrong" } });

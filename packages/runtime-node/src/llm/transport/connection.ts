@@ -15,6 +15,8 @@ export type OpenAiConnection =
 
 /** How a handler comes by its client, and its other options: a frozen copy of them. */
 export interface Connected<Options> {
+  /** Its name, for errors. */
+  readonly handler: string;
   /** The client that was given, or one that is made with the first call. */
   readonly client: (sdk: typeof OpenAI) => OpenAI;
   readonly options: Partial<Options>;
@@ -53,7 +55,7 @@ export const connect = <Options extends object>(
         `client of ${handler} is none of the package openai; give new OpenAI({ … }), or leave it out`,
       );
     refuseCredentials(handler, client.baseURL);
-    return { client: () => client, options, isGiven: true };
+    return { handler, client: () => client, options, isGiven: true };
   }
   const connection = { ...fromSurroundings(), ...frozenCopy(pick(given, connectionOptions)) };
   const wrong = problemOfConnection(handler, connection, given);
@@ -61,7 +63,7 @@ export const connect = <Options extends object>(
   refuseCredentials(handler, connection.baseURL ?? "");
   const key = keyFor(handler, connection);
   let made: OpenAI | undefined;
-  return { client: (SDK) => (made ??= new SDK({ ...connection, ...key })), options, isGiven: false };
+  return { handler, client: (SDK) => (made ??= new SDK({ ...connection, ...key })), options, isGiven: false };
 };
 
 /** A handler whose code is loaded with its first call, the SDK with it: not every process that makes one calls it. */

@@ -1,8 +1,13 @@
 import { ConfigurationError } from "@colloquy/machine";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { chatHandler } from "../../../src/llm/chat-handler.ts";
+import type { ChatRequestOptions } from "../../../src/llm/chat-request.ts";
 import { openaiChat } from "../../../src/llm/openai-chat.ts";
 import { openaiResponses } from "../../../src/llm/openai-responses.ts";
 import { textCompletion } from "../../../src/llm/text-completion.ts";
+import { connect } from "../../../src/llm/transport/connection.ts";
+import { callOf, perform } from "../call.ts";
+import { chatServer } from "../server.ts";
 
 beforeEach(() => {
   for (const name of ["API_KEY", "ADMIN_KEY", "BASE_URL", "ORG_ID", "PROJECT_ID"])
@@ -105,12 +110,43 @@ test("what the environment has is called by its variable", () => {
   );
 });
 
+test("where key, organization and project are given, a server gets nothing of the environment but its custom headers", async () => {
+  for (const name of ["API_KEY", "ADMIN_KEY", "ORG_ID", "PROJECT_ID"])
+    vi.stubEnv(`OPENAI_${name}`, "of-the-environment");
+  vi.stubEnv("OPENAI_BASE_URL", "http://127.0.0.1:1/of-the-environment");
+  vi.stubEnv("OPENAI_CUSTOM_HEADERS", "x-custom: of-the-environment");
+  const sent: unknown[] = [];
+  const { baseURL } = await chatServer(({ headers }, response) => {
+    sent.push(Object.entries(headers).filter(([, value]) => String(value).includes("of-the-environment")));
+    response.end();
+  });
+  await perform(openaiChat({ baseURL, apiKey: "none", organization: null, project: null, model: "m" })).outcome;
+  await perform(openaiChat({ baseURL, model: "m" })).outcome;
+  expect(sent).toEqual([
+    [["x-custom", "of-the-environment"]],
+    expect.arrayContaining([
+      ["authorization", "Bearer of-the-environment"],
+      ["openai-organization", "of-the-environment"],
+      ["openai-project", "of-the-environment"],
+    ]),
+  ]);
+});
+
 test("all handlers over HTTP say so, each by its name", () => {
   // As a caller in JavaScript may have it.
   const wrong = { ...local, timeout: "5" as unknown as number };
   expect(refusalOf(() => openaiResponses(wrong))).toMatch(/^timeout of openaiResponses is "5"/);
   const template = { name: "t", version: 1, options: {}, stop: [], opening: [], render: () => never() };
   expect(refusalOf(() => textCompletion({ ...wrong, template }))).toMatch(/^timeout of textCompletion is "5"/);
+});
+
+test("a handler of one's own that is made of the parts of openaiChat speaks under its own name", async () => {
+  const names = { model: true, tools: true, stream: true, includeUsage: true, writtenBytes: true } as const;
+  const handler = chatHandler(connect<ChatRequestOptions>("ourChat", { ...local, tools: [] }, names));
+  const { outcome } = perform(handler, callOf({ tools: [{ name: "f", digest: "" }] }));
+  expect(await outcome).toMatchObject({
+    failure: { message: expect.stringMatching(/ourChat has no declaration of it: .* give ourChat tools/) },
+  });
 });
 
 const never = (): never => {

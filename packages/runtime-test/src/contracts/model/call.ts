@@ -5,17 +5,26 @@ import { scriptedModel } from "../../models/scripted-model.ts";
 import type { ScriptLine } from "../../models/script.ts";
 import { loopbackServer, type LoopbackServer } from "../../server/loopback-server.ts";
 import { type ManualClock, manualClock } from "../store/manual-clock.ts";
-import type { CallSetting, CallUnderTest, MakeModel, ModelDialect, ModelSubject } from "./subject.ts";
+import type { CallSetting, CallUnderTest, MakeModel, ModelDialect, ModelPath, ModelSubject } from "./subject.ts";
 
 /** What the handler is asked in each check. */
 export const question = "What is the weather like in Reykjavík?";
 
+export interface ModelSubjectOptions {
+  readonly dialect: ModelDialect;
+  /** As that of `modelContract`. */
+  readonly path?: ModelPath;
+  /** How long each step of a call may take. */
+  readonly patienceMs: number;
+}
+
 /** A subject for one check. `onOpen` gets the way to close each server. */
 export const modelSubject = (
   makeModel: MakeModel,
-  { dialect, patienceMs }: { readonly dialect: ModelDialect; readonly patienceMs: number },
+  { dialect, path, patienceMs }: ModelSubjectOptions,
   onOpen: (close: () => Promise<void>) => void,
 ): ModelSubject => {
+  const paths = path === undefined ? {} : { [path]: requests[dialect].path };
   const soon: ModelSubject["soon"] = (promise, what) => inTime(promise, what, patienceMs);
   const start = async (server: LoopbackServer, setting: CallSetting): Promise<CallUnderTest> => {
     onOpen(() => server.close());
@@ -26,7 +35,7 @@ export const modelSubject = (
   return {
     apiKey,
     soon,
-    call: async (model, setting = {}) => start(await loopbackServer({ model }), setting),
+    call: async (model, setting = {}) => start(await loopbackServer({ model, paths }), setting),
     play: async (recorded, setting = {}) => start(await loopbackServer({ recorded }), setting),
     wire: (line, stream) => wireOf(dialect, line, stream),
   };
@@ -54,6 +63,12 @@ const startCall = (
   // A handler that throws at once rejects as one that throws later.
   const outcome = Promise.resolve().then(() => model(callOf(fields), context));
   outcome.catch(() => undefined);
+  const during: CallUnderTest["during"] = async (promise, what) => {
+    const early = outcome.then((end): never => {
+      throw new Error(`${what}, and the call ended: ${JSON.stringify(end)}`);
+    });
+    return soon(Promise.race([promise, early]), what);
+  };
   const shown = (count: number): Promise<void> =>
     new Promise((resolve) => {
       const look = (): void => {
@@ -67,7 +82,8 @@ const startCall = (
   return {
     ended: () => soon(outcome, "the call did not end"),
     deltas,
-    shown: (count) => soon(shown(count), `piece ${count} of the answer was not shown`),
+    during,
+    shown: (count) => during(shown(count), `piece ${count} of the answer was not shown`),
     requests,
     clock,
     timers,

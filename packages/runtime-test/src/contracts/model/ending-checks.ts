@@ -19,8 +19,8 @@ export const endingChecks: ModelChecks = {
   },
   "ends a call to which nothing comes for longer than allowed": async ({ call, soon }) => {
     const server = waitingModel([]);
-    const { ended, clock, timers } = await call(server.model, { fields: { idleTimeoutMs } });
-    await soon(server.asked, "no request came");
+    const { ended, during, clock, timers } = await call(server.model, { fields: { idleTimeoutMs } });
+    await during(server.asked, "no request came to the model");
     clock.advance(idleTimeoutMs);
     expect(failureOf(await ended())).toMatchObject({ kind: "timeout", retryable: true });
     await soon(server.gone, "the connection was left open");
@@ -58,8 +58,8 @@ export const endingChecks: ModelChecks = {
   },
   "ends when it is cancelled before an answer comes, and closes the connection": async ({ call, soon }) => {
     const server = waitingModel([]);
-    const { ended, control, timers } = await call(server.model, { fields: { idleTimeoutMs } });
-    await soon(server.asked, "no request came");
+    const { ended, during, control, timers } = await call(server.model, { fields: { idleTimeoutMs } });
+    await during(server.asked, "no request came to the model");
     control.abort();
     expect(failureOf(await ended())).toMatchObject({ retryable: false });
     await soon(server.gone, "the connection was left open");

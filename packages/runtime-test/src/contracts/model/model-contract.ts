@@ -4,7 +4,7 @@ import { modelSubject } from "./call.ts";
 import { discretionChecks, redirectChecks, secretReasoningChecks, secretToolChecks } from "./discretion-checks.ts";
 import { endingChecks } from "./ending-checks.ts";
 import { failureChecks } from "./failure-checks.ts";
-import type { MakeModel, ModelCheck, ModelChecks, ModelDialect, ModelFeature } from "./subject.ts";
+import type { MakeModel, ModelCheck, ModelChecks, ModelDialect, ModelFeature, ModelPath } from "./subject.ts";
 import { noToolChecks, plainToolChecks, toolChecks } from "./tool-checks.ts";
 
 const listed = (checks: ModelChecks, only: Pick<ModelCheck, "features" | "lack"> = {}): readonly ModelCheck[] =>
@@ -30,6 +30,8 @@ export const modelChecks: readonly ModelCheck[] = [
 export interface ModelContractOptions {
   /** What the handler's server speaks. */
   readonly dialect: ModelDialect;
+  /** Default: that of OpenAI's API. */
+  readonly path?: ModelPath;
   /** What the handler is without: those checks are skipped. One without tools has to say so when it is offered some. */
   readonly without?: readonly ModelFeature[];
 }

@@ -21,6 +21,9 @@ export interface ModelServer {
 /** What the server of a handler speaks: chat completions, the Responses API, or text completions. */
 export type ModelDialect = "chat" | "responses" | "completions";
 
+/** The path of a handler's requests, behind the base URL: `/generate`. */
+export type ModelPath = `/${string}`;
+
 /** What a handler may be without. One without tools says so when it is offered some. */
 export type ModelFeature = "plain" | "tools" | "refusals" | "reasoning" | "redirects";
 
@@ -66,6 +69,8 @@ export interface CallUnderTest {
   /** How it ends. Rejects if the handler throws, or never ends. */
   readonly ended: () => Promise<LlmOutcome>;
   readonly deltas: readonly LlmDelta[];
+  /** As `soon` of its subject; rejects also, and says how the call ended, when that comes first. */
+  readonly during: <Value>(promise: PromiseLike<Value>, what: string) => Promise<Value>;
   /** Resolves when so many pieces were shown. */
   readonly shown: (count: number) => Promise<void>;
   readonly requests: readonly RecordedRequest[];

@@ -1,0 +1,12 @@
+import { readFileSync } from "node:fs";
+
+const exported = readFileSync(new URL("../../../src/policies.ts", import.meta.url), "utf8");
+
+/** The functions that make the policies that are shipped, by the exports of `src/policies.ts`. */
+export const policyFunctions: readonly string[] = [
+  ...exported.matchAll(/^export \{ ([a-z]\w*).* from "\.\/prompt\/policies\//gm),
+].flatMap(([, name]) => name ?? []);
+
+/** What the policies of a function are called: `last-turns` for `lastTurns`. */
+export const policyNameOf = (maker: string): string =>
+  maker.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
