@@ -10,7 +10,7 @@ import type { Shown } from "./shown.ts";
 import { type Fate, mayPass, takenIn } from "./fate.ts";
 import { OpenedTab, type WayToGo, waysToGo } from "./tab.ts";
 import type { Ending, Report, TabOptions } from "./talk.ts";
-import type { Use } from "./use.ts";
+import type { ConversationParts, Use } from "./use.ts";
 
 /** Holds one conversation in tabs of one browser: what is done next is drawn. */
 export class Conversation {
@@ -37,13 +37,7 @@ export class Conversation {
   #left: { readonly tab: number; readonly at: number } | null = null;
   #news: PromiseWithResolvers<void> = Promise.withResolvers();
 
-  constructor(given: {
-    readonly context: BrowserContext;
-    readonly server: TabServer;
-    readonly url: string;
-    readonly random: Random;
-    readonly use: Use;
-  }) {
+  constructor(given: ConversationParts) {
     this.#context = given.context;
     this.#server = given.server;
     this.#url = given.url;

@@ -1,3 +1,7 @@
+import type { BrowserContext } from "playwright-core";
+
+import type { Random } from "../kit/random.ts";
+import type { TabServer } from "./server.ts";
 import type { TabOptions } from "./talk.ts";
 
 /** What is done in a run. */
@@ -13,4 +17,13 @@ export interface RunOptions {
 /** How the tabs of a conversation are used. */
 export interface Use extends RunOptions {
   readonly options: Omit<TabOptions, "tab">;
+}
+
+/** What a conversation in tabs is held with. */
+export interface ConversationParts {
+  readonly context: BrowserContext;
+  readonly server: TabServer;
+  readonly url: string;
+  readonly random: Random;
+  readonly use: Use;
 }

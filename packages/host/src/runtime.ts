@@ -19,15 +19,17 @@ import type { FailureReport } from "./secrets/failure-report.ts";
 import { declarationsOf, type Tool } from "./tools/tool.ts";
 
 export { failureReport, type FailureReport } from "./secrets/failure-report.ts";
-export { type KeyFilter, keyFilter, mark } from "./secrets/key-filter.ts";
+export { type KeyFilter, keyFilter, redactionMark } from "./secrets/key-filter.ts";
 export type { KeyPieces, KeyWalk } from "./secrets/key-walk.ts";
-export { readCharacters, redact } from "./secrets/redact.ts";
+export { charactersRead, redact } from "./secrets/redact.ts";
 
 /** The real parts of a platform, which stand where a caller gives nothing. */
 export interface RuntimeParts {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly failures: FailureReport;
+  /** Called where no store was given, once all options are right: an error must not stand below what it says. */
+  readonly onMemoryStore: () => void;
 }
 
 /** What decides and performs, as the `createHost` of a runtime takes it, and whatever performs threads elsewhere. */
@@ -58,18 +60,17 @@ export interface RuntimeHostOptions
 /**
  * Makes a host of the real parts of a platform, and of a store in memory where none is given.
  *
- * @param notKept is called where no store was given, when all options are right: an error must not stand below what it says.
  * @throws ConfigurationError for an option that is missing, unknown or invalid, and for a machine that declares other tools.
  */
-export const runtimeHost = (parts: RuntimeParts, options: RuntimeHostOptions, notKept: () => void): Host => {
+export const runtimeHost = (parts: RuntimeParts, options: RuntimeHostOptions): Host => {
   const problem = problemOfOptions("createHost", options, optionNames);
   if (problem !== null) throw new ConfigurationError(problem);
   const given = givenOf(options);
   const { machine: _, system: __, store, ...rest } = given;
-  const performing = runtimePerforming(parts, "createHost", given);
+  const performing = runtimePerforming(parts, given, "createHost");
   const kept = store ?? memoryStore({ clock: performing.clock });
   const host = createHost({ ids: parts.ids, ...rest, ...performing, store: kept });
-  if (store === undefined) notKept();
+  if (store === undefined) parts.onMemoryStore();
   return host;
 };
 
@@ -81,9 +82,9 @@ export const runtimeHost = (parts: RuntimeParts, options: RuntimeHostOptions, no
  * @throws ConfigurationError where `machine` is none, has tools of its own, or two system prompts are given.
  */
 export const runtimePerforming = (
-  { clock: ownClock, failures }: Omit<RuntimeParts, "ids">,
-  of: string,
+  { clock: ownClock, failures }: Pick<RuntimeParts, "clock" | "failures">,
   options: RuntimePerformingOptions,
+  of: string,
 ): RuntimePerforming => {
   const { machine, system, thread, clock = ownClock } = options;
   const tools = options.tools ?? [];

@@ -16,8 +16,8 @@ export {
 } from "./ports/listing.ts";
 export { checkedSearch, excerptOf, textOfEntry, wordsOf } from "./ports/searching.ts";
 export { StorageError, type StorageProblem } from "./ports/storage-error.ts";
-export { checkTtl, noSuchEntry, refuseGaps, refuseStrangers } from "./ports/store-arguments.ts";
-export { answerOf, letterOf, metadataIn, metadataOf, parseStored } from "./ports/stored-json.ts";
+export { checkTtl, noSuchEntry, refuseGaps, refuseUnknownEntries } from "./ports/store-arguments.ts";
+export { inboxAnswerOf, inboxItemOf, metadataIn, listedMetadata, parseStored } from "./ports/stored-json.ts";
 export {
   type Engine,
   type EngineNews,

@@ -17,7 +17,10 @@ export interface HostOptions extends RuntimeHostOptions {}
  * @throws ConfigurationError for an option that is missing, unknown or invalid, and for a machine that declares other tools.
  */
 export const createHost = (options: HostOptions): Host =>
-  runtimeHost({ clock: systemClock, ids: randomIds, failures }, options, () => console.warn(notKept));
+  runtimeHost(
+    { clock: systemClock, ids: randomIds, failures, onMemoryStore: () => console.warn(nothingIsKept) },
+    options,
+  );
 
-const notKept =
+const nothingIsKept =
   'Colloquy keeps the conversations of this host in memory, until the process ends; createHost({ store: sqliteStore({ path: "threads.db" }) }) keeps them, and createHost({ store: memoryStore() }) says that this is meant.';

@@ -14,4 +14,4 @@ export type { RuntimePerforming as Performing, RuntimePerformingOptions as Perfo
  * @throws ConfigurationError where `machine` is none, has tools of its own, or two system prompts are given.
  */
 export const performingOf = (of: string, options: RuntimePerformingOptions): RuntimePerforming =>
-  runtimePerforming({ clock: systemClock, failures }, of, options);
+  runtimePerforming({ clock: systemClock, failures }, options, of);

@@ -16,9 +16,9 @@ export const refuseGaps = (threadId: string, expectedSeq: number, entries: reado
 };
 
 /** @throws RangeError for entries whose seqs no journal has */
-export const refuseStrangers = (threadId: string, entries: readonly Entry[]): void => {
-  const stranger = entries.find(({ seq }) => !(Number.isInteger(seq) && seq >= 0 && seq < 2 ** 31));
-  if (stranger !== undefined) throw noSuchEntry(threadId, stranger.seq);
+export const refuseUnknownEntries = (threadId: string, entries: readonly Entry[]): void => {
+  const unknown = entries.find(({ seq }) => !(Number.isInteger(seq) && seq >= 0 && seq < 2 ** 31));
+  if (unknown !== undefined) throw noSuchEntry(threadId, unknown.seq);
 };
 
 /** For what is said of an entry that is not there. */

@@ -18,20 +18,20 @@ export const parseStored = (store: string, text: string, what: string): unknown 
  *
  * @param readId gives the id under which the store keeps it; where it gives none, or throws, the one in the inbox item counts.
  */
-export const letterOf = (readId: () => unknown, text: string): unknown => {
-  const letter = recordIn(text);
+export const inboxItemOf = (readId: () => unknown, text: string): unknown => {
+  const item = recordIn(text);
   const id = attempted(readId);
-  return typeof id === "string" ? { ...letter, id } : letter;
+  return typeof id === "string" ? { ...item, id } : item;
 };
 
 /** The answer to an inbox item. One that can't be read is a refusal without a reason: the process that waits for it must not wait for ever. */
-export const answerOf = (id: string, text: string): unknown => recordIn(text) ?? { id, handled: false };
+export const inboxAnswerOf = (id: string, text: string): unknown => recordIn(text) ?? { id, handled: false };
 
 /**
  * The metadata of a thread as it is kept for listings. Where that was damaged, what the journal says; where that can't be
  * read either, nothing: a reader of the thread gets the error, and all are listed.
  */
-export const metadataOf = async (text: string, read: () => Promise<readonly unknown[]>): Promise<JsonObject> => {
+export const listedMetadata = async (text: string, read: () => Promise<readonly unknown[]>): Promise<JsonObject> => {
   const kept = recordIn(text);
   // What is JSON, and an object.
   if (kept !== null) return kept as JsonObject;

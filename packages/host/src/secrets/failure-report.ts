@@ -10,6 +10,8 @@ export interface FailureReport {
 }
 
 /**
+ * Makes what reports failures without secrets.
+ *
  * @param secrets what is taken out besides all that looks like a secret; looked up at each report
  * @param write gets what is reported, in one text
  */

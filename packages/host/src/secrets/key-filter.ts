@@ -14,16 +14,17 @@ export interface KeyFilter {
 }
 
 /** What stands in the place of a secret. */
-export const mark = "[redacted]";
+export const redactionMark = "[redacted]";
 
 /** A key as short as this is a placeholder for a local server ("x"), and taking it out would spoil any text. */
 const keyLengthMin = 8;
 
+/** Makes a filter of these keys; those that are shorter than eight characters are left in. */
 export const keyFilter = (given: readonly string[]): KeyFilter => {
   // The longest first, lest a key be taken for another that it begins with.
   const keys = [...new Set(given)].filter(({ length }) => length >= keyLengthMin).sort((a, b) => b.length - a.length);
   if (keys.length === 0) return { text: same, json: same, walk: () => ({ text: same, pieces: () => unchanged }) };
-  const walk = keyWalk(keys, mark);
+  const walk = keyWalk(keys, redactionMark);
   const legible = (text: string): string => withoutHidingEscapes(text, keys);
   const text = (whole: string): string => walk().text(legible(whole));
   return {

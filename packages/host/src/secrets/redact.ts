@@ -1,4 +1,4 @@
-import { keyFilter, mark } from "./key-filter.ts";
+import { keyFilter, redactionMark } from "./key-filter.ts";
 
 /**
  * A text without what looks like a secret: the given ones (from 8 characters on) wherever they stand, keys by their usual beginnings,
@@ -7,30 +7,30 @@ import { keyFilter, mark } from "./key-filter.ts";
  * out: a body is as long as its server likes, and patterns take their time.
  */
 export const redact = (text: string, secrets: readonly string[] = []): string => {
-  let redacted = keyFilter(secrets).text(text.slice(0, readCharacters));
+  let redacted = keyFilter(secrets).text(text.slice(0, charactersRead));
   for (const [pattern, replacement] of patterns) redacted = redacted.replaceAll(pattern, replacement);
   return redacted;
 };
 
 /** How much of an error is read. */
-export const readCharacters = 4096;
+export const charactersRead = 4096;
 
 const patterns: readonly (readonly [RegExp, string])[] = [
-  [/\b(bearer|basic)\s+(?=\S*\d|\S{16})[\w\-.~+/=*]{6,}/gi, `$1 ${mark}`],
-  [/(:\/\/)[^\s/@]+@/g, `$1${mark}@`],
-  [/([?&](?:api[-_]?key|key|access_token|token|sig)=)[^&\s"']+/gi, `$1${mark}`],
+  [/\b(bearer|basic)\s+(?=\S*\d|\S{16})[\w\-.~+/=*]{6,}/gi, `$1 ${redactionMark}`],
+  [/(:\/\/)[^\s/@]+@/g, `$1${redactionMark}@`],
+  [/([?&](?:api[-_]?key|key|access_token|token|sig)=)[^&\s"']+/gi, `$1${redactionMark}`],
   [
     /\b([\w-]*(?:api[-_ ]?key|(?:access|auth|refresh|session)[-_ ]?token|authorization|secret|password)["']?(?: provided| given)?["']?\s*[:=]\s*["']?)(?!\[redacted)[^\s"',;&]+/gi,
-    `$1${mark}`,
+    `$1${redactionMark}`,
   ],
-  [/(\bapi[-_ ]?key\s+["'`])[^"'`]+/gi, `$1${mark}`],
+  [/(\bapi[-_ ]?key\s+["'`])[^"'`]+/gi, `$1${redactionMark}`],
   [
     /\b(?:(?:sk|pk|rk|gsk|xai|hf|nvapi|pplx|fw|r8|csk|gh[opsu]|github_pat|glpat)[-_]|AKIA|ASIA|AIza)[\w*-]{6,}[\w*]/g,
-    mark,
+    redactionMark,
   ],
-  [/\bxox[a-z]-[\w-]{8,}/g, mark],
+  [/\bxox[a-z]-[\w-]{8,}/g, redactionMark],
   // A JSON Web Token, whose signature is part of the secret.
-  [/\beyJ[\w-]+\.[\w-]+(?:\.[\w-]+)?/g, mark],
+  [/\beyJ[\w-]+\.[\w-]+(?:\.[\w-]+)?/g, redactionMark],
   // 32 or more letters and digits in one run, with both among them, that no id's prefix (`req_`) leads.
-  [/(?<![\w/-])(?=[A-Za-z+]*\d)(?=[\d+]*[A-Za-z])[A-Za-z0-9+]{32,}={0,2}(?![\w-])/g, mark],
+  [/(?<![\w/-])(?=[A-Za-z+]*\d)(?=[\d+]*[A-Za-z])[A-Za-z0-9+]{32,}={0,2}(?![\w-])/g, redactionMark],
 ];

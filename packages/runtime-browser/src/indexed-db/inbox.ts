@@ -1,4 +1,4 @@
-import { answerOf, type Inbox, letterOf } from "@colloquy/host/store";
+import { inboxAnswerOf, type Inbox, inboxItemOf } from "@colloquy/host/store";
 import { type Database, ofThread } from "./database.ts";
 import type { Leases } from "./leases.ts";
 
@@ -23,7 +23,7 @@ export const inboxOf = (database: Database, leases: Leases): Inbox => ({
     return rows
       .map((row, index) => ({ ...row, id: keys[index]?.[1] }))
       .sort((one, other) => one.order - other.order)
-      .flatMap(({ id, item }) => (item === null ? [] : [letterOf(() => id, item)]));
+      .flatMap(({ id, item }) => (item === null ? [] : [inboxItemOf(() => id, item)]));
   },
   answer: async (lease, answers) => {
     const texts = answers.map((answer): readonly [string, string] => [answer.id, JSON.stringify(answer)]);
@@ -40,7 +40,7 @@ export const inboxOf = (database: Database, leases: Leases): Inbox => ({
   answerTo: async (threadId, itemId) => {
     const row = await database.read(["inbox"], (reading) => reading.objectStore("inbox").get([threadId, itemId]));
     const answer = row?.answer ?? null;
-    return answer === null ? null : answerOf(itemId, answer);
+    return answer === null ? null : inboxAnswerOf(itemId, answer);
   },
   discard: async (threadId, itemId) => {
     await database.write(["inbox"], (writing) => writing.objectStore("inbox").delete([threadId, itemId]));

@@ -5,7 +5,7 @@ import {
   type Inbox,
   type Lease,
   metadataIn,
-  metadataOf,
+  listedMetadata,
   noSuchEntry,
   pageOfHits,
   pageOfThreads,
@@ -13,7 +13,7 @@ import {
   type PartLog,
   problemOfOptions,
   refuseGaps,
-  refuseStrangers,
+  refuseUnknownEntries,
   SequenceConflictError,
   type SnapshotDraft,
   type Store,
@@ -141,7 +141,7 @@ class StoreInIndexedDb implements Store {
     const texts = entries.map((entry) => JSON.stringify(entry));
     await this.#database.write(["leases", ...derived, "threads", "entries"], async (writing) => {
       await this.#leases.check(writing, lease);
-      refuseStrangers(threadId, entries);
+      refuseUnknownEntries(threadId, entries);
       const table = writing.objectStore("entries");
       for (const { seq } of entries)
         if ((await table.getKey([threadId, seq])) === undefined) throw noSuchEntry(threadId, seq);
@@ -168,7 +168,7 @@ class StoreInIndexedDb implements Store {
     const threads = await Promise.all(
       rows.map(async (row): Promise<StoredThread> => ({
         ...row,
-        metadata: await metadataOf(row.metadata, () => this.read(row.threadId)),
+        metadata: await listedMetadata(row.metadata, () => this.read(row.threadId)),
       })),
     );
     return pageOfThreads(() => threads, options);

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "@colloquy/machine";
 import { isObject, isText, listOf, parseJson, textOf } from "../reply/loose-json.ts";
-import { readCharacters } from "@colloquy/host/runtime";
+import { charactersRead } from "@colloquy/host/runtime";
 
 /** What an error says of itself, however it is wrapped. */
 export interface ErrorFacts {
@@ -68,7 +68,7 @@ const codeOf = (error: JsonObject): string | undefined => {
 const messageOf = (error: Json): string => {
   if (!isObject(error)) return isText(error) ? plainText(error) : "";
   const { message, detail, metadata } = error;
-  const own = (isText(message) ? message : detailOf(detail) || JSON.stringify(error)).slice(0, readCharacters);
+  const own = (isText(message) ? message : detailOf(detail) || JSON.stringify(error)).slice(0, charactersRead);
   const raw = isObject(metadata) ? metadata["raw"] : undefined;
   const upstream = isText(raw) ? messageOf(unwrapped(raw)) || raw : "";
   return upstream === "" ? own : `${own}: ${upstream}`;
@@ -90,7 +90,7 @@ const issueInWords = ({ loc, msg }: JsonObject): string => {
 /** A page's text, as far as it can be had without its marks. */
 const plainText = (text: string): string =>
   text
-    .slice(0, readCharacters)
+    .slice(0, charactersRead)
     .replaceAll(/<(script|style)[^>]*>[\s\S]*?<\/\1>/gi, " ")
     .replaceAll(/<[^>]*>/g, " ")
     .replaceAll(/\s+/g, " ")

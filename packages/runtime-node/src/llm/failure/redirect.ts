@@ -1,5 +1,5 @@
 import type { Failure } from "@colloquy/machine";
-import { mark, redact } from "@colloquy/host/runtime";
+import { redactionMark, redact } from "@colloquy/host/runtime";
 
 /** Whether a status sends the client elsewhere. */
 export const isRedirect = (status: number): boolean => status >= 300 && status < 400;
@@ -37,7 +37,7 @@ const targetOf = (location: string, baseURL: string | undefined, secrets: readon
 
 const segmentOf = (segment: string, secrets: readonly string[]): string => {
   const text = redact(decoded(segment), secrets);
-  return /^(?=.*\d)(?=.*[A-Za-z])[\w.~+=-]{32,}$/.test(text) ? mark : text;
+  return /^(?=.*\d)(?=.*[A-Za-z])[\w.~+=-]{32,}$/.test(text) ? redactionMark : text;
 };
 
 const decoded = (segment: string): string => {

@@ -1,4 +1,4 @@
-import { readCharacters } from "@colloquy/host/runtime";
+import { charactersRead } from "@colloquy/host/runtime";
 import { allVariables } from "./variables.ts";
 
 /**
@@ -9,12 +9,12 @@ export const secretsOfEnvironment = (): readonly string[] =>
   allVariables()
     .flatMap(([name, value]) => (isSecret.test(name) ? [value, ...value.split(/\r?\n/)] : []))
     .flatMap((text) => [text, encodeURIComponent(text.toWellFormed())])
-    .map((text) => text.slice(0, readCharacters));
+    .map((text) => text.slice(0, charactersRead));
 
 /** Those that are keys of model providers by their names, such as `ANTHROPIC_API_KEY`: few enough to be looked for in replies. */
 export const keysOfEnvironment = (): readonly string[] =>
   allVariables().flatMap(([name, value]) =>
-    isKey.test(name) && value.length >= keyLengthMin ? [value.slice(0, readCharacters)] : [],
+    isKey.test(name) && value.length >= keyLengthMin ? [value.slice(0, charactersRead)] : [],
   );
 
 /** By whole words: `GIT_AUTHOR_NAME` is no secret. */

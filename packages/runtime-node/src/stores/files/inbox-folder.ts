@@ -1,7 +1,7 @@
 import { rmdirSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 
-import { type InboxAnswer, type InboxItem, letterOf } from "@colloquy/host/store";
+import { type InboxAnswer, type InboxItem, inboxItemOf } from "@colloquy/host/store";
 
 import { flushFolder, isFolderThere, makeFolder, namesIn, readIfThere, replaceFile } from "./disk.ts";
 import { idOf, nameOf } from "./file-name.ts";
@@ -79,7 +79,7 @@ const readLetter = (path: string): unknown => {
   const text = readIfThere(path);
   if (text === null || text.length === 0) return null;
   // Only a name that was shortened does not show its id: such an inbox item has the one that stands in it.
-  return letterOf(() => idOf(basename(path, letterEnding).slice(numberLength + 1)), text.toString()) ?? {};
+  return inboxItemOf(() => idOf(basename(path, letterEnding).slice(numberLength + 1)), text.toString()) ?? {};
 };
 
 const hasId = (letter: unknown): boolean => typeof letter === "object" && letter !== null && "id" in letter;

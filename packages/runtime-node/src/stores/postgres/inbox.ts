@@ -1,4 +1,4 @@
-import { answerOf, type Inbox, LeaseLostError, letterOf } from "@colloquy/host/store";
+import { inboxAnswerOf, type Inbox, LeaseLostError, inboxItemOf } from "@colloquy/host/store";
 
 import { fromStorable, toStorable } from "../storable-text.ts";
 import { refuseUnstorable } from "../store-arguments.ts";
@@ -22,7 +22,7 @@ export const postgresInbox = (connection: Connection): Inbox => {
     unanswered: async (threadId) => {
       refuseUnstorable(connection.name, threadId);
       const rows = await unanswered([threadId]);
-      return rows.map(({ id, letter }) => letterOf(() => fromStorable(id), letter));
+      return rows.map(({ id, letter }) => inboxItemOf(() => fromStorable(id), letter));
     },
     answer: async (lease, answers) => {
       const ids = answers.map(({ id }) => toStorable(id));
@@ -43,7 +43,7 @@ export const postgresInbox = (connection: Connection): Inbox => {
         [threadId, toStorable(letterId)],
       );
       const answer = row?.answer ?? null;
-      return answer === null ? null : answerOf(letterId, answer);
+      return answer === null ? null : inboxAnswerOf(letterId, answer);
     },
     discard: async (threadId, letterId) => {
       refuseUnstorable(connection.name, threadId);

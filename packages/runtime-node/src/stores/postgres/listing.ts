@@ -1,4 +1,4 @@
-import { checkedListing, cursorOf, metadataOf } from "@colloquy/host/store";
+import { checkedListing, cursorOf, listedMetadata } from "@colloquy/host/store";
 import type { ListOptions, StoredThread, ThreadPage, TimeRange } from "@colloquy/host";
 
 import { pageOf } from "../pages.ts";
@@ -81,5 +81,5 @@ const threadOf = async ({ thread, createdAt, metadata, seq, at }: ThreadRow, rea
   seq,
   createdAt,
   updatedAt: at,
-  metadata: await metadataOf(metadata, () => read(thread)),
+  metadata: await listedMetadata(metadata, () => read(thread)),
 });

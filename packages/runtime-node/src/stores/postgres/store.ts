@@ -9,7 +9,7 @@ import {
   parseStored,
   type PartLog,
   refuseGaps,
-  refuseStrangers,
+  refuseUnknownEntries,
   SequenceConflictError,
 } from "@colloquy/host/store";
 import type { Clock, Store } from "@colloquy/host";
@@ -176,7 +176,7 @@ const appenderOf = ({ prepared, schema, now }: Connection): Store["append"] => {
 
 const rewrite = async ({ query, schema, now }: Connection, lease: Lease, entries: readonly Entry[]): Promise<void> => {
   const { threadId, token } = lease;
-  refuseStrangers(threadId, entries);
+  refuseUnknownEntries(threadId, entries);
   const { bodies, times, words } = rowsOf(entries);
   const said = entries.map((entry) => metadataIn([entry])?.metadata);
   const [row] = await query<{ readonly held: boolean; readonly missing: number | null }>(

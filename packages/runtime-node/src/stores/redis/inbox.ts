@@ -1,4 +1,4 @@
-import { answerOf, type Inbox, LeaseLostError, letterOf } from "@colloquy/host/store";
+import { inboxAnswerOf, type Inbox, LeaseLostError, inboxItemOf } from "@colloquy/host/store";
 
 import { refuseUnstorable } from "../store-arguments.ts";
 import { fromStorable, toStorable } from "../storable-text.ts";
@@ -20,7 +20,7 @@ export const redisInbox = (connection: Connection): Inbox => {
     unanswered: async (threadId) => {
       // As the script says.
       const letters = (await run(scripts.readLetters, keys(threadId), [])) as readonly (readonly [string, string])[];
-      return letters.map(([id, letter]) => letterOf(() => fromStorable(id), letter));
+      return letters.map(([id, letter]) => inboxItemOf(() => fromStorable(id), letter));
     },
     answer: async (lease, answers) => {
       const values = answers.flatMap((answer) => [toStorable(answer.id), JSON.stringify(answer)]);
@@ -30,7 +30,7 @@ export const redisInbox = (connection: Connection): Inbox => {
     answerTo: async (threadId, letterId) => {
       // As the script says.
       const answer = (await run(scripts.readAnswer, keys(threadId), [toStorable(letterId)])) as string | null;
-      return answer === null ? null : answerOf(letterId, answer);
+      return answer === null ? null : inboxAnswerOf(letterId, answer);
     },
     discard: async (threadId, letterId) => {
       await run(scripts.discard, keys(threadId), [toStorable(letterId)]);

@@ -1,4 +1,4 @@
-import { checkedListing, cursorOf, isListed, type ListingPlace, metadataOf } from "@colloquy/host/store";
+import { checkedListing, cursorOf, isListed, type ListingPlace, listedMetadata } from "@colloquy/host/store";
 import type { ListOptions, StoredThread, ThreadPage } from "@colloquy/host";
 
 import { pageOf } from "../pages.ts";
@@ -76,7 +76,7 @@ const threadOf = async (connection: Connection, place: string): Promise<StoredTh
     createdAt: timeAt(place),
     // Damaged, it is no number.
     updatedAt: Number.isFinite(Number(updatedAt ?? Number.NaN)) ? Number(updatedAt) : timeAt(place),
-    metadata: await metadataOf(metadata ?? "", () => readEntries(connection, threadId, 0)),
+    metadata: await listedMetadata(metadata ?? "", () => readEntries(connection, threadId, 0)),
   };
 };
 

@@ -9,7 +9,7 @@ import {
   noSuchEntry,
   type PartLog,
   refuseGaps,
-  refuseStrangers,
+  refuseUnknownEntries,
   SequenceConflictError,
 } from "@colloquy/host/store";
 import { ConfigurationError, type Entry } from "@colloquy/machine";
@@ -154,7 +154,7 @@ const append = async (
 
 const rewrite = async ({ prefix, now, run }: Connection, lease: Lease, entries: readonly Entry[]): Promise<void> => {
   const { threadId, token } = lease;
-  refuseStrangers(threadId, entries);
+  refuseUnknownEntries(threadId, entries);
   const values = entries.flatMap((entry) => [entry.seq, JSON.stringify(entry), metadataText(metadataIn([entry]))]);
   const missing = Number(await run(scripts.rewrite, keysOf(prefix, threadId), [token, now(), ...values]));
   if (missing === scripts.lost) throw new LeaseLostError(lease);

@@ -1,4 +1,4 @@
-import { answerOf, type Inbox, letterOf } from "@colloquy/host/store";
+import { inboxAnswerOf, type Inbox, inboxItemOf } from "@colloquy/host/store";
 
 import { attempt, type Connection, refuseUnstorable, writing } from "./connection.ts";
 import type { Leases } from "./leases.ts";
@@ -39,7 +39,7 @@ export const sqliteInbox = (connection: Connection, leases: Leases): SqliteInbox
         readonly id: string;
         readonly letter: string;
       }[];
-      return rows.map(({ id, letter }) => letterOf(() => JSON.parse(id), letter));
+      return rows.map(({ id, letter }) => inboxItemOf(() => JSON.parse(id), letter));
     },
     answer: async (lease, answers) =>
       writing(connection, () => {
@@ -50,7 +50,7 @@ export const sqliteInbox = (connection: Connection, leases: Leases): SqliteInbox
       refuseUnstorable(connection, threadId);
       const row = attempt(connection, () => answerTo.get(threadId, JSON.stringify(letterId)));
       const { answer: text } = (row ?? { answer: null }) as { readonly answer: string | null };
-      return text === null ? null : answerOf(letterId, text);
+      return text === null ? null : inboxAnswerOf(letterId, text);
     },
     discard: async (threadId, letterId) => {
       refuseUnstorable(connection, threadId);

@@ -1,6 +1,13 @@
 import { setImmediate } from "node:timers/promises";
 
-import { checkedListing, comparePlaces, cursorOf, isListed, type ListingPlace, metadataOf } from "@colloquy/host/store";
+import {
+  checkedListing,
+  comparePlaces,
+  cursorOf,
+  isListed,
+  type ListingPlace,
+  listedMetadata,
+} from "@colloquy/host/store";
 import type { ListOptions, Store, StoredThread, ThreadPage } from "@colloquy/host";
 import type { JsonObject } from "@colloquy/machine";
 
@@ -111,7 +118,7 @@ const threadOf = async (
 ): Promise<StoredThread> => ({
   ...row,
   updatedAt: timeIn(body) ?? row.createdAt,
-  metadata: await metadataOf(metadata, () => journals.read(row.threadId)),
+  metadata: await listedMetadata(metadata, () => journals.read(row.threadId)),
 });
 
 /** Undefined where the body is damaged: a reader of the thread gets the error, and the others are listed all the same. */
