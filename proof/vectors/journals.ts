@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
+import { toldJournals } from "./journal-stories.ts";
 import type { JournalScript } from "./journal-vector.ts";
 
 const folder = join(import.meta.dirname, "../../packages/machine/test/journals");
@@ -16,6 +17,7 @@ export const journalScripts = (): readonly JournalScript[] => [
     ...script,
     entries: kept().find(({ file }) => file === of)?.entries ?? [],
   })),
+  ...toldJournals(),
   ...broken.map(([name, says, entries]) => ({ name: `refused-${name}`, says, entries })),
 ];
 
@@ -124,6 +126,15 @@ const broken: readonly (readonly [name: string, says: string, entries: readonly 
     [first, later({ type: "llm.failed", effectId: "e", failure: { kind: "bad luck", message: "", retryable: true } })],
   ],
   ["wrong-decision", "A decision that can't be.", [first, later(named, { decided: { queued: -1 } })]],
+  [
+    "round-without-calls",
+    "A round that calls nothing.",
+    [
+      first,
+      later({ ...configured, format: 2 }),
+      { seq: 2, event: { type: "round.appended", at: 2, reply: { toolCalls: [] }, results: [] } },
+    ],
+  ],
   [
     "arguments-no-text",
     "Arguments that are no text.",
