@@ -25,6 +25,7 @@ const nothing: ReportedUsage = {
   cacheWriteTokens: 0,
   reasoningTokens: 0,
 };
+const data = { type: "data", field: "x", value: 1 } as const;
 const text = (said: string): { readonly type: "text"; readonly text: string } => ({ type: "text", text: said });
 const failedShowing = (effectId: string, partial: ReplyDraft): Untimed => ({
   type: "llm.failed",
@@ -71,7 +72,11 @@ export const modelCallStories: readonly Story[] = [
       fired("t/1.1#6!retry"),
       { ...failed("t/1.1#6"), usage: {} } as Untimed,
       fired("t/1.1#7!retry"),
-      answered("t/1.1#7", "Yes.", { usage: { inputTokens: 1, totalTokens: 5, cacheReadTokens: 1 } }),
+      { ...failed("t/1.1#7"), usage: { ...nothing, outputTokens: 2, totalTokens: 0 } } as Untimed,
+      fired("t/1.1#8!retry"),
+      { ...failed("t/1.1#8"), usage: { outputTokens: 2 } } as Untimed,
+      fired("t/1.1#9!retry"),
+      answered("t/1.1#9", "Yes.", { usage: { inputTokens: 1, totalTokens: 5, cacheReadTokens: 1 } }),
       ask("b"),
       {
         says: "What a cancelled call used may be known.",
@@ -197,7 +202,7 @@ export const modelCallStories: readonly Story[] = [
       progressed("t/1.1#1", { content: [{ type: "reasoning", text: " think." }, text("It")] }),
       progressed("t/1.1#1", { content: " is" }),
       progressed("t/1.1#1", { content: [{ ...text(" here"), provider: { signature: "s" } }] }),
-      progressed("t/1.1#1", { content: [text("."), { type: "data", field: "x", value: 1 }, text("And")] }),
+      progressed("t/1.1#1", { content: [text("."), data, data, text("And")] }),
       progressed("t/1.1#1", {}),
       cancelled(),
       ask("b"),
@@ -227,7 +232,7 @@ export const modelCallStories: readonly Story[] = [
   },
   {
     name: "truncated-twice",
-    says: "An answer that is truncated twice says how long it was at first.",
+    says: "An answer that is truncated twice says how long it was at first; the path is as much shorter, whoever goes on from where.",
     events: [
       ask("a"),
       answered("t/1.1#1", [text("One two. "), { type: "reasoning", text: "Hm." }, text("Three four.")]),
@@ -237,7 +242,6 @@ export const modelCallStories: readonly Story[] = [
       { type: "answer.truncated", turn: 1, characters: 99 },
       { type: "answer.truncated", turn: 1, characters: 8 },
       { type: "answer.truncated", turn: 2, characters: 4 },
-      { type: "answer.truncated", turn: 2, characters: 0 },
       { says: "Longer than it is.", event: { type: "answer.truncated", turn: 2, characters: 9 } },
       ask("c"),
       calling("t/3.1#1", "nowhere"),
@@ -246,11 +250,20 @@ export const modelCallStories: readonly Story[] = [
         says: "A turn without an answer has none to truncate.",
         event: { type: "answer.truncated", turn: 3, characters: 1 },
       },
-      added(user("Once."), { role: "assistant", content: "Then." }, user("And?")),
+      added(
+        user("Once."),
+        { role: "assistant", content: "Then." },
+        { role: "assistant", content: "There." },
+        user("And?"),
+      ),
       { type: "answer.truncated", turn: 4, characters: 1 },
+      { type: "answer.truncated", turn: 2, characters: 0 },
+      { type: "turn.annotated", turn: 2, name: "score", value: 1 },
+      { type: "turn.annotated", turn: 2, name: "score", value: 0, metadata: { by: "Ada" } },
       { type: "head.moved", to: 1 },
       { type: "answer.truncated", turn: 1, characters: 3 },
       ask("d"),
+      answered("t/5.1#1"),
     ],
   },
   {

@@ -150,7 +150,21 @@ export const toolStories: readonly Story[] = [
     raised: true,
     events: [
       ask("a", "What?", { tools: [{ name: "mine", description: "Mine." }] }),
-      calling("t/1.1#1", "nowhere", "mine", "pay"),
+      {
+        type: "llm.completed",
+        effectId: "t/1.1#1",
+        reply: {
+          content: "Look.",
+          toolCalls: [
+            { id: null, name: "nowhere", arguments: "", provider: { signature: "s" } },
+            { id: "call_0", name: "mine", arguments: "{}" },
+            { id: "call_0", name: "pay", arguments: '{"amount":1}' },
+          ],
+          name: "Ada",
+          provider: { signature: "r" },
+        },
+        finishReason: null,
+      },
       found("t/1.1.0#1"),
       found("t/1.1.1#1"),
       withheld("t/1.1.2#1"),

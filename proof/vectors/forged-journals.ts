@@ -1,0 +1,163 @@
+import {
+  accepted,
+  added,
+  answered,
+  approved,
+  ask,
+  calling,
+  cancelled,
+  failed,
+  fired,
+  found,
+  pinned,
+  progressed,
+  round,
+  started,
+  user,
+  withheld,
+} from "./events.ts";
+import type { JournalScript } from "./journal-vector.ts";
+import { begun, configuration, everything, output, placed, type Placeless } from "./placed.ts";
+
+/** Journals that no machine writes, or hardly ever one: folding takes what stands there. */
+export const forgedJournals = (): readonly JournalScript[] => [
+  {
+    name: "what-does-not-fit",
+    says: "An entry that does not fit what was before it counts, and changes nothing else.",
+    entries: placed(doesNotFit),
+  },
+  {
+    name: "what-was-decided-otherwise",
+    says: "What was decided is what folding goes by, also where no machine would decide it.",
+    entries: placed(decidedOtherwise),
+  },
+  {
+    name: "summaries-whose-words-went",
+    says: "A summary of whose words nothing is left is stale; one that says something else, too, is not.",
+    entries: placed(summariesRedacted),
+  },
+  {
+    name: "waits-for-summaries",
+    says: "A call waits on where one summary was not enough; it goes without one when none is written any more, or none came in time.",
+    entries: placed(waitsForSummaries),
+  },
+];
+
+/** What answers nothing, wherever a conversation is in a turn. */
+const straysIn = (turn: number): readonly Placeless[] =>
+  [
+    answered(`t/${turn}.9#1`),
+    failed(`t/${turn}.9#1`),
+    progressed(`t/${turn}.9#1`, { content: "x" }),
+    accepted(`t/${turn}.9!output`),
+    started(`t/${turn}.9.0#1`),
+    found(`t/${turn}.9.0#1`),
+    withheld(`t/${turn}.9.0#1`),
+    approved(`t/${turn}.1.0!approval-9`),
+    fired(`t/${turn}!deadline`),
+    fired(`t/${turn}.1#9!retry`),
+    fired(`t/${turn}.1#9!summary`),
+    fired("t/999!queue"),
+  ].map((event) => ({ event }));
+
+const interruptedAt = (position: number): object => ({ position, outcome: "interrupted", content: [] });
+
+/** Into each state of the chart, one after the other. */
+const doesNotFit: readonly Placeless[] = [
+  begun,
+  ...straysIn(1),
+  { event: { type: "thread.configured", configuration, format: 2 } },
+  { event: ask("a"), decided: { cut: everything } },
+  ...straysIn(1),
+  { event: failed("t/1.1#1"), decided: { retry: { attempt: 2, dueAt: 99 } } },
+  ...straysIn(1),
+  { event: fired("t/1.1#2!retry"), decided: { compacting: { dueAt: 99 } } },
+  ...straysIn(1),
+  { event: fired("t/1.1#2!summary") },
+  { event: calling("t/1.1#2", "look", "pay", "look") },
+  ...straysIn(1),
+  { event: found("t/1.1.0#1") },
+  { event: started("t/1.1.0#1") },
+  { event: withheld("t/1.1.1#1") },
+  { event: withheld("t/1.1.2#1") },
+  ...straysIn(1),
+  { event: ask("b"), decided: { queued: 1 } },
+  // Results also for a call that has one, and none for one that has not.
+  { event: cancelled("a"), decided: { results: [0, 1].map(interruptedAt) } },
+  { event: fired("t/84!queue") },
+  { event: calling("t/2.1#1", "look") },
+  { event: cancelled() },
+  ...straysIn(2),
+];
+
+const decidedOtherwise: readonly Placeless[] = [
+  begun,
+  { event: ask("a"), decided: {} },
+  { event: ask("b"), decided: {} },
+  { event: { ...answered("t/1.1#1"), at: 9 }, decided: { goesOn: true } },
+  { event: ask("c"), decided: { queued: 7 } },
+  { event: ask("d"), decided: { queued: 2 } },
+  { event: { type: "cancel.requested", askId: "nobody" } },
+  { event: fired("t/6!queue"), decided: { opens: 9 } },
+  { event: calling("t/2.1#1", "look"), decided: { goesOn: true } },
+  { event: cancelled() },
+  { event: { type: "answer.truncated", turn: 9, characters: 2 }, decided: { kept: 1 } },
+  { event: added({ role: "tool", toolCallId: "call_0", content: "x" }) },
+  { event: { type: "answer.truncated", turn: 3, characters: 2 }, decided: { kept: 1 } },
+  { event: { type: "answer.truncated", turn: 1, characters: 2 }, decided: { kept: 1 } },
+  { event: { type: "head.moved", to: 7 } },
+  { event: { type: "head.moved", to: { checkpoint: "nowhere" } } },
+  { event: pinned("nowhere") },
+  { event: { type: "turn.annotated", turn: 7, name: "score", value: 1 } },
+  { event: { type: "thread.configured", configuration, format: 2 } },
+  { event: { ...round("look"), results: [] } },
+  { event: { type: "ask.received", askId: "e", input: "x", output } },
+  { event: { type: "output.accepted", effectId: "t/4.1!output", value: {} } },
+  { event: { ...answered("t/4.1#1"), finishReason: null }, decided: { unchecked: "cut" } },
+  { event: { type: "output.accepted", effectId: "t/4.1!output", value: {} } },
+  { event: { type: "ask.received", askId: "f", input: "x", output } },
+  { event: answered("t/5.1#1") },
+  { event: { type: "output.accepted", effectId: "t/5.2!output", value: {} } },
+  { event: { type: "output.refused", effectId: "t/5.1!output", issues: [] }, decided: { goesOn: true } },
+];
+
+const summaryOf = (from: number, to: number): object => ({ summary: { covers: { from, to }, earlier: null } });
+const noted: Placeless = { event: { type: "metadata.changed", metadata: {} } };
+
+const summariesRedacted: readonly Placeless[] = [
+  begun,
+  { event: added(user("Once.")) },
+  { event: added(user("Twice.")) },
+  { ...noted, decided: summaryOf(1, 1) },
+  { event: answered("t/summary-1#1", "[redacted]\n[redacted]") },
+  { ...noted, decided: summaryOf(1, 2) },
+  { event: answered("t/summary-2#1", "[redacted], and more") },
+  { ...noted, decided: summaryOf(2, 2) },
+  { event: answered("t/summary-3#1", "[redacted]") },
+  { event: { type: "thread.redacted", seqs: [1] } },
+  { ...noted, decided: summaryOf(1, 1) },
+  { event: answered("t/summary-4#1", "Once.") },
+  { event: { type: "thread.redacted", seqs: [2] } },
+];
+
+const waits = { compacting: { dueAt: 99 } };
+
+const waitsForSummaries: readonly Placeless[] = [
+  begun,
+  { event: added(user("Once.")) },
+  { event: added(user("Twice.")) },
+  { event: ask("a"), decided: { ...waits, ...summaryOf(1, 1) } },
+  { event: answered("t/summary-1#1", "Once."), decided: { ...waits, ...summaryOf(1, 2) } },
+  { event: answered("t/summary-2#1", "Both."), decided: { cut: everything } },
+  { event: failed("t/3.1#1"), decided: { retry: { attempt: 2, dueAt: 9 } } },
+  { event: fired("t/3.1#2!retry"), decided: { ...waits, ...summaryOf(2, 2) } },
+  { event: fired("t/3.1#2!summary"), decided: { cut: everything } },
+  // It comes too late.
+  { event: answered("t/summary-3#1", "Twice.") },
+  { event: answered("t/3.1#2") },
+  { event: ask("b"), decided: waits },
+  { event: fired("t/4.1#1!summary"), decided: { cut: everything } },
+  { event: answered("t/4.1#1") },
+  { event: ask("c"), decided: { ...waits, ...summaryOf(1, 3) } },
+  { event: cancelled() },
+];
