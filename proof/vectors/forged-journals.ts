@@ -9,6 +9,7 @@ import {
   failed,
   fired,
   found,
+  movedTo,
   pinned,
   progressed,
   round,
@@ -30,6 +31,11 @@ export const forgedJournals = (): readonly JournalScript[] => [
     name: "what-was-decided-otherwise",
     says: "What was decided is what folding goes by, also where no machine would decide it.",
     entries: placed(decidedOtherwise),
+  },
+  {
+    name: "copied-under-another-id",
+    says: "A journal that was copied under another id folds all the same: of an effect's id only what follows the last slash counts.",
+    entries: placed(copied),
   },
   {
     name: "summaries-whose-words-went",
@@ -121,12 +127,29 @@ const decidedOtherwise: readonly Placeless[] = [
   { event: { type: "output.refused", effectId: "t/5.1!output", issues: [] }, decided: { goesOn: true } },
 ];
 
+const copied: readonly Placeless[] = [
+  { ...begun, event: { ...begun.event, threadId: "a/copy" } },
+  { event: ask("a"), decided: { cut: everything } },
+  { event: ask("b"), decided: { queued: 1 } },
+  { event: calling("t/1.1#1", "look", "pay") },
+  { event: started("u/v/1.1.0#1") },
+  { event: found("1.1.0#1") },
+  { event: withheld("t/1.1.1#1") },
+  { event: approved("t/1.1.1!approval-1") },
+  { event: found("t/1.1.1#2") },
+  { event: failed("t/1.2#1"), decided: { retry: { attempt: 2, dueAt: 99 } } },
+  { event: fired("t/1.2#2!retry") },
+  { event: answered("t/1.2#2") },
+  { event: fired("t/11!queue") },
+  { event: progressed("t/2.1#1", { content: "Y" }) },
+];
+
 const summaryOf = (from: number, to: number): object => ({ summary: { covers: { from, to }, earlier: null } });
 const noted: Placeless = { event: { type: "metadata.changed", metadata: {} } };
 
 const summariesRedacted: readonly Placeless[] = [
   begun,
-  { event: added(user("Once.")) },
+  { event: added(user("Once."), { role: "assistant", content: "Yes." }) },
   { event: added(user("Twice.")) },
   { ...noted, decided: summaryOf(1, 1) },
   { event: answered("t/summary-1#1", "[redacted]\n[redacted]") },
@@ -138,12 +161,29 @@ const summariesRedacted: readonly Placeless[] = [
   { ...noted, decided: summaryOf(1, 1) },
   { event: answered("t/summary-4#1", "Once.") },
   { event: { type: "thread.redacted", seqs: [2] } },
+  { event: { type: "thread.redacted", seqs: [1] } },
+  { event: movedTo(0) },
+  { event: added(user("Elsewhere.")) },
+  { ...noted, decided: summaryOf(0, 3) },
+  { event: answered("t/summary-5#1", "Elsewhere.") },
+  { ...noted, decided: summaryOf(3, 3) },
+  { event: answered("t/summary-6#1", "Elsewhere.") },
+  { event: { type: "answer.truncated", turn: 1, characters: 1 }, decided: { kept: 1 } },
+  { event: { type: "answer.truncated", turn: 1, characters: 0 }, decided: {} },
 ];
 
+const unfit = { covers: { from: 1, to: 4 }, earlier: { from: 1, to: 2 } };
 const waits = { compacting: { dueAt: 99 } };
 
+const withSummariser = {
+  ...configuration,
+  model: { model: "m", temperature: 0, top: 1 },
+  idleTimeoutMs: 9,
+  summariser: { instruction: "Sum it up.", model: { model: "s" } },
+};
+
 const waitsForSummaries: readonly Placeless[] = [
-  begun,
+  { ...begun, event: { ...begun.event, configuration: withSummariser, model: { temperature: 1 } } },
   { event: added(user("Once.")) },
   { event: added(user("Twice.")) },
   { event: ask("a"), decided: { ...waits, ...summaryOf(1, 1) } },
@@ -158,6 +198,9 @@ const waitsForSummaries: readonly Placeless[] = [
   { event: ask("b"), decided: waits },
   { event: fired("t/4.1#1!summary"), decided: { cut: everything } },
   { event: answered("t/4.1#1") },
+  { ...noted, decided: { summary: { ...unfit, unfit: { tokens: 9, available: 8 } } } },
+  { ...noted, decided: { summary: { ...unfit, covers: { from: 3, to: 4 } } } },
+  { event: failed("t/summary-5#1", { retryable: false }) },
   { event: ask("c"), decided: { ...waits, ...summaryOf(1, 3) } },
   { event: cancelled() },
 ];

@@ -10,6 +10,10 @@ const output = (mode: ExpectedOutput["mode"], name = "title"): ExpectedOutput =>
   repairs: 1,
 });
 
+/** All that JavaScript trims. */
+const whiteSpace =
+  "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff";
+
 /** Asks that join the open turn, and what they bring to it. */
 export const joiningAskStories: readonly Story[] = [
   {
@@ -62,11 +66,11 @@ export const joiningAskStories: readonly Story[] = [
     events: [
       ask("a", "What?", { metadata: { x: 1 } }),
       ask("b", ""),
-      ask("b", " \u00a0\ufeff\n"),
+      ask("b", whiteSpace),
       ask("b", []),
       ask("b", [{ type: "text", text: " " }]),
       ask("b", [user(" "), user("")]),
-      { says: "A control character is none that JavaScript trims.", event: ask("b", "\u001c") },
+      { says: "Characters that JavaScript does not trim.", event: ask("b", "\u001c\u0085\u180e\u200b") },
       ask("c", [user(" "), user("This.")]),
       ask("d", [
         { type: "text", text: " " },

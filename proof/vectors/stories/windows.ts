@@ -161,6 +161,7 @@ export const windowStories: readonly Story[] = [
       appended("Wait."),
       { says: "It waits for the next turn.", event: pinned("4.0") },
       ask("c"),
+      { says: "The call that is out keeps the pins that it was made with.", event: pinned("1.0") },
     ],
   },
   {
