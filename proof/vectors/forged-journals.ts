@@ -16,7 +16,7 @@ import {
   started,
   user,
   withheld,
-} from "./events.ts";
+} from "./stories/events.ts";
 import type { JournalScript } from "./journal-vector.ts";
 import { begun, configuration, everything, output, placed, type Placeless } from "./placed.ts";
 

@@ -18,9 +18,10 @@ import {
   type Untimed,
   user,
   withheld,
-} from "./events.ts";
+} from "./stories/events.ts";
 import { dataOf } from "./machine.ts";
-import { scriptOfStory, type Story, type Told } from "./story.ts";
+import { scriptOfStory } from "./script-of-story.ts";
+import type { Story, Told } from "./stories/story.ts";
 import type { Script } from "./vector.ts";
 
 /** What neither golden traces nor drawn scripts show. */

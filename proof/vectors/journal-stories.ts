@@ -1,8 +1,9 @@
-import { added, answered, appended, ask, fired, movedTo, pinned, round, user } from "./events.ts";
+import { added, answered, appended, ask, fired, movedTo, pinned, round, user } from "./stories/events.ts";
 import type { JournalScript } from "./journal-vector.ts";
 import { begun, configuration, everything, output, placed, type Placeless } from "./placed.ts";
 import { vectorOf } from "./record.ts";
-import { scriptOfStory, type Story } from "./story.ts";
+import { scriptOfStory } from "./script-of-story.ts";
+import type { Story } from "./stories/story.ts";
 
 /** Journals that are made for what they show. */
 export const toldJournals = (): readonly JournalScript[] => [

@@ -1,6 +1,6 @@
 import type { AskReceived, Configuration, MachineOptions } from "@colloquy/machine";
 
-import { answered, ask as asked, calling, cancelled, failed, timed, type Untimed, withheld } from "./events.ts";
+import { answered, ask as asked, calling, cancelled, failed, timed, type Untimed, withheld } from "./stories/events.ts";
 import { dataOf, configured } from "./machine.ts";
 import type { Script } from "./vector.ts";
 

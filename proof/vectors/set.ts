@@ -4,7 +4,7 @@ import { goldenScripts } from "./golden.ts";
 import { handMadeScripts } from "./hand-made.ts";
 import { probingScripts } from "./probes.ts";
 import { stories } from "./stories/all.ts";
-import { scriptOfStory } from "./story.ts";
+import { scriptOfStory } from "./script-of-story.ts";
 import { summaryScripts } from "./summaries.ts";
 import type { Script } from "./vector.ts";
 

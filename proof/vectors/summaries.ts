@@ -10,7 +10,7 @@ import {
   timed,
   type Untimed,
   withheld,
-} from "./events.ts";
+} from "./stories/events.ts";
 import { dataOf } from "./machine.ts";
 import type { Script } from "./vector.ts";
 

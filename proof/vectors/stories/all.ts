@@ -7,7 +7,7 @@ import { repeatedAskStories } from "./repeated-asks.ts";
 import { textStories } from "./texts.ts";
 import { toolStories } from "./tools.ts";
 import { windowStories } from "./windows.ts";
-import { type Story } from "../story.ts";
+import { type Story } from "./story.ts";
 
 /** Stories that are told by concept: what neither golden traces nor drawn scripts show. */
 export const stories: readonly Story[] = [

@@ -1,7 +1,7 @@
 import { lastTurns } from "@colloquy/machine/policies";
 
-import { added, answered, appended, ask, cancelled, failed, fired, roundBefore, round, user } from "../events.ts";
-import type { Story } from "../story.ts";
+import { added, answered, appended, ask, cancelled, failed, fired, roundBefore, round, user } from "./events.ts";
+import type { Story } from "./story.ts";
 
 /** Of a later version, perhaps. */
 const unknown = <Said extends object>(said: Said): Said => ({ ...said, mood: "good", format: 99, turn: 99 });

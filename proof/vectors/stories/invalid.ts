@@ -1,7 +1,7 @@
 import type { AskReceived, Limits, MessageDraft, SeedDraft } from "@colloquy/machine";
 
-import { added, answered, ask, calling, pinned, roundBefore, type Untimed, user } from "../events.ts";
-import type { Story } from "../story.ts";
+import { added, answered, ask, calling, pinned, roundBefore, type Untimed, user } from "./events.ts";
+import type { Story } from "./story.ts";
 
 const wrong = (more: Omit<Partial<AskReceived>, "at">): Untimed => ask("b", "Well?", more);
 const output = { name: "title", schema: {}, mode: "tool", repairs: 0 } as const;

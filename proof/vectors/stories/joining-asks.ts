@@ -1,7 +1,7 @@
 import type { ExpectedOutput } from "@colloquy/machine";
 
-import { accepted, answered, appended, ask, calling, cancelled, failed, fired, found, user } from "../events.ts";
-import type { Story } from "../story.ts";
+import { accepted, answered, appended, ask, calling, cancelled, failed, fired, found, user } from "./events.ts";
+import type { Story } from "./story.ts";
 
 const output = (mode: ExpectedOutput["mode"], name = "title"): ExpectedOutput => ({
   name,

@@ -1,8 +1,8 @@
 import { problemOfEvent } from "@colloquy/machine/hosting";
 
-import { changesOf } from "../changes.ts";
-import type { Untimed } from "../events.ts";
-import type { Story } from "../story.ts";
+import { changesOf } from "./changes.ts";
+import type { Untimed } from "./events.ts";
+import type { Story } from "./story.ts";
 
 const provider = { n: 1 };
 const call = { id: "c", name: "look", arguments: "{}", provider };

@@ -14,8 +14,8 @@ import {
   refused,
   type Untimed,
   user,
-} from "../events.ts";
-import type { Story } from "../story.ts";
+} from "./events.ts";
+import type { Story } from "./story.ts";
 
 const output: ExpectedOutput = { name: "title", schema: { type: "object" }, mode: "native", repairs: 1 };
 const nothing: ReportedUsage = {

@@ -1,5 +1,5 @@
-import { answered, appended, ask, calling, cancelled, failed, fired, found, user } from "../events.ts";
-import type { Story } from "../story.ts";
+import { answered, appended, ask, calling, cancelled, failed, fired, found, user } from "./events.ts";
+import type { Story } from "./story.ts";
 
 const again = "Again, and otherwise.";
 

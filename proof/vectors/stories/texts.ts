@@ -1,5 +1,5 @@
-import { answered, appended, ask, cancelled, progressed, user } from "../events.ts";
-import type { Story } from "../story.ts";
+import { answered, appended, ask, cancelled, progressed, user } from "./events.ts";
+import type { Story } from "./story.ts";
 
 /** Texts and values as digests, lengths and prompts take them. */
 export const textStories: readonly Story[] = [

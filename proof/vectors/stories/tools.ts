@@ -1,8 +1,7 @@
 import type { MachineOptions } from "@colloquy/machine";
 
-import { dataOf } from "../machine.ts";
-import { answered, approved, ask, calling, cancelled, fired, found, started, withheld } from "../events.ts";
-import type { Story } from "../story.ts";
+import { answered, approved, ask, calling, cancelled, fired, found, started, withheld } from "./events.ts";
+import type { Story } from "./story.ts";
 
 const pay: MachineOptions = { tools: [{ name: "pay", recovery: "ask" }, { name: "look" }] };
 
@@ -178,12 +177,12 @@ export const toolStories: readonly Story[] = [
     events: [
       ask("a", "What?", { tools: [{ name: "mine" }] }),
       {
-        machine: dataOf({
+        options: {
           tools: [
             { name: "mine", approval: "always" },
             { name: "look", approval: "always" },
           ],
-        }),
+        },
         event: calling("t/1.1#1", "mine", "look"),
       },
       withheld("t/1.1.1#1"),

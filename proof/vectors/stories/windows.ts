@@ -14,8 +14,8 @@ import {
   pinned,
   roundBefore,
   user,
-} from "../events.ts";
-import type { Story } from "../story.ts";
+} from "./events.ts";
+import type { Story } from "./story.ts";
 
 const turn = added(user("Once."));
 
