@@ -33,6 +33,16 @@ export const forgedJournals = (): readonly JournalScript[] => [
     entries: placed(decidedOtherwise),
   },
   {
+    name: "all-that-may-be-decided",
+    says: "An entry with all members that a decision has, where they decide nothing.",
+    entries: placed([begun, { event: { type: "metadata.changed", metadata: {} }, decided: ofAllKinds }]),
+  },
+  ...wrongDecisions.map(([name, says, decided]) => ({
+    name: `refused-decided-${name}`,
+    says,
+    entries: placed([begun, { event: { type: "metadata.changed", metadata: {} }, decided }]),
+  })),
+  {
     name: "copied-under-another-id",
     says: "A journal that was copied under another id folds all the same: of an effect's id only what follows the last slash counts.",
     entries: placed(copied),
@@ -47,6 +57,57 @@ export const forgedJournals = (): readonly JournalScript[] => [
     says: "A call waits on where one summary was not enough; it goes without one when none is written any more, or none came in time.",
     entries: placed(waitsForSummaries),
   },
+];
+
+const interruptedAt = (position: number): object => ({ position, outcome: "interrupted", content: [] });
+const position = { turn: 0, unit: 0 };
+const shrunk = { rule: "headAndTail", of: "messages", characters: 200 };
+const ofAllKinds = {
+  opens: 1,
+  approvals: [0],
+  deadlineAt: 0,
+  cut: {
+    ...everything,
+    from: position,
+    dropped: ["system"],
+    summarised: { from: 1, to: 1, upTo: 1 },
+    shrink: [{ ...shrunk, before: position, tool: "read" }],
+    fields: { omit: ["a"], inputs: ["b"] },
+    system: "omit",
+    interrupted: "omit",
+    calibration: 0.5,
+  },
+  retry: { attempt: 0, dueAt: 0 },
+  unchecked: "refused",
+  results: ["failed", "refused", "interrupted", "unknown"].map((outcome) => ({ ...interruptedAt(0), outcome })),
+  limit: { limit: "tokens", allowed: 1, reached: 1 },
+  fullness: { is: "within", tokens: 0, available: 0 },
+  counted: 0,
+  cost: { nano: -1, currency: "USD" },
+  kept: 0,
+};
+
+const wrongDecisions: readonly (readonly [name: string, says: string, decided: object])[] = [
+  ["unknown-member", "A decision that nobody knows.", { mood: "good" }],
+  ["opens-none", "A turn that answers no ask.", { opens: 0 }],
+  ["counted-below-0", "A prompt of fewer than no tokens.", { counted: -1 }],
+  ["cost-in-parts", "A cost of less than the smallest unit.", { cost: { nano: 0.5, currency: "USD" } }],
+  ["calibration-of-0", "A counter that is off by any factor.", { cut: { ...everything, calibration: 0 } }],
+  [
+    "turns-backwards",
+    "Summarised turns that end before they begin.",
+    { cut: { ...everything, summarised: { from: 2, to: 1, upTo: 2 } } },
+  ],
+  [
+    "shrunk-to-less",
+    "Messages that are shrunk to less than is ever shown.",
+    { cut: { ...everything, shrink: [{ ...shrunk, characters: 199 }] } },
+  ],
+  [
+    "unknown-outcome",
+    "A result that was decided to be had.",
+    { results: [{ ...interruptedAt(0), outcome: "completed" }] },
+  ],
 ];
 
 /** What answers nothing, wherever a conversation is in a turn. */
@@ -65,8 +126,6 @@ const straysIn = (turn: number): readonly Placeless[] =>
     fired(`t/${turn}.1#9!summary`),
     fired("t/999!queue"),
   ].map((event) => ({ event }));
-
-const interruptedAt = (position: number): object => ({ position, outcome: "interrupted", content: [] });
 
 /** Into each state of the chart, one after the other. */
 const doesNotFit: readonly Placeless[] = [

@@ -124,6 +124,14 @@ const broken: readonly (readonly [name: string, says: string, entries: readonly 
   ["type-no-text", "An event whose type is no text.", [first, later({ type: 7 })]],
   ["no-first-event", "A first entry without an event.", [{ seq: 0, format: 1 }]],
   ["first-without-format", "A first entry without a format.", [{ seq: 0, event: first.event }]],
+  ...Object.entries({ at: "0", seed: {}, system: 1, metadata: [], model: null, configuration: {} }).map(
+    ([member, value]) =>
+      [
+        `begins-with-no-${member}`,
+        `Its ${member} is none.`,
+        [{ ...first, event: { ...first.event, [member]: value } }],
+      ] as const,
+  ),
   ["first-of-format-0", "A journal that begins with a format that there never was.", [{ ...first, format: 0 }]],
   [
     "first-nested-too-deep",

@@ -1,6 +1,18 @@
 import { lastTurns } from "@colloquy/machine/policies";
 
-import { added, answered, appended, ask, cancelled, failed, fired, roundBefore, round, user } from "./events.ts";
+import {
+  added,
+  answered,
+  appended,
+  ask,
+  calling,
+  cancelled,
+  failed,
+  fired,
+  roundBefore,
+  round,
+  user,
+} from "./events.ts";
 import type { Story } from "./story.ts";
 
 /** Of a later version, perhaps. */
@@ -81,6 +93,7 @@ export const askStories: readonly Story[] = [
       { says: "It is asked alone.", event: fired("t/9!queue") },
       cancelled("b"),
       { says: "All that are left.", event: fired("t/11!queue") },
+      calling("t/3.1#1", "look", "time"),
       cancelled("e"),
       { says: "It is withdrawn already.", event: cancelled("e") },
       cancelled("nobody"),
@@ -89,6 +102,20 @@ export const askStories: readonly Story[] = [
       cancelled("f"),
       { says: "The last one cancels the turn.", event: cancelled("g") },
       ask("e", "Again?"),
+    ],
+  },
+  {
+    name: "merged-asks-before-one-that-clashes",
+    says: "Asks are merged up to the first that clashes with one of them, and no further.",
+    options: { overlap: { type: "merge", max: 9 } },
+    raised: true,
+    events: [
+      ask("a"),
+      ask("b", "One.", { output: { name: "title", schema: {}, mode: "tool", repairs: 0 } }),
+      ask("c", "Two."),
+      ask("d", "Three.", { tools: [{ name: "title" }] }),
+      answered("t/1.1#1"),
+      fired("t/6!queue"),
     ],
   },
   {

@@ -1,3 +1,4 @@
+import type { Json } from "@colloquy/machine";
 import { problemOfEvent } from "@colloquy/machine/hosting";
 
 import { changesOf } from "./changes.ts";
@@ -134,6 +135,9 @@ const others: readonly Untimed[] = [
   },
 ];
 
+const nested = (levels: number): Untimed => ({ type: "metadata.changed", metadata: { a: listIn(levels) } });
+const listIn = (levels: number): readonly Json[] => (levels === 1 ? [] : [listIn(levels - 1)]);
+
 const isEvent = (event: Untimed): boolean => problemOfEvent({ at: 0, ...event }) === null;
 
 /** Events whose members have other values, or are missing. */
@@ -146,6 +150,12 @@ export const misshapenStories: readonly Story[] = [
   {
     name: "misshapen-events",
     says: "An event that has not its shape is invalid.",
-    events: others.flatMap((event) => changesOf(event).filter((changed) => !isEvent(changed))),
+    raised: true,
+    events: [
+      ...["llm.exploded", "", 7, null, ["ask.received"]].map((type) => ({ type }) as Untimed),
+      ...others.flatMap((event) => changesOf(event).filter((changed) => !isEvent(changed))),
+      { says: "As many levels as an event may have.", event: nested(252) },
+      nested(253),
+    ],
   },
 ];

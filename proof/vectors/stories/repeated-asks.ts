@@ -1,4 +1,4 @@
-import { answered, appended, ask, calling, cancelled, failed, fired, found, user } from "./events.ts";
+import { answered, appended, ask, cancelled, failed, fired, found, user } from "./events.ts";
 import type { Story } from "./story.ts";
 
 const again = "Again, and otherwise.";
@@ -100,7 +100,12 @@ export const repeatedAskStories: readonly Story[] = [
       ask("h", "Seven."),
       answered("t/3.1#1"),
       fired("t/17!queue"),
-      calling("t/4.1#1", "look"),
+      {
+        type: "llm.completed",
+        effectId: "t/4.1#1",
+        reply: { content: "Look.", toolCalls: [{ id: null, name: "look", arguments: "{}" }] },
+        finishReason: null,
+      },
       { says: "Another ask said that, whatever came behind them.", event: ask("g", "Seven.") },
       found("t/4.1.0#1"),
       ask("g", "Seven."),
