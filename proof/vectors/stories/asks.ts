@@ -18,7 +18,7 @@ import type { Story } from "./story.ts";
 /** Of a later version, perhaps. */
 const unknown = <Said extends object>(said: Said): Said => ({ ...said, mood: "good", format: 99, turn: 99 });
 
-const part = unknown({ type: "text", text: "x" } as const);
+const part = unknown({ type: "text", text: "x", role: "user" } as const);
 
 /** What an ask says, or does not, and what it is about where it says nothing. */
 export const askStories: readonly Story[] = [
