@@ -66,7 +66,7 @@ const recovery: Story = {
     ),
     recovered(withheld("t/1.1.3#1", "unknown_outcome"), "Of this one a person is asked."),
     { says: "One that may run twice runs again, with no entry of its own.", event: found("t/1.1.0#1") },
-    { ...approved("t/1.1.3!approval-1"), by: "Ada" } as Untimed,
+    approved("t/1.1.3!approval-1", "Ada"),
     { type: "tool.completed", effectId: "t/1.1.3#2", content: [{ type: "text", text: "paid" }] },
     progressed("t/1.2#1", { content: "All of" }),
     { type: "llm.progressed", effectId: "t/1.2#1", partial: { content: "It is" }, again: true },
@@ -136,15 +136,15 @@ const costs: Script = {
   start: { threadId: "t", at: 0 },
   steps: steps(
     ask("a"),
-    { ...failed("t/1.1#1"), usage: used, model: "model-1" } as Untimed,
+    failed("t/1.1#1", {}, { usage: used, model: "model-1" }),
     { type: "timer.fired", effectId: "t/1.1#2!retry" },
     answered("t/1.1#2", "Yes.", { usage: used, model: "model-2" }),
     ask("b"),
-    { ...failed("t/2.1#1", { retryable: false }), usage: used, model: "model-1" } as Untimed,
+    failed("t/2.1#1", { retryable: false }, { usage: used, model: "model-1" }),
     ask("c"),
     cancelled("c", { usage: used }),
     ask("d", "Go on.", { limits: { costNano: 180_000 } }),
-    { ...failed("t/4.1#1"), usage: used, model: "model-1" } as Untimed,
+    failed("t/4.1#1", {}, { usage: used, model: "model-1" }),
   ),
 };
 

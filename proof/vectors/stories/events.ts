@@ -4,6 +4,7 @@ import type {
   Event,
   Failure,
   LlmCompleted,
+  LlmFailed,
   MessageDraft,
   OutputIssue,
   SeedDraft,
@@ -47,10 +48,15 @@ export const calling = (effectId: string, ...names: readonly string[]): Untimed 
   finishReason: "tool_calls",
 });
 
-export const failed = (effectId: string, failure: Partial<Failure> = {}): Untimed => ({
+export const failed = (
+  effectId: string,
+  failure: Partial<Failure> = {},
+  more: Omit<Partial<LlmFailed>, "at"> = {},
+): Untimed => ({
   type: "llm.failed",
   effectId,
   failure: { kind: "overloaded", message: "too busy", retryable: true, ...failure },
+  ...more,
 });
 
 export const progressed = (effectId: string, partial: LlmCompleted["reply"]): Untimed => ({
@@ -70,7 +76,12 @@ export const withheld = (effectId: string, because: ToolWithheld["because"] = "d
   arguments: {},
 });
 
-export const approved = (effectId: string): Untimed => ({ type: "approval.answered", effectId, approved: true });
+export const approved = (effectId: string, by?: string): Untimed => ({
+  type: "approval.answered",
+  effectId,
+  approved: true,
+  ...(by === undefined ? {} : { by }),
+});
 
 export const accepted = (effectId: string): Untimed => ({ type: "output.accepted", effectId, value: {} });
 

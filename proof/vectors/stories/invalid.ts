@@ -1,4 +1,4 @@
-import type { AskReceived, Limits, MessageDraft, SeedDraft } from "@colloquy/machine";
+import type { AskReceived, Limits, MessageDraft } from "@colloquy/machine";
 
 import { added, answered, ask, calling, pinned, roundBefore, type Untimed, user } from "./events.ts";
 import type { Story } from "./story.ts";
@@ -8,8 +8,12 @@ const output = { name: "title", schema: {}, mode: "tool", repairs: 0 } as const;
 
 /** In JSON a message may have what its type has not. */
 const message = (more: object): MessageDraft => ({ ...user("Look."), ...more });
+/** In a variable, as what stands there itself has no more than its type has. */
+const of1Turn: Limits & { readonly turns: number } = { turns: 1 };
+const foreign = { function_call: { name: "look" } };
 const calls = [{ id: "call_0", name: "look", arguments: "{}" }];
-const [call, result] = roundBefore("Look.", "look") as [SeedDraft, SeedDraft];
+const rounds = roundBefore("Look.", "look");
+const [call, results] = [rounds.slice(0, 1), rounds.slice(1)];
 const round = {
   reply: { content: "Look.", toolCalls: calls },
   results: [{ outcome: "completed", content: "" }],
@@ -26,7 +30,7 @@ export const invalidStories: readonly Story[] = [
       ask("a"),
       answered("t/1.1#1"),
       ask(""),
-      wrong({ limits: { turns: 1 } as Limits }),
+      wrong({ limits: of1Turn }),
       wrong({ limits: { steps: 1.5 } }),
       wrong({ limits: { tokens: -1 } }),
       wrong({ limits: { deadlineMs: 2 ** 53 } }),
@@ -44,8 +48,8 @@ export const invalidStories: readonly Story[] = [
       ask("b", [user("Well?"), message({ tool_calls: calls })]),
       ask("b", [message({ function_call: { name: "look" } })]),
       ask("b", [message({ toolCalls: "" })]),
-      ask("b", [{ role: "user", content: "Well?", type: "text" } as never]),
-      ask("b", [{ role: "tool", content: "Well?" } as never]),
+      ask("b", [message({ type: "text" })]),
+      ask("b", [message({ role: "tool" })]),
       {
         says: "Another mode has no name that a model calls.",
         event: wrong({
@@ -84,16 +88,16 @@ export const invalidStories: readonly Story[] = [
       added(),
       added(message({ toolCalls: calls })),
       added(message({ tool_calls: calls })),
-      added(call),
-      added(call, user("Well?"), result),
-      added(result),
-      added(call, result, result),
-      added({ role: "assistant", content: "Look.", function_call: { name: "look" } } as SeedDraft),
+      added(...call),
+      added(...call, user("Well?"), ...results),
+      added(...results),
+      added(...rounds, ...results),
+      added(message({ role: "assistant", function_call: { name: "look" } })),
       { type: "message.appended", message: message({ toolCalls: calls }) },
       { type: "round.appended", ...round, reply: { content: "Look." } },
       { type: "round.appended", ...round, reply: { toolCalls: [] }, results: [] },
       { type: "round.appended", ...round, results: [...round.results, ...round.results] },
-      { type: "round.appended", ...round, reply: { ...round.reply, tool_calls: calls } as never },
+      { type: "round.appended", ...round, reply: { ...round.reply, ...foreign } },
       { type: "checkpoint.named", name: "" },
       { type: "thread.redacted", seqs: [] },
       { type: "thread.redacted", seqs: [1, 1] },
