@@ -22,11 +22,11 @@ import { begun, configuration, everything, output, placed, type Placeless } from
 
 /** Journals that no machine writes, or hardly ever one: folding takes what stands there. */
 export const forgedJournals = (): readonly JournalScript[] => [
-  {
-    name: "what-does-not-fit",
+  ...doesNotFit.map(([leaf, entries]) => ({
+    name: `what-does-not-fit-in-${leaf}`,
     says: "An entry that does not fit what was before it counts, and changes nothing else.",
-    entries: placed(doesNotFit),
-  },
+    entries: placed(entries),
+  })),
   {
     name: "what-was-decided-otherwise",
     says: "What was decided is what folding goes by, also where no machine would decide it.",
@@ -35,7 +35,14 @@ export const forgedJournals = (): readonly JournalScript[] => [
   {
     name: "all-that-may-be-decided",
     says: "An entry with all members that a decision has, where they decide nothing.",
-    entries: placed([begun, { event: { type: "metadata.changed", metadata: {} }, decided: ofAllKinds }]),
+    entries: placed([
+      begun,
+      { event: { type: "metadata.changed", metadata: {} }, decided: ofAllKinds },
+      // Members that are none of these events.
+      { event: { type: "metadata.changed", metadata: {}, format: "x", limits: { steps: -1 } } },
+      { event: { type: "metadata.changed", metadata: {}, format: 99 } },
+      { event: { type: "thread.configured", configuration } },
+    ]),
   },
   ...wrongDecisions.map(([name, says, decided]) => ({
     name: `refused-decided-${name}`,
@@ -51,6 +58,16 @@ export const forgedJournals = (): readonly JournalScript[] => [
     name: "summaries-whose-words-went",
     says: "A summary of whose words nothing is left is stale; one that says something else, too, is not.",
     entries: placed(summariesRedacted),
+  },
+  {
+    name: "summaries-of-what-was-truncated",
+    says: "Summaries on the path of a turn whose answer was truncated, and that tell of it, are stale.",
+    entries: placed(summariesTruncated),
+  },
+  {
+    name: "waits-for-another-summary",
+    says: "A call waits on where one summary was not enough.",
+    entries: placed(waitsForSummaries.slice(0, 5)),
   },
   {
     name: "waits-for-summaries",
@@ -127,33 +144,38 @@ const straysIn = (turn: number): readonly Placeless[] =>
     fired("t/999!queue"),
   ].map((event) => ({ event }));
 
-/** Into each state of the chart, one after the other. */
-const doesNotFit: readonly Placeless[] = [
-  begun,
-  ...straysIn(1),
-  { event: { type: "thread.configured", configuration, format: 2 } },
-  { event: ask("a"), decided: { cut: everything } },
-  ...straysIn(1),
-  { event: failed("t/1.1#1"), decided: { retry: { attempt: 2, dueAt: 99 } } },
-  ...straysIn(1),
-  { event: fired("t/1.1#2!retry"), decided: { compacting: { dueAt: 99 } } },
-  ...straysIn(1),
-  { event: fired("t/1.1#2!summary") },
-  { event: calling("t/1.1#2", "look", "pay", "look") },
-  ...straysIn(1),
-  { event: found("t/1.1.0#1") },
-  { event: started("t/1.1.0#1") },
-  { event: withheld("t/1.1.1#1") },
-  { event: withheld("t/1.1.2#1") },
-  ...straysIn(1),
-  { event: ask("b"), decided: { queued: 1 } },
+/** Into each state of the chart, one after the other: the name of a state stands before what leads there. */
+const stages: readonly (readonly [leaf: string, turn: number, ...entries: Placeless[]])[] = [
+  ["idle", 1, { event: { type: "thread.configured", configuration, format: 2 } }],
+  ["responding", 1, { event: ask("a"), decided: { cut: everything } }],
+  ["backing-off", 1, { event: failed("t/1.1#1"), decided: { retry: { attempt: 2, dueAt: 99 } } }],
+  ["compacting", 1, { event: fired("t/1.1#2!retry"), decided: { compacting: { dueAt: 99 } } }],
+  ["running", 1, { event: fired("t/1.1#2!summary") }, { event: calling("t/1.1#2", "look", "pay", "look") }],
+  [
+    "awaiting-approval",
+    1,
+    { event: found("t/1.1.0#1") },
+    { event: started("t/1.1.0#1") },
+    { event: withheld("t/1.1.1#1") },
+    { event: withheld("t/1.1.2#1") },
+  ],
   // Results also for a call that has one, and none for one that has not.
-  { event: cancelled("a"), decided: { results: [0, 1].map(interruptedAt) } },
-  { event: fired("t/84!queue") },
-  { event: calling("t/2.1#1", "look") },
-  { event: cancelled() },
-  ...straysIn(2),
+  [
+    "error",
+    1,
+    { event: ask("b"), decided: { queued: 1 } },
+    { event: cancelled("a"), decided: { results: [0, 1].map(interruptedAt) } },
+  ],
+  ["running-again", 2, { event: fired("t/12!queue") }, { event: calling("t/2.1#1", "look") }],
+  ["error-again", 2, { event: cancelled() }, { event: cancelled() }, { event: cancelled("a") }],
 ];
+
+const doesNotFit: readonly (readonly [leaf: string, entries: readonly Placeless[]])[] = stages.map(
+  ([leaf, turn], index) => [
+    leaf,
+    [begun, ...stages.slice(0, index + 1).flatMap(([, , ...entries]) => entries), ...straysIn(turn)],
+  ],
+);
 
 const decidedOtherwise: readonly Placeless[] = [
   begun,
@@ -221,6 +243,10 @@ const summariesRedacted: readonly Placeless[] = [
   { event: answered("t/summary-4#1", "Once.") },
   { event: { type: "thread.redacted", seqs: [2] } },
   { event: { type: "thread.redacted", seqs: [1] } },
+];
+
+const summariesTruncated: readonly Placeless[] = [
+  ...summariesRedacted,
   { event: movedTo(0) },
   { event: added(user("Elsewhere.")) },
   { ...noted, decided: summaryOf(0, 3) },

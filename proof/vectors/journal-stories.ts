@@ -1,4 +1,4 @@
-import { added, answered, appended, ask, fired, movedTo, pinned, round, user } from "./stories/events.ts";
+import { added, answered, appended, ask, failed, fired, movedTo, pinned, round, user } from "./stories/events.ts";
 import type { JournalScript } from "./journal-vector.ts";
 import { begun, configuration, everything, output, placed, type Placeless } from "./placed.ts";
 import { vectorOf } from "./record.ts";
@@ -16,6 +16,11 @@ export const toldJournals = (): readonly JournalScript[] => [
     name: "forked-while-asks-join",
     says: "A copy of a thread begins without the asks that were open, joined or waited there.",
     entries: placed([...entriesOf(joined), { event: { type: "thread.forked", from: { threadId: "s", turn: 1 } } }]),
+  },
+  {
+    name: "forked-behind-a-turn-that-failed",
+    says: "What the turn had used that was open there was used all the same.",
+    entries: placed([...entriesOf(retried), { event: { type: "thread.forked", from: { threadId: "s", turn: 1 } } }]),
   },
   {
     name: "many-dropped-asks",
@@ -60,7 +65,7 @@ const asksBeforeTheirFormat: readonly Placeless[] = [
   { event: added(user("Once.")) },
   { event: added(user("Twice.")) },
   { event: { type: "ask.received", askId: "a", input: "x", from: 1, tools, output }, decided: { cut: everything } },
-  { event: { type: "ask.received", askId: "b", input: "x", tools, output }, decided: { queued: 1 } },
+  { event: { type: "ask.received", askId: "b", input: "x", from: 1, tools, output }, decided: { queued: 1 } },
   { event: round("look") },
   { event: answered("t/3.1#1") },
   { event: fired("t/6!queue") },
@@ -71,6 +76,17 @@ const asksBeforeTheirFormat: readonly Placeless[] = [
   { event: { type: "ask.received", askId: "c", input: "x", from: 1, tools, output } },
   { event: { type: "ask.received", askId: "d", input: "x", tools, output }, decided: { queued: 1 } },
 ];
+
+const retried: Story = {
+  name: "retried",
+  says: "",
+  events: [
+    ask("a"),
+    failed("t/1.1#1", { retryable: false }),
+    ask("b"),
+    failed("t/2.1#1", {}, { usage: { inputTokens: 2, outputTokens: 1 } }),
+  ],
+};
 
 const joined: Story = {
   name: "joined",

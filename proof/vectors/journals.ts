@@ -132,6 +132,7 @@ const broken: readonly (readonly [name: string, says: string, entries: readonly 
         [{ ...first, event: { ...first.event, [member]: value } }],
       ] as const,
   ),
+  ["first-at-1", "A first entry at the place of the second.", [{ ...first, seq: 1 }]],
   ["first-of-format-0", "A journal that begins with a format that there never was.", [{ ...first, format: 0 }]],
   [
     "first-nested-too-deep",
