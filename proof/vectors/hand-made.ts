@@ -93,6 +93,8 @@ const chunks: Story = {
     cancelled(),
     movedTo(2),
     ask("c", "And now?"),
+    { type: "turn.annotated", turn: 32, name: "score", value: 1 },
+    { type: "turn.annotated", turn: 33, name: "score", value: 1 },
   ],
 };
 
