@@ -74,7 +74,7 @@ const asksBeforeTheirFormat: readonly Placeless[] = [
   { event: { type: "thread.configured", configuration, format: 2 } },
   { event: { type: "thread.configured", configuration, format: 1 } },
   { event: { type: "ask.received", askId: "c", input: "x", from: 1, tools, output } },
-  { event: { type: "ask.received", askId: "d", input: "x", tools, output }, decided: { queued: 1 } },
+  { event: { type: "ask.received", askId: "d", input: "x", from: 1, tools, output }, decided: { queued: 1 } },
 ];
 
 const retried: Story = {
