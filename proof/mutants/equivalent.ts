@@ -105,6 +105,14 @@ export const equivalent: readonly Equivalent[] = [
     mutated: "",
     reason: "a journal that was folded has one beginning; the type can't say so",
   },
+  {
+    path: "packages/machine/src/journal/fork-copy.ts",
+    original:
+      "if (event.pinned && turn > 0 && turn <= this.#turn && !isOnPath(conversation, turn)) this.#moveTo(turn);",
+    mutated:
+      "if (event.pinned && turn >= 0 && turn <= this.#turn && !isOnPath(conversation, turn)) this.#moveTo(turn);",
+    reason: "the beginning is on every path; not to look there says what is meant",
+  },
 ];
 
 /** Members of a list of which only the names are read; its type sees to it that none is missing. */

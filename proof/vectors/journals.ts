@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
+import { forgedJournals } from "./forged-journals.ts";
+import { toldJournals } from "./journal-stories.ts";
 import type { JournalScript } from "./journal-vector.ts";
 
 const folder = join(import.meta.dirname, "../../packages/machine/test/journals");
@@ -16,6 +18,8 @@ export const journalScripts = (): readonly JournalScript[] => [
     ...script,
     entries: kept().find(({ file }) => file === of)?.entries ?? [],
   })),
+  ...toldJournals(),
+  ...forgedJournals(),
   ...broken.map(([name, says, entries]) => ({ name: `refused-${name}`, says, entries })),
 ];
 
@@ -89,7 +93,17 @@ const changed: readonly (Omit<JournalScript, "entries"> & { readonly of: string 
 ];
 
 const first = { seq: 0, format: 1, event: { type: "thread.started", at: 0, threadId: "t" } };
-const later = (event: object, more: object = {}): object => ({ seq: 1, event: { at: 1, ...event }, ...more });
+const later = (event: object, more: object = {}): Entry => ({
+  seq: 1,
+  event: { at: 1, ...event },
+  ...more,
+});
+interface Entry {
+  readonly seq?: number;
+  readonly event: object;
+}
+
+const nested = (levels: number): unknown => (levels === 0 ? 1 : [nested(levels - 1)]);
 const configured = { type: "thread.configured", configuration: { fingerprint: "f" } };
 const named = { type: "checkpoint.named", name: "a" };
 
@@ -107,6 +121,36 @@ const broken: readonly (readonly [name: string, says: string, entries: readonly 
   ["second-beginning", "It begins twice.", [first, later(first.event)]],
   ["unknown-event", "An event that is not known.", [first, later({ type: "llm.exploded" })]],
   ["no-event", "An entry without an event.", [first, { seq: 1 }]],
+  ["type-no-text", "An event whose type is no text.", [first, later({ type: 7 })]],
+  ["no-first-event", "A first entry without an event.", [{ seq: 0, format: 1 }]],
+  ["first-without-format", "A first entry without a format.", [{ seq: 0, event: first.event }]],
+  ...Object.entries({ at: "0", seed: {}, system: 1, metadata: [], model: null, configuration: {} }).map(
+    ([member, value]) =>
+      [
+        `begins-with-no-${member}`,
+        `Its ${member} is none.`,
+        [{ ...first, event: { ...first.event, [member]: value } }],
+      ] as const,
+  ),
+  ["first-at-1", "A first entry at the place of the second.", [{ ...first, seq: 1 }]],
+  ["first-of-format-0", "A journal that begins with a format that there never was.", [{ ...first, format: 0 }]],
+  [
+    "first-nested-too-deep",
+    "A first entry with more levels than can be read again.",
+    [{ ...first, more: nested(256) }],
+  ],
+  [
+    "nested-too-deep",
+    "An entry with more levels than can be read again.",
+    [first, later(named, { more: nested(256) })],
+  ],
+  ["format-no-number", "It rises to a format that is no number.", [first, later({ ...configured, format: "2" })]],
+  ["format-no-whole-number", "It rises by a part of a format.", [first, later({ ...configured, format: 1.5 })]],
+  ["no-place", "An entry without a place.", [first, { event: later(named).event }]],
+  ["place-no-whole-number", "An entry between two places.", [first, { ...later(named), seq: 0.5 }]],
+  ["second-at-0", "Another entry at the place of the first.", [first, { ...later(named), seq: 0 }]],
+  ["redacted-otherwise", "A mark that is another than there is.", [first, later(named, { redacted: 1 })]],
+  ["recovered-otherwise", "A mark that says no.", [first, later(named, { recovered: false })]],
   ["gap", "An entry is missing.", [first, { ...later(named), seq: 2 }]],
   ["repetition", "An entry stands twice.", [first, later(named), later(named)]],
   ["begins-late", "Its first entry is missing.", [later(named)]],
@@ -124,6 +168,15 @@ const broken: readonly (readonly [name: string, says: string, entries: readonly 
     [first, later({ type: "llm.failed", effectId: "e", failure: { kind: "bad luck", message: "", retryable: true } })],
   ],
   ["wrong-decision", "A decision that can't be.", [first, later(named, { decided: { queued: -1 } })]],
+  [
+    "round-without-calls",
+    "A round that calls nothing.",
+    [
+      first,
+      later({ ...configured, format: 2 }),
+      { seq: 2, event: { type: "round.appended", at: 2, reply: { toolCalls: [] }, results: [] } },
+    ],
+  ],
   [
     "arguments-no-text",
     "Arguments that are no text.",

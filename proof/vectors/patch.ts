@@ -39,7 +39,7 @@ const membersOf = (value: object): ReadonlyMap<string, unknown> => new Map(Objec
 
 /** Whose members and items have names that are ours, so that none has a dot in it. */
 const isEntered = (path: string): boolean =>
-  /^(conversation(\.turns(\.levels(\.\d+)?)?)?|open(\.messages(\.levels(\.\d+)?)?)?|usage(\.total|\.betweenTurns)?)$/.test(
+  /^(conversation(\.turns(\.levels(\.\d+)?)?)?|open(\.messages(\.levels(\.\d+)?)?)?|usage(\.total|\.betweenTurns)?|queue|dropped)$/.test(
     path,
   );
 

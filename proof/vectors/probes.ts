@@ -1,5 +1,6 @@
-import type { AskReceived, CancelRequested, Configuration, Event, MachineOptions } from "@colloquy/machine";
+import type { AskReceived, Configuration, MachineOptions } from "@colloquy/machine";
 
+import { answered, ask as asked, calling, cancelled, failed, timed, type Untimed, withheld } from "./stories/events.ts";
 import { dataOf, configured } from "./machine.ts";
 import type { Script } from "./vector.ts";
 
@@ -24,46 +25,7 @@ const options: MachineOptions = {
 const machine = dataOf(options);
 const { configuration }: { readonly configuration: Configuration } = configured(machine);
 
-type Untimed = Event extends infer One ? (One extends Event ? Omit<One, "at"> : never) : never;
-
-/** One millisecond after the other. */
-const timed = (events: readonly Untimed[]): readonly Event[] =>
-  events.map((event, index) => ({ ...event, at: index + 1 }));
-
-const ask = (askId: string, more: Partial<AskReceived> = {}): Untimed => ({
-  type: "ask.received",
-  askId,
-  input: "Well?",
-  ...more,
-});
-const calling = (effectId: string, ...names: readonly string[]): Untimed => ({
-  type: "llm.completed",
-  effectId,
-  reply: { toolCalls: names.map((name, position) => ({ id: `call_${position}`, name, arguments: "{}" })) },
-  finishReason: "tool_calls",
-});
-const answered = (effectId: string): Untimed => ({
-  type: "llm.completed",
-  effectId,
-  reply: { content: "Yes." },
-  finishReason: "stop",
-});
-const failed = (effectId: string, retryable: boolean): Untimed => ({
-  type: "llm.failed",
-  effectId,
-  failure: { kind: "overloaded", message: "too busy", retryable },
-});
-const withheld = (effectId: string): Untimed => ({
-  type: "tool.withheld",
-  effectId,
-  because: "declared",
-  arguments: {},
-});
-const cancelled = (askId: string, more: Partial<CancelRequested> = {}): Untimed => ({
-  type: "cancel.requested",
-  askId,
-  ...more,
-});
+const ask = (askId: string, more: Partial<AskReceived> = {}): Untimed => asked(askId, "Well?", more);
 
 const oneTurn: readonly Untimed[] = [ask("a"), answered("t/1.1#1"), { type: "checkpoint.named", name: "here" }];
 const raised: Untimed = { type: "thread.configured", configuration, format: 2 };
@@ -72,7 +34,7 @@ const output = { name: "title", schema: { type: "object" }, mode: "native", repa
 const places: readonly { readonly leaf: string; readonly events: readonly Untimed[] }[] = [
   { leaf: "idle", events: [] },
   { leaf: "responding", events: [...oneTurn, ask("b")] },
-  { leaf: "backing_off", events: [...oneTurn, ask("b"), failed("t/2.1#1", true)] },
+  { leaf: "backing_off", events: [...oneTurn, ask("b"), failed("t/2.1#1")] },
   { leaf: "checking", events: [...oneTurn, raised, ask("b", { output }), answered("t/2.1#1")] },
   { leaf: "running", events: [...oneTurn, ask("b"), calling("t/2.1#1", "look", "pay", "look")] },
   {
@@ -80,13 +42,13 @@ const places: readonly { readonly leaf: string; readonly events: readonly Untime
     events: [...oneTurn, ask("b"), calling("t/2.1#1", "pay", "pay"), withheld("t/2.1.0#1"), withheld("t/2.1.1#1")],
   },
   { leaf: "completed", events: oneTurn },
-  { leaf: "error", events: [...oneTurn, ask("b"), failed("t/2.1#1", false)] },
+  { leaf: "error", events: [...oneTurn, ask("b"), failed("t/2.1#1", { retryable: false })] },
 ];
 
 /** Answers that nobody awaits. */
 const strays: readonly Untimed[] = [
   answered("t/9.1#1"),
-  failed("t/9.1#1", true),
+  failed("t/9.1#1"),
   { type: "llm.progressed", effectId: "t/9.1#1", partial: { content: "Y" } },
   { type: "output.accepted", effectId: "t/9.1!output", value: {} },
   { type: "output.refused", effectId: "t/9.1!output", issues: [] },

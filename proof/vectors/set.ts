@@ -3,6 +3,8 @@ import { drawnPlays } from "./draw.ts";
 import { goldenScripts } from "./golden.ts";
 import { handMadeScripts } from "./hand-made.ts";
 import { probingScripts } from "./probes.ts";
+import { stories } from "./stories/all.ts";
+import { scriptOfStory } from "./script-of-story.ts";
 import { summaryScripts } from "./summaries.ts";
 import type { Script } from "./vector.ts";
 
@@ -12,6 +14,7 @@ export const writtenScripts = (): readonly Script[] => [
   ...handMadeScripts(),
   ...probingScripts(),
   ...summaryScripts(),
+  ...stories.map(scriptOfStory),
 ];
 
 /** All scripts: those written by hand, and of those drawn what they leave out. The same each time. */

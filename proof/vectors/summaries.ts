@@ -1,6 +1,16 @@
-import type { Event } from "@colloquy/machine";
 import { compactTurns } from "@colloquy/machine/policies";
 
+import {
+  answered as replied,
+  appended,
+  ask as asked,
+  calling,
+  failed,
+  fired,
+  timed,
+  type Untimed,
+  withheld,
+} from "./stories/events.ts";
 import { dataOf } from "./machine.ts";
 import type { Script } from "./vector.ts";
 
@@ -11,11 +21,11 @@ export const summaryScripts = (): readonly Script[] => [
     says: "When a call is made again, its prompt no longer fits: it waits for a summary, which fails.",
     steps: steps([
       ...oneTurn,
-      ask(3, "b", 40),
-      failed(4, "t/2.1#1", true),
-      { type: "message.appended", at: 5, message: { role: "user", content: words(60) } },
-      { type: "timer.fired", at: 6, effectId: "t/2.1#2!retry" },
-      failed(7, "t/summary-1#1", false),
+      ask("b", 40),
+      failed("t/2.1#1"),
+      appended(words(60)),
+      fired("t/2.1#2!retry"),
+      failed("t/summary-1#1", { retryable: false }),
     ]),
   },
   {
@@ -23,31 +33,31 @@ export const summaryScripts = (): readonly Script[] => [
     says: "After a call is denied, the next prompt does not fit: it waits for a summary, which comes.",
     steps: steps([
       ...oneTurn,
-      ask(3, "b", 40),
-      ...withheld,
-      { type: "approval.answered", at: 6, effectId: "t/2.1.0!approval-1", approved: false, reason: words(60) },
-      answered(7, "t/summary-1#1", 10),
+      ask("b", 40),
+      ...waiting,
+      { type: "approval.answered", effectId: "t/2.1.0!approval-1", approved: false, reason: words(60) },
+      answered("t/summary-1#1", 10),
     ]),
   },
   {
     ...beginning("summary-while-approving", 100, 0.5),
     says: "A summary comes while a person is asked whether a tool may run.",
-    steps: steps([...oneTurn, ask(3, "b", 20), ...withheld, answered(6, "t/summary-1#1", 10)]),
+    steps: steps([...oneTurn, ask("b", 20), ...waiting, answered("t/summary-1#1", 10)]),
   },
   {
     ...beginning("summary-fails-while-approving", 100, 0.5),
     says: "A summary fails while a person is asked whether a tool may run.",
-    steps: steps([...oneTurn, ask(3, "b", 20), ...withheld, failed(6, "t/summary-1#1", true)]),
+    steps: steps([...oneTurn, ask("b", 20), ...waiting, failed("t/summary-1#1")]),
   },
   {
     ...beginning("summary-while-backing-off", 100, 0.5),
     says: "A summary comes while a failed call waits to be made again.",
-    steps: steps([...oneTurn, ask(3, "b", 20), failed(4, "t/2.1#1", true), answered(5, "t/summary-1#1", 10)]),
+    steps: steps([...oneTurn, ask("b", 20), failed("t/2.1#1"), answered("t/summary-1#1", 10)]),
   },
   {
     ...beginning("summary-fails-while-backing-off", 100, 0.5),
     says: "A summary fails while a failed call waits to be made again.",
-    steps: steps([...oneTurn, ask(3, "b", 20), failed(4, "t/2.1#1", true), failed(5, "t/summary-1#1", true)]),
+    steps: steps([...oneTurn, ask("b", 20), failed("t/2.1#1"), failed("t/summary-1#1")]),
   },
 ];
 
@@ -63,40 +73,14 @@ const beginning = (name: string, tokens: number, at: number): Omit<Script, "says
   start: { threadId: "t", at: 0 },
 });
 
-const steps = (events: readonly Event[]): Script["steps"] => events.map((event) => ({ event }));
+const steps = (events: readonly Untimed[]): Script["steps"] => timed(events).map((event) => ({ event }));
 
 /** So many characters, a token for each four. */
 const words = (characters: number): string => "word ".repeat(characters / 5);
 
-const ask = (at: number, askId: string, characters: number): Event => ({
-  type: "ask.received",
-  at,
-  askId,
-  input: words(characters),
-});
-const answered = (at: number, effectId: string, characters: number): Event => ({
-  type: "llm.completed",
-  at,
-  effectId,
-  reply: { content: words(characters) },
-  finishReason: "stop",
-});
-const failed = (at: number, effectId: string, retryable: boolean): Event => ({
-  type: "llm.failed",
-  at,
-  effectId,
-  failure: { kind: "overloaded", message: "too busy", retryable },
-});
+const ask = (askId: string, characters: number): Untimed => asked(askId, words(characters));
+const answered = (effectId: string, characters: number): Untimed => replied(effectId, words(characters));
 
-const oneTurn: readonly Event[] = [ask(1, "a", 100), answered(2, "t/1.1#1", 60)];
+const oneTurn: readonly Untimed[] = [ask("a", 100), answered("t/1.1#1", 60)];
 
-const withheld: readonly Event[] = [
-  {
-    type: "llm.completed",
-    at: 4,
-    effectId: "t/2.1#1",
-    reply: { toolCalls: [{ id: "call_0", name: "pay", arguments: "{}" }] },
-    finishReason: "tool_calls",
-  },
-  { type: "tool.withheld", at: 5, effectId: "t/2.1.0#1", because: "declared", arguments: {} },
-];
+const waiting: readonly Untimed[] = [calling("t/2.1#1", "pay"), withheld("t/2.1.0#1")];

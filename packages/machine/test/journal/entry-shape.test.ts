@@ -107,6 +107,14 @@ describe("what is read by its shape", () => {
     fc.assert(fc.property(eventArbitrary({}), changesArbitrary, agree), { numRuns: runs(3_000) });
   });
 
+  test("the schema reads a round of one call, and none without", () => {
+    const call = { id: "c", name: "look", arguments: "{}" };
+    const round = (toolCalls: readonly object[]) =>
+      eventBySchema({ type: "round.appended", at: 0, reply: { toolCalls }, results: [] });
+    expect(Either.isRight(round([call]))).toBe(true);
+    expect(round([])).toMatchObject({ left: { path: "reply.toolCalls" } });
+  });
+
   test("is a copy: a store may go on with what it gave", () => {
     const entry = { seq: 0, format: 1, event: { type: "thread.started", at: 0, threadId: "t", metadata: { a: [1] } } };
     const read = surelyEntry(entry, 0);
