@@ -59,10 +59,13 @@ def _check_system(data: Data, event: Event) -> None:
 
 
 def _is_something_asked(data: Data) -> bool:
+    """Asks that wait or join may be withdrawn, and an answer that does not fit leaves its turn with it."""
     turn = data["open"]
     if turn is None:
-        return bool(drafts_of(data["queue"][0]))
-    return turn["messages"]["length"] > 0 or bool(turn["waiting"] or turn["joining"])
+        return all(drafts_of(ask) for ask in data["queue"])
+    if any(ask.get("messages", 1) > 0 for ask in turn["asks"]):
+        return True
+    return "output" not in turn and (turn["messages"]["length"] > 0 or bool(turn["waiting"]))
 
 
 def decide_move(data: Data, to: Any) -> None:

@@ -4,6 +4,7 @@ import { joiningAskStories } from "./joining-asks.ts";
 import { misshapenStories } from "./misshapen.ts";
 import { modelCallStories } from "./model-calls.ts";
 import { repeatedAskStories } from "./repeated-asks.ts";
+import { systemMessageStories } from "./system-messages.ts";
 import { textStories } from "./texts.ts";
 import { toolStories } from "./tools.ts";
 import { windowStories } from "./windows.ts";
@@ -19,5 +20,6 @@ export const stories: readonly Story[] = [
   ...misshapenStories,
   ...toolStories,
   ...modelCallStories,
+  ...systemMessageStories,
   ...textStories,
 ];

@@ -44,10 +44,31 @@ describe("a system message that is all there is to send", () => {
     expect(talk.call().messages.map(({ role }) => role)).toEqual(["user"]);
   });
 
-  test("goes where the turn says something: what joined it, what was appended, an answer", () => {
-    const joined = openedByNothing();
-    joined.tell({ type: "ask.received", askId: "b", input: "Hello", overlap: "steer" });
-    joined.tell({ type: "system.changed", system: null });
+  test("stays whatever joined the turn or waits behind it, which may be withdrawn", () => {
+    const talk = openedByNothing();
+    talk.tell({ type: "ask.received", askId: "b", input: "Hello", overlap: "steer" });
+    expect(talk.refused({ type: "system.changed", system: null })).toEqual(busy);
+    talk.tell({ type: "ask.received", askId: "c", input: "Hello", overlap: "queue" });
+    talk.tell({ type: "ask.received", askId: "d", input: [], overlap: "queue" });
+    talk.tell({ type: "cancel.requested" });
+    expect(talk.refused({ type: "system.changed", system: null })).toEqual(busy);
+  });
+
+  test("stays while the answer of the turn may prove to be none", () => {
+    const talk = new Talk(conversationMachine(), { system: "Greet." });
+    const output = { name: "greeting", schema: {}, mode: "native", repairs: 0 } as const;
+    talk.tell({ type: "ask.received", askId: "a", input: [], output });
+    talk.reply("Good day.");
+    expect(talk.refused({ type: "system.changed", system: null })).toEqual(busy);
+    talk.tell({ type: "cancel.requested" });
+    talk.tell({ type: "ask.received", askId: "b", input: "Hello", output });
+    talk.tell({ type: "system.changed", system: null });
+  });
+
+  test("goes where the turn says something: an ask of its own, what was appended, an answer", () => {
+    const asked = new Talk(conversationMachine(), { system: "Greet." });
+    asking(asked, "a", "Hello");
+    asked.tell({ type: "system.changed", system: null });
     const appended = openedByNothing();
     appended.tell({ type: "message.appended", message: { role: "user", content: "Hello" } });
     appended.tell({ type: "system.changed", system: null });

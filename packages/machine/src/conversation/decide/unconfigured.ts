@@ -84,11 +84,17 @@ const decideSystem = (data: ConversationData, event: SystemChange): Either.Eithe
       );
 };
 
-/** Whether the turn that is open, or about to be, has anything of its own to send. */
-const isSomethingAsked = ({ open, queue: [next] }: ConversationData): boolean =>
-  open === null
-    ? next !== undefined && draftsOf(next).length > 0
-    : open.messages.length + open.waiting.length + open.joining.length > 0;
+/**
+ * Whether the turn that is open, or about to be, has anything of its own to send, whatever comes: an ask that waits or
+ * joins may be withdrawn, and an answer that does not fit leaves its turn with it.
+ */
+const isSomethingAsked = ({ open, queue }: ConversationData): boolean => {
+  if (open === null) return queue.every((ask) => draftsOf(ask).length > 0);
+  return (
+    open.asks.some(({ messages = 1 }) => messages > 0) ||
+    (open.output === undefined && open.messages.length + open.waiting.length > 0)
+  );
+};
 
 const decideCancel = (data: ConversationData, event: CancelRequested): Either.Either<Refusal, Decided> => {
   const { askId } = event;
