@@ -25,7 +25,7 @@ export class FailingStore {
   /**
    * Reports what the store threw.
    *
-   * @throws that, where it will not pass, or has not for as long as a lease lasts, as the holder has it, or one call may take
+   * @throws it when waiting can't help, or when the store has failed for the shorter of `leaseTtlMs` and `storeTimeoutMs`
    */
   tolerate(thrown: unknown): void {
     const { clock, leaseTtlMs, storeTimeoutMs, observation } = this.#host;

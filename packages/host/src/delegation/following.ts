@@ -106,7 +106,7 @@ export class Following implements Diversion {
   /**
    * Follows until the lease can be had; null when there is nothing left to follow.
    *
-   * @throws JournalUnreadableError; whatever a store throws that will not pass, or does not within the time of a lease or a call
+   * @throws what the store threw, when waiting can't help, or when it has failed for the shorter of `leaseTtlMs` and `storeTimeoutMs`
    */
   async untilHeld(onLost: (error: LeaseLostError) => void): Promise<HeldLease | null> {
     if (this.#follower.lost !== null) {

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../thread/json.ts";
 import { ConfigurationError } from "../configuration-error.ts";
+import { counted } from "../counts.ts";
 import type { Cut } from "../cut.ts";
 import { newestFirstOf } from "../newest-first.ts";
 import type { Policy, PolicyDecision, PolicyInput, Summariser } from "../policy.ts";
@@ -20,7 +21,8 @@ export interface ComposedPolicy extends Policy {
  * fits newest first within the limits of all of them, where each says its own. Of none, it shows the whole thread.
  *
  * All are given the last cut, which is that of all of them. Where it is new to one of them, they are asked again, so
- * that the next prompt does not change once more.
+ * that the next prompt does not change once more. Where one stays with it, and the prompt does not fit so but would
+ * without, they are asked without it.
  *
  * What makes messages smaller belongs before what cuts: `compose(limitResults(…), tokenWindow())`.
  *
@@ -42,7 +44,7 @@ export const compose = (...policies: readonly Policy[]): ComposedPolicy => {
     monotone: parts.every(({ monotone }) => monotone),
     stable: parts.every(({ stable }) => stable),
     newestFirst: newestFirstOf(parts.map(({ newestFirst }) => newestFirst)),
-    decide: (input) => decideTogether(together, input),
+    decide: (input) => decideToFit(together, input),
     ...(summariser === null ? {} : { summariser }),
     parts,
   };
@@ -55,8 +57,25 @@ interface Together {
   readonly summarising: number;
 }
 
+/** What parts know of the last cut spares the cache of prefixes; it must not cost the turn. */
+const decideToFit = (together: Together, input: PolicyInput): PolicyDecision => {
+  const { available, measure } = input;
+  const { decision, heeded } = decideTogether(together, input);
+  if (available === null || input.lastCut === null || !heeded || isInvalid(decision)) return decision;
+  const doesFit = (decided: PolicyDecision): boolean => (counted(() => measure(decided)) ?? 0) <= available;
+  if (doesFit(decision)) return decision;
+  const { decision: anew } = decideTogether(together, { ...input, lastCut: null });
+  return !isInvalid(anew) && doesFit(anew) ? anew : decision;
+};
+
+/** What parts decide together, and whether one of them looked at the last cut. */
+interface Decided {
+  readonly decision: PolicyDecision;
+  readonly heeded: boolean;
+}
+
 /** Asks until the parts agree with the cut that they make together, which is at once where none of them heeds the last. */
-const decideTogether = (together: Together, input: PolicyInput): PolicyDecision => {
+const decideTogether = (together: Together, input: PolicyInput): Decided => {
   let last = input.lastCut;
   for (let round = 1; ; round++) {
     const lastCut = last;
@@ -65,8 +84,8 @@ const decideTogether = (together: Together, input: PolicyInput): PolicyDecision 
       heeded = true;
       return lastCut;
     });
-    if (!heeded || round === mostRounds || isInvalid(decision)) return decision;
-    if (showsTheSame(decision, lastCut ?? everything)) return decision;
+    const isSettled = !heeded || round === mostRounds || isInvalid(decision);
+    if (isSettled || showsTheSame(decision, lastCut ?? everything)) return { decision, heeded };
     last = cutOf(decision, input.lastCut);
   }
 };
@@ -115,7 +134,7 @@ const summariserOf = ({ parts, summarising }: Together): Summariser | null => {
   const before: Together = { parts: parts.slice(0, summarising), summarising };
   return {
     ...summariser,
-    next: (input) => summariser.next(inputUnder(input, decideTogether(before, input))),
+    next: (input) => summariser.next(inputUnder(input, decideTogether(before, input).decision)),
   };
 };
 

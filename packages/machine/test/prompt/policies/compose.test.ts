@@ -24,7 +24,18 @@ import { runs } from "../../runs.ts";
 import { Talk } from "../../talk.ts";
 import { decide, expectIdempotent, expectMonotone, expectWellFormed, idsOf, shownIds } from "./decision-laws.ts";
 import { lastCutArbitrary, madeUpArbitrary } from "./made-up-arbitrary.ts";
-import { budgeted, characters, closedUnits, cutOf, inputOf, type MadeUp, shownBy, turn } from "./made-up-history.ts";
+import {
+  budgeted,
+  characters,
+  closedUnits,
+  cutOf,
+  inputOf,
+  type MadeUp,
+  round,
+  said,
+  shownBy,
+  turn,
+} from "./made-up-history.ts";
 import { policyOf, telling } from "./made-up-policies.ts";
 
 describe("compose", () => {
@@ -68,6 +79,62 @@ describe("compose", () => {
       if (policy.monotone) expectMonotone(policy, made, tokens, more);
     };
     fc.assert(fc.property(nested, cases, fc.nat({ max: 900 }), fc.nat({ max: 300 }), holds), { numRuns: runs(500) });
+  });
+
+  test("what stays with the last cut gives way where the prompt does not fit so, and would without", () => {
+    const policies = fc
+      .tuple(
+        fc.record({ keep: fc.nat({ max: 2 }), slack: fc.integer({ min: 1, max: 4 }) }).map(clearResults),
+        fc.oneof(
+          fc.constant(tokenWindow()),
+          fc.nat({ max: 5 }).map((count) => lastTurns(count)),
+        ),
+      )
+      .map((parts) => compose(...parts));
+    const rounds = (turn: number, count: number) => [
+      said(`${turn}.0`, "user", "Go on"),
+      ...Array.from({ length: count }, (_, index) => round(`${turn}.${index + 1}`, "", ["x".repeat(500)])).flat(),
+    ];
+    const holds = (policy: Policy, closed: number, before: number, since: number, tokens: number) => {
+      const turns = Array.from({ length: closed }, (_, index) => ({
+        number: index + 1,
+        messages: rounds(index + 1, 2),
+      }));
+      const at = (count: number): MadeUp => ({ turns, open: rounds(closed + 1, count), ...budgeted(tokens) });
+      const lastCut = cutOf(policy.decide(inputOf(at(before))));
+      const fits = (made: MadeUp) => countPrompt(characters, shownBy(made, policy.decide(inputOf(made)))) <= tokens;
+      expect(fits({ ...at(before + since), lastCut }) || !fits(at(before + since))).toBe(true);
+    };
+    const counts = [
+      fc.nat({ max: 6 }),
+      fc.nat({ max: 3 }),
+      fc.nat({ max: 3 }),
+      fc.integer({ min: 500, max: 6_000 }),
+    ] as const;
+    fc.assert(fc.property(policies, ...counts, holds), { numRuns: runs(1_000) });
+  });
+
+  test("an open turn whose results grow is shown with fewer of them, not given up", () => {
+    const policy = compose(clearResults({ keep: 1, slack: 2 }), tokenWindow());
+    const talk = new Talk(
+      conversationMachine({
+        policy,
+        budget: { tokens: 4_500, reserve: 0 },
+        counter: characters,
+        tools: [{ name: "look" }],
+      }),
+    );
+    for (const text of ["a", "b", "c"]) {
+      talk.ask(text.repeat(1_500));
+      talk.reply(text.repeat(1_500));
+    }
+    talk.ask("d");
+    for (let round = 0; round < 9; round++) {
+      talk.reply({ toolCalls: [{ id: null, name: "look", arguments: "{}" }] });
+      talk.result(0, "e".repeat(1_500));
+    }
+    talk.reply("f");
+    expect(talk.state.value).toBe("completed");
   });
 
   test("claims no more than holds: what cuts deep shows less where a window before it lets more pass", () => {
