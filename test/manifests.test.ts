@@ -71,7 +71,7 @@ describe.each(globSync("packages/*/package.json", { cwd: root }).toSorted())("%s
     expect(own.filter(([, range]) => range !== "workspace:*")).toEqual([]);
   });
 
-  test("brings packages of others by a range, so that an application has each of them once", () => {
+  test("brings packages of others by a range", () => {
     const others = Object.entries(manifest.dependencies).filter(([name]) => !name.startsWith("@colloquy/"));
     const ranges = others.map(([name, range]) => [name, range === "catalog:" ? catalog[name] : range]);
     expect(ranges.filter(([, range]) => !/^\^\d+\.\d+\.\d+$/.test(range ?? ""))).toEqual([]);
