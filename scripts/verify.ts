@@ -93,7 +93,7 @@ const benchmarks: readonly Step[] = [
   }),
   proof("benchmarks of pruning, requests and serving", "bench --only pruning --only bodies --only serving --rounds 9"),
   // On the packages that were built above, PostgreSQL among their stores.
-  proof("benchmark of processes that have just started", "bench --only start --only cold --rounds 1", {
+  proof("benchmark of processes that have just started", "bench --only start --only cold --rounds 3", {
     servers: true,
     minutesMax: 4,
   }),
