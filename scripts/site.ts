@@ -142,7 +142,7 @@ const pageOf = (root: string, { folders }: Tree, path: string, reach: (target: s
     try {
       return pageOfMarkdown(text, reach);
     } catch (error) {
-      throw new Error(`${path} cannot be made a page: ${error instanceof Error ? error.message : error}`, {
+      throw new Error(`${path} cannot be made a page: ${error instanceof Error ? error.message : String(error)}`, {
         cause: error,
       });
     }
