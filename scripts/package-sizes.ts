@@ -21,18 +21,20 @@ export interface PackageSize {
 }
 
 /** The packages of a repository whose dependencies are installed, with what `pnpm pack` made of them. */
-export const packageSizes = (root: string, tarballs: readonly string[]): readonly PackageSize[] =>
-  globSync("packages/*", { cwd: root })
+export const packageSizes = (root: string, tarballs: readonly string[]): readonly PackageSize[] => {
+  // Dependencies are found where they really are.
+  const realRoot = realpathSync(root);
+  return globSync("packages/*", { cwd: realRoot })
     .toSorted()
     .map((path) => {
-      const folder = join(root, path);
+      const folder = join(realRoot, path);
       const { name, version, description, peerDependencies, peerDependenciesMeta } = manifestIn(folder);
       const file = `${name.slice(1).replace("/", "-")}-${version}.tgz`;
       const tarball = tarballs.find((each) => basename(each) === file);
       if (tarball === undefined)
         throw new Error(`${file} is not there: all packages are packed before they are measured`);
       const installed = [...installedFor(folder)].filter((each) => each !== folder);
-      const own = installed.filter((each) => dirname(each) === join(root, "packages"));
+      const own = installed.filter((each) => dirname(each) === join(realRoot, "packages"));
       const foreign = installed.filter((each) => !own.includes(each));
       return {
         name,
@@ -44,6 +46,7 @@ export const packageSizes = (root: string, tarballs: readonly string[]): readonl
         optional: Object.keys(peerDependencies).filter((peer) => peerDependenciesMeta[peer]?.optional === true),
       };
     });
+};
 
 const manifestIn = (folder: string) =>
   manifestSchema.parse(JSON.parse(readFileSync(join(folder, "package.json"), "utf8")));

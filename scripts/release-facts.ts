@@ -24,7 +24,12 @@ export const factsOf = (root: string, version: string): ReleaseFacts => {
     hasRemote: git(root, "remote").trim() !== "",
     authorProblem: author === undefined ? null : problemIn(author.errors),
     tags: tagsOf(root),
-    head: { commit: git(root, "rev-parse", "HEAD").trim(), message: git(root, "log", "-1", "--format=%B") },
+    head: {
+      commit: git(root, "rev-parse", "HEAD").trim(),
+      parents: git(root, "log", "-1", "--format=%P").trim(),
+      message: git(root, "log", "-1", "--format=%B"),
+      files: git(root, "diff-tree", "-r", "--no-commit-id", "--name-only", "HEAD").split("\n").filter(Boolean),
+    },
   };
 };
 
@@ -65,7 +70,7 @@ const changedFiles = (root: string, changelog: string, version: string): readonl
   const written = readFileSync(join(root, "CHANGELOG.md"), "utf8");
   const [, day = ""] = /^## \S+ \((\d{4}-\d\d-\d\d)\)$/m.exec(written) ?? [];
   const isOurs = written === datedChangelog(changelog, version, day);
-  return git(root, "status", "--porcelain")
+  return git(root, "status", "--porcelain", "--untracked-files=all")
     .split("\n")
     .filter((line) => line !== "" && !(isOurs && line.endsWith(" CHANGELOG.md")))
     .map((line) => line.slice(3));

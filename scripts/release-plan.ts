@@ -25,7 +25,14 @@ export interface ReleaseFacts {
   readonly authorProblem: string | null;
   /** Names of tags, and the commit of each. */
   readonly tags: ReadonlyMap<string, string>;
-  readonly head: { readonly commit: string; readonly message: string };
+  readonly head: {
+    readonly commit: string;
+    /** The commit that it stands on; more than one, with a space between them, of a merge. */
+    readonly parents: string;
+    readonly message: string;
+    /** What it changes; nothing, of a merge and of the first commit. */
+    readonly files: readonly string[];
+  };
 }
 
 /** How far a release got before it was cut short: nothing is committed, the changelog is, or the tag is made, too. */
@@ -52,9 +59,26 @@ export const problemsOfRelease = (version: string, facts: ReleaseFacts): readonl
   ];
 };
 
-/** How far a release of this version got before. */
+/** What keeps a release from going on behind something that took a while: it would not be of what was looked at. */
+export const problemsSince = (version: string, before: ReleaseFacts, now: ReleaseFacts): readonly string[] => [
+  ...(now.head.commit === before.head.commit
+    ? []
+    : [`the last commit is ${now.head.commit.slice(0, 8)}, and was ${before.head.commit.slice(0, 8)}`]),
+  ...problemsOfRelease(version, now),
+];
+
+/** What a release says in its commit; its end says it to the next release. @param gated null where the gate was left out */
+export const messageOfRelease = (version: string, gated: string | null): string =>
+  `Version ${version}\n\n${releaseTrailer}${version}\n${gateTrailer}${gated === null ? "left out" : `passed at ${gated}`}`;
+
+/** Whether the last commit is the release's, and the gate passed at the commit before it: no source differs since then. */
+export const hasPassedGate = ({ head }: ReleaseFacts): boolean =>
+  linesOf(head.message).includes(`${gateTrailer}passed at ${head.parents}`) && head.files.join() === "CHANGELOG.md";
+
+/** How far a release of this version got before. A hook may write into a message; the lines at its end stay what they are. */
 export const stageOf = (version: string, { changelog, head, tags }: ReleaseFacts): ReleaseStage => {
-  const isOurs = head.message.startsWith(`Version ${version}\n`) && dayOf(sectionOf(changelog, version)) !== null;
+  const isOurs =
+    linesOf(head.message).includes(`${releaseTrailer}${version}`) && dayOf(sectionOf(changelog, version)) !== null;
   if (!isOurs) return "begun";
   return tags.get(`v${version}`) === head.commit ? "tagged" : "committed";
 };
@@ -84,6 +108,11 @@ export const uploadOrder = (packages: readonly Released[]): readonly string[] =>
   for (const each of packages) visit(each);
   return ordered;
 };
+
+const releaseTrailer = "Release: ";
+const gateTrailer = "Gate: ";
+
+const linesOf = (text: string): readonly string[] => text.split("\n");
 
 const problemsOfVersions = (version: string, all: readonly Pick<Released, "name" | "version">[]): readonly string[] => {
   const others = Map.groupBy(

@@ -4,8 +4,11 @@ import { join } from "node:path";
 import { factsOf, git } from "./release-facts.ts";
 import {
   datedChangelog,
+  hasPassedGate,
+  messageOfRelease,
   notesOfRelease,
   problemsOfRelease,
+  problemsSince,
   type ReleaseFacts,
   stageOf,
   uploadOrder,
@@ -26,7 +29,8 @@ export interface ReleaseSteps {
  * Releases a version of the repository: everything but the upload.
  *
  * A release that was cut short goes on when it is called again: a changelog that it dated, a commit and a tag that it made
- * are known by what they say. The gate is not run again behind a commit that says that it passed.
+ * are known by what they say. The gate is not run again where it passed at the commit before that of the release, and the
+ * changelog is all that differs.
  *
  * @returns what keeps the version from being released; nothing was done where there is anything
  */
@@ -42,25 +46,33 @@ export const release = (
   for (const note of notes) print(note);
   const stage = stageOf(version, facts);
   if (stage !== "begun") print(`The commit "Version ${version}" is there: the release goes on behind it.`);
-  const hasPassed = stage !== "begun" && facts.head.message.includes(passed);
-  if (!hasPassed) gate?.();
-  for (const line of pack()) print(line);
+  const isGated = stage !== "begun" && hasPassedGate(facts);
+  if (gate !== null && !isGated) {
+    gate();
+    refuseOther(root, version, facts, "the gate ran");
+  }
+  const packed = pack();
+  refuseOther(root, version, facts, "the packages were packed");
+  for (const line of packed) print(line);
   if (stage === "begun") {
     writeFileSync(join(root, "CHANGELOG.md"), datedChangelog(facts.changelog, version, today()));
-    const about = gate === null ? leftOut : passed;
-    git(root, "commit", "--quiet", "--message", `Version ${version}`, "--message", about, "CHANGELOG.md");
+    const message = messageOfRelease(version, gate === null ? null : facts.head.commit);
+    git(root, "commit", "--quiet", "--message", message, "CHANGELOG.md");
   }
   if (stage !== "tagged") git(root, "tag", "--annotate", `v${version}`, "--message", `Version ${version}`);
   for (const line of [...notes, ...uploadOf(version, facts)]) print(line);
   return [];
 };
 
-const passed = "The gate passed.";
-const leftOut = "The gate was left out.";
+/** Somebody, or the step itself, may have changed what is released since it was looked at. */
+const refuseOther = (root: string, version: string, before: ReleaseFacts, step: string): void => {
+  const problems = problemsSince(version, before, factsOf(root, version));
+  if (problems.length > 0) throw new Error(`while ${step}, what is released changed:\n${problems.join("\n")}`);
+};
 
 const uploadOf = (version: string, { packages }: ReleaseFacts): readonly string[] => [
   `\nThe tag v${version} is made. To upload, each after those that it needs:\n`,
-  "git push --follow-tags",
+  `git push origin main v${version}`,
   ...uploadOrder(packages).map(
     (name) => `npm publish release/${name.slice(1).replace("/", "-")}-${version}.tgz --access public`,
   ),

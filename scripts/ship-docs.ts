@@ -21,18 +21,21 @@ const main = (): void => {
 
 const link = /\[([^\]]*)\]\(([^)#\s]+)(#[^)]*)?\)/g;
 
+/** A sentence of a page, to its full stop. It holds for a reader of the repository alone. */
+const unpublished = /Not published yet: .*?\.(?: |$)/gm;
+
 const isPage = (place: string): boolean => /^docs\/[^/]+\.md$/.test(place);
 
 /** Where a link of a file in a folder of the repository leads, from its root. */
 const placeOf = (target: string, from: string): string => posix.join(from, target);
 
-/** A text whose links lead to what is shipped; what is not is named in words. */
-const shipped = (text: string, from: string, pages: ReadonlySet<string>): string =>
-  text.replaceAll(link, (whole, label: string, target: string, anchor = "") => {
+/** A text whose links lead to what is shipped; what is not is named in words. How to do without a registry is left out. */
+export const shipped = (text: string, from: string, pages: ReadonlySet<string>): string =>
+  text.replaceAll(unpublished, "").replaceAll(link, (whole, label: string, target: string, anchor = "") => {
     if (/^https?:/.test(target)) return whole;
     const place = placeOf(target, from);
     if (pages.has(place)) return `[${label}](${from === "docs" ? basename(place) : place}${anchor})`;
     return place.startsWith("packages/") ? label : `${label} (\`${place}\` of the repository)`;
   });
 
-main();
+if (import.meta.main) main();

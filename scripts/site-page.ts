@@ -20,7 +20,7 @@ export interface SitePage {
  * aside.
  */
 export const pageOfMarkdown = (markdown: string, placeOf: (target: string) => string): SitePage => {
-  const anchors = new Set<string>();
+  const anchors = new Map<string, number>();
   const problems: string[] = [];
   let title = "";
   const marked = new Marked({
@@ -39,7 +39,6 @@ export const pageOfMarkdown = (markdown: string, placeOf: (target: string) => st
       heading({ tokens, depth }) {
         const text = textOf(tokens);
         const anchor = freeAnchor(anchorOf(text), anchors);
-        anchors.add(anchor);
         if (title === "") title = text.trim();
         return `<h${depth} id="${anchor}"><a href="#${anchor}">${this.parser.parseInline(tokens)}</a></h${depth}>\n`;
       },
@@ -56,7 +55,7 @@ export const pageOfMarkdown = (markdown: string, placeOf: (target: string) => st
     .parse(markdown, { async: false })
     .replaceAll("<table>", '<div class="wide"><table>')
     .replaceAll("</table>", "</table></div>");
-  return { title, html, anchors, problems };
+  return { title, html, anchors: new Set(anchors.keys()), problems };
 };
 
 /** A file of the repository that a page leads to, as it is. */
@@ -100,9 +99,12 @@ const textOf = (tokens: readonly Token[]): string =>
 const unescaped = (text: string): string =>
   text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"').replaceAll("&amp;", "&");
 
-const freeAnchor = (anchor: string, taken: ReadonlySet<string>, count = 0): string => {
-  const free = count === 0 ? anchor : `${anchor}-${count}`;
-  return taken.has(free) ? freeAnchor(anchor, taken, count + 1) : free;
+/** Takes the anchor, or the first free one with a number. @param taken how often each was asked for again */
+const freeAnchor = (anchor: string, taken: Map<string, number>): string => {
+  let free = anchor;
+  for (let count = taken.get(anchor) ?? 0; taken.has(free); taken.set(anchor, count)) free = `${anchor}-${++count}`;
+  taken.set(free, 0);
+  return free;
 };
 
 const codeBlock = (text: string, language: string): string => {

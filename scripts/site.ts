@@ -1,18 +1,9 @@
 // Writes the documentation as a static site into `site/`: the pages, and the files of the repository that they lead to.
 // It needs no network and no script, and it fails when a link or an anchor leads nowhere.
-import {
-  copyFileSync,
-  existsSync,
-  globSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { dirname, join, posix } from "node:path";
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join, matchesGlob, posix } from "node:path";
 
+import { git } from "./release-facts.ts";
 import { escaped, pageOfFolder, pageOfMarkdown, pageOfSource, type SitePage } from "./site-page.ts";
 import { siteLayout } from "./site-layout.ts";
 
@@ -38,38 +29,66 @@ const beginnings = [
 /** Builds the site of a repository in a folder, which is made anew. */
 export const buildSite = (root: string, folder: string): Site => {
   rmSync(folder, { recursive: true, force: true });
+  const tree = treeOf(root);
   const pages = new Map<string, SitePage>();
+  const written = new Map<string, string>();
+  const problems: string[] = [];
   const wanted: Wanted[] = [];
-  const queue = beginnings.flatMap((pattern) => globSync(pattern, { cwd: root }).toSorted());
+  const queue = beginnings.flatMap((pattern) => [...tree.files].filter((path) => matchesGlob(path, pattern)));
   for (let path = queue.shift(); path !== undefined; path = queue.shift()) {
     if (pages.has(path)) continue;
     const from = path;
     const reach = (target: string): string => {
       const [file = "", anchor] = target.split("#").map(decoded);
       const to = file === "" ? from : posix.normalize(posix.join(posix.dirname(from), file)).replace(/\/$/, "");
-      const found = fileAt(root, to);
+      const found = fileAt(tree, to);
       if (found === null) wanted.push({ from, target, to, anchor: undefined });
       else {
         queue.push(found);
         wanted.push({ from, target, to: found, anchor });
       }
-      const place = posix.relative(posix.dirname(placeOf(root, from)), placeOf(root, found ?? to));
+      const place = posix.relative(posix.dirname(placeOf(tree, from)), placeOf(tree, found ?? to));
       return encoded(place) + (anchor === undefined ? "" : `#${encodeURIComponent(anchor)}`);
     };
-    if (isPicture(path)) copy(join(root, path), join(folder, path));
-    else pages.set(path, pageOf(root, path, reach));
+    if (isPicture(path)) problems.push(...copyPicture(root, path, folder));
+    else pages.set(path, pageOf(root, tree, path, reach));
   }
   const navigation = navigationOf(pages);
   for (const [path, page] of pages) {
-    const place = placeOf(root, path);
+    const place = placeOf(tree, path);
+    const other = written.get(place);
+    if (other !== undefined) problems.push(`${path} is ${place} in the site, as ${other} is: rename one of them`);
+    written.set(place, path);
     const text = siteLayout(page, navigation, (other) =>
-      encoded(posix.relative(posix.dirname(place), placeOf(root, other))),
+      encoded(posix.relative(posix.dirname(place), placeOf(tree, other))),
     );
     mkdirSync(dirname(join(folder, place)), { recursive: true });
     writeFileSync(join(folder, place), text);
   }
-  const problems = [...pages].flatMap(([path, page]) => page.problems.map((problem) => `${path} ${problem}`));
-  return { pages: pages.size, problems: [...problems, ...wanted.flatMap((each) => problemOf(each, root, pages))] };
+  problems.push(...[...pages].flatMap(([path, page]) => page.problems.map((problem) => `${path} ${problem}`)));
+  return { pages: pages.size, problems: [...problems, ...wanted.flatMap((each) => problemOf(each, tree, pages))] };
+};
+
+/** What may be published: the files that git tracks, none of them behind a symbolic link, and the names in each folder. */
+interface Tree {
+  readonly files: ReadonlySet<string>;
+  readonly folders: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+const treeOf = (root: string): Tree => {
+  const realRoot = realpathSync(root);
+  const isOwn = (path: string): boolean => {
+    const place = join(realRoot, path);
+    return existsSync(place) && realpathSync(place) === place && statSync(place).isFile();
+  };
+  const files = new Set(git(root, "ls-files", "-z").split("\0").filter(Boolean).filter(isOwn).toSorted());
+  const folders = new Map<string, Set<string>>();
+  for (const file of files)
+    for (let path = file; path !== "."; path = posix.dirname(path)) {
+      const folder = posix.dirname(path);
+      folders.set(folder, (folders.get(folder) ?? new Set()).add(posix.basename(path)));
+    }
+  return { files, folders };
 };
 
 /** As a link names it: `a%20b` is `a b`. */
@@ -91,40 +110,49 @@ interface Wanted {
   readonly anchor: string | undefined;
 }
 
-const problemOf = ({ from, target, to, anchor }: Wanted, root: string, pages: ReadonlyMap<string, SitePage>) => {
-  if (fileAt(root, to) === null) return [`${from} links to ${target}, which is not there`];
+const problemOf = ({ from, target, to, anchor }: Wanted, tree: Tree, pages: ReadonlyMap<string, SitePage>) => {
+  if (fileAt(tree, to) === null) return [`${from} links to ${target}, which is not there, or not added to git`];
   if (anchor === undefined || pages.get(to)?.anchors.has(anchor) === true) return [];
   return [`${from} links to ${target}, and ${to} has no such heading`];
 };
 
 /** What stands for a path: itself, or the page of a folder. Null where there is nothing. */
-const fileAt = (root: string, path: string): string | null => {
-  if (path.startsWith("..") || !existsSync(join(root, path))) return null;
-  const readme = posix.join(path, "README.md");
-  return statSync(join(root, path)).isDirectory() && existsSync(join(root, readme)) ? readme : path;
+const fileAt = ({ files, folders }: Tree, path: string): string | null => {
+  if (files.has(path)) return path;
+  const names = folders.get(path);
+  if (names === undefined) return null;
+  return names.has("README.md") ? posix.join(path, "README.md") : path;
 };
 
 /** Where it is in the site. */
-const placeOf = (root: string, path: string): string => {
+const placeOf = ({ folders }: Tree, path: string): string => {
   if (isPicture(path)) return path;
-  if (path.endsWith("README.md")) return posix.join(posix.dirname(path), "index.html");
+  if (posix.basename(path) === "README.md") return posix.join(posix.dirname(path), "index.html");
   if (path.endsWith(".md")) return path.replace(/\.md$/, ".html");
-  const isFolder = existsSync(join(root, path)) && statSync(join(root, path)).isDirectory();
-  return isFolder ? posix.join(path, "index.html") : `${path}.html`;
+  return folders.has(path) ? posix.join(path, "index.html") : `${path}.html`;
 };
 
 const isPicture = (path: string): boolean => /\.(png|svg)$/.test(path);
 
-const pageOf = (root: string, path: string, reach: (target: string) => string): SitePage => {
-  const place = join(root, path);
-  if (!statSync(place).isDirectory()) {
-    const text = readFileSync(place, "utf8");
-    return path.endsWith(".md") ? pageOfMarkdown(text, reach) : pageOfSource(path, text);
+const pageOf = (root: string, { folders }: Tree, path: string, reach: (target: string) => string): SitePage => {
+  const names = folders.get(path);
+  if (names === undefined) {
+    const text = readFileSync(join(root, path), "utf8");
+    if (!path.endsWith(".md")) return pageOfSource(path, text);
+    try {
+      return pageOfMarkdown(text, reach);
+    } catch (error) {
+      throw new Error(`${path} cannot be made a page: ${error instanceof Error ? error.message : String(error)}`, {
+        cause: error,
+      });
+    }
   }
-  const names = readdirSync(place).filter((name) => !name.startsWith(".") && name !== "node_modules");
   return pageOfFolder(
     path,
-    names.toSorted().map((name) => [name, reach(posix.join(posix.basename(path), name))]),
+    [...names]
+      .filter((name) => !name.startsWith("."))
+      .toSorted()
+      .map((name) => [name, reach(posix.join(posix.basename(path), name))]),
   );
 };
 
@@ -141,10 +169,18 @@ const navigationOf = (pages: ReadonlyMap<string, SitePage>) => {
   ];
 };
 
-const copy = (from: string, to: string): void => {
-  mkdirSync(dirname(to), { recursive: true });
-  copyFileSync(from, to);
+/** Copies it, unless it runs something where it is opened by itself. */
+const copyPicture = (root: string, path: string, folder: string): readonly string[] => {
+  const bytes = readFileSync(join(root, path));
+  if (path.endsWith(".svg") && scriptInSvg.test(bytes.toString()))
+    return [`${path} has script: a picture shows, and runs nothing`];
+  mkdirSync(dirname(join(folder, path)), { recursive: true });
+  writeFileSync(join(folder, path), bytes);
+  return [];
 };
+
+/** Elements that run, attributes that do, and what could hide them: entities, and HTML within. */
+const scriptInSvg = /<(?:[\w.-]+:)?(?:script|foreignObject|iframe)\b|<!ENTITY|[\s"'/]on\w+\s*=|script:|&#/i;
 
 if (import.meta.main) {
   const root = dirname(import.meta.dirname);

@@ -1,6 +1,11 @@
-import { expect, test } from "vitest";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { gzipSync } from "node:zlib";
 
-import type { PackageSize } from "../scripts/package-sizes.ts";
+import { expect, onTestFinished, test } from "vitest";
+
+import { type PackageSize, packageSizes } from "../scripts/package-sizes.ts";
 import { problemsOfSizes } from "../scripts/sizes-page.ts";
 
 const page = `# Sizes
@@ -47,5 +52,29 @@ test("packages that are not on the page, or are no longer there, are named", () 
   expect(problemsOfSizes(page, [{ ...host, name: "@colloquy/loop" }])).toEqual([
     expect.stringContaining("host/README.md) is no package"),
     expect.stringContaining("loop/README.md) is not there"),
+  ]);
+});
+
+test("our packages are ours also where the repository is reached by a symbolic link", () => {
+  const folder = mkdtempSync(join(tmpdir(), "colloquy-sizes-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const write = (path: string, text: string | Uint8Array): string => {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+    return join(folder, path);
+  };
+  const tarballs = ["host", "machine"].map((name) => {
+    const dependencies = name === "host" ? { "@colloquy/machine": "1.0.0" } : {};
+    const manifest = { name: `@colloquy/${name}`, version: "1.0.0", dependencies };
+    write(`real/packages/${name}/package.json`, JSON.stringify(manifest));
+    return write(`colloquy-${name}-1.0.0.tgz`, gzipSync(new Uint8Array(1024)));
+  });
+  mkdirSync(join(folder, "real/packages/host/node_modules/@colloquy"), { recursive: true });
+  symlinkSync("../../../machine", join(folder, "real/packages/host/node_modules/@colloquy/machine"));
+  symlinkSync("real", join(folder, "linked"));
+  const sizes = packageSizes(join(folder, "linked"), tarballs);
+  expect(sizes.map(({ name, own, foreign }) => ({ name, own, foreign }))).toEqual([
+    { name: "@colloquy/host", own: ["@colloquy/machine"], foreign: [] },
+    { name: "@colloquy/machine", own: [], foreign: [] },
   ]);
 });

@@ -2,6 +2,8 @@ import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 
+import { shipped } from "../scripts/ship-docs.ts";
+
 const root = dirname(import.meta.dirname);
 const readmes = globSync("packages/*/README.md", { cwd: root }).toSorted();
 const pages = ["README.md", ...readmes, ...globSync("docs/*.md", { cwd: root })];
@@ -63,6 +65,15 @@ it.each(["README.md", ...readmes.filter((path) => !withoutProgram.has(path))])(
       .map((name) => /^(@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? name);
     expect(installed).not.toEqual([]);
     expect(installed).toEqual(expect.arrayContaining(foreign));
+  },
+);
+
+it.each([...readmes, ...pages.filter((page) => page.startsWith("docs/"))])(
+  "%s, as a package ships it, says nothing of packages that are not published",
+  (page) => {
+    const text = shipped(readFileSync(join(root, page), "utf8"), dirname(page), new Set());
+    expect(text).not.toMatch(/not published|all at once|pnpm@\S+ pack/i);
+    expect(text).toContain(page.startsWith("docs/") ? "# " : "Node 22.18");
   },
 );
 

@@ -1,12 +1,12 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 
 import { factsOf } from "../scripts/release-facts.ts";
-import { datedChangelog, notesOfRelease, type Released, uploadOrder } from "../scripts/release-plan.ts";
+import { notesOfRelease } from "../scripts/release-plan.ts";
 import { release, type ReleaseSteps } from "../scripts/release-run.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "colloquy-release-"));
@@ -53,7 +53,9 @@ const isReleased = (): void => {
   expect(written()).toBe(changelog.replace("unreleased", "2026-11-24"));
   expect(git("status", "--porcelain")).toBe("");
   expect(git("rev-list", "--count", "HEAD").trim()).toBe("2");
-  expect(git("log", "-1", "--format=%B", "v0.2.0^{commit}")).toBe("Version 0.2.0\n\nThe gate passed.\n\n");
+  expect(git("log", "-1", "--format=%B", "v0.2.0^{commit}").trim()).toBe(
+    `Version 0.2.0\n\nRelease: 0.2.0\nGate: passed at ${git("rev-parse", "HEAD^").trim()}`,
+  );
   expect(git("rev-parse", "v0.2.0^{commit}")).toBe(git("rev-parse", "HEAD"));
 };
 
@@ -90,14 +92,14 @@ describe("a release", () => {
     });
     isReleased();
     expect(printed.slice(-2)).toEqual([
-      "git push --follow-tags",
+      "git push origin main v0.2.0",
       "npm publish release/colloquy-machine-0.2.0.tgz --access public",
     ]);
   });
 
   test("without a gate says so in its commit", () => {
     releasing("0.2.0", { gate: null });
-    expect(git("log", "-1", "--format=%b").trim()).toBe("The gate was left out.");
+    expect(git("log", "-1", "--format=%b").trim()).toBe("Release: 0.2.0\nGate: left out");
   });
 
   test("ends at a gate that fails, and leaves all as it was", () => {
@@ -107,6 +109,27 @@ describe("a release", () => {
     expect(() => releasing("0.2.0", { gate: failing })).toThrow("3 failed");
     expect(git("status", "--porcelain") + git("tag")).toBe("");
     expect(written()).toBe(changelog);
+  });
+
+  const changes: readonly (readonly [about: string, change: () => void, problem: string])[] = [
+    ["a file", () => write("package.json", '{ "name": "workspace", "version": "0.2.0" }'), "package.json is changed"],
+    ["the changelog", () => write("CHANGELOG.md", `${changelog}More.\n`), "CHANGELOG.md is changed"],
+    ["the last commit", () => git("commit", "--quiet", "--allow-empty", "--message", "Later"), "the last commit is "],
+    ["the branch", () => git("switch", "--quiet", "--force-create", "trial"), "trial is checked out"],
+  ];
+  test.each(changes)("ends where the gate or the packing changes %s", (_, change, problem) => {
+    const head = git("rev-parse", "HEAD").trim();
+    for (const step of ["gate", "pack"] as const) {
+      const acting = () => {
+        change();
+        return [];
+      };
+      expect(() => releasing("0.2.0", { [step]: acting })).toThrow(
+        new RegExp(`^while .* ${step === "gate" ? "ran" : "packed"}, what is released changed:\n${problem}[^\n]*$`),
+      );
+      expect(git("tag") + git("log", "--format=%s")).not.toContain("0.2.0");
+      git("switch", "--quiet", "--force", "--force-create", "main", head);
+    }
   });
 });
 
@@ -149,6 +172,8 @@ describe("before anything is done a release says", () => {
         "new.ts is changed: commit it, or take it back",
       ),
     );
+    git("config", "status.showUntrackedFiles", "no");
+    expect(releasing("0.2.0").problems).toContain("new.ts is changed: commit it, or take it back");
     commitAll("More");
     git("switch", "--quiet", "--detach");
     expect(releasing("0.2.0").problems).toEqual([
@@ -224,6 +249,35 @@ describe("a release that was cut short goes on when it is called again", () => {
     expect(releasing("0.2.0")).toEqual({ done: ["gate", "pack"], problems: [] });
   });
 
+  test("with the gate, where sources came into its commit, or below it", () => {
+    releasing("0.2.0");
+    git("tag", "--delete", "v0.2.0");
+    write("source.ts", "");
+    git("add", "source.ts");
+    git("commit", "--quiet", "--amend", "--no-edit");
+    expect(releasing("0.2.0")).toEqual({ done: ["gate", "pack"], problems: [] });
+    git("reset", "--quiet", "--hard", "HEAD^");
+    git("tag", "--delete", "v0.2.0");
+    releasing("0.2.0");
+    git("tag", "--delete", "v0.2.0");
+    git("switch", "--quiet", "--create", "other", "HEAD^");
+    write("source.ts", "");
+    commitAll("A source");
+    git("cherry-pick", "main");
+    git("branch", "--force", "main");
+    git("switch", "--quiet", "main");
+    expect(releasing("0.2.0")).toEqual({ done: ["gate", "pack"], problems: [] });
+  });
+
+  test("also where a hook writes into the message of its commit", () => {
+    write(".git/hooks/commit-msg", '#!/bin/sh\nsed -i "1s/^/[C-17] /" "$1"\n');
+    chmodSync(join(root, ".git/hooks/commit-msg"), 0o755);
+    releasing("0.2.0");
+    expect(git("log", "-1", "--format=%s").trim()).toBe("[C-17] Version 0.2.0");
+    git("tag", "--delete", "v0.2.0");
+    expect(releasing("0.2.0")).toEqual({ done: ["pack"], problems: [] });
+  });
+
   test("but not behind another commit", () => {
     releasing("0.2.0");
     git("commit", "--quiet", "--allow-empty", "--message", "Later");
@@ -243,21 +297,4 @@ test("what a manifest or a clone lacks for the upload is noted", () => {
   const manifest = { name: "@colloquy/machine", version: "0.2.0", repository: "https://example.com/colloquy" };
   write("packages/machine/package.json", JSON.stringify(manifest));
   expect(notesOfRelease(factsOf(root, "0.2.0"))).toEqual([]);
-});
-
-test("the changelog gets the day, in its own section alone", () => {
-  expect(datedChangelog(`${changelog}## 0.0.1 (unreleased)\n`, "0.2.0", "2026-11-24")).toBe(
-    "# Changelog\n\n## 0.2.0 (2026-11-24)\n\nNew.\n\n## 0.1.0 (2026-09-01)\n\nOld.\n## 0.0.1 (unreleased)\n",
-  );
-});
-
-test("a package is uploaded after those that it needs, once", () => {
-  const of = (name: string, dependencies: readonly string[]): Released => ({
-    name,
-    version: "0.2.0",
-    dependencies,
-    namesRepository: false,
-  });
-  const all = [of("agents", ["host"]), of("host", ["machine"]), of("machine", ["xstate"])];
-  expect(uploadOrder(all)).toEqual(["machine", "host", "agents"]);
 });

@@ -1,4 +1,14 @@
-import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
@@ -17,6 +27,8 @@ const repository = (name: string, files: Readonly<Record<string, string>>): stri
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);
   }
+  execFileSync("git", ["init", "--quiet"], { cwd: root });
+  execFileSync("git", ["add", "--all"], { cwd: root });
   return root;
 };
 
@@ -44,8 +56,8 @@ test("a link or an anchor that leads nowhere is named with its page", () => {
   expect(buildSite(root, join(folder, "of-dead"))).toEqual({
     pages: 2,
     problems: [
-      "README.md links to docs/gone.md, which is not there",
-      "README.md links to ../elsewhere.md, which is not there",
+      "README.md links to docs/gone.md, which is not there, or not added to git",
+      "README.md links to ../elsewhere.md, which is not there, or not added to git",
       "README.md links to docs/there.md#nothing, and docs/there.md has no such heading",
     ],
   });
@@ -74,6 +86,62 @@ test("links lead to the pages of pages, sources, folders and pictures; what is n
   expect(readFileSync(join(site, "src/b.ts.html"), "utf8")).toContain("&lt;");
   expect(readFileSync(join(site, "src/index.html"), "utf8")).toContain('href="b.ts.html"');
   expect(existsSync(join(site, "docs/d.svg"))).toBe(true);
+});
+
+test("what git does not track, and what a symbolic link leads to, is not published", () => {
+  const root = repository("untracked", {
+    "README.md": "# Start\n\n[a](.git/config) [b](.env) [c](docs/link.md) [d](src) [e](elsewhere/)\n",
+    "src/a.ts": "",
+  });
+  writeFileSync(join(root, ".env"), "KEY=secret");
+  writeFileSync(join(root, "src/b.ts"), "secret");
+  mkdirSync(join(root, "docs"));
+  symlinkSync(join(root, ".env"), join(root, "docs/link.md"));
+  symlinkSync(folder, join(root, "elsewhere"));
+  execFileSync("git", ["add", "docs", "elsewhere"], { cwd: root });
+  const site = join(folder, "of-untracked");
+  expect(buildSite(root, site).problems).toEqual(
+    [".git/config", ".env", "docs/link.md", "elsewhere/"].map(
+      (target) => `README.md links to ${target}, which is not there, or not added to git`,
+    ),
+  );
+  const made = globSync("**/*.html", { cwd: site }).toSorted();
+  expect(made).toEqual(["index.html", "src/a.ts.html", "src/index.html"]);
+  expect(made.map((page) => readFileSync(join(site, page), "utf8")).join("\n")).not.toMatch(/secret|b\.ts/);
+});
+
+test.each([
+  "<svg><script>alert(1)</script></svg>",
+  '<svg xmlns:s="http://www.w3.org/2000/svg"><s:script/></svg>',
+  '<svg onload="alert(1)"/>',
+  '<svg><a href="javascript:alert(1)"/></svg>',
+  '<svg><a href="java&#115;cript:alert(1)"/></svg>',
+])("a picture runs nothing: %s", (svg) => {
+  const root = repository("script", { "README.md": "# Start\n\n[x](docs/evil.svg)\n", "docs/evil.svg": svg });
+  const site = join(folder, "of-script");
+  expect(buildSite(root, site).problems).toEqual(["docs/evil.svg has script: a picture shows, and runs nothing"]);
+  expect(existsSync(join(site, "docs/evil.svg"))).toBe(false);
+});
+
+test("two pages of one place are named", () => {
+  const root = repository("places", {
+    "README.md": "# Start\n",
+    "docs/OLD-README.md": "# Old\n",
+    "docs/README.md": "# Docs\n",
+    "docs/index.md": "# Index\n",
+  });
+  const site = join(folder, "of-places");
+  expect(buildSite(root, site).problems).toEqual([
+    "docs/index.md is docs/index.html in the site, as docs/README.md is: rename one of them",
+  ]);
+  expect(existsSync(join(site, "docs/OLD-README.html"))).toBe(true);
+});
+
+test("a page may have any number of equal headings, and what cannot be read is named", () => {
+  const { anchors } = pageOfMarkdown("# A\n\n".repeat(12_000), (target) => target);
+  expect(anchors.has("a-11999")).toBe(true);
+  const root = repository("nested", { "README.md": "# Start\n", "docs/deep.md": `${"> ".repeat(20_000)}deep\n` });
+  expect(() => buildSite(root, join(folder, "of-nested"))).toThrow(/^docs\/deep\.md cannot be made a page: /);
 });
 
 test("HTML in a page is a problem and is shown as text; comments and code are neither", () => {
@@ -121,7 +189,7 @@ test("a link leads to a page or to the web, and runs nothing", () => {
   const named = [...targets.flatMap((target) => [target, target]), "javascript:alert(1)"];
   expect(problems).toEqual([
     ...named.map((target) => `README.md links to ${target}: a link leads to a page, or to the web by https:`),
-    expect.stringContaining("which is not there"),
+    expect.stringContaining("which is not there, or not added to git"),
   ]);
   expect(readFileSync(join(site, "index.html"), "utf8")).not.toMatch(
     /(?:href|src)="(?:javascript|data|vbscript|file):/i,
