@@ -58,11 +58,15 @@ export class Conversation {
         state === null ? [] : messagesOf(state).map((message) => ({ role: message.role, text: textOf(message) }));
       return Response.json({ said, notes: this.#storage.sql.exec("SELECT note FROM notes ORDER BY id").toArray() });
     }
-    // A client that asks again under its key, since it lost the connection, gets the answer that there is.
-    const askId = request.headers.get("idempotency-key");
+    if (request.method !== "POST")
+      return new Response("GET shows the thread, POST asks\n", { status: 405, headers: { allow: "GET, POST" } });
     const input = await request.text();
+    if (input === "") return new Response("The body is the question, and it is empty\n", { status: 400 });
+    if (input.length > longest) return new Response(`A question has ${longest} characters at most\n`, { status: 413 });
+    // A client that asks again under its key, since it lost the connection, gets the answer that there is.
+    const askId = request.headers.get("idempotency-key") ?? "";
     await this.#wakeLater();
-    const ask = this.#host.ask(input, askId === null ? {} : { askId });
+    const ask = this.#host.ask(input, askId === "" ? {} : { askId });
     return new Response(streamOf(eventsOf(ask)), { headers: { "content-type": "text/event-stream" } });
   }
 
@@ -78,6 +82,9 @@ export class Conversation {
     return this.#storage.setAlarm(Date.now() + this.#wakeMs);
   }
 }
+
+/** Of a question, in UTF-16 units: each is kept as long as its thread. */
+const longest = 100_000;
 
 /** The parts of an ask by their types, and at last its `answer`, or an `error`. */
 const eventsOf = async function* (ask: AskHandle): AsyncGenerator<string, void> {

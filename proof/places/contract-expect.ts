@@ -51,9 +51,21 @@ const matchers: Readonly<Record<string, Matcher>> = {
   toHaveLength: (actual, expected) => Array.isArray(actual) && actual.length === expected,
   toMatch: isSaid,
   toMatchObject: matchesObject,
-  toThrow: (actual, expected) =>
-    actual instanceof Error &&
-    (typeof expected === "function" ? actual instanceof expected : isSaid(actual.message, expected)),
+  toThrow: (actual, expected) => {
+    const thrown = typeof actual === "function" ? thrownBy(() => Reflect.apply(actual, undefined, [])) : actual;
+    if (!(thrown instanceof Error)) return false;
+    return typeof expected === "function" ? thrown instanceof expected : isSaid(thrown.message, expected ?? "");
+  },
+};
+
+/** Undefined where it throws nothing. */
+const thrownBy = (act: () => unknown): unknown => {
+  try {
+    act();
+    return undefined;
+  } catch (thrown) {
+    return thrown;
+  }
 };
 
 const matchersOf = (actual: unknown, isMeant: boolean): Assertions =>

@@ -3,6 +3,7 @@ import type { Plugin } from "rolldown";
 /** Mistakes in the example's worker, so that it can be seen that they are noticed. */
 export const faults = {
   "no-alarm": "the alarm takes up nothing",
+  "one-alarm": "an alarm sets no other",
   "no-key": "a question that is asked again is another question",
   "one-journal": "the threads of an object are kept under one id",
   "memory-only": "the object keeps its threads in memory",
@@ -17,7 +18,12 @@ const mistakes: Readonly<Record<Fault, { readonly file: string; readonly text: s
     text: "await this.#host.resumeAll({ waitMs: 0 })",
     instead: "{ resumed: [], left: [] }",
   },
-  "no-key": { file: "worker.ts", text: "askId === null ? {} : { askId }", instead: "{}" },
+  "one-alarm": {
+    file: "worker.ts",
+    text: "if (resumed.length + left.length > 0) await this.#wakeLater();",
+    instead: "",
+  },
+  "no-key": { file: "worker.ts", text: 'askId === "" ? {} : { askId }', instead: "{}" },
   "one-journal": {
     file: "storage.ts",
     text: "this.#storage.sql.exec(query, threadId, ...values)",

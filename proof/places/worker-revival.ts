@@ -9,7 +9,8 @@ import { Workerd } from "./workerd.ts";
 
 /**
  * Kills workerd in the middle of the second turn, starts it again on the same disk, and asks it nothing: the object is called
- * by its alarm and the turn comes to its end, with each question and each answer once. Then it is asked again.
+ * by its alarm and goes on. That twice; then the turn comes to its end, with each question and each answer once, and the
+ * object is asked again, also in ways that it refuses.
  */
 export const inWorkerd = (root: string, program: string, fault: Fault | null): Promise<readonly string[]> =>
   inFolder("workerd", async (folder) => {
@@ -20,17 +21,30 @@ export const inWorkerd = (root: string, program: string, fault: Fault | null): P
     await using workerd = await Workerd.start({ root, program, entry, folder, fault }, environment);
     const ask = async (text: string): Promise<string | null> =>
       askOn(await workerd.url, { thread: "ada", text, key: text });
+    const refusal = async (method: string, body: string | null = null): Promise<number> =>
+      (await fetch(`${await workerd.url}/ada`, { method, body })).status;
     const first = await ask("First?");
     model.holds = true;
     const cut = ask("Second?").catch(() => "the process died");
     await model.calledFor("Second?", 1);
     await workerd.kill();
     await cut;
-    model.holds = false;
     await workerd.again();
     if (!(await model.calledFor("Second?", 2))) return ["the turn did not go on by itself"];
+    // The alarm that called the object has ended by then.
+    await saidOn(await workerd.url, "ada");
+    await workerd.kill();
+    model.holds = false;
+    await workerd.again();
+    if (!(await model.calledFor("Second?", 3))) return ["the turn did not go on by itself a second time"];
     const again = await ask("Second?");
     const third = await ask("Third?");
+    const refused = await Promise.all([
+      refusal("HEAD"),
+      refusal("DELETE"),
+      refusal("POST", ""),
+      refusal("POST", "x".repeat(100_001)),
+    ]);
     const { said } = await saidOn(await workerd.url, "ada");
     const lines = said.map(({ role, text }) => `${role}: ${text}`).join("\n");
     const expected = ["First?", "Second?", "Third?"].flatMap((text) => [`user: ${text}`, `assistant: on ${text}`]);
@@ -38,8 +52,11 @@ export const inWorkerd = (root: string, program: string, fault: Fault | null): P
       ...[first, again, third].flatMap((answer, index) =>
         `assistant: ${answer}` === expected[index * 2 + 1] ? [] : [`answer ${index + 1} is ${answer}`],
       ),
+      ...(refused.join() === "405,405,400,413" ? [] : [`requests that ask nothing got ${refused.join()}`]),
       ...(lines === expected.join("\n") ? [] : [`what was said is\n${lines}`]),
-      ...(model.calls.join() === "First?,Second?,Second?,Third?" ? [] : [`the model was asked ${model.calls.join()}`]),
+      ...(model.calls.join() === "First?,Second?,Second?,Second?,Third?"
+        ? []
+        : [`the model was asked ${model.calls.join()}`]),
     ];
   });
 
