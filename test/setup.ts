@@ -3,7 +3,9 @@ import "./shrinking.ts";
 import fc from "fast-check";
 
 import { noteProcessorTime } from "./processor-time/note.ts";
+import { runs } from "./runs.ts";
 import { seedOfRun } from "./seed.ts";
 
-fc.configureGlobal({ seed: seedOfRun() });
+// Properties that name no number of cases try 100 in the long runs, which is the default of fast-check.
+fc.configureGlobal({ seed: seedOfRun(), numRuns: runs(100) });
 noteProcessorTime();

@@ -14,7 +14,8 @@ const sizes: readonly Size[] = [
   { columns: 200, rows: 50 },
 ];
 
-beforeEach(() => void vi.stubEnv("TERM", "dumb"));
+// A list of threads shows the time of day.
+beforeEach(() => void vi.stubEnv("TERM", "dumb").stubEnv("TZ", "UTC"));
 afterEach(() => void vi.unstubAllEnvs());
 
 test.each(scenes)("$name", async ({ name, play }) => {
