@@ -32,15 +32,16 @@ export interface Had {
   readonly problems: string[];
 }
 
-/** Asks one question after the other in a conversation of its own, each of any server and in any way, until it is to stop. */
+/** Asks one question after the other in a conversation of its own, each of any server and in any way, until it is to stop. @param broken aborted when a client found something wrong */
 export const converse = async (
   name: string,
   servers: readonly Served[],
   random: Random,
   isOver: () => boolean,
+  broken: AbortSignal,
 ): Promise<Had> => {
   const had: Had = { conversation: `thread_${name}`, answers: [], responses: 0, again: 0, problems: [] };
-  const client = new Client(servers, random, had);
+  const client = new Client(servers, random, had, broken);
   let previous: string | null = null;
   try {
     for (let number = 1; !isOver() && had.problems.length === 0; number++) {
@@ -48,7 +49,7 @@ export const converse = async (
       previous = await client.ask(question, `${name}-${number}`, previous);
     }
   } catch (thrown) {
-    had.problems.push(`${name}: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+    if (!broken.aborted) had.problems.push(`${name}: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
   }
   return had;
 };
@@ -57,8 +58,10 @@ class Client {
   readonly #servers: readonly Served[];
   readonly #random: Random;
   readonly #had: Had;
+  readonly #broken: AbortSignal;
 
-  constructor(servers: readonly Served[], random: Random, had: Had) {
+  constructor(servers: readonly Served[], random: Random, had: Had, broken: AbortSignal) {
+    this.#broken = broken;
     this.#servers = servers;
     this.#random = random;
     this.#had = had;
@@ -124,13 +127,16 @@ class Client {
     if (url === null) return null;
     let answer: { readonly status: number; readonly text: string };
     try {
-      const got = await fetch(`${url}${path}`, { ...init, signal: AbortSignal.timeout(endsWithinMs) });
+      const signal = AbortSignal.any([this.#broken, AbortSignal.timeout(endsWithinMs)]);
+      const got = await fetch(`${url}${path}`, { ...init, signal });
       answer = { status: got.status, text: await got.text() };
     } catch (thrown) {
       if (thrown instanceof DOMException) throw new NeverEnds(`${path} never ended`);
       return null;
     }
     if (answer.status === 200) return answer.text;
+    // A store that did not answer in time: clients ask again, as they do when a server is away.
+    if (answer.status >= 500) return null;
     throw new Error(`${path}: ${answer.status} ${answer.text}`);
   }
 }

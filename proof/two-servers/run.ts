@@ -42,12 +42,14 @@ export const serveTwice = (
     }
     const random = randomOf(seed);
     let isOver = false;
+    const broken = new AbortController();
     let kills = 0;
     const names = Array.from({ length: clients }, (_, index) => `c${index}`);
     const conversing = Promise.all(
       names.map(async (name, index) => {
-        const had = await converse(name, servers, randomOf(seed + index + 1), () => isOver);
-        isOver ||= had.problems.length > 0;
+        const had = await converse(name, servers, randomOf(seed + index + 1), () => isOver, broken.signal);
+        if (had.problems.length > 0) broken.abort();
+        isOver ||= broken.signal.aborted;
         return had;
       }),
     );

@@ -19,4 +19,4 @@ export const hostTool = "run";
 /** What the model answers, once it has what it needs. */
 export const answerTo = (question: string): string => `This is the answer to ${question}.`;
 
-export const leaseTtlMs = 600;
+export const leaseTtlMs = 1_500;
