@@ -61,9 +61,11 @@ const seenThrough = <Whole extends object>(
   others: { readonly [name: string | symbol]: unknown },
 ): Whole =>
   new Proxy(whole, {
-    get: (_, name) => {
+    get: (_, name): unknown => {
       const member: unknown = name in others ? others[name] : Reflect.get(whole, name);
-      return typeof member === "function" ? member.bind(whole) : member;
+      return typeof member === "function"
+        ? (...given: unknown[]): unknown => Reflect.apply(member, whole, given)
+        : member;
     },
   });
 

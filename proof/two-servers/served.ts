@@ -27,7 +27,8 @@ export class Served {
     this.#child = child;
     const exited = once(child, "exit").then(() => Promise.reject(new Error(`${this.#options.owner} did not start`)));
     exited.catch(() => {});
-    const [port]: unknown[] = await Promise.race([once(child.stdout, "data"), exited]);
+    const line: Promise<readonly unknown[]> = once(child.stdout, "data");
+    const [port] = await Promise.race([line, exited]);
     this.#port = Number(String(port));
   }
 
