@@ -1,13 +1,6 @@
-import {
-  approvalsOf,
-  callsToAnswer,
-  type Signal,
-  type State,
-  type ToolWithheld,
-  turnNumbered,
-} from "@colloquy/machine";
+import { type Signal, type State, turnNumbered } from "@colloquy/machine";
 import type { Asks } from "./asks.ts";
-import { approvalPart, type AskPart, resultRequested } from "./parts.ts";
+import type { AskPart } from "./parts.ts";
 
 /** Notifies asks of what a signal says of them. The state is the one after it. */
 export const announce = (asks: Asks, signal: Signal, state: State): void => {
@@ -65,18 +58,6 @@ export const announce = (asks: Asks, signal: Signal, state: State): void => {
     case "tool.ended":
     case "thread.updated":
   }
-};
-
-/** Shows asks that a call waits for approval, from the entry that had it withheld; the state is the one after it. */
-export const showApproval = (asks: Asks, { effectId }: ToolWithheld, state: State): void => {
-  const call = effectId.slice(0, effectId.lastIndexOf("#"));
-  const request = approvalsOf(state).find(({ id }) => id.startsWith(`${call}!`));
-  if (request !== undefined) asks.emit(request.turn, approvalPart(request));
-};
-
-/** Shows asks that calls wait for the caller, from the entry of the reply that has them; the state is the one after it. */
-export const showCallsToAnswer = (asks: Asks, state: State): void => {
-  for (const call of callsToAnswer(state)) asks.emit(call.turn, resultRequested(call));
 };
 
 /** An ask that joined the turn and was never shown is none of its asks: a signal of its own says so. */

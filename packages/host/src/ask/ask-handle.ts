@@ -10,10 +10,10 @@ import type { AskResult } from "./result.ts";
  * of one handle share them. The answer does not wait for a reader, and breaking off does not cancel. The parts end
  * with `turn.ended`, whatever the status; where no turn could be had, reading throws what awaiting rejects with.
  *
- * Where another host holds the thread, that one answers, and this one follows the journal: the handle shows the signals
- * about its ask, `turn.started` and `turn.ended`, and has the same outcome; what happens within the turn, deltas above
- * all, is shown only where hosts keep a log of it (`partsMs`). Should this host take the thread over meanwhile, all is shown
- * from there on.
+ * If another host holds the thread, that one answers, and this one follows the journal. The handle has the same outcome, and
+ * shows what the journal has: signals about its ask, whole texts, calls and their results, and what the turn waits for. Deltas
+ * are shown as they come only if hosts keep a log of them (`partsMs`). If this host takes the thread over, all is shown from
+ * there on.
  */
 export interface AskHandle<Output = undefined, Written = Output>
   extends PromiseLike<AskResult<Output>>, AsyncIterable<AskPart<Written>> {

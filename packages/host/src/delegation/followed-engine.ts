@@ -42,6 +42,7 @@ export class FollowedEngine {
       else this.news.hear(heard.turn, heard.part);
     });
     this.isHeard = this.#unfollow !== undefined;
+    this.news.isHeard = this.isHeard;
   }
 
   /** Whether a loop here would have failed its sender where the engine refuses an event: then that is done. */
@@ -55,6 +56,5 @@ export class FollowedEngine {
 
   end(): void {
     this.#unfollow?.();
-    this.news.end();
   }
 }

@@ -1,24 +1,30 @@
-import { canonicalText, digestOf, type State, type Turn } from "@colloquy/machine";
+import { canonicalText, type State, type Turn } from "@colloquy/machine";
 import type { Asks } from "../ask/asks.ts";
 import type { PartPlace } from "../ask/part-place.ts";
 import { partsMax } from "../ask/part-queue.ts";
-import type { AskPart } from "../ask/parts.ts";
+import { type AskPart, partsAwaited } from "../ask/parts.ts";
 import type { HostContext } from "../context/host-context.ts";
 import { partOf } from "../shown/part-body.ts";
 import { Recorder } from "../shown/recorder.ts";
-import { notShown, replayOf, replayOfOpen } from "../shown/replay.ts";
-import { isInJournal } from "./followed-parts.ts";
-import { completeShown } from "./known-parts.ts";
+import { notShown, replayOf } from "../shown/replay.ts";
+import { epochOf, FollowedParts, type FollowedShown, isInJournal } from "./followed-parts.ts";
+import { completeOpen } from "./known-parts.ts";
 
 /**
- * Shows asks what an engine says is shown of their turns, and keeps it for those that rejoin them. What its entry shows too is
- * shown by the entry, and says where it belongs: what was heard behind it waits until the journal was read that far.
+ * Shows asks what the journal of a thread has of their turns, and what an engine says is shown of them, and keeps it for those
+ * that rejoin them. A part that its entry shows says where it belongs: what was heard after it waits until the journal was
+ * read that far.
  */
-export class FollowedNews extends Recorder {
+export class FollowedNews extends Recorder implements FollowedShown {
   readonly #threadId: string;
   readonly #host: HostContext;
   readonly #asks: Asks;
   readonly #onWaiting: () => void;
+  readonly #epoch: number;
+  /** Whether an engine says what is shown. */
+  isHeard = false;
+  /** The step of what was heard last. */
+  #step = 0;
   /** Not shown yet, oldest first. */
   readonly #heard: HeardPart[] = [];
   /** How many times the journal was begun to be read, and which of these was the last to be over. */
@@ -31,8 +37,9 @@ export class FollowedNews extends Recorder {
   /** @param onWaiting called when the journal has to be read before more is shown. */
   constructor(threadId: string, host: HostContext, asks: Asks, onWaiting: () => void) {
     // Other hosts, and this one another time, number what they hear otherwise.
-    const epoch = Number.parseInt(digestOf([host.owner, host.clock.now()]), 36);
+    const epoch = epochOf(host);
     super(threadId, host.shown, epoch, null);
+    this.#epoch = epoch;
     this.#threadId = threadId;
     this.#host = host;
     this.#asks = asks;
@@ -59,12 +66,22 @@ export class FollowedNews extends Recorder {
   }
 
   /** The journal is known up to here; what was shown of the open turn before is what it has. */
-  knows({ context: { open, conversation } }: State): void {
+  knows(state: State): void {
+    const { open, conversation } = state.context;
     this.#newest = open?.number ?? conversation.turns.length;
     this.#ended = conversation.turns.length;
     if (open === null) return;
+    if (!this.isHeard) return this.completeOpen(state);
     const parts = this.#host.shown.open(this.#threadId, open.number);
-    if (parts.parts.length === 0) completeShown(parts, replayOfOpen(open));
+    if (parts.parts.length === 0) completeOpen(parts, this.#epoch, state);
+  }
+
+  async readLog(): Promise<void> {}
+
+  begun(): void {}
+
+  lost(turn: number): void {
+    this.#host.shown.of(this.#threadId, turn)?.add(this.#epoch, { type: "thread.lost", turn });
   }
 
   /** Keeps what the journal shows, behind all that was heard before it. */
@@ -82,24 +99,27 @@ export class FollowedNews extends Recorder {
     const { number } = turn;
     const end = this.#heard.findIndex((heard) => heard.turn > number || isEndOf(heard, number));
     for (const heard of this.#heard.splice(0, end < 0 ? this.#heard.length : end)) this.#show(heard);
-    this.#showMissing(number, replayOf(turn));
+    const parts = this.#host.shown.open(this.#threadId, number);
+    for (const { index, part } of notShown(parts.parts, replayOf(turn))) {
+      if (part.type === "turn.ended") continue;
+      const place = parts.addOfJournal(index, part);
+      if (!isInJournal(part)) this.#asks.show(number, part, place);
+    }
   }
 
-  /** The same of a turn that goes on, where nothing is heard of it. */
-  completeOpen({ context: { open } }: State): void {
-    if (open !== null) this.#showMissing(open.number, replayOfOpen(open));
+  completeOpen(state: State): void {
+    const { open } = state.context;
+    if (open === null) return;
+    const parts = this.#host.shown.open(this.#threadId, open.number);
+    if (this.isHeard && parts.journalledStep === 0 && partsAwaited(state).length === 0) return;
+    for (const { part, place } of completeOpen(parts, this.#epoch, state))
+      if (!isInJournal(part)) this.#asks.show(open.number, part, place);
   }
 
   override end(): void {
     super.end();
     const parts = this.#host.shown.of(this.#threadId, this.#newest);
     if (parts !== undefined) this.#host.shown.rest(this.#threadId, parts);
-  }
-
-  #showMissing(turn: number, whole: readonly AskPart[]): void {
-    const parts = this.#host.shown.open(this.#threadId, turn);
-    for (const { index, part } of notShown(parts.parts, whole))
-      if (!isInJournal(part)) this.#asks.show(turn, part, parts.addOfJournal(index, part));
   }
 
   #showHeard(): void {
@@ -113,9 +133,27 @@ export class FollowedNews extends Recorder {
 
   #show({ turn, part }: HeardPart): void {
     if (isInJournal(part) || turn <= this.#ended) return;
+    if ("step" in part) this.#step = part.step;
+    if (this.#host.shown.of(this.#threadId, turn)?.isLate(part, this.#step) === true) return;
     this.#asks.show(turn, part, super.record(turn, part));
   }
 }
+
+/** Shows the asks of a thread that another host holds: what that host logs, where hosts log it, and what its journal has. */
+export const followedShown = ({
+  threadId,
+  host,
+  asks,
+}: {
+  readonly threadId: string;
+  readonly host: HostContext;
+  readonly asks: Asks;
+}): FollowedShown => {
+  if (host.partLogging !== null) return new FollowedParts(threadId, host, asks);
+  const news = new FollowedNews(threadId, host, asks, () => {});
+  asks.recorder = news;
+  return news;
+};
 
 /** A part that was heard. */
 interface HeardPart {

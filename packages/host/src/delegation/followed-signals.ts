@@ -18,6 +18,11 @@ export const followedSignals = (before: State, { event, decided }: LaterEntry, a
   }
   if (event.type === "ask.received" && is.queue.some(({ askId }) => askId === event.askId))
     signals.push({ type: "ask.queued", askId: event.askId, place: is.queue.length });
+  if (event.type === "output.refused" && was.open !== null) {
+    const { number: turn, step, refusedOutputs = [] } = was.open;
+    const attempt = refusedOutputs.length + 1;
+    signals.push({ type: "output.refused", turn, step, attempt, issues: event.issues.length });
+  }
   signals.push(...steering(before, after), ...turnsBetween(before, after));
   return frozenCopy(signals);
 };

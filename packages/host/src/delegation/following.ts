@@ -1,6 +1,6 @@
 import { type Entry, type Signal, type State, turnNumbered } from "@colloquy/machine";
 import { isIdle } from "../activity/idle.ts";
-import { announce, showApproval, showCallsToAnswer } from "../ask/announce.ts";
+import { announce } from "../ask/announce.ts";
 import { Ask } from "../ask/ask.ts";
 import type { Asks } from "../ask/asks.ts";
 import { notAskedEarlier } from "../ask/earlier-ask.ts";
@@ -12,7 +12,8 @@ import { type Engine, type LeaseLostError } from "../ports/store.ts";
 import { FailingStore } from "./failing-store.ts";
 import { FollowedEngine } from "./followed-engine.ts";
 import { FollowedJournal } from "./followed-journal.ts";
-import { FollowedParts } from "./followed-parts.ts";
+import { followedShown } from "./followed-news.ts";
+import type { FollowedShown } from "./followed-parts.ts";
 import { mayBeInInbox } from "./inbox-items.ts";
 import { type Answered, Outbox, type Outgoing } from "./outbox.ts";
 
@@ -37,13 +38,11 @@ export class Following implements Diversion {
   readonly #follower: Follower;
   readonly #onOver: () => void;
   readonly #journal: FollowedJournal;
-  /** Null where this host keeps no log of parts. */
-  readonly #parts: FollowedParts | null;
+  readonly #shown: FollowedShown;
   /** Asks that stand in what was read of the journal last. */
   readonly #seen = new Set<string>();
   /** Whether it is known which asks stand in the journal. */
   #isCaughtUp = false;
-  /** Null where it is no thread of an engine. */
   readonly #engine: FollowedEngine | null;
   #wake: (() => void) | null = null;
   /** Something came since the journal was last begun to be read. */
@@ -60,11 +59,13 @@ export class Following implements Diversion {
     this.#onOver = onOver;
     this.#failing = new FailingStore(threadId, host);
     this.outbox = new Outbox(threadId, host, inbox);
-    this.#parts = host.partLogging === null ? null : new FollowedParts(threadId, host, follower.asks);
     this.#journal = new FollowedJournal(threadId, host, lost, (entry, signals, state) =>
       this.#show(entry, signals, state),
     );
     this.#engine = engine === null ? null : new FollowedEngine(engine, follower, this.outbox, () => this.#wakeUp());
+    this.#shown = this.#engine?.news ?? followedShown(follower);
+    const open = lost?.context.open ?? null;
+    if (open !== null) this.#shown.lost(open.number);
   }
 
   /** Posts an envelope as an inbox item. An event that can't be one fails. */
@@ -96,7 +97,7 @@ export class Following implements Diversion {
   /** Stops following. Posted inbox items stay in the inbox. */
   end(): readonly Envelope[] {
     this.#over = true;
-    this.#parts?.end();
+    this.#shown.end();
     this.#engine?.end();
     this.#wake?.();
     const { posted, others } = this.outbox.takeAll();
@@ -160,12 +161,12 @@ export class Following implements Diversion {
     const { asks } = this.#follower;
     // What is rejoined during the reading may have been asked behind what is read: the next one says.
     const asked = this.#isCaughtUp ? null : new Set(asks.all());
-    this.#engine?.news.beginRead();
+    this.#shown.beginRead();
     // What was shown before an entry was written is shown before it.
-    const goesOn = await this.#journal.read(async () => this.#parts?.read());
+    const goesOn = await this.#journal.read(() => this.#shown.readLog());
     const { state } = this.#journal;
     if (!goesOn) this.#askAnew(state);
-    if (state !== null && (!this.#isCaughtUp || !goesOn)) this.#engine?.news.knows(state);
+    if (state !== null && (!this.#isCaughtUp || !goesOn)) this.#shown.knows(state);
     if (state !== null && asked !== null) {
       let isCaughtUp = true;
       for (const ask of asks.all()) {
@@ -177,7 +178,7 @@ export class Following implements Diversion {
     }
     this.outbox.dropAsks((ask) => ask.settled || this.#seen.has(ask.askId));
     this.#seen.clear();
-    this.#engine?.news.endRead();
+    this.#shown.endRead();
   }
 
   /** The store has lost what was read of the journal: what was asked, and is not there any more, is asked again. */
@@ -210,14 +211,11 @@ export class Following implements Diversion {
     asks.heard(entry);
     for (const signal of signals) {
       const ended = signal.type === "turn.ended" ? turnNumbered(state, signal.turn) : undefined;
-      if (ended !== undefined) (this.#engine?.news ?? this.#parts)?.complete(ended);
+      if (ended !== undefined) this.#shown.complete(ended);
       announce(asks, signal, state);
-      if (signal.type === "turn.started") this.#parts?.show(signal.turn);
+      if (signal.type === "turn.started") this.#shown.begun(signal.turn);
     }
-    if (this.#engine?.isHeard === false) this.#engine.news.completeOpen(state);
-    // The holder's asks are shown it by the effect.
-    if (entry.event.type === "tool.withheld") showApproval(asks, entry.event, state);
-    if (entry.event.type === "llm.completed") showCallsToAnswer(asks, state);
+    this.#shown.completeOpen(state);
   }
 
   get #waits(): boolean {

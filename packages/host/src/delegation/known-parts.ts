@@ -1,11 +1,11 @@
 import type { State } from "@colloquy/machine";
-import type { AskPart } from "../ask/parts.ts";
+import { type AskPart, partsAwaited } from "../ask/parts.ts";
 import type { HostContext } from "../context/host-context.ts";
 import { fromStore } from "../ports/store-call.ts";
 import type { PartBatchPlace } from "../ports/store.ts";
 import { partsIn } from "../shown/part-body.ts";
 import { notShown, replayOfOpen } from "../shown/replay.ts";
-import type { TurnParts } from "../shown/turn-parts.ts";
+import type { PlacedPart, TurnParts } from "../shown/turn-parts.ts";
 
 /** Reads what the holders of a thread wrote to the store's log, on from where it was read to. */
 export class PartLogReader {
@@ -63,4 +63,22 @@ export const knowShown = async (
 /** What was shown of a turn is made whole by what its journal gives. */
 export const completeShown = (parts: TurnParts, whole: readonly AskPart[]): void => {
   for (const { index, part } of notShown(parts.parts, whole)) parts.addOfJournal(index, part);
+};
+
+/**
+ * The same of the turn that is open, and of what it waits for. Gives what was missing.
+ *
+ * @param epoch the places of a turn that is open mean something only in this process: its results may come in any order.
+ */
+export const completeOpen = (parts: TurnParts, epoch: number, state: State): readonly PlacedPart[] => {
+  const { open } = state.context;
+  if (open === null) return [];
+  const whole = [...replayOfOpen(open), ...partsAwaited(state)];
+  const newest = whole.reduce((step, part) => ("step" in part ? Math.max(step, part.step) : step), 0);
+  if (newest === 0) return [];
+  // Of steps before it nothing is missing.
+  const later = whole.filter((part) => !("step" in part) || part.step >= parts.journalledStep);
+  const missing = notShown(parts.parts, later);
+  if (missing.length > 0) parts.journalledStep = newest;
+  return missing.map(({ part }) => ({ part, place: parts.add(epoch, part) }));
 };

@@ -41,7 +41,7 @@ export const replayOfOpen = ({ number, asks, messages, step, stage }: NonNullabl
 type OpenTurn = State["context"]["open"];
 
 const replay = (turn: ReplayedTurn): readonly AskPart[] => {
-  const { number, asks, outcome } = turn;
+  const { number, asks, outcome, steps } = turn;
   const parts: AskPart[] = [{ type: "turn.started", turn: number, askIds: asks.map(({ askId }) => askId) }];
   let step = 0;
   for (const { message, at } of repliesIn(turn)) {
@@ -50,9 +50,8 @@ const replay = (turn: ReplayedTurn): readonly AskPart[] => {
     parts.push({ type: "step.started", turn: number, step }, ...partsOfReply(message, number, step));
     parts.push(...resultsOf(turn.messages, message, number, step));
   }
-  if (outcome === null) return parts;
-  if (step > 0) parts.push({ type: "step.ended", turn: number, step });
-  parts.push({ type: "turn.ended", turn: number, status: outcome.status });
+  if (step > 0 && (outcome !== null || steps > step)) parts.push({ type: "step.ended", turn: number, step });
+  if (outcome !== null) parts.push({ type: "turn.ended", turn: number, status: outcome.status });
   return parts;
 };
 
@@ -65,7 +64,9 @@ export const notShown = (shown: readonly AskPart[], whole: readonly AskPart[]): 
   const rest: ReplayedPart[] = [];
   for (const [index, part] of whole.entries()) {
     const left = seen.leftOf(part);
-    if (left === "differs") return anewFrom(stepOf(part), whole, rest);
+    // Nothing can be added to a step after a later one was shown.
+    const isTooLate = left !== null && part.type !== "step.ended" && stepOf(part) < seen.newest && "step" in part;
+    if (left === "differs" || isTooLate) return anewFrom(stepOf(part), whole, rest);
     if (left !== null) rest.push({ index: index + 1, part: left });
   }
   return shown.length === 0 ? anewFrom(1, whole, []) : rest;
@@ -99,7 +100,11 @@ const seenIn = (shown: readonly AskPart[]) => {
   let hasStarted = false;
   for (const part of shown) {
     if (part.type === "turn.started") hasStarted = true;
-    if (part.type === "replay.started") for (const step of steps.keys()) if (step >= part.step) steps.delete(step);
+    if (part.type === "replay.started") {
+      for (const step of steps.keys()) if (step >= part.step) steps.delete(step);
+      newest = Math.min(newest, part.step - 1);
+      continue;
+    }
     if (part.type === "thread.lost") steps.delete(newest);
     if (part.type === "step.started") steps.set(part.step, emptyStep());
     if (!("step" in part)) continue;
@@ -117,7 +122,7 @@ const seenIn = (shown: readonly AskPart[]) => {
     if (step === undefined) return part.step < first && first !== Infinity ? null : part;
     return leftInStep(step, part);
   };
-  return { leftOf };
+  return { leftOf, newest };
 };
 
 interface SeenStep {
@@ -166,6 +171,8 @@ const leftInStep = (step: SeenStep, part: AskPart): AskPart | "differs" | null =
 const saidBy = (part: AskPart): { readonly name: string; readonly text: string } => {
   if (part.type === "toolCall") return { name: `call ${part.callId}`, text: `${part.name} ${part.arguments}` };
   if (part.type === "toolResult") return { name: `result ${part.callId}`, text: contentInWords(part.content) };
+  if (part.type === "result.requested") return { name: `request ${part.callId}`, text: "" };
+  if (part.type === "approval.requested") return { name: `approval ${part.request.id}`, text: "" };
   return { name: part.type, text: "" };
 };
 

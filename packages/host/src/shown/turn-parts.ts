@@ -26,6 +26,10 @@ export class TurnParts {
   #letGo = 0;
   #hasEnded = false;
   #endedStep = 0;
+  /** Of the parts that were shown elsewhere, the newest that came here, and its step. */
+  #elsewhere = { epoch: -1, index: -1, step: 0 };
+  /** The newest step that the journal had first: parts of it that come from elsewhere afterwards repeat it. 0: none. */
+  journalledStep = 0;
 
   constructor(turn: number) {
     this.turn = turn;
@@ -61,24 +65,33 @@ export class TurnParts {
   add(epoch: number, part: AskPart): PartPlace {
     const last = this.#kept.at(-1);
     if (last?.epoch === epoch && goesOnWith(last.part, part)) return this.#extend(last, part, textOfDelta(part) ?? "");
-    const newest = last?.epoch === epoch ? last : this.#kept.findLast((kept) => kept.epoch === epoch);
+    const newest = last?.epoch === epoch ? last : this.#newestOf(epoch);
     return this.#push(epoch, (newest?.index ?? -1) + 1, part);
   }
 
   /** Keeps a part that was shown elsewhere, unless it is kept already. Where parts before it are missing, readers are shown that. */
   addShown({ part, place: { epoch, index, offset } }: ShownPart): void {
-    const last = this.#kept.at(-1);
-    if (this.#hasEnded || (last !== undefined && epoch < last.epoch)) return;
-    const newest = last?.epoch === epoch ? last.index : -1;
+    const before = this.#elsewhere;
+    if (this.#hasEnded || epoch < before.epoch) return;
+    const last = epoch === before.epoch ? this.#kept.at(-1) : this.#newestOf(epoch);
+    const newest = epoch === before.epoch ? before.index : (last?.index ?? -1);
     if (index < newest) return;
+    this.#elsewhere = { epoch, index, step: "step" in part ? part.step : before.step };
+    if (this.isLate(part, this.#elsewhere.step)) return;
     if (last !== undefined && index === newest) {
-      const text = textOfDelta(part);
+      const text = last.epoch === epoch && last.index === index ? textOfDelta(part) : null;
       const missing = last.text === null ? 0 : last.text.length - offset;
       if (text !== null && missing >= 0 && text.length > missing) this.#extend(last, part, text.slice(missing));
       return;
     }
     if (index > newest + 1) this.#push(epoch, index - 1, { type: "parts.dropped", count: index - newest - 1 });
     this.#push(epoch, index, part);
+  }
+
+  /** Whether the journal had a part of that step first. Its results may come by either way. */
+  isLate(part: AskPart, step: number): boolean {
+    if (this.journalledStep === 0 || step > this.journalledStep) return false;
+    return !followsReply.has(part.type) || this.#kept.some((kept) => isSamePart(kept.part, part));
   }
 
   /** Keeps a part that is made from the journal, where it is the part of that index. Gives its place; null where the turn has ended. */
@@ -117,6 +130,10 @@ export class TurnParts {
     return this.#letGo;
   }
 
+  #newestOf(epoch: number): KeptPart | undefined {
+    return this.#kept.findLast((kept) => kept.epoch === epoch);
+  }
+
   #extend(last: KeptPart, part: AskPart, text: string): PartPlace {
     last.part = part;
     last.text = (last.text ?? "") + text;
@@ -138,6 +155,22 @@ export class TurnParts {
   }
 }
 
+/** Parts that may come of a step after its reply. */
+const followsReply: ReadonlySet<AskPart["type"]> = new Set([
+  "toolResult",
+  "approval.requested",
+  "result.requested",
+  "step.ended",
+]);
+
+const isSamePart = (one: AskPart, other: AskPart): boolean => one.type === other.type && nameOf(one) === nameOf(other);
+
+const nameOf = (part: AskPart): string | number | null => {
+  if ("callId" in part) return part.callId;
+  if (part.type === "approval.requested") return part.request.id;
+  return "step" in part ? part.step : null;
+};
+
 /** A part, and the place before it, which of one without a text is the place behind it as well. */
 interface KeptPart extends PartPlace {
   /** Of deltas that were joined, the last. */
@@ -154,7 +187,9 @@ export class PartsReader {
   /** How much of its text was read. */
   #offset = Infinity;
   /** The place behind which it reads: what comes before it in its epoch is passed over, also where it comes later. */
-  readonly #behind: PartPlace | null;
+  #behind: PartPlace | null;
+  /** Whether that place was passed: what follows was not read. */
+  #isPassed = false;
   /** How many parts are missing before the next one. */
   #missing: number;
 
@@ -177,6 +212,7 @@ export class PartsReader {
   /** The same with the place before it. */
   nextPiece(): ShownPart | null {
     for (let piece = this.#nextKept(); piece !== null; piece = this.#nextKept()) {
+      if (this.#isBeside(piece)) return this.#anew();
       const unread = this.#unreadOf(piece);
       if (unread !== null) return unread;
     }
@@ -193,6 +229,25 @@ export class PartsReader {
     this.#at++;
     this.#offset = 0;
     return this.#piece(next);
+  }
+
+  /** Whether a part came by another way than the one that the place is of, which was not read that far here. */
+  #isBeside({ part, place: { epoch, index, offset } }: ShownPart): boolean {
+    const behind = this.#behind;
+    if (behind === null || this.#isPassed || part.type === "parts.dropped") return false;
+    if (epoch !== behind.epoch) return true;
+    const end = offset + (textOfDelta(part)?.length ?? 0);
+    this.#isPassed = index > behind.index || (index === behind.index && end >= behind.offset);
+    return false;
+  }
+
+  /** All of it is read, from the beginning. */
+  #anew(): ShownPart {
+    this.#behind = null;
+    this.#at = this.#parts.first - 1;
+    this.#offset = Infinity;
+    const part = { type: "replay.started", turn: this.#parts.turn, step: 1, synthesised: false } as const;
+    return { part: Object.freeze(part), place: { epoch: ofJournal, index: 0, offset: 0 } };
   }
 
   #unreadOf(piece: ShownPart): ShownPart | null {

@@ -40,6 +40,9 @@ describe("an ask on a thread that another host holds", () => {
       { type: "wait.ended" },
       { type: "signal", signal: { type: "ask.queued", askId: "b", place: 1 } },
       { type: "turn.started", turn: 2, askIds: ["b"] },
+      { type: "step.started", turn: 2, step: 1 },
+      { type: "text.delta", turn: 2, step: 1, attempt: 1, text: "2" },
+      { type: "step.ended", turn: 2, step: 1 },
       { type: "turn.ended", turn: 2, status: "completed" },
     ]);
     expect(second.model.calls).toHaveLength(0);
@@ -458,6 +461,9 @@ describe("a lease that is lost", () => {
       { type: "thread.lost", turn: 1 },
       { type: "wait.started" },
       { type: "wait.ended" },
+      { type: "step.started", turn: 1 },
+      { type: "text.delta", text: "from the second" },
+      { type: "step.ended", turn: 1 },
       { type: "turn.ended", turn: 1, status: "completed" },
     ]);
     expect(await journalOf(first.store)).toEqual([

@@ -61,7 +61,7 @@ const answerTurn = async (
     });
   for (const draft of input.said) await thread.append(draft);
   const running = showTurn(room, thread, turn, record);
-  const leg = running.current;
+  const leg = running.leg(asked + 1);
   for (const { place, output } of answers) await thread.answerTool(callIdOf(place), output);
   for (const { approve, reason, request } of decisions) {
     const by = { by: principal.id, digest: request.digest };

@@ -106,7 +106,7 @@ const begunLeg = async (
   // Its result says why there is none.
   if (turn === null) throw await handle.then(() => new Error("an ask ended without a turn"));
   const known = room.turns.of(thread.id, turn);
-  if (known?.output.leg === 0) return readableLeg(await known.current);
+  if (known?.output.leg === 0) return readableLeg(await known.leg(1));
   const found =
     known !== undefined || news?.isBeginning !== true
       ? await findLeg(room, { threadId: thread.id, turn, leg: 1 })
@@ -122,5 +122,5 @@ const begunLeg = async (
   const running = new RunningTurn(shown, room.turns);
   room.turns.add(running);
   running.follow({ [Symbol.asyncIterator]: () => parts }, handle);
-  return readableLeg(await running.current);
+  return readableLeg(await running.leg(1));
 };

@@ -55,7 +55,8 @@ export const turnRecord = (entries: readonly Entry[], state: State, number: numb
   const parts: TurnPart[] = [];
   let used: TokenFigures | null = null;
   const ended = closed === undefined ? null : { at: closed.endedAt, status: closed.outcome.status };
-  for (const recorded of recordedTurn(entries, said, ended)) {
+  // The journal was read after the state, and may have more by then.
+  for (const recorded of recordedTurn(entries.slice(0, state.context.seq + 1), said, ended)) {
     at = recorded.at;
     if (legs.at(-1)?.isEnded === true) answeredAt ??= at;
     for (const part of recorded.parts) {

@@ -107,7 +107,10 @@ export const findLeg = async (room: ShowingRoom, place: LegPlace): Promise<Reada
   if (recorded !== undefined && recorded.facts.endedAt !== null) return recordedLeg(recorded);
   const isNext = leg === record.legs.length + 1 && record.legs.at(-1)?.facts.endedAt !== null && !isAwaiting(record);
   if (!record.isOpen || (recorded === undefined && !isNext)) return null;
-  return readableLeg(await showTurn(room, thread, turn, record).current);
+  const turnShown = showTurn(room, thread, turn, record);
+  // It is under way by an approval that was given elsewhere.
+  if (recorded !== undefined) turnShown.goOnBehind(leg - 1);
+  return readableLeg(await turnShown.leg(leg));
 };
 
 /** Whether a state has that very turn: a thread of the same id may have begun anew. */
@@ -117,11 +120,13 @@ const isAskedIn = (state: State, { number, askId }: Pick<RunningTurn, "number" |
 
 /** Shows a turn from here on that is under way, as this process does not show it yet. */
 export const showTurn = (room: ShowingRoom, thread: HostedThread, number: number, record: TurnRecord): RunningTurn => {
-  const known = room.turns.of(thread.id, number);
+  const found = room.turns.of(thread.id, number);
+  const ended = record.legs.filter(({ facts }) => facts.endedAt !== null);
+  // Another server may have gone on with it since it was shown here.
+  const known = found?.isFollowed === true || found?.output.leg === ended.length ? found : undefined;
   const turn = known ?? new RunningTurn({ ...record, thread, number }, room.turns);
   if (known === undefined) {
     room.turns.add(turn);
-    const ended = record.legs.filter(({ facts }) => facts.endedAt !== null);
     turn.prime(record.parts, ended.map(({ facts }) => facts.usage).reduce(figuresSum, null));
   }
   if (!turn.isFollowed) {

@@ -1,5 +1,6 @@
 import { type AskHandle, type HostedThread, TurnError } from "@colloquy/host";
 import type { JsonObject, TurnOutcome } from "@colloquy/machine";
+import { HttpError } from "../http/http-error.ts";
 import type { LegLog } from "./leg-log.ts";
 import type { LegEvent } from "./leg-writer.ts";
 import {
@@ -52,9 +53,12 @@ export class RunningTurn {
     null;
   /** What was used before the leg that is under way. */
   #before: TokenFigures | null = null;
-  #next: PromiseWithResolvers<ShownLeg> = withoutWarning();
+  /** Legs that somebody waits for, by their numbers. */
+  readonly #awaited = new Map<number, PromiseWithResolvers<ShownLeg>>();
   #isFollowed = false;
   #isPrimed = false;
+  /** The newest step that legs which ended are made of: parts of it may come again. */
+  #known = 0;
 
   constructor(turn: TurnToShow, keeper: LegKeeper) {
     this.#turn = turn;
@@ -77,10 +81,13 @@ export class RunningTurn {
     return this.#isFollowed;
   }
 
-  /** The leg that is under way, or the next one that begins. */
-  get current(): Promise<ShownLeg> {
-    const shown = this.output.isUnderWay ? this.legs.get(this.output.leg) : undefined;
-    return shown === undefined ? this.#next.promise : Promise.resolve(shown);
+  /** A leg that is shown here, or when it begins. */
+  leg(number: number): Promise<ShownLeg> {
+    const shown = this.legs.get(number);
+    if (shown !== undefined) return Promise.resolve(shown);
+    const awaited = this.#awaited.get(number) ?? withoutWarning<ShownLeg>();
+    this.#awaited.set(number, awaited);
+    return awaited.promise;
   }
 
   /** What was shown before, elsewhere or long ago: legs that ended then are not shown again. */
@@ -90,15 +97,15 @@ export class RunningTurn {
     for (const part of parts) if (part.type !== "turn.ended") this.output.apply(part);
     for (const leg of this.legs.keys()) if (leg < this.output.leg || !this.output.isUnderWay) this.legs.delete(leg);
     this.#isPrimed = false;
+    this.#known = this.output.knownThrough;
   }
 
-  /** Shows what comes by a handle, to the end of the turn, or until somebody outside must answer. Parts that were shown before may come again. */
+  /** Shows what comes by a handle, to the end of the turn, or until somebody outside must answer and nobody waits for a later leg. Parts that were shown before may come again. */
   follow(parts: AsyncIterable<TurnPart>, handle: AskHandle): void {
     this.#isFollowed = true;
     void this.#follow(parts, handle)
       .catch((thrown: unknown) => this.#fail(thrown))
       .finally(() => {
-        this.#isFollowed = false;
         if (this.legs.size === 0) this.#keeper.drop(this);
       });
   }
@@ -109,20 +116,34 @@ export class RunningTurn {
   }
 
   async #follow(parts: AsyncIterable<TurnPart>, handle: AskHandle): Promise<void> {
-    const known = this.output.knownThrough;
-    let isCatchingUp = known > 0;
+    let isCatchingUp = this.#known > 0;
     for await (const part of parts) {
-      if (isCatchingUp && "step" in part && part.step > known) isCatchingUp = false;
+      if ("step" in part && part.type !== "replay.started") isCatchingUp = part.step <= this.#known;
       if (isCatchingUp && !mayComeAgain.has(part.type)) continue;
       if (part.type === "turn.ended") this.#end = await this.#endOf(handle);
       // One part may begin a leg and end it: a call that is asked about anew.
       else if (mayEndLeg.has(part.type)) this.#end = await this.#waitOf();
       const { leg } = this.output;
       const wasUnderWay = this.output.isUnderWay;
-      this.output.apply(part);
-      if (part.type === "turn.ended") return;
-      if (!this.output.isUnderWay && (wasUnderWay || this.output.leg > leg)) return;
+      this.output.apply(
+        part.type === "replay.started" ? { ...part, step: Math.max(part.step, this.#known + 1) } : part,
+      );
+      if (part.type === "turn.ended") break;
+      if (this.output.isUnderWay || (!wasUnderWay && this.output.leg === leg)) continue;
+      this.#known = this.output.knownThrough;
+      if (this.#awaited.size > 0) continue;
+      // At once: who waits for a later leg from here on has it followed anew.
+      this.#isFollowed = false;
+      return;
     }
+    this.#stop(new HttpError(400, "the turn ended, and no response to this came of it", { code: "turn_ended" }));
+  }
+
+  /** Nothing more is shown: those that wait for a later leg learn why. */
+  #stop(why: unknown): void {
+    this.#isFollowed = false;
+    for (const { reject } of this.#awaited.values()) reject(why);
+    this.#awaited.clear();
   }
 
   async #endOf(handle: AskHandle) {
@@ -157,8 +178,8 @@ export class RunningTurn {
     shown.log.add({ type: "response.created", response });
     shown.log.add({ type: "response.in_progress", response });
     if (this.#isPrimed) return;
-    this.#next.resolve(shown);
-    this.#next = withoutWarning();
+    this.#awaited.get(leg)?.resolve(shown);
+    this.#awaited.delete(leg);
   }
 
   #seal(leg: number): void {
@@ -177,8 +198,7 @@ export class RunningTurn {
 
   /** The host could not go on: those that wait learn why, and readers are cut off. */
   #fail(thrown: unknown): void {
-    this.#next.reject(thrown);
-    this.#next = withoutWarning();
+    this.#stop(thrown);
     const why = thrown instanceof Error ? thrown : new Error(String(thrown));
     for (const [leg, ended] of this.#ends) {
       ended.reject(why);

@@ -1,10 +1,11 @@
+import { type VirtualClock, virtualClock } from "@colloquy/runtime-test";
 import { fails, scriptedModel, type ScriptLine, streams } from "@colloquy/runtime-test/models";
 import fc from "fast-check";
 import type OpenAI from "openai";
 import { expect, test } from "vitest";
 import { createHost, type Host, memoryStore } from "@colloquy/runtime-node";
 import type { ThreadServer } from "../../src/index.ts";
-import { lookUp, refund, respondingOf, streamed, weather } from "./responding.ts";
+import { lookUp, refund, type Responding, respondingOf, streamed, weather } from "./responding.ts";
 
 type Event = OpenAI.Responses.ResponseStreamEvent;
 type Input = OpenAI.Responses.ResponseInput;
@@ -90,9 +91,12 @@ const answersTo = (response: OpenAI.Responses.Response, approve: () => boolean):
 const comparable = ({ created_at: _, output_text: __, ...response }: OpenAI.Responses.Response) => response;
 
 const checkLeg = async (host: Host, live: readonly Event[]): Promise<void> => {
-  const final = finalOf(live);
   const { deltas, done } = itemsIn(live);
   expect(deltas).toEqual(new Map([...done].filter(([, text]) => text !== "")));
+  await checkFinal(host, finalOf(live));
+};
+
+const checkFinal = async (host: Host, final: OpenAI.Responses.Response): Promise<void> => {
   // Another process, which showed nothing of it.
   const { client, server } = respondingOf(host);
   expect(comparable(await client.responses.retrieve(final.id))).toEqual(comparable(final));
@@ -129,4 +133,81 @@ test("what a client was shown is what the journal gives another process, leg by 
     { numRuns: 60 },
   );
   expect([...seen.keys()].toSorted()).toEqual(["completed", "failed", "incomplete"]);
+});
+
+/** How a response is asked for. */
+const way = fc.record({
+  server: fc.nat(1),
+  by: fc.constantFrom("post", "stream", "background", "background stream"),
+  reader: fc.nat(1),
+});
+
+type Way = typeof way extends fc.Arbitrary<infer Value> ? Value : never;
+
+const shared = fc.record({
+  turns,
+  ways: fc.array(way, { minLength: 10, maxLength: 10 }),
+  partsMs: fc.constantFrom(null, 30),
+});
+
+/** Lets time pass until a promise has settled. */
+const inTime = async <Value>(clock: VirtualClock, promise: Promise<Value>): Promise<Value> => {
+  let isSettled = false;
+  const settled = promise.finally(() => (isSettled = true));
+  settled.catch(() => {});
+  for (let rounds = 0; !isSettled && rounds < 400; rounds++) await clock.advance(50);
+  if (!isSettled) throw new Error("it never ends");
+  return settled;
+};
+
+const respondedTo = async (
+  servers: readonly Omit<Responding, "host">[],
+  { server, by, reader }: Way,
+  asked: OpenAI.Responses.ResponseCreateParamsNonStreaming,
+): Promise<OpenAI.Responses.Response> => {
+  const [there = servers[0], back = servers[0]] = [servers[server], servers[reader]];
+  if (there === undefined || back === undefined) throw new Error("there are two servers");
+  if (by === "post") return there.client.responses.create(asked);
+  if (by === "stream") return finalOf(await eventsOf(there.server, "/v1/responses", { ...asked, stream: true }));
+  const { id } = await there.client.responses.create({ ...asked, background: true });
+  if (by === "background stream") return finalOf(await eventsOf(back.server, `/v1/responses/${id}?stream=true`));
+  for (;;) {
+    const read = await back.client.responses.retrieve(id);
+    if (read.status !== "in_progress" && read.status !== "queued") return read;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+};
+
+test("whichever of two servers on one store is asked, and however, a response is what the journal has, and ends", async () => {
+  await fc.assert(
+    fc.asyncProperty(shared, async ({ turns: [scripts, approvals], ways, partsMs }) => {
+      const clock = virtualClock();
+      const store = memoryStore({ clock });
+      const llm = scriptedModel(scripts.flat());
+      const machine = { retry: { attempts: 6, baseDelayMs: 0, maxDelayMs: 0 } };
+      const hosts = ["one", "two", "reader"].map((owner) =>
+        createHost({ llm, store, clock, owner, tools: [weather, refund], machine, partsMs }),
+      );
+      const servers = hosts.slice(0, 2).map((host) => respondingOf(host, { clock }));
+      let asks = 0;
+      let decisions = 0;
+      let previous: string | null = null;
+      const { id: conversation } = await respondingOf(hosts[0] as Host).client.conversations.create({});
+      for (const number of scripts.keys()) {
+        let input: string | Input = `Go on, ${number}`;
+        while (input.length > 0) {
+          const where = typeof input === "string" ? { conversation } : { previous_response_id: previous };
+          const asked = { model: "any", tools: [lookUp], input, ...where };
+          const chosen = ways[asks++ % ways.length] as Way;
+          const final: OpenAI.Responses.Response = await inTime(clock, respondedTo(servers, chosen, asked));
+          await inTime(clock, checkFinal(hosts[2] as Host, final));
+          previous = final.id;
+          input = answersTo(final, () => approvals[decisions++ % approvals.length] === true);
+        }
+      }
+      llm.assertComplete();
+      for (const host of hosts) await host.close();
+    }),
+    { numRuns: 100 },
+  );
 });

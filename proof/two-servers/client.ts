@@ -1,0 +1,155 @@
+import { setTimeout as pause } from "node:timers/promises";
+
+import { z } from "zod";
+
+import { NeverEnds } from "../kit/calls.ts";
+import type { Random } from "../kit/random.ts";
+import type { Served } from "./served.ts";
+import { answerTo, callerTool } from "./talk.ts";
+
+const response = z.object({
+  id: z.string(),
+  status: z.string(),
+  output: z.array(
+    z.object({
+      type: z.string(),
+      call_id: z.string().optional(),
+      content: z.array(z.object({ text: z.string() })).optional(),
+    }),
+  ),
+});
+
+type Response = z.infer<typeof response>;
+
+/** What a client had, and what it found wrong. */
+export interface Had {
+  readonly conversation: string;
+  /** The answers, in the order of the questions. */
+  readonly answers: string[];
+  responses: number;
+  /** How often a request was broken off, and made again. */
+  again: number;
+  readonly problems: string[];
+}
+
+/** Asks one question after the other in a conversation of its own, each of any server and in any way, until it is to stop. @param broken aborted when a client found something wrong */
+export const converse = async (
+  name: string,
+  servers: readonly Served[],
+  random: Random,
+  isOver: () => boolean,
+  broken: AbortSignal,
+): Promise<Had> => {
+  const had: Had = { conversation: `thread_${name}`, answers: [], responses: 0, again: 0, problems: [] };
+  const client = new Client(servers, random, had, broken);
+  let previous: string | null = null;
+  try {
+    for (let number = 1; !isOver() && had.problems.length === 0; number++) {
+      const question = `${name} ${number} ${random.pick(["say", "say", "run", "call"])}`;
+      previous = await client.ask(question, `${name}-${number}`, previous);
+    }
+  } catch (thrown) {
+    if (!broken.aborted) had.problems.push(`${name}: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+  }
+  return had;
+};
+
+class Client {
+  readonly #servers: readonly Served[];
+  readonly #random: Random;
+  readonly #had: Had;
+  readonly #broken: AbortSignal;
+
+  constructor(servers: readonly Served[], random: Random, had: Had, broken: AbortSignal) {
+    this.#broken = broken;
+    this.#servers = servers;
+    this.#random = random;
+    this.#had = had;
+  }
+
+  /** Gives the id of the response that the next question goes behind. */
+  async ask(question: string, key: string, previous: string | null): Promise<string> {
+    const tools = [{ type: "function", name: callerTool, parameters: { type: "object" } }];
+    const where = previous === null ? {} : { previous_response_id: previous };
+    const first = await this.#respond({ input: question, tools, ...where }, key);
+    const call = first.output.find(({ type }) => type === "function_call");
+    const [, , kind] = question.split(" ");
+    const types = first.output.map(({ type }) => type).join();
+    const expected = { say: "message", run: "message,mcp_call,message", call: "message,function_call" }[kind ?? ""];
+    if (first.status !== "completed" || types !== expected) return this.#wrong(question, first);
+    if (call === undefined) return this.#answered(question, first);
+    const output = [{ type: "function_call_output", call_id: call.call_id, output: "found" }];
+    return this.#answered(question, await this.#respond({ input: output, previous_response_id: first.id }, null));
+  }
+
+  #answered(question: string, last: Response): string {
+    const text = last.output.flatMap(({ content = [] }) => content.map((part) => part.text)).at(-1) ?? "";
+    if (last.status !== "completed" || text !== answerTo(question)) return this.#wrong(question, last);
+    this.#had.answers.push(text);
+    return last.id;
+  }
+
+  #wrong(question: string, { id, status, output }: Response): never {
+    throw new Error(`${id}, which answers "${question}", is ${status} with the output ${JSON.stringify(output)}`);
+  }
+
+  /** A response to its end. A request that is broken off is made again, of any server. */
+  async #respond(body: object, key: string | null): Promise<Response> {
+    const way = this.#random.pick(["whole", "stream", "background"]);
+    const asked = { model: "any", ...body, ...(way === "whole" ? {} : { [way ?? ""]: true }) };
+    const headers: Record<string, string> = { "content-type": "application/json" };
+    if (key !== null) headers["idempotency-key"] = key;
+    const request = { method: "POST", headers, body: JSON.stringify(asked) };
+    const began = performance.now();
+    for (let begun: Response | null = null; ;) {
+      if (performance.now() - began > endsWithinMs)
+        throw new NeverEnds(`a response (${way}) never ended: ${request.body}`);
+      const text: string | null =
+        begun === null ? await this.#fetch("/v1/responses", request) : await this.#fetch(this.#pathOf(begun));
+      if (text === null) this.#had.again++;
+      const found: Response | null = text === null ? null : lastIn(text);
+      begun = found ?? begun;
+      if (found !== null && found.status !== "in_progress" && found.status !== "queued") {
+        this.#had.responses++;
+        return found;
+      }
+      await pause(this.#random.integer(1, 20));
+    }
+  }
+
+  #pathOf({ id }: Response): string {
+    return `/v1/responses/${id}${this.#random.percent(50) ? "?stream=true" : ""}`;
+  }
+
+  /** Null where the server was away, or went meanwhile. */
+  async #fetch(path: string, init: RequestInit = {}): Promise<string | null> {
+    const url = this.#random.pick(this.#servers)?.url ?? null;
+    if (url === null) return null;
+    let answer: { readonly status: number; readonly text: string };
+    try {
+      const signal = AbortSignal.any([this.#broken, AbortSignal.timeout(endsWithinMs)]);
+      const got = await fetch(`${url}${path}`, { ...init, signal });
+      answer = { status: got.status, text: await got.text() };
+    } catch (thrown) {
+      if (thrown instanceof DOMException) throw new NeverEnds(`${path} never ended`);
+      return null;
+    }
+    if (answer.status === 200) return answer.text;
+    // A store that did not answer in time: clients ask again, as they do when a server is away.
+    if (answer.status >= 500) return null;
+    throw new Error(`${path}: ${answer.status} ${answer.text}`);
+  }
+}
+
+/** The response of an answer; of a stream, that of its last event that has one. Null where there is none. */
+const lastIn = (text: string): Response | null => {
+  if (text.startsWith("{")) return response.parse(JSON.parse(text));
+  const events = text.split("\n\n").flatMap((block) => /^data: (\{.*\})$/mu.exec(block)?.[1] ?? []);
+  const responses = events.map(
+    (event) => z.object({ response: response.optional() }).parse(JSON.parse(event)).response,
+  );
+  return responses.findLast((each) => each !== undefined) ?? null;
+};
+
+/** More than a lease and a start take, by far. */
+const endsWithinMs = 30_000;

@@ -1,0 +1,93 @@
+import { setTimeout as pause } from "node:timers/promises";
+
+import { toArray, turnsOf, textOf } from "@colloquy/machine";
+import { decodeJournal, fold } from "@colloquy/machine/journal";
+import * as Either from "fp-ts/lib/Either.js";
+
+import { withCleanup } from "../kit/cleanup.ts";
+import { leavePlace, newPlace, openStore, type StorePlace } from "../kit/places.ts";
+import { randomOf } from "../kit/random.ts";
+import type { SeededRun } from "../kit/seeded-runs.ts";
+import { converse, type Had } from "./client.ts";
+import { Served } from "./served.ts";
+import type { faults } from "./talk.ts";
+
+export interface TwoServersOptions {
+  readonly store: "sqlite" | "postgres";
+  readonly kills: number;
+  readonly clients: number;
+  readonly fault: keyof typeof faults | null;
+}
+
+export interface TwoServersRun extends SeededRun {
+  readonly kills: number;
+  readonly responses: number;
+  readonly answers: number;
+  readonly again: number;
+}
+
+/** Kills one of two servers on one store so many times, while clients ask both, or until something is wrong. */
+export const serveTwice = (
+  program: string,
+  { store, kills: wanted, clients, fault }: TwoServersOptions,
+  seed: number,
+): Promise<TwoServersRun> =>
+  withCleanup(async (later) => {
+    const place = newPlace(store, "two-servers");
+    later(() => leavePlace(place));
+    const servers = ["one", "two"].map((owner) => new Served(program, { place, owner, fault }));
+    for (const server of servers) {
+      later(() => server.kill());
+      await server.start();
+    }
+    const random = randomOf(seed);
+    let isOver = false;
+    const broken = new AbortController();
+    let kills = 0;
+    const names = Array.from({ length: clients }, (_, index) => `c${index}`);
+    const conversing = Promise.all(
+      names.map(async (name, index) => {
+        const had = await converse(name, servers, randomOf(seed + index + 1), () => isOver, broken.signal);
+        if (had.problems.length > 0) broken.abort();
+        isOver ||= broken.signal.aborted;
+        return had;
+      }),
+    );
+    while (kills < wanted && !isOver) {
+      await pause(random.integer(50, 500));
+      const server = random.pick(servers);
+      await server?.kill();
+      kills++;
+      // Sometimes the other one has the time to take over.
+      if (random.percent(30)) await pause(random.integer(0, 900));
+      await server?.start();
+    }
+    isOver = true;
+    const all = await conversing;
+    const problems = all.flatMap((had) => had.problems);
+    const violations = problems.length > 0 ? problems : await lostIn(place, all);
+    const sum = (of: (had: Had) => number): number => all.reduce((total, had) => total + of(had), 0);
+    const [responses, again] = [sum((had) => had.responses), sum((had) => had.again)];
+    return { seed, violations, kills, responses, answers: sum(({ answers }) => answers.length), again };
+  });
+
+/** Answers that a client had and no journal has, once, and in order. */
+const lostIn = async (place: StorePlace, all: readonly Had[]): Promise<readonly string[]> => {
+  const store = openStore(place);
+  try {
+    const journals = new Set<string>();
+    for (const { threadId } of (await store.list({ limit: 100 })).threads) {
+      const entries = decodeJournal(await store.read(threadId));
+      const state = Either.isLeft(entries) ? null : fold(entries.right);
+      if (state === null || Either.isLeft(state)) return [`${threadId} can't be read`];
+      const turns = turnsOf(state.right);
+      const said = turns.map(({ messages, answer }) => toArray(messages).find(({ id }) => id === answer));
+      journals.add(JSON.stringify(said.map((message) => (message === undefined ? "" : textOf(message)))));
+    }
+    return all
+      .filter(({ answers }) => answers.length > 0 && !journals.has(JSON.stringify(answers)))
+      .map(({ conversation }) => `the answers of ${conversation} are not those of a journal`);
+  } finally {
+    await store.close();
+  }
+};

@@ -1,0 +1,22 @@
+import type { StorePlace } from "../kit/places.ts";
+
+/** Ways to break the servers, so that it shows that they would be noticed. */
+export const faults = { blind: "an ask is shown nothing of its turn but that it began and ended" } as const;
+
+/** What a server is started with. */
+export interface ChildOptions {
+  readonly place: StorePlace;
+  readonly owner: string;
+  readonly fault: keyof typeof faults | null;
+}
+
+/** A tool that clients bring. */
+export const callerTool = "look_up";
+
+/** A tool that servers run. */
+export const hostTool = "run";
+
+/** What the model answers, once it has what it needs. */
+export const answerTo = (question: string): string => `This is the answer to ${question}.`;
+
+export const leaseTtlMs = 1_500;
