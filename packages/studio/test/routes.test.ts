@@ -4,10 +4,11 @@ import { threadServer } from "@colloquy/server";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { studioRoutes } from "../src/index.ts";
 import { type Message, partText } from "@colloquy/machine";
-import type { SearchPage, ThreadPage } from "@colloquy/host";
+import type { ThreadPage } from "@colloquy/host";
 import type {
   DifferenceView,
   EntryView,
+  FoundView,
   Made,
   Page,
   PromptView,
@@ -142,7 +143,7 @@ describe("routes that look", () => {
   });
 
   test("search what was said", async () => {
-    const [, { hits }] = await ask<SearchPage>("search?words=night%20train");
+    const [, { hits }] = await ask<FoundView>("search?words=night%20train");
     expect(hits).toMatchObject([{ threadId: "trip" }, { threadId: "trip" }]);
   });
 
