@@ -54,6 +54,7 @@ const requested: AskPart = {
   request: {
     type: "requestApproval",
     id: "here/1.1.0!1",
+    digest: "d",
     threadId: "here",
     turn: 1,
     step: 1,
@@ -83,6 +84,7 @@ test("an approval waits for its answer, is asked for once, and is answered by wh
   const approval = {
     type: "approval",
     id: "here/1.1.0!1",
+    digest: "d",
     callId: "call-0",
     name: "look",
     arguments: "",
