@@ -54,7 +54,6 @@ const requested: AskPart = {
   request: {
     type: "requestApproval",
     id: "here/1.1.0!1",
-    digest: "d",
     threadId: "here",
     turn: 1,
     step: 1,
