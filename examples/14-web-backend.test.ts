@@ -44,7 +44,7 @@ test("it streams, cancels, asks for approval, and goes on after a kill -9", asyn
   const parts: string[] = [];
   for await (const { type, request } of ask(address, "ada", "Pay order 17 back.")) {
     parts.push(type);
-    if (type === "approval.requested") await approve(address, "ada", request?.id ?? "");
+    if (type === "approval.requested") await approve(address, "ada", request);
   }
   expect(parts).toEqual(expect.arrayContaining(["approval.requested", "toolResult", "text.delta", "turn.ended"]));
   expect(await textsOf(address, "ada")).toEqual(expect.arrayContaining(["Good day.", "Once ", "It is paid."]));
@@ -60,8 +60,8 @@ test("it streams, cancels, asks for approval, and goes on after a kill -9", asyn
 
   address = await startBackend(server.url);
   await expect.poll(() => textsOf(address, "grace")).toEqual(["I am Grace.", "Hello, Grace."]);
-  const [request] = (await get(address, "bob/approvals")) as readonly { readonly id: string }[];
-  await approve(address, "bob", request?.id ?? "");
+  const [request] = (await get(address, "bob/approvals")) as readonly Requested[];
+  await approve(address, "bob", request);
   await expect.poll(async () => (await textsOf(address, "bob")).at(-1)).toBe("It is paid again.");
   model.assertComplete();
 });
@@ -96,7 +96,7 @@ const freePort = async (): Promise<number> => {
 interface Part {
   readonly type: string;
   readonly text?: string;
-  readonly request?: { readonly id: string };
+  readonly request?: Requested;
 }
 
 /** Asks, and gives the parts as they come. Leaving it goes away. */
@@ -117,8 +117,14 @@ async function* ask(address: string, threadId: string, text: string): AsyncGener
   }
 }
 
-const approve = async (address: string, threadId: string, id: string): Promise<void> => {
-  const body = JSON.stringify({ id, approved: true });
+/** What names a call that waits, and what was shown of it. */
+interface Requested {
+  readonly id: string;
+  readonly digest: string;
+}
+
+const approve = async (address: string, threadId: string, { id, digest }: Partial<Requested> = {}): Promise<void> => {
+  const body = JSON.stringify({ id, digest, approved: true });
   const { status } = await fetch(`${address}/${threadId}/approvals`, { method: "POST", body });
   expect(status).toBe(200);
 };

@@ -34,8 +34,11 @@ const routes: Readonly<Record<string, Route>> = {
     for await (const part of ask) response.write(`event: ${part.type}\ndata: ${JSON.stringify(part)}\n\n`);
   },
   "POST approvals": async (threadId, request) => {
-    const { id, approved } = z.object({ id: z.string(), approved: z.boolean() }).parse(await json(request));
-    await (approved ? host.thread(threadId).approve(id) : host.thread(threadId).deny(id));
+    // The digest says what was shown: a call of other arguments is not approved by it.
+    const { id, digest, approved } = z
+      .object({ id: z.string(), digest: z.string(), approved: z.boolean() })
+      .parse(await json(request));
+    await (approved ? host.thread(threadId).approve(id, { digest }) : host.thread(threadId).deny(id, { digest }));
   },
   "GET messages": async (threadId, _, response) => {
     const state = await host.thread(threadId).state();

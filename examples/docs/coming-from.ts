@@ -32,7 +32,7 @@ const thread = host.thread("ada");
 
 for await (const part of thread.ask("Please pay back the 12 euros of order 17.")) {
   if (part.type === "text.delta") process.stdout.write(part.text);
-  if (part.type === "approval.requested") await thread.approve(part.request.id);
+  if (part.type === "approval.requested") await thread.approve(part.request.id, { digest: part.request.digest });
 }
 await host.close();
 await store.close();

@@ -19,7 +19,7 @@ const llm = ruleModel([
 const host = createHost({ llm, store: memoryStore() });
 const server = threadServer(host, {
   // Whatever says who asks: here, whoever has a key of these.
-  authenticate: ({ headers }) => users.get(headers.get("authorization") ?? "") ?? null,
+  authenticate: ({ headers }) => users.get(headers.get("authorization") ?? ""),
   threadPrefix: ({ id }) => `${id}-`,
   mayUse: ({ id }, threadId) => threadId.startsWith(`${id}-`),
 });

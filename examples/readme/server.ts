@@ -4,7 +4,7 @@ import { threadServer } from "@colloquy/server";
 const host = createHost({ llm: openaiChat({ model: "gpt-4o-mini" }), store: memoryStore() });
 const users = new Map([["Bearer key-of-ada", { id: "ada" }]]);
 const server = threadServer(host, {
-  authenticate: ({ headers }) => users.get(headers.get("authorization") ?? "") ?? null,
+  authenticate: ({ headers }) => users.get(headers.get("authorization") ?? ""),
 });
 
 // Deno.serve, Bun.serve, Hono and a worker take `server.fetch` as it is; Node by `@hono/node-server`.

@@ -21,9 +21,12 @@ export const answerApproval = async (
       `no tool call of thread ${named(chat.threadId)} waits for approval as ${named(id)}; ${ids.length === 0 ? "none waits" : `there are: ${ids.join(", ")}`}`,
     );
   }
-  const { thread } = wanted;
+  const { thread, request } = wanted;
+  const { digest } = request;
   const answered =
-    approve === undefined ? await thread.deny(id, reason === undefined ? {} : { reason }) : await thread.approve(id);
+    approve === undefined
+      ? await thread.deny(id, { digest, ...(reason === undefined ? {} : { reason }) })
+      : await thread.approve(id, { digest });
   // What a subagent waited for goes on there; who called it is taken up to hear of it.
   const { turn } = thread.id === chat.threadId ? answered : await chat.host.thread(chat.threadId).resume();
   if (turn === null) return exitCodes.done;

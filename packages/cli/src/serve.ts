@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { isIPv4 } from "node:net";
 import { threadServer, type ThreadServerOptions } from "@colloquy/server";
 import { reasonOf } from "@colloquy/terminal";
 import type { CommandContext } from "./command-context.ts";
@@ -56,7 +57,8 @@ export const accessOf = (
   address: string,
 ): Pick<ThreadServerOptions, "authenticate" | "hosts"> => {
   // Any of 127.0.0.0/8 may be given, and the server knows the usual names alone.
-  if (file === undefined && isLoopback(address)) return { hosts: ["localhost", "127.0.0.1", "[::1]", address] };
+  if (file === undefined && isLoopback(address))
+    return { hosts: ["localhost", "127.0.0.1", "[::1]", ...(isIPv4(address) ? [address] : [])] };
   if (file === undefined)
     throw new ArgumentError(
       `--host ${address} is reached by other machines: give a --token-file, whose token they have to bear`,
@@ -68,15 +70,23 @@ export const accessOf = (
 
 const tokenIn = (file: string): string => {
   let text: string;
+  let mode = 0;
   try {
-    text = readTextFile(file);
+    text = readTextFile(file, (stats) => (mode = stats.mode & 0o777));
   } catch (thrown) {
     throw new ArgumentError(`--token-file: ${reasonOf(thrown)}; it must hold one token${howToMake}`);
   }
+  // Windows keeps rights elsewhere.
+  if (process.platform !== "win32" && (mode & 0o077) !== 0)
+    throw new ArgumentError(
+      `--token-file "${file}" is open to other users (mode ${mode.toString(8)}); run: chmod 600 ${JSON.stringify(file)}`,
+    );
   const token = text.trim();
-  if (/^[\x21-\x7e]+$/.test(token)) return token;
-  const what = token === "" ? "is empty" : "holds spaces, or what is not ASCII";
+  if (/^[\x21-\x7e]{16,}$/.test(token)) return token;
+  const what = /[^\x21-\x7e]/.test(token)
+    ? "holds spaces, or what is not ASCII"
+    : `has ${token.length} characters, and a token has at least 16`;
   throw new ArgumentError(`--token-file "${file}" ${what}; it must hold one token${howToMake}`);
 };
 
-const howToMake = ": `openssl rand -hex 32 > FILE` writes one";
+const howToMake = ": `(umask 077; openssl rand -hex 32 > FILE)` writes one";

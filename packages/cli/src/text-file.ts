@@ -1,18 +1,20 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
 /**
  * The text of a file, without the byte order mark that some programs put at its beginning.
  *
+ * @param check called with what the system says of the file before it is read; what it throws is thrown.
  * @throws Error for what is not there, and for what is no file: reading a pipe or a device may never end.
  */
-export const readTextFile = (path: string): string => {
+export const readTextFile = (path: string, check: (stats: Stats) => void = () => {}): string => {
   // Without the flag, opening a pipe blocks until another process writes to it.
   const file = opened(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stats = fstatSync(file);
     if (stats.isDirectory()) throw new Error(`"${path}" is a folder; name a file`);
     if (!stats.isFile()) throw new Error(`"${path}" is a pipe or a device; write what comes from it to a file first`);
+    check(stats);
     const bytes = readFileSync(file);
     const text = new TextDecoder(bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : "utf-8").decode(bytes);
     if (text.includes("\0")) throw new Error(`"${path}" is binary; name a file with text in it`);

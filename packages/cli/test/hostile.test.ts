@@ -132,7 +132,7 @@ const cases: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
       "--host",
       hostile("nowhere"),
       "--token-file",
-      write("token", "token"),
+      write("token", "token-of-16-letters"),
     ],
   ],
   studio: () => [

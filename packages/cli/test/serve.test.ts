@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
@@ -16,7 +16,7 @@ import { run } from "./run-command.ts";
 const folder = mkdtempSync(join(tmpdir(), "colloquy-serve-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 const write = (name: string, text: string): string => {
-  writeFileSync(join(folder, name), text);
+  writeFileSync(join(folder, name), text, { mode: 0o600 });
   return join(folder, name);
 };
 
@@ -59,13 +59,24 @@ test("on any loopback address it answers to that name", () => {
 });
 
 test("with a token it answers those who bear it, by whatever name it is called", async () => {
-  const { url, end } = await served("--host", "0.0.0.0", "--token-file", write("token", "s3cret-token\n"));
+  const { url, end } = await served("--host", "0.0.0.0", "--token-file", write("token", "s3cret-token-of-one\n"));
   const statusFor = async (token: string): Promise<number> =>
     (await fetch(`${url}/nowhere`, { headers: { authorization: `Bearer ${token}` } })).status;
-  expect(await statusFor("s3cret-token")).toBe(404);
-  expect(await statusFor("s3cret")).toBe(401);
+  expect(await statusFor("s3cret-token-of-one")).toBe(404);
+  expect(await statusFor("s3cret-token-of-on")).toBe(401);
   expect(await end()).toBe(0);
 });
+
+test.skipIf(process.platform === "win32").each([0o640, 0o604, 0o620, 0o602, 0o644, 0o777])(
+  "a token file that other users can read or write (mode %o) is refused, with the command that mends it",
+  (mode) => {
+    const file = write("open", "s3cret-token-of-one\n");
+    chmodSync(file, mode);
+    expect(() => accessOf({ "token-file": file }, "0.0.0.0")).toThrow(`run: chmod 600 "${file}"`);
+    chmodSync(file, 0o600);
+    expect(accessOf({ "token-file": file }, "0.0.0.0").authenticate).toEqual({ token: "s3cret-token-of-one" });
+  },
+);
 
 test("asked to end, it refuses what comes, and ends when what is under way is answered", async () => {
   const goOn = Promise.withResolvers<void>();
@@ -107,10 +118,14 @@ test.each([
   [["--host", "0.0.0.0"], "--host 0.0.0.0 is reached by other machines: give a --token-file"],
   [["--host", "::"], "--host :: is reached by other machines"],
   [
-    ["--token-file", write("token-of-one", "t"), "--host", "203.0.113.7"],
+    ["--token-file", write("token-of-one", "s3cret-token-of-one"), "--host", "203.0.113.7"],
     '"203.0.113.7" is no address of this machine',
   ],
-  [["--token-file", write("empty", "\n")], "is empty; it must hold one token: `openssl"],
+  [
+    ["--token-file", write("empty", "\n")],
+    "has 0 characters, and a token has at least 16; it must hold one token: `(umask",
+  ],
+  [["--token-file", write("three", "abc\n")], "has 3 characters, and a token has at least 16"],
   [["--token-file", write("two", "a b\n")], "must hold one token"],
   [["--token-file", join(folder, "none")], "--token-file: there is no file or folder"],
   [["--port", "65536"], '--port is "65536"'],

@@ -1,7 +1,9 @@
+export { usable } from "./http/list-page.ts";
 export { eventStream, type StreamContext } from "./http/event-stream.ts";
 export { type Call, HttpError, type Principal, type Route } from "./http/route.ts";
 export type { ThreadServer } from "./http/server.ts";
-export type { Authenticate, HttpOptions } from "./http/server-options.ts";
+export type { AccessOptions, Authenticate } from "./http/access.ts";
+export type { HttpOptions } from "./http/server-options.ts";
 export type { ModelParameters, ResponseRequest } from "./responses/response-request.ts";
 export type { ResponsesOptions } from "./responses/responses-room.ts";
 export { threadServer, type ThreadServerOptions } from "./thread-server.ts";

@@ -3,7 +3,7 @@ import { createHost, type Host, memoryStore, type Store } from "@colloquy/runtim
 import { never, reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { tool } from "@colloquy/host";
 import OpenAI, { APIError } from "openai";
-import { describe, expect, it, test } from "vitest";
+import { describe, expect, it, test, vi } from "vitest";
 import { z } from "zod";
 import { threadServer, type ThreadServerOptions } from "../src/index.ts";
 import { at, errorOf } from "./serving.ts";
@@ -329,6 +329,50 @@ describe("two principals", () => {
     expect([...first.data, ...rest.data].map(({ id }) => id).toSorted()).toEqual(mine.toSorted());
     expect((await refusal(bob.get(`/conversations?after=${one}`))).status).toBe(400);
   });
+});
+
+test("a listing of one conversation reads one page of the store, whoever else has threads in it", async () => {
+  const store = memoryStore();
+  const host = createHost({ llm: scriptedModel([]), store });
+  for (let index = 0; index < 90; index += 1) await host.thread(`bob-${index}`).start();
+  await host.thread("ada-0").start();
+  for (let index = 90; index < 98; index += 1) await host.thread(`bob-${index}`).start();
+  const listing = vi.spyOn(host, "threads");
+  const { client } = served(host, { mayUse: (_, threadId) => threadId.startsWith("ada-") });
+  expect(await client.get("/conversations?limit=1")).toMatchObject({ data: [{ id: "ada-0" }], has_more: false });
+  expect(listing).toHaveBeenCalledTimes(1);
+});
+
+test("a nested thread, or one of no name that a path can have, is not reached by any id that names it", async () => {
+  for (const id of ["ada-1/helper", "ada-1/helper/1.1.0", "ada-1 ", "ada.1", "ä", "a".repeat(129)]) {
+    const host = hostWith(toolCalls([{ name: "lookup", arguments: {} }]), reply("A word."), reply("Another."));
+    await host.ask("Say it.", { threadId: id });
+    const { server } = served(host);
+    const asked = async (path: string, body?: object): Promise<number> => {
+      const init = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+      return (await server.fetch(at(path, body === undefined ? {} : init))).status;
+    };
+    const encoded = encodeURIComponent(id);
+    const message = { type: "message", role: "user", content: "And?" };
+    const output = { type: "function_call_output", call_id: `call_1_1_0_${id}`, output: "" };
+    const statuses = [
+      await asked(`/v1/conversations/${encoded}`),
+      await asked(`/v1/conversations/${encoded}/items`),
+      await asked(`/v1/conversations?after=${encoded}`),
+      await asked(`/v1/responses/resp_1_1_${encoded}`),
+      await asked(`/ui/${encoded}/messages`),
+      await asked("/ui", { id, messages: [{ id: "m", role: "user", parts: [{ type: "text", text: "And?" }] }] }),
+      await asked("/v1/responses", { input: "And?", conversation: id }),
+      await asked("/v1/responses", { input: "And?", previous_response_id: `resp_1_1_${id}` }),
+      await asked("/v1/responses", { input: [{ type: "item_reference", id: `msg_1_0_0_${id}` }, message] }),
+      await asked("/v1/responses", { input: [output] }),
+      await asked("/v1/responses", {
+        input: [{ type: "mcp_approval_response", approval_request_id: `mcpr1_1_1_0_${id}`, approve: true }],
+      }),
+    ];
+    expect(statuses.filter((status) => status !== 400 && status !== 404)).toEqual([]);
+    expect((await host.thread(id).state())?.context.conversation.turns).toHaveLength(1);
+  }
 });
 
 test("responses of two principals are theirs, forks too", async () => {

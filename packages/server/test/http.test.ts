@@ -148,13 +148,13 @@ describe("who may ask", () => {
 
   it("is everybody by default, and all who bear the token where there is one", async () => {
     expect(await (await serving({}, who).fetch(at("/who"))).json()).toEqual({ id: "anybody" });
-    const server = serving({ authenticate: { token: "secret" } }, who);
-    expect((await server.fetch(bearer("secret"))).status).toBe(200);
+    const server = serving({ authenticate: { token: "secret-of-16-or-more" } }, who);
+    expect((await server.fetch(bearer("secret-of-16-or-more"))).status).toBe(200);
     for (const request of [
       at("/who"),
-      bearer("Secret"),
-      bearer("secret2"),
-      bearer("secre"),
+      bearer("Secret-of-16-or-more"),
+      bearer("secret-of-16-or-more2"),
+      bearer("secret-of-16-or-mor"),
       bearer("x".repeat(10_000)),
     ]) {
       const refused = await server.fetch(request);
@@ -241,7 +241,10 @@ describe("from where", () => {
   });
 
   it("a browser is told beforehand, without a key", async () => {
-    const server = serving({ origins: ["https://good.example"], authenticate: { token: "secret" } }, hello);
+    const server = serving(
+      { origins: ["https://good.example"], authenticate: { token: "secret-of-16-or-more" } },
+      hello,
+    );
     const told = await server.fetch(calling("localhost", "https://good.example", "OPTIONS"));
     expect(told.status).toBe(204);
     expect(told.headers.get("access-control-allow-methods")).toContain("POST");
@@ -529,8 +532,6 @@ test.each([
   [{ token: "x" }, 'threadServer has no option "token"'],
   [{ bodyBytesMax: 0 }, "bodyBytesMax is 0"],
   [{ drainMs: 1.5 }, "drainMs is 1.5"],
-  [{ authenticate: { token: "" } }, "authenticate must be"],
-  [{ origins: ["good.example"] }, '"good.example" in origins'],
 ])("options that are invalid are refused in words: %j", (options, words) => {
   // What JavaScript may give.
   expect(() => serving(options as ThreadServerOptions)).toThrow(words);

@@ -4,10 +4,11 @@ import { threadServer } from "@colloquy/server";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { studioRoutes } from "../src/index.ts";
 import { type Message, partText } from "@colloquy/machine";
-import type { SearchPage, ThreadPage } from "@colloquy/host";
+import type { ThreadPage } from "@colloquy/host";
 import type {
   DifferenceView,
   EntryView,
+  FoundView,
   Made,
   Page,
   PromptView,
@@ -142,7 +143,7 @@ describe("routes that look", () => {
   });
 
   test("search what was said", async () => {
-    const [, { hits }] = await ask<SearchPage>("search?words=night%20train");
+    const [, { hits }] = await ask<FoundView>("search?words=night%20train");
     expect(hits).toMatchObject([{ threadId: "trip" }, { threadId: "trip" }]);
   });
 
@@ -183,6 +184,36 @@ test("nobody sees a thread that is not theirs", async () => {
     "difference?thread=mine&other=trip",
   ])
     expect(await seen(path)).toContain("there is no such thread");
+});
+
+test("a page of the listing is full, and its cursor names a thread that the caller may use", async () => {
+  const many = memoryStore({ clock: systemClock });
+  const { host, configurations, close } = trips(many);
+  // Between any two threads of hers there are two of somebody else.
+  for (let index = 0; index < 120; index += 1)
+    for (const owner of ["ada", "bob", "bob"])
+      await host.thread(`${owner}-${index}-${crypto.randomUUID()}`).start({ system: "A word." });
+  const guarded = threadServer(
+    host,
+    { mayUse: (_, threadId) => threadId.startsWith("ada-"), threadPrefix: () => "ada-" },
+    await studioRoutes({ store: many, clock: systemClock, configurations, about: "" }),
+  );
+  const asked = async <Answer>(path: string, init: RequestInit = {}): Promise<Answer> =>
+    // What the routes promise by their types.
+    (await guarded.fetch(new Request(`http://localhost/studio/api/${path}`, init))).json() as Promise<Answer>;
+  const first = await asked<ThreadPage>("threads");
+  const rest = await asked<ThreadPage>(`threads?after=${encodeURIComponent(first.next ?? "")}`);
+  expect([first.threads.length, rest.threads.length, rest.next]).toEqual([100, 20, null]);
+  expect(new Set([...first.threads, ...rest.threads].map(({ threadId }) => threadId)).size).toBe(120);
+  expect(JSON.stringify([first, rest])).not.toContain("bob-");
+  const found = await asked<FoundView>("search?words=word");
+  expect([found.hits.length, found.hasMore]).toEqual([50, true]);
+  expect(JSON.stringify(found)).not.toContain("bob-");
+  const [{ threadId } = { threadId: "" }] = first.threads;
+  const body = JSON.stringify({ turn: 0 });
+  const post = { method: "POST", body, headers: { "content-type": "application/json" } };
+  expect((await asked<Made>(`fork?thread=${threadId}`, post)).threadId).toMatch(/^ada-fork_/);
+  await close();
 });
 
 describe("routes that do something", () => {

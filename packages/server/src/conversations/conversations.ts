@@ -3,19 +3,20 @@ import { cursorOf } from "@colloquy/host/store";
 import type { JsonObject, State } from "@colloquy/machine";
 import { z } from "zod";
 import { type Call, HttpError, type Route } from "../http/route.ts";
-import { listPage, pageQuery } from "../http/list-page.ts";
+import { listPage, pageQuery, usable } from "../http/list-page.ts";
+import { isThreadId, mayReach } from "../http/thread-id.ts";
 import type { ServerContext } from "../http/server-options.ts";
 import { addItems, conversationOf, takeBack } from "./changes.ts";
 import { itemIn, itemsIn } from "./path-items.ts";
 
 /** The Conversations API: a conversation is a thread, and its items are those of the path. */
 export const conversationRoutes = (host: Host, context: ServerContext): readonly Route[] => [
-  ...routesOfAll(host, context),
+  ...routesOfAll(host),
   ...routesOfOne(host),
   ...routesOfItems(host, context),
 ];
 
-const routesOfAll = (host: Host, { threadPrefix }: ServerContext): readonly Route[] => [
+const routesOfAll = (host: Host): readonly Route[] => [
   {
     method: "POST",
     path: "/v1/conversations",
@@ -25,7 +26,7 @@ const routesOfAll = (host: Host, { threadPrefix }: ServerContext): readonly Rout
       const { items = [], metadata = {} } = await call.body(createSchema);
       const { system, turns } = conversationOf(items ?? []);
       const { threadDefaults: defaults } = host;
-      const thread = host.thread(`${threadPrefix(call.principal)}conv_${crypto.randomUUID().replaceAll("-", "")}`);
+      const thread = host.thread(await call.newThreadId(`conv_${crypto.randomUUID().replaceAll("-", "")}`));
       await thread.start({
         ...defaults,
         metadata: { ...defaults.metadata, ...metadata },
@@ -146,7 +147,7 @@ const itemsSchema = z.strictObject({ items: inputItems });
 /** The thread that a call names. @throws HttpError 404 for one that this principal may not use */
 const threadOf = async (host: Host, call: Call): Promise<HostedThread> => {
   const id = call.parameters["conversation_id"] ?? "";
-  if (!(await call.mayUse(id))) throw notThere(call);
+  if (!(await mayReach(call, id))) throw notThere(call);
   return host.thread(id);
 };
 
@@ -180,7 +181,7 @@ const conversation = (thread: {
   metadata: thread.metadata,
 });
 
-/** Up to so many conversations that this principal may use. Threads whose ids no path can name are left out. */
+/** Up to so many conversations that this principal may use. Threads that no request can name are left out. */
 const listed = async (
   host: Host,
   call: Call,
@@ -190,24 +191,20 @@ const listed = async (
     after,
   }: { readonly limit: number; readonly order: "asc" | "desc"; readonly after: string | undefined },
 ): Promise<readonly ReturnType<typeof conversation>[]> => {
-  const found: ReturnType<typeof conversation>[] = [];
-  let cursor = after === undefined ? undefined : await placeOf(host, call, after);
-  do {
-    const page = await host.threads({
-      limit,
+  const begin = after === undefined ? undefined : await placeOf(host, call, after);
+  const found = await usable(call, limit, async (cursor = begin) => {
+    const page = {
       order: order === "asc" ? "oldest" : "newest",
       ...(cursor === undefined ? {} : { after: cursor }),
-    });
-    for (const thread of page.threads)
-      if (/^[A-Za-z0-9_-]{1,128}$/.test(thread.threadId) && (await call.mayUse(thread.threadId)))
-        found.push(conversation(thread));
-    cursor = page.next ?? undefined;
-  } while (cursor !== undefined && found.length < limit);
-  return found.slice(0, limit);
+    } as const;
+    const { threads, next } = await host.threads(page);
+    return { items: threads.filter(({ threadId }) => isThreadId(threadId)), next };
+  });
+  return found.map(conversation);
 };
 
 const placeOf = async (host: Host, call: Call, id: string): Promise<string> => {
-  const createdAt = (await call.mayUse(id)) ? await host.thread(id).look(({ context }) => context.createdAt) : null;
+  const createdAt = (await mayReach(call, id)) ? await host.thread(id).look(({ context }) => context.createdAt) : null;
   if (createdAt === null)
     throw new HttpError(400, `there is no conversation ${JSON.stringify(id)}`, { param: "after" });
   return cursorOf({ createdAt, threadId: id });

@@ -159,7 +159,10 @@ class OpenStream implements StreamContext {
       this.#end();
       this.#streams.report(thrown, this.#requestId);
       // Not what was thrown: it may hold a secret, and there are servers that show it.
-      controller.error(new Error("the stream broke off"));
+      const broken = new Error("the stream broke off");
+      // Where those servers print it, a sentence: its frames would name nothing but this line.
+      broken.stack = String(broken);
+      controller.error(broken);
     }
   }
 

@@ -1,5 +1,6 @@
 import type { JsonObject } from "@colloquy/machine";
 import { z } from "zod";
+import type { Call } from "./route.ts";
 
 /** Which page of a list is asked for, by the parameters of OpenAI's lists. */
 export const pageQuery: z.ZodObject<{
@@ -25,3 +26,25 @@ export const listPage = (data: readonly JsonObject[], hasMore: boolean): Respons
     last_id: data.at(-1)?.["id"] ?? null,
     has_more: hasMore,
   });
+
+/**
+ * Reads pages until they had so many items whose threads the caller may use, or there are no more. A cursor of a store may name
+ * a thread of somebody else: what is answered has to name the last of these items instead.
+ */
+export const usable = async <Item extends { readonly threadId: string }>(
+  call: Call,
+  limit: number,
+  pageAfter: (cursor?: string) => Promise<{ readonly items: readonly Item[]; readonly next: string | null }>,
+): Promise<readonly Item[]> => {
+  const found: Item[] = [];
+  let cursor: string | undefined;
+  do {
+    const { items, next } = await pageAfter(cursor);
+    for (const item of items) {
+      if (found.length === limit) return found;
+      if (await call.mayUse(item.threadId)) found.push(item);
+    }
+    cursor = next ?? undefined;
+  } while (cursor !== undefined && found.length < limit);
+  return found;
+};

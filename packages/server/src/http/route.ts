@@ -24,6 +24,8 @@ export interface Call {
   query<Query>(schema: z.ZodType<Query>): Query;
   /** Whether this principal may use that thread; a route answers 404 otherwise. */
   mayUse(threadId: string): Promise<boolean>;
+  /** Gives a thread that this principal begins its id: the name, after what `threadPrefix` says. */
+  newThreadId(name: string): Promise<string>;
   /**
    * Takes one of the streams that may be open, for `eventStream`. To be called before anything is begun that is to be streamed:
    * a refusal then costs nothing. What no stream was made of is given back when the route has answered.

@@ -1,25 +1,11 @@
 import type { Clock } from "@colloquy/host";
 import { type OptionNames, problemOfOptions } from "@colloquy/host/store";
 import { ConfigurationError } from "@colloquy/machine";
-import type { Principal } from "./route.ts";
+import { type Access, type AccessOptions, accessOf } from "./access.ts";
 import { ThreadLines } from "./thread-lines.ts";
 
-/** Who may ask: all who bear a token, or what a function says of a request; null is nobody (401). */
-export type Authenticate =
-  | { readonly token: string }
-  | ((request: Request) => Principal | null | Promise<Principal | null>);
-
 /** Who may ask, and within which limits. */
-export interface HttpOptions {
-  /** Who may ask. Default: everybody who reaches the server, as one principal. */
-  readonly authenticate?: Authenticate;
-  /** Whether a principal may use a thread, also one that is not there yet. What it may not use is not there for it (404). Default: all. */
-  readonly mayUse?: (principal: Principal, threadId: string) => boolean | Promise<boolean>;
-  /**
-   * What the ids of threads begin with that a principal begins without naming them (conversations, responses, forks), of
-   * letters, digits, `_` and `-`: so `mayUse` can tell by the id whose a thread is. Default: nothing.
-   */
-  readonly threadPrefix?: (principal: Principal) => string;
+export interface HttpOptions extends AccessOptions {
   /**
    * By which names the server is called (`api.example.com`, with a port where it matters; `*` is any), against pages that have
    * their own name resolved to this machine. Default: `localhost`, `127.0.0.1`, `[::1]`.
@@ -44,7 +30,8 @@ export interface HttpOptions {
 }
 
 /** What all routes have of their server: its options, after their defaults. */
-export interface ServerContext extends Readonly<Required<HttpOptions>> {
+export interface ServerContext extends Readonly<Required<Omit<HttpOptions, keyof AccessOptions>>> {
+  readonly access: Access;
   readonly lines: ThreadLines;
 }
 
@@ -52,7 +39,7 @@ export interface ServerContext extends Readonly<Required<HttpOptions>> {
 export const serverContextOf = (options: HttpOptions): ServerContext => {
   const problem = problemOfOptions("threadServer", options, optionNames);
   if (problem !== null) throw new ConfigurationError(problem);
-  const { streamsMax = 10_000, streamsByPrincipalMax = streamsMax, authenticate = () => anybody } = options;
+  const { streamsMax = 10_000, streamsByPrincipalMax = streamsMax } = options;
   const { bodyBytesMax = 1_048_576, heartbeatMs = 15_000, drainMs = 10_000 } = options;
   const numbers = { bodyBytesMax, streamsMax, streamsByPrincipalMax, heartbeatMs, drainMs };
   for (const [name, value] of Object.entries(numbers)) {
@@ -60,23 +47,17 @@ export const serverContextOf = (options: HttpOptions): ServerContext => {
     if (!(Number.isSafeInteger(value) && value >= least))
       throw new ConfigurationError(`threadServer: ${name} is ${value}; it must be a whole number, ${least} or more`);
   }
-  if (typeof authenticate !== "function" && !(typeof authenticate.token === "string" && authenticate.token !== ""))
-    throw new ConfigurationError("threadServer: authenticate must be { token: … } with a text, or a function");
   const { hosts = loopback, origins = [] } = options;
-  for (const origin of origins) {
-    if (!URL.canParse(origin) || new URL(origin).origin !== origin)
-      throw new ConfigurationError(
-        `threadServer: ${JSON.stringify(origin)} in origins is none; it must be as "https://example.com"`,
-      );
-  }
+  if (!areTexts(hosts, isHostName) || hosts.length === 0)
+    throw new ConfigurationError(
+      `threadServer: hosts must be names such as ["api.example.com", "localhost:8080"], or ["*"] (got ${JSON.stringify(hosts)})`,
+    );
+  if (!areTexts(origins, isOrigin))
+    throw new ConfigurationError(
+      `threadServer: origins must be a list such as ["https://example.com"] (got ${JSON.stringify(origins)})`,
+    );
   return {
-    authenticate,
-    mayUse: options.mayUse ?? (() => true),
-    threadPrefix: (principal) => {
-      const prefix = options.threadPrefix?.(principal) ?? "";
-      if (/^[A-Za-z0-9_-]{0,64}$/.test(prefix)) return prefix;
-      throw new Error(`threadPrefix gave ${JSON.stringify(prefix)}; ids are of letters, digits, "_" and "-"`);
-    },
+    access: accessOf(options),
     hosts: hosts.map((host) => host.toLowerCase()),
     origins,
     ...numbers,
@@ -95,7 +76,12 @@ export const serverContextOf = (options: HttpOptions): ServerContext => {
 /** Names under which only this machine is reached. */
 const loopback: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
 
-const anybody: Principal = { id: "anybody" };
+const areTexts = (given: unknown, isOne: (text: string) => boolean): boolean =>
+  Array.isArray(given) && given.every((each) => typeof each === "string" && isOne(each));
+
+const isHostName = (text: string): boolean => text === "*" || /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/iu.test(text);
+
+const isOrigin = (text: string): boolean => URL.canParse(text) && new URL(text).origin === text;
 
 const optionNames: OptionNames<HttpOptions> = {
   authenticate: true,

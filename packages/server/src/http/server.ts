@@ -1,6 +1,6 @@
 import { bodyOf, queryOf } from "./reading.ts";
 import { OpenStreams } from "./event-stream.ts";
-import { checkPlace, corsHeaders, preflight, principalOf } from "./guard.ts";
+import { checkPlace, corsHeaders, preflight } from "./guard.ts";
 import { problemOfHost } from "./host-problem.ts";
 import { errorResponse, HttpError } from "./http-error.ts";
 import type { Call, Route } from "./route.ts";
@@ -64,7 +64,7 @@ class RoutesServer implements ThreadServer {
     const url = new URL(request.url);
     checkPlace(request, url, this.#context);
     if (request.method === "OPTIONS") return preflight(request, this.#context);
-    const principal = await principalOf(request, this.#context.authenticate);
+    const principal = await this.#context.access.principalOf(request);
     const found = this.#find(request.method, url.pathname);
     const { call, release } = this.#callOf({ request, url, requestId, principal, parameters: found.parameters });
     try {
@@ -77,6 +77,7 @@ class RoutesServer implements ThreadServer {
   /** A request as its route has it, and what gives back the stream that was taken for it and not begun. */
   #callOf(made: Pick<Call, "request" | "url" | "requestId" | "principal" | "parameters">) {
     const { request, url, requestId, principal } = made;
+    const { access } = this.#context;
     const over = this.#over.signal;
     let signal: AbortSignal | null = null;
     let stream: ReturnType<OpenStreams["take"]> | null = null;
@@ -88,7 +89,8 @@ class RoutesServer implements ThreadServer {
       },
       body: (schema) => bodyOf(request, schema, this.#context.bodyBytesMax),
       query: (schema) => queryOf(url, schema),
-      mayUse: async (threadId) => this.#context.mayUse(principal, threadId),
+      mayUse: (threadId) => access.mayUse(principal, threadId),
+      newThreadId: async (name) => `${await access.prefixOf(principal)}${name}`,
       openStream: () => (stream ??= this.#streams.take(principal.id, request.signal, requestId)),
     };
     return { call, release: () => stream?.release() };

@@ -80,10 +80,10 @@ const checkRequest = ({ models }: ResponsesRoom, request: ResponseRequest): void
 };
 
 /** An ask that is kept: repeated under its key it is the one that was made before. */
-const askStored = (asking: Asking, target: Target | null): Promise<ReadableLeg> => {
+const askStored = async (asking: Asking, target: Target | null): Promise<ReadableLeg> => {
   const { room, askId } = asking;
-  const asked = target?.thread ?? newThread(asking);
-  const fork = room.host.thread(forkId(asking));
+  const asked = target?.thread ?? (await newThread(asking, "thread"));
+  const fork = await newThread(asking, "fork");
   return room.lines.next(asked.id, async () => {
     const before = askId.isRepeatable
       ? ((await askedBefore(asking, asked)) ?? (await askedBefore(asking, fork)))
@@ -120,7 +120,9 @@ const askedBefore = async ({ room, request, askId }: Asking, thread: HostedThrea
 const askUnstored = async (asking: Asking, target: Target | null): Promise<ReadableLeg> => {
   const { unstored } = asking.room;
   const { signal } = asking.call;
-  const thread = unstored.host.thread("new");
+  const thread = unstored.host.thread(
+    await asking.call.newThreadId(`unstored_${crypto.randomUUID().replaceAll("-", "")}`),
+  );
   const forget = (): void => void thread.delete().catch(() => {});
   try {
     await beginUnstored(asking, target, thread);
@@ -164,10 +166,8 @@ const beginUnstored = async (asking: Asking, target: Target | null, thread: Host
   } else await begun(asking, thread);
 };
 
-const newThread = ({ room, call, askId }: Asking): HostedThread =>
-  room.host.thread(`${room.threadPrefix(call.principal)}thread_${askId.id}`);
-
-const forkId = ({ room, call, askId }: Asking): string => `${room.threadPrefix(call.principal)}fork_${askId.id}`;
+const newThread = async ({ room, call, askId }: Asking, kind: "thread" | "fork"): Promise<HostedThread> =>
+  room.host.thread(await call.newThreadId(`${kind}_${askId.id}`));
 
 const begunThread = async (asking: Asking, thread: HostedThread) => {
   await begun(asking, thread);
@@ -214,10 +214,10 @@ const behind = async (asking: Asking, target: Target): Promise<{ thread: HostedT
   if (open === null && turn === head && asking.input.history.length === 0) {
     await prepare(asking, thread, seen);
     // The host names such a fork, without a prefix.
-    const whenBusy = asking.room.threadPrefix(asking.call.principal) === "" ? { whenBusy: "fork" as const } : {};
+    const whenBusy = (await asking.call.newThreadId("")) === "" ? { whenBusy: "fork" as const } : {};
     return { thread, options: { from: turn, ...whenBusy } };
   }
-  const fork = asking.room.host.thread(forkId(asking));
+  const fork = await newThread(asking, "fork");
   try {
     await thread.fork({ turn, threadId: fork.id });
   } catch (thrown) {

@@ -6,6 +6,7 @@ import { HttpError } from "../http/http-error.ts";
 import { listPage, pageQuery } from "../http/list-page.ts";
 import type { Call, Route } from "../http/route.ts";
 import type { ServerContext } from "../http/server-options.ts";
+import { mayReach } from "../http/thread-id.ts";
 import { inputItemsOf, outputItem, saidIn } from "../items/turn-items.ts";
 import { askResponse } from "./ask-response.ts";
 import { legOfQueued, queuedFacts } from "./leg-of-ask.ts";
@@ -188,7 +189,7 @@ const foundLeg = async (room: ResponsesRoom, place: LegPlace): Promise<ReadableL
 
 const placeIn = async (call: Call): Promise<LegPlace | QueuedPlace> => {
   const place = placeOfResponse(call.parameters["id"] ?? "");
-  if (place === null || !(await call.mayUse(place.threadId))) throw notFound();
+  if (place === null || !(await mayReach(call, place.threadId))) throw notFound();
   return place;
 };
 

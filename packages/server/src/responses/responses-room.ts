@@ -34,7 +34,6 @@ export interface ShowingRoom {
 /** What all routes of responses share. */
 export interface ResponsesRoom extends ShowingRoom {
   readonly clock: Clock;
-  readonly threadPrefix: ServerContext["threadPrefix"];
   readonly models: readonly string[] | null;
   readonly modelParameters: ModelParameters;
   readonly lines: ServerContext["lines"];
@@ -53,7 +52,7 @@ export interface ReadableLeg {
 /** The room of a host. */
 export const responsesRoom = (
   host: Host,
-  { clock, threadPrefix, lines }: ServerContext,
+  { clock, lines }: ServerContext,
   options: ResponsesOptions,
 ): ResponsesRoom => {
   const problem = problemOfOptions("threadServer: responses", options, optionNames);
@@ -70,7 +69,7 @@ export const responsesRoom = (
     },
     turns: new RunningTurns(clock, bounds),
   };
-  const shared = { host, clock, threadPrefix, lines, models, modelParameters, unstored };
+  const shared = { host, clock, lines, models, modelParameters, unstored };
   return { ...shared, turns: new RunningTurns(clock, bounds) };
 };
 

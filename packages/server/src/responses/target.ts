@@ -2,6 +2,7 @@ import type { HostedThread } from "@colloquy/host";
 import { type State, textOf, toolCallsOf } from "@colloquy/machine";
 import { HttpError } from "../http/http-error.ts";
 import type { Call } from "../http/route.ts";
+import { mayReach } from "../http/thread-id.ts";
 import { callIdOf } from "../items/item.ts";
 import { saidIn } from "../items/turn-items.ts";
 import { type LegPlace, placeOfResponse, type QueuedPlace } from "./response-id.ts";
@@ -28,7 +29,7 @@ export const targetOf = async (
   if (conversation != null) {
     const id = typeof conversation === "string" ? conversation : conversation.id;
     const thread = room.host.thread(id);
-    const seen = (await call.mayUse(id)) ? await thread.look(seenIn) : null;
+    const seen = (await mayReach(call, id)) ? await thread.look(seenIn) : null;
     if (seen !== null && behind !== null && behind.threadId !== id) throw itemNotFound();
     if (seen === null)
       throw new HttpError(404, `there is no conversation ${JSON.stringify(id)}`, {
@@ -48,7 +49,7 @@ export const targetOf = async (
   if (place === null && previous == null) return null;
   const thread = place === null ? null : room.host.thread(place.threadId);
   const seen =
-    place !== null && thread !== null && (await call.mayUse(place.threadId)) ? await thread.look(seenIn) : null;
+    place !== null && thread !== null && (await mayReach(call, place.threadId)) ? await thread.look(seenIn) : null;
   if (place === null || thread === null || seen === null || !(await hasTurn(room, seen, place)))
     throw previous == null
       ? itemNotFound()
@@ -64,7 +65,7 @@ const itemNotFound = (): HttpError =>
   new HttpError(400, "input: an item that is named is not there", { param: "input", code: "item_not_found" });
 
 const isQueued = async ({ host }: ResponsesRoom, call: Call, { threadId, askId }: QueuedPlace): Promise<boolean> =>
-  (await call.mayUse(threadId)) && (await host.thread(threadId).asked(askId))?.status === "queued";
+  (await mayReach(call, threadId)) && (await host.thread(threadId).asked(askId))?.status === "queued";
 
 /** The place of a response, once it has one: one that is queued still has none. */
 export const turnPlaceOf = async (
@@ -95,7 +96,7 @@ export const threadOfResent = async (
       : placeOfResponse(previous)?.threadId;
   // Elsewhere it is what was said before.
   if (named !== undefined && named !== first?.place.threadId) return null;
-  if (first === undefined || !(await call.mayUse(first.place.threadId))) return null;
+  if (first === undefined || !(await mayReach(call, first.place.threadId))) return null;
   const thread = host.thread(first.place.threadId);
   return (await thread.look((state) => askedForAll(state, resent))) === true ? thread : null;
 };

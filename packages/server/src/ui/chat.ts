@@ -124,10 +124,12 @@ const answer = async (
   for (const { callId, output, approval } of answers) {
     const request = approvals[callId];
     if (request !== undefined && approval !== undefined) {
+      const { approved, reason, digest } = approval;
+      if (digest === undefined)
+        throw refused(`the approval of ${callId} must have the signature of its request, which says what was shown`);
       taken += 1;
-      const { approved, reason, ...digest } = approval;
-      if (approved) await thread.approve(request, { ...digest, by });
-      else await thread.deny(request, { ...digest, by, ...(reason === undefined ? {} : { reason }) });
+      if (approved) await thread.approve(request, { digest, by });
+      else await thread.deny(request, { digest, by, ...(reason === undefined ? {} : { reason }) });
     }
     if (!calls.includes(callId) || output === undefined) continue;
     taken += 1;

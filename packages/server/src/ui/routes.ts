@@ -1,8 +1,11 @@
 import type { Host, HostedThread } from "@colloquy/host";
+import { ConfigurationError } from "@colloquy/machine";
 import { z } from "zod";
 import { type Call, HttpError, type Route } from "../http/route.ts";
 import { serve } from "../http/server.ts";
-import { type Authenticate, serverContextOf, type HttpOptions } from "../http/server-options.ts";
+import type { Authenticate } from "../http/access.ts";
+import { serverContextOf, type HttpOptions } from "../http/server-options.ts";
+import { isThreadId } from "../http/thread-id.ts";
 import { chat, resume, stop, type UiOptions } from "./chat.ts";
 import { chatRequest } from "./chat-request.ts";
 import { uiMessagesOf } from "./ui-messages.ts";
@@ -78,6 +81,8 @@ export type UiChat = Readonly<Record<"GET" | "POST" | "OPTIONS", (request: Reque
  * @throws ConfigurationError for an option that is invalid.
  */
 export const uiChat = (host: Host, { path, tools, errorText, ...options }: UiChatOptions): UiChat => {
+  if (!Object.hasOwn(options, "authenticate"))
+    throw new ConfigurationError("uiChat needs the option authenticate, which says who asks");
   const ui = { ...(tools === undefined ? {} : { tools }), ...(errorText === undefined ? {} : { errorText }) };
   const server = serve(uiRoutes(host, ui, path), serverContextOf({ hosts: ["*"], ...options }));
   const answer = (request: Request): Promise<Response> => server.fetch(request);
@@ -89,8 +94,8 @@ const threadOf = async (
   call: Call,
   id: string = call.parameters["thread"] ?? "",
 ): Promise<HostedThread> => {
-  if (!/^[\w-]{1,128}$/.test(id))
-    throw new HttpError(400, "id: it must be 1 to 128 letters, digits, _ or -", { param: "id" });
+  if (!isThreadId(id))
+    throw new HttpError(400, 'id must be 1 to 128 letters, digits, _ or -, and not "new"', { param: "id" });
   if (!(await call.mayUse(id))) throw new HttpError(404, `there is no thread ${JSON.stringify(id)}`);
   return host.thread(id);
 };

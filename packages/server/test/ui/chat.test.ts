@@ -1,3 +1,4 @@
+import { tool } from "@colloquy/host";
 import { virtualClock } from "@colloquy/runtime-test";
 import { never, reply, type ScriptLine, streams, toolCalls } from "@colloquy/runtime-test/models";
 import {
@@ -112,6 +113,58 @@ describe("a page of the AI SDK", () => {
     );
     const response = await server.fetch(post("/ui", { id: "t", messages: [user, { ...asked, parts }] }));
     expect(await errorOf(response)).toMatchObject({ status: 400, message: expect.stringContaining("digest") });
+    await host.close();
+  });
+
+  test.each([true, false])(
+    "that says nothing of what it was shown answers no approval (approved: %s)",
+    async (approved) => {
+      const { host, server } = served([toolCalls([{ name: "pay", arguments: {} }])]);
+      const chat = new Chat({ server });
+      await chat.sendMessage({ text: "Pay." });
+      const [user, asked] = chat.messages;
+      for (const id of ["1.1.0", ""]) {
+        const parts = asked?.parts.map((part) =>
+          "approval" in part ? { ...part, state: "approval-responded", approval: { id, approved } } : part,
+        );
+        const response = await server.fetch(post("/ui", { id: "t", messages: [user, { ...asked, parts }] }));
+        expect(await errorOf(response)).toMatchObject({ status: 400, message: expect.stringContaining("signature") });
+      }
+      expect(await host.thread("t").approvals()).toHaveLength(1);
+      await host.close();
+    },
+  );
+
+  test("that was shown another version of a tool does not approve the one that is asked about now", async () => {
+    const ran: string[] = [];
+    const versioned = (version: string) =>
+      tool({
+        name: "pay",
+        description: "Pays.",
+        version,
+        input: { jsonSchema: { type: "object" } },
+        approval: "always",
+        run: () => void ran.push(version),
+      });
+    const first = stage([toolCalls([{ name: "pay", arguments: {} }])], { tools: [versioned("1")] });
+    const chat = new Chat({ server: threadServer(first.host) });
+    await chat.sendMessage({ text: "Pay." });
+    await first.host.close();
+    const { host } = stage([reply("Paid.")], { store: first.store, tools: [versioned("2")] });
+    const server = threadServer(host);
+    const page = new Chat({ server, messages: chat.messages });
+    await page.addToolApprovalResponse({ id: "1.1.0", approved: true });
+    await page.sendMessage();
+    // It is asked about again, as what it is now.
+    expect(ran).toEqual([]);
+    await expect.poll(async () => (await host.thread("t").approvals()).map(({ version }) => version)).toEqual(["2"]);
+    const old = await server.fetch(post("/ui", { id: "t", messages: chat.messages.map(approvedAsShown) }));
+    expect(await errorOf(old)).toMatchObject({ status: 400, message: expect.stringContaining("digest") });
+    const now = new Chat({ server, messages: [...(await painted(server))] });
+    await now.addToolApprovalResponse({ id: "1.1.0", approved: true });
+    await now.sendMessage();
+    expect(ran).toEqual(["2"]);
+    expect(textsOf(now.messages).at(-1)).toBe("Paid.");
     await host.close();
   });
 
@@ -293,6 +346,16 @@ describe("what is posted", () => {
     expect(await (await server.fetch(at("/ui/mine/messages"))).json()).toEqual([]);
     await host.close();
   });
+});
+
+const approvedAsShown = (message: UIMessage): UIMessage => ({
+  ...message,
+  // What the SDK makes of an approval.
+  parts: message.parts.map((part) =>
+    "approval" in part && part.approval !== undefined
+      ? { ...part, state: "approval-responded", approval: { ...part.approval, approved: true } }
+      : part,
+  ) as UIMessage["parts"],
 });
 
 const lost = { state: "output-error", errorText: "it stands" } as const;

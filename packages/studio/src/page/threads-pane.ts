@@ -1,7 +1,7 @@
 import type { StoredThread } from "@colloquy/host";
 import { h, type ComponentChild } from "preact";
 import { useState } from "preact/hooks";
-import type { SearchPage } from "@colloquy/host";
+import type { FoundView } from "../wire/wire.ts";
 import type { Looking } from "./looking.ts";
 import type { Go } from "./place.ts";
 import { useLoaded } from "./server.ts";
@@ -13,7 +13,7 @@ import { div, p, span } from "./element.ts";
 export const ThreadsPane = ({ setup, threads, place, go }: Looking): ComponentChild => {
   const [words, setWords] = useState("");
   const [asked, setAsked] = useState("");
-  const found = useLoaded<SearchPage>("search", asked === "" ? null : { words: asked });
+  const found = useLoaded<FoundView>("search", asked === "" ? null : { words: asked });
   const submit = (event: Event): void => {
     event.preventDefault();
     if (setup?.searches === false) go({ thread: words.trim(), seq: null, pane: "journal" });
@@ -76,7 +76,7 @@ const threadRow = ({ threadId, seq, updatedAt, metadata }: StoredThread, isOpen:
   );
 
 interface FoundOptions {
-  readonly found: SearchPage | null;
+  readonly found: FoundView | null;
   readonly problem: string | null;
   readonly words: string;
   readonly go: Go;
@@ -89,7 +89,7 @@ const Found = ({ found, problem, words, go, clear }: FoundOptions): ComponentChi
     p(
       "note",
       problem ??
-        (found === null ? "searching …" : `${found.hits.length}${found.next === null ? "" : "+"} × ${oneLine(words)} `),
+        (found === null ? "searching …" : `${found.hits.length}${found.hasMore ? "+" : ""} × ${oneLine(words)} `),
       h("button", { class: "link", type: "button", onClick: clear }, "all threads"),
     ),
     found?.hits.map(({ threadId, seq, at, excerpt }) =>

@@ -48,7 +48,9 @@ export const actingRoutes = ({ configurations }: StudioOptions, read: Reader): r
     ),
     post("fork", "Copies a thread up to a turn.", forkBody, async (call, { turn }): Promise<Made> => {
       const { state } = await threadIn(call, read);
-      const { thread } = await hostUnder(undefined).thread(state.context.threadId).fork({ turn });
+      const { thread } = await hostUnder(undefined)
+        .thread(state.context.threadId)
+        .fork({ turn, threadId: await forkId(call) });
       return { threadId: thread.id };
     }),
     post(
@@ -62,7 +64,9 @@ export const actingRoutes = ({ configurations }: StudioOptions, read: Reader): r
           throw new HttpError(404, `turn ${body.turn} is not there, or still open`, { param: "turn" });
         const input = body.input ?? askedIn(toArray(turn.messages));
         const host = hostUnder(body.policy);
-        const { thread } = await host.thread(state.context.threadId).fork({ turn: turn.parent });
+        const { thread } = await host
+          .thread(state.context.threadId)
+          .fork({ turn: turn.parent, threadId: await forkId(call) });
         const model: JsonObject = body.model === undefined ? {} : { model: body.model };
         // What becomes of it stands in the journal, where it is looked for.
         thread.ask(input, { model }).catch(() => null);
@@ -71,6 +75,9 @@ export const actingRoutes = ({ configurations }: StudioOptions, read: Reader): r
     ),
   ];
 };
+
+/** An id that says whose the copy is. */
+const forkId = (call: Call): Promise<string> => call.newThreadId(`fork_${crypto.randomUUID().replaceAll("-", "")}`);
 
 const approvalBody = z.strictObject({
   id: z.string(),

@@ -1,12 +1,13 @@
-import type { SearchPage, StoredThread, ThreadPage } from "@colloquy/host";
+import type { StoredThread, ThreadPage } from "@colloquy/host";
+import { cursorOf } from "@colloquy/host/store";
 import { fingerprintOf, type State } from "@colloquy/machine";
-import { type Call, eventStream, HttpError, type Route } from "@colloquy/server";
+import { type Call, eventStream, HttpError, type Route, usable } from "@colloquy/server";
 import { chartOf } from "../projections/chart.ts";
 import { promptView, type WholePrompt } from "../projections/prompt-view.ts";
 import { differenceOf, factsOf, overviewOf, spokenIn, treeOf } from "../projections/thread-views.ts";
 import { changedThreads } from "../reading/changed-threads.ts";
 import type { ReadThread } from "../reading/thread-reader.ts";
-import type { EntryView, Setup, UnitView } from "../wire/wire.ts";
+import type { EntryView, FoundView, Setup, UnitView } from "../wire/wire.ts";
 import type { StudioOptions } from "./options.ts";
 import { answer, entryIn, pageIn, type Reader, textIn, threadIn } from "./query.ts";
 
@@ -25,9 +26,17 @@ export const lookingRoutes = (options: StudioOptions, read: Reader): readonly Ro
   return [
     get("setup", "What can be shown and done here.", () => answer(setupOf(options))),
     get("threads", "The threads of the store, newest first.", async (call) => {
-      const after = call.url.searchParams.get("after");
-      const { threads, next } = await store.list(after === null ? {} : { after });
-      const page: ThreadPage = { threads: await usable(call, threads), next };
+      const begin = call.url.searchParams.get("after") ?? undefined;
+      const found = await usable(call, threadsOfPage + 1, async (after = begin) => {
+        const { threads, next } = await store.list(after === undefined ? {} : { after });
+        return { items: threads, next };
+      });
+      const threads = found.slice(0, threadsOfPage);
+      const last = threads.at(-1);
+      const page: ThreadPage = {
+        threads,
+        next: last === undefined || found.length <= threadsOfPage ? null : cursorOf(last),
+      };
       return answer(page);
     }),
     get("events", "The threads that change, as they do.", (call) => {
@@ -57,14 +66,14 @@ export const lookingRoutes = (options: StudioOptions, read: Reader): readonly Ro
       return answer(differenceOf(one, other));
     }),
     get("search", "Where all of these words were said.", async (call) => {
-      if (store.search === undefined)
-        throw new HttpError(501, "this store can't be searched; one in a SQLite file can");
-      const after = call.url.searchParams.get("after");
-      const { hits, next } = await store.search(textIn(call, "words"), {
-        limit: 50,
-        ...(after === null ? {} : { after }),
+      const search = store.search?.bind(store);
+      if (search === undefined) throw new HttpError(501, "this store can't be searched; one in a SQLite file can");
+      const words = textIn(call, "words");
+      const hits = await usable(call, hitsMax + 1, async (after) => {
+        const page = await search(words, { limit: hitsMax + 1, ...(after === undefined ? {} : { after }) });
+        return { items: page.hits, next: page.next };
       });
-      const found: SearchPage = { hits: await usable(call, hits), next };
+      const found: FoundView = { hits: hits.slice(0, hitsMax), hasMore: hits.length > hitsMax };
       return answer(found);
     }),
     get("export", "A thread as its journal, in JSON lines.", async (call) => journalFile(await threadIn(call, read))),
@@ -81,19 +90,14 @@ const setupOf = ({ store, configurations, models = [], about }: StudioOptions): 
 
 const blocksOf = async function* (call: Call, changes: AsyncIterable<readonly StoredThread[]>): AsyncGenerator<string> {
   for await (const changed of changes) {
-    const threads = await usable(call, changed);
+    const threads = await usable(call, changed.length, async () => ({ items: changed, next: null }));
     if (threads.length > 0) yield `event: threads\ndata: ${JSON.stringify(threads)}`;
   }
 };
 
-/** Those whose threads the caller may use. */
-const usable = async <Item extends { readonly threadId: string }>(
-  call: Call,
-  items: readonly Item[],
-): Promise<readonly Item[]> => {
-  const may = await Promise.all(items.map(({ threadId }) => call.mayUse(threadId)));
-  return items.filter((_, index) => may[index] === true);
-};
+const threadsOfPage = 100;
+
+const hitsMax = 50;
 
 const entryView = (thread: ReadThread, call: Call): EntryView => {
   const entry = entryIn(call, thread);

@@ -1,3 +1,4 @@
+import type { SearchHit } from "@colloquy/host";
 import type { Entry, JsonObject, Message, RequestApproval } from "@colloquy/machine";
 import type { Explanation, StateDifference, TreeRow, UnitExplanation, UnitShown } from "@colloquy/machine/inspect";
 
@@ -11,6 +12,12 @@ export interface Setup {
   readonly searches: boolean;
   /** What is looked at, for a person. */
   readonly about: string;
+}
+
+/** Entries in which words were said, and whether there are more of them. */
+export interface FoundView {
+  readonly hits: readonly SearchHit[];
+  readonly hasMore: boolean;
 }
 
 /** A statechart, as the machine defines it. */

@@ -41,6 +41,8 @@ export interface ToolBlock {
 export interface ApprovalBlock {
   readonly type: "approval";
   readonly id: string;
+  /** The digest of what is shown: an answer is about that alone. */
+  readonly digest: string;
   /** That of its tool block. */
   readonly callId: string;
   readonly name: string;

@@ -221,11 +221,23 @@ const withTool = (
   return changed(known, (block) => (block.type === "tool" && isIt(block) ? { ...block, ...change(block) } : block));
 };
 
-const withRequest = (blocks: AnswerBlocks, { id, callId, name, arguments: input }: RequestApproval): AnswerBlocks => {
+const withRequest = (
+  blocks: AnswerBlocks,
+  { id, digest, callId, name, arguments: input }: RequestApproval,
+): AnswerBlocks => {
   if (blocks.open.some((block) => block.type === "approval" && block.id === id)) return blocks;
   const given = JSON.stringify(input);
   const known = withTool(blocks, { callId, name }, (tool) => ({ arguments: tool.arguments || given }));
-  return withOpen(known, { type: "approval", id, callId, name, arguments: given, isAsked: false, answer: null });
+  return withOpen(known, {
+    type: "approval",
+    id,
+    digest,
+    callId,
+    name,
+    arguments: given,
+    isAsked: false,
+    answer: null,
+  });
 };
 
 /** An answered approval is finished at once, below its call. */

@@ -183,7 +183,7 @@ export class Exchange {
 
   /** Answers an approval. Where that can't be, it is asked for again. */
   async answer(approval: ApprovalBlock, approved: boolean, reason = ""): Promise<void> {
-    const { id, name } = approval;
+    const { id, digest, name } = approval;
     const change = (changed: (blocks: AnswerBlocks) => AnswerBlocks): void => {
       if (this.#answering !== null) this.#answering.blocks = changed(this.#answering.blocks);
       this.#take();
@@ -191,8 +191,8 @@ export class Exchange {
     // At once: what follows from it may be shown before it is known to be taken.
     change((blocks) => withApproval(blocks, approval, approved ? "approved" : "denied"));
     try {
-      if (approved) await this.#thread.approve(id);
-      else await this.#thread.deny(id, reason === "" ? {} : { reason });
+      if (approved) await this.#thread.approve(id, { digest });
+      else await this.#thread.deny(id, { digest, ...(reason === "" ? {} : { reason }) });
     } catch (thrown) {
       this.#notice(`${oneLine(name)}: ${failureText(thrown)}`, "error");
       if (reason !== "") this.#setting.giveBack(reason);

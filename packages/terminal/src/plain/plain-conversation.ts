@@ -124,9 +124,9 @@ export class PlainConversation {
   }
 
   /** Asks whether a call may run. False where nobody is there to say so. */
-  async #approve({ id, name, arguments: given, because }: RequestApproval): Promise<boolean> {
+  async #approve({ id, digest, name, arguments: given, because }: RequestApproval): Promise<boolean> {
     const isDeclared = because === "declared";
-    if (isDeclared && this.#trusted.has(name)) return this.thread.approve(id).then(() => true);
+    if (isDeclared && this.#trusted.has(name)) return this.thread.approve(id, { digest }).then(() => true);
     const again = isDeclared ? "" : ", which may have run already";
     const label = this.#setting.labels ? "Approval: " : "";
     this.#notes.line(`${label}${oneLine(name)} ${approvableJson(given)} waits for an approval${again}: ${named(id)}`);
@@ -134,13 +134,14 @@ export class PlainConversation {
       this.#notes.line("y runs it; n doesn't, with a reason behind it; always runs this tool while this process lives");
     for (let line = await this.#lines.answer(); line !== null; line = await this.#lines.answer()) {
       const [, denial, reason = ""] = /^(no?)(?:[\s,:]+(.*))?$/i.exec(line.trim()) ?? [];
-      if (denial !== undefined) return this.thread.deny(id, reason === "" ? {} : { reason }).then(() => true);
+      if (denial !== undefined)
+        return this.thread.deny(id, { digest, ...(reason === "" ? {} : { reason }) }).then(() => true);
       if (/^\s*always\s*$/i.test(line)) this.#trusted.add(name);
       else if (!/^\s*(y|yes)\s*$/i.test(line)) {
         this.#notes.line("y, n or always?");
         continue;
       }
-      return this.thread.approve(id).then(() => true);
+      return this.thread.approve(id, { digest }).then(() => true);
     }
     this.approvals.push(id);
     return false;

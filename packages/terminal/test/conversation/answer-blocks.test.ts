@@ -83,6 +83,7 @@ test("an approval waits for its answer, is asked for once, and is answered by wh
   const approval = {
     type: "approval",
     id: "here/1.1.0!1",
+    digest: "d",
     callId: "call-0",
     name: "look",
     arguments: "",

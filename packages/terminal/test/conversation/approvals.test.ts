@@ -201,6 +201,25 @@ test("a denial that was begun ends with its approval, and what is typed then is 
   expect(removed).toEqual([]);
 });
 
+test("y and n answer with the digest of what is shown", async () => {
+  const { removed, ...options } = remove();
+  const { type, press, until, host } = onScreen(scriptedModel([calls("a", "b"), reply("Done.")]), options);
+  type("Remove both.");
+  press("enter");
+  await until('⁇ remove {"file":"a"}');
+  const shown = (await host.thread("here").approvals()).map(({ digest }) => digest);
+  type("y");
+  await until('⁇ remove {"file":"b"}');
+  type("n");
+  press("enter");
+  await until("Done.\nAgent");
+  const answers = (await host.thread("here").exportJournal()).flatMap(({ event }) =>
+    event.type === "approval.answered" ? [event.digest] : [],
+  );
+  expect(answers).toEqual(shown);
+  expect(removed).toHaveLength(1);
+});
+
 test("a reason that can't be given is back in the input", async () => {
   const { removed, ...options } = remove();
   const { type, press, until, host, input } = onScreen(scriptedModel([calls("a"), reply("Done.")]), options);
