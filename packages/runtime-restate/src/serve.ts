@@ -131,6 +131,7 @@ const serveOptionNames: OptionNames<ServeOptions> = {
   observers: true,
   onObserverError: true,
   describeThrown: true,
+  secrets: true,
   maxActive: true,
   hub: true,
   port: true,

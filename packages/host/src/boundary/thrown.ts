@@ -1,9 +1,19 @@
-/** What a person reads of anything that was thrown, error or not. Total: even a message may throw. */
-export const messageOf = (thrown: unknown): string => {
+import { charactersRead, redact } from "../secrets/redact.ts";
+
+/**
+ * Returns the message of anything that was thrown, error or not, without what looks like a secret and without the given
+ * secrets. It has at most 4,096 characters. Never throws: even reading a message may.
+ */
+export const messageOf = (thrown: unknown, secrets: readonly string[] = []): string => {
+  const whole = wholeMessageOf(thrown);
+  return `${redact(whole, secrets)}${whole.length > charactersRead ? "…" : ""}`;
+};
+
+const wholeMessageOf = (thrown: unknown): string => {
   try {
-    // What an error says may be anything: code may have changed it.
-    const said: unknown = !(thrown instanceof Error) ? thrown : thrown.message === "" ? thrown.name : thrown.message;
-    return typeof said === "string" ? said : (jsonOf(said) ?? String(said));
+    // The message of an error may be of any type: code may have changed it.
+    const message: unknown = !(thrown instanceof Error) ? thrown : thrown.message === "" ? thrown.name : thrown.message;
+    return typeof message === "string" ? message : (jsonOf(message) ?? String(message));
   } catch {
     return "something that can't be put into words";
   }

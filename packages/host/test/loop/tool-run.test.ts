@@ -117,8 +117,8 @@ describe("results", () => {
   });
 
   test.each<[string, unknown, string]>([
-    ["an error", new Error("no such city"), "The tool failed: no such city"],
-    ["a string", "just words", "The tool failed: just words"],
+    ["an error", new Error("no such city"), "no such city"],
+    ["a string", "just words", "just words"],
     ["an object", { code: 7 }, 'The tool failed: {"code":7}'],
     ["nothing", undefined, "The tool failed: undefined"],
     ["a circular value", circular, "The tool failed: [object Object]"],

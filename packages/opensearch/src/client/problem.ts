@@ -9,7 +9,3 @@ export interface MemoryProblem {
 
 /** What the service answered. It is never rejected for what the service or the network does. */
 export type Answer<Value> = Promise<Either.Either<MemoryProblem, Value>>;
-
-/** Why something failed, without what looks like a credential. */
-export const reasonWithoutSecrets = (reason: string): string =>
-  reason.replaceAll(/\/\/[^/@\s]*@/g, "//").replaceAll(/\b(Basic|Bearer)\s+[\w+/=.~-]+/gi, "$1 [withheld]");
