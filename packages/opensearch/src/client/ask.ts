@@ -2,7 +2,7 @@ import { redact } from "@colloquy/host/runtime";
 import type { Client } from "@opensearch-project/opensearch";
 import * as Either from "fp-ts/lib/Either.js";
 import { z } from "zod";
-import type { Answer, MemoryProblem } from "./problem.ts";
+import type { Answer, MemoryProblem } from "./memory-client.ts";
 
 export interface Request {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
