@@ -27,6 +27,32 @@ const jsonOf = (value: unknown): string | undefined => {
   }
 };
 
+/**
+ * Returns the beginning of the body of an error, 4,096 characters at most, and cancels the rest: a body is as long as its
+ * server likes. Where the body breaks off, or the signal is aborted, it returns what had come.
+ */
+export const errorTextOf = async ({ body }: Pick<Response, "body">, signal?: AbortSignal): Promise<string> => {
+  if (body === null) return "";
+  const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader();
+  const decoder = new TextDecoder();
+  const stop = (): void => void reader.cancel().catch(() => {});
+  signal?.addEventListener("abort", stop, { once: true });
+  let text = "";
+  try {
+    while (text.length < charactersRead && signal?.aborted !== true) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      text += decoder.decode(value.subarray(0, 4 * charactersRead), { stream: true });
+    }
+  } catch {
+    // The status says more than why its body broke off.
+  } finally {
+    signal?.removeEventListener("abort", stop);
+    stop();
+  }
+  return text.slice(0, charactersRead);
+};
+
 /** Whether a value has members that can be read by name; what they are is not known yet. */
 export const isRecord = (value: unknown): value is { readonly [name: string]: unknown } =>
   typeof value === "object" && value !== null && !Array.isArray(value);
