@@ -3,6 +3,7 @@ import { replyFromChatMessage, toChatMessage } from "@colloquy/interchange";
 import {
   createHost,
   decodeChatStream,
+  errorTextOf,
   failureOfResponse,
   failureOfThrown,
   type LlmHandler,
@@ -27,7 +28,7 @@ const overHttp =
       });
       if (!response.ok || response.body === null) {
         const { status, headers } = response;
-        const error = await response.text();
+        const error = await errorTextOf(response, signal);
         return { type: "failed", failure: failureOfResponse({ status, headers, error }, setting) };
       }
       const { choices } = await decodeChatStream(response.body, onDelta);

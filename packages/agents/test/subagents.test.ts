@@ -30,7 +30,7 @@ test("a thread that was deleted says nothing to another one that took its id", a
   await host.ask("one", { threadId: "t" });
   await host.thread("t").delete();
   await clock.advance(1);
-  const refused = 'The tool failed: thread "t/helper" is of an earlier "t", which was deleted; delete it too';
+  const refused = 'thread "t/helper" is of an earlier "t", which was deleted; delete it too';
   expect(await said(host.ask("one", { threadId: "t" }))).toBe(refused);
   await host.subagent("helper").thread("t/helper").delete();
   expect(await said(host.ask("two", { threadId: "t" }))).toBe("two");
@@ -174,7 +174,7 @@ test("a failure of a subagent is the tool's, in its words", async () => {
         ? { type: "failed", failure: { kind: "bad_request", message: "no such model", retryable: false } }
         : passing(call, context),
   });
-  expect(await said(host.ask("a", { threadId: "t" }))).toMatch(/^The tool failed: .*no such model/);
+  expect(await said(host.ask("a", { threadId: "t" }))).toMatch(/no such model/);
 });
 
 test("a thread that is none of a subagent is not taken for one", async () => {

@@ -87,11 +87,12 @@ const sent = async (url: URL, { headers, signal, body }: Sending, attempt: numbe
   try {
     // Headers are for this endpoint, and for none that it names.
     answer = await fetch(url, { method: "POST", headers, body: body.slice(), signal: within, redirect: "manual" });
-    if (answer.ok) return new Uint8Array(await answer.arrayBuffer());
+    if (answer.ok) return await startOf(answer, within);
     await answer.body?.cancel();
     problem = `it answered ${answer.status}`;
   } catch (thrown) {
     signal.throwIfAborted();
+    if (thrown instanceof SendError) throw thrown;
     problem = within.aborted
       ? `it did not answer within ${timeoutMs / 1_000} s`
       : `it can't be reached${codeOf(thrown)}`;
@@ -102,6 +103,21 @@ const sent = async (url: URL, { headers, signal, body }: Sending, attempt: numbe
   await wait(retryDelayMs(attempt, answer?.headers.get("retry-after") ?? null, Date.now()), undefined, { signal });
   return sent(url, { headers, signal, body }, attempt + 1);
 };
+
+/** Reads an answer to a bound: it says how many spans were not taken, and one without an end says nothing. */
+const startOf = async ({ body }: Response, signal: AbortSignal): Promise<Uint8Array> => {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of body ?? []) {
+    signal.throwIfAborted();
+    bytes += piece.length;
+    if (bytes > answerBytesMax) throw new SendError(`its answer has more than ${answerBytesMax} bytes`);
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
+};
+
+const answerBytesMax = 65_536;
 
 /**
  * How long to wait behind an attempt, from 1, in milliseconds.

@@ -61,6 +61,14 @@ const endpoint = async (
   return { url: `http://127.0.0.1:${port}`, requests };
 };
 
+test("colloquy telemetry ends at an answer of an endpoint that is far too long", async () => {
+  const { url, requests } = await endpoint({ status: 200, body: "x".repeat(1_000_000) });
+  const { exitCode, error } = await run("telemetry", recorded, "--to", url);
+  expect(exitCode).not.toBe(0);
+  expect(error).toContain("its answer has more than 65536 bytes");
+  expect(requests).toHaveLength(1);
+});
+
 describe("colloquy telemetry", () => {
   test("writes requests in JSON lines into a new file of its owner's", async () => {
     const to = at("spans.jsonl");

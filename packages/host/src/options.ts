@@ -36,6 +36,11 @@ export interface HostOptions {
    * secrets. Default: nothing of it, only that it threw.
    */
   readonly describeThrown?: (thrown: unknown) => string;
+  /**
+   * Gives the secrets of the application that must not stand in what a tool, a validator or a model handler says of a failure,
+   * beside the keys of the model handler and all that has the form of a key. Called at each failure. Default: none.
+   */
+  readonly secrets?: () => readonly string[];
   /** The thread of asks that name none. Default `default`. */
   readonly defaultThread?: string;
   /** How long a thread stays held after this process died, in milliseconds. Default 30,000. */
@@ -108,6 +113,7 @@ type RunOptions = Pick<
   | "observers"
   | "onObserverError"
   | "describeThrown"
+  | "secrets"
   | "maxActive"
 >;
 
@@ -127,7 +133,7 @@ export const runContextOf = <Options extends RunOptions>(
     problemOfOptions(`${whose}: thread`, options.thread ?? {}, threadDefaultNames) ??
     problemOfOptions(`${whose}: hooks`, options.hooks ?? {}, hookNames);
   if (problem !== null) throw new ConfigurationError(problem);
-  const { machine, llm, clock, maxActive = 256 } = options;
+  const { machine, llm, clock, secrets, maxActive = 256 } = options;
   if (!isConversationMachine(machine))
     throw new ConfigurationError(`${whose}: machine is no conversation machine; conversationMachine() makes one`);
   if (typeof llm !== "function")
@@ -141,6 +147,7 @@ export const runContextOf = <Options extends RunOptions>(
     active: new ActiveThreads(maxActive),
     tools: toolRegistry(options.tools ?? [], toolsOf(machine)),
     describeThrown: options.describeThrown ?? null,
+    secrets: () => [...(secrets?.() ?? []), ...(llm.secrets?.() ?? [])],
     observation: new Observation(options.hooks ?? {}, [...(options.observers ?? [])], options.onObserverError),
     toolContext: {},
     threadDefaults: frozenCopy(options.thread ?? {}),
@@ -218,6 +225,7 @@ export const hostOptionNames: OptionNames<HostOptions> = {
   observers: true,
   onObserverError: true,
   describeThrown: true,
+  secrets: true,
   defaultThread: true,
   leaseTtlMs: true,
   storeTimeoutMs: true,

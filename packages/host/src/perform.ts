@@ -27,7 +27,16 @@ export type { AnswerEvent, PerformableEffect, Performing } from "./loop/single-e
 /** What a performer is made from: as a host, without what keeps threads. */
 export interface PerformerOptions extends Pick<
   HostOptions,
-  "machine" | "llm" | "clock" | "tools" | "thread" | "hooks" | "observers" | "onObserverError" | "describeThrown"
+  | "machine"
+  | "llm"
+  | "clock"
+  | "tools"
+  | "thread"
+  | "hooks"
+  | "observers"
+  | "onObserverError"
+  | "describeThrown"
+  | "secrets"
 > {
   /** How many model calls are made at a time; others wait, those that go on after tools first. Default 256. */
   readonly maxActive?: number;
@@ -127,5 +136,6 @@ const performerOptionNames: OptionNames<PerformerOptions> = {
   observers: true,
   onObserverError: true,
   describeThrown: true,
+  secrets: true,
   maxActive: true,
 };

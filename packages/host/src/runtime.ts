@@ -7,7 +7,9 @@ import {
   type SystemDraft,
 } from "@colloquy/machine";
 import { isConversationMachine } from "@colloquy/machine/hosting";
+import type { FailureReport } from "./boundary/failure-report.ts";
 import { type OptionNames, problemOfOptions } from "./boundary/option-names.ts";
+import type { ObserverErrorHandler } from "./context/hooks.ts";
 import type { ThreadDefaults } from "./context/host-context.ts";
 import { createHost, type Host } from "./host.ts";
 import { memoryStore } from "./memory-store/memory-store.ts";
@@ -15,10 +17,10 @@ import { type HostOptions, hostOptionNames } from "./options.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Ids } from "./ports/ids.ts";
 import type { LlmHandler } from "./ports/llm.ts";
-import type { FailureReport } from "./secrets/failure-report.ts";
 import { declarationsOf, type Tool } from "./tools/tool.ts";
 
-export { failureReport, type FailureReport } from "./secrets/failure-report.ts";
+export { failureReport, type FailureReport } from "./boundary/failure-report.ts";
+export { errorTextOf } from "./boundary/thrown.ts";
 export { type KeyFilter, keyFilter, redactionMark } from "./secrets/key-filter.ts";
 export type { KeyPieces, KeyWalk } from "./secrets/key-walk.ts";
 export { charactersRead, redact } from "./secrets/redact.ts";
@@ -34,7 +36,7 @@ export interface RuntimeParts {
 
 /** What decides and performs, as the `createHost` of a runtime takes it, and whatever performs threads elsewhere. */
 export interface RuntimePerformingOptions extends Partial<
-  Pick<HostOptions, "tools" | "thread" | "clock" | "onObserverError" | "describeThrown">
+  Pick<HostOptions, "tools" | "thread" | "clock" | "onObserverError" | "describeThrown" | "secrets">
 > {
   /**
    * What the conversations decide by: the options of a machine (`policy`, `limits`, `overlap`, …), whose tools are those
@@ -83,12 +85,14 @@ export const runtimeHost = (parts: RuntimeParts, options: RuntimeHostOptions): H
  */
 export const runtimePerforming = (
   { clock: ownClock, failures }: Pick<RuntimeParts, "clock" | "failures">,
-  options: RuntimePerformingOptions,
+  options: RuntimePerformingOptions & Partial<Pick<HostOptions, "llm">>,
   of: string,
 ): RuntimePerforming => {
   const { machine, system, thread, clock = ownClock } = options;
   const tools = options.tools ?? [];
-  const { onObserverError = failures.report, describeThrown = failures.reasonOf } = options;
+  const { describeThrown = failures.reasonOf, secrets = failures.secrets } = options;
+  const report: ObserverErrorHandler = (thrown, where) => failures.report(thrown, where, options.llm?.secrets?.());
+  const { onObserverError = report } = options;
   const begun = system === undefined ? thread : threadWith(of, system, thread ?? {});
   return {
     machine: isConversationMachine(machine) ? machine : machineOf(of, machine, tools),
@@ -96,6 +100,7 @@ export const runtimePerforming = (
     clock,
     onObserverError,
     describeThrown,
+    secrets,
     ...(begun === undefined ? {} : { thread: begun }),
   };
 };

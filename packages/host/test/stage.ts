@@ -29,10 +29,20 @@ export interface StageOptions extends Partial<Omit<HostOptions, "llm" | "machine
   readonly script?: readonly ScriptedStep[];
   readonly machine?: MachineOptions;
   readonly clock?: ManualClock;
+  /** The keys that the model handler sends. */
+  readonly keys?: readonly string[];
 }
 
 export const stage = (options: StageOptions = {}): Stage => {
-  const { script = [], machine = {}, clock = manualClock(), ids = countingIds(), tools = [], ...rest } = options;
+  const {
+    script = [],
+    machine = {},
+    clock = manualClock(),
+    ids = countingIds(),
+    tools = [],
+    keys = [],
+    ...rest
+  } = options;
   const store = rest.store ?? memoryStore({ clock });
   const model = scriptedModel(script);
   const host = createHost({
@@ -41,7 +51,7 @@ export const stage = (options: StageOptions = {}): Stage => {
     tools,
     clock,
     store,
-    llm: model.handler,
+    llm: Object.assign(model.handler, { secrets: () => keys }),
     machine: conversationMachine({ tools: declarationsOf(tools), ...machine }),
   });
   return { host, clock, store, model, another: (more = {}) => stage({ ...options, ...more, clock, ids, store }) };

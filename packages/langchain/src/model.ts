@@ -23,7 +23,7 @@ export const langchainModel = (model: BaseChatModel): LlmHandler => {
     throw new ConfigurationError(
       "langchainModel needs a chat model of LangChain, such as new ChatOpenAI({ maxRetries: 0 }); a name or a plain object is none",
     );
-  return async (given, context) => {
+  const handler: LlmHandler = async (given, context) => {
     const secrets = secretsOf(model);
     const pieces = piecesWithoutSecrets(secrets, context.onDelta);
     const shown: LlmContext = { ...context, onDelta: pieces.onDelta };
@@ -35,6 +35,7 @@ export const langchainModel = (model: BaseChatModel): LlmHandler => {
     pieces.end();
     return asked.read(withoutSecrets(secrets, outcome));
   };
+  return Object.assign(handler, { secrets: () => secretsOf(model) });
 };
 
 const perform = async (model: BaseChatModel, call: CallLlm, context: LlmContext): Promise<LlmOutcome> => {

@@ -1,6 +1,8 @@
+import { errorTextOf } from "@colloquy/host/runtime";
+
 /**
  * A fetch whose answers break off when they grow without end: a body of more than 10 MB, as standard output has it, or in a
- * stream of events, one event of that size.
+ * stream of events, one event of that size. The body of an error is cut where an error is read no further.
  */
 export const boundedFetch =
   (own: typeof fetch): typeof fetch =>
@@ -9,6 +11,8 @@ export const boundedFetch =
     const { body, status, statusText, headers } = response;
     // Redirects are judged by the client, from the response itself.
     if (body === null || !(response.ok || status >= 400)) return response;
+    if (!response.ok)
+      return new Response(await errorTextOf(response, init?.signal ?? undefined), { status, statusText, headers });
     const isStream = headers.get("content-type")?.includes("text/event-stream") === true;
     return new Response(body.pipeThrough(bound(isStream)), { status, statusText, headers });
   };

@@ -6,6 +6,7 @@ import {
   SdkErrorCode,
   SdkHttpError,
 } from "@modelcontextprotocol/client";
+import { redact } from "@colloquy/host/runtime";
 import { messageOf } from "@colloquy/host/store";
 import { McpError } from "./mcp-error.ts";
 import { listTools, type Offered, type OfferedTool } from "./offered-tools.ts";
@@ -84,7 +85,7 @@ export class Connection {
           ? `the connection was lost. ${outcomeUnknown}${this.#lastWords()}`
           : messageOf(thrown);
     // A server may send anything, and a schema that is not met is listed at length.
-    return new McpError(`MCP server ${server}: ${this.#withoutSecrets(words).slice(0, charactersMax)}`);
+    return new McpError(`MCP server ${server}: ${redact(this.#withoutSecrets(words)).slice(0, charactersMax)}`);
   }
 
   #lastWords(): string {
@@ -127,7 +128,8 @@ export class Connection {
     const { transport: given, server, timeoutMs, onListChanged } = this.#options;
     this.#errors = "";
     const transport = await openTransport(given, this.#isFirst, (text) => {
-      this.#errors = (this.#errors + text).slice(-lastWordsMax);
+      // Before it is cut: nobody would know half of a key.
+      this.#errors = this.#withoutSecrets(this.#errors + text).slice(-lastWordsMax);
     });
     this.#isFirst = false;
     if (transport === null)

@@ -1,4 +1,5 @@
 import { connect, type IngressClient } from "@restatedev/restate-sdk-clients";
+import { errorTextOf } from "@colloquy/host/runtime";
 import type { ThreadHandlers } from "./handlers.ts";
 
 /** Where handlers of threads are called. */
@@ -28,7 +29,10 @@ const fetchInWords = ({ url, name }: IngressOptions): typeof fetch => {
         : `Restate does not answer at ${origin}; start its server, or give the address of its ingress`;
       throw new Error(problem, { cause });
     });
-    if (answer.status !== 404) return answer;
+    if (answer.ok) return answer;
+    const { status, headers } = answer;
+    const text = await errorTextOf(answer, signal);
+    if (status !== 404) return new Response(text, { status, headers });
     throw new Error(
       `no worker of "${name}" is known at ${origin}; start one by serve({ …, admin }), or give the address of Restate's ingress`,
     );

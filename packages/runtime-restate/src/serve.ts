@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type ServerHttp2Session } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { performerOf, type PerformerOptions } from "@colloquy/host/perform";
+import { errorTextOf } from "@colloquy/host/runtime";
 import { type OptionNames, problemOfOptions } from "@colloquy/host/store";
 import { ConfigurationError } from "@colloquy/machine";
 import { type Performing, type PerformingOptions, performingOf } from "@colloquy/runtime-node/performing";
@@ -131,6 +132,7 @@ const serveOptionNames: OptionNames<ServeOptions> = {
   observers: true,
   onObserverError: true,
   describeThrown: true,
+  secrets: true,
   maxActive: true,
   hub: true,
   port: true,
@@ -142,6 +144,9 @@ const serveOptionNames: OptionNames<ServeOptions> = {
   knownThreads: true,
   identityKeys: true,
 };
+
+/** How long Restate has to look at a worker, in milliseconds. */
+const answerMs = 60_000;
 
 /** The object that threads are, as Restate is told of it. */
 const threadObject = (worker: WorkerContext) => {
@@ -190,10 +195,12 @@ const makeKnown = async (admin: string, uri: string): Promise<void> => {
   // Without a password that the address may have.
   const { origin } = new URL(admin);
   // Forced: an address that Restate knows is looked at again, and what comes from here on goes there.
+  const within = AbortSignal.timeout(answerMs);
   const answer = await fetch(new URL("deployments", admin.endsWith("/") ? admin : `${admin}/`), {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ uri, force: true }),
+    signal: within,
   }).catch((cause: unknown) => {
     throw new Error(
       `Restate does not answer at ${origin}: start its server (npx @restatedev/restate-server --bind-ip 127.0.0.1), or give the address of its admin API`,
@@ -202,7 +209,7 @@ const makeKnown = async (admin: string, uri: string): Promise<void> => {
   });
   if (!answer.ok)
     throw new Error(
-      `Restate, if its admin API is at ${origin}, did not take the worker at ${uri} (${answer.status}): ${await answer.text()}`,
+      `Restate, if its admin API is at ${origin}, did not take the worker at ${uri} (${answer.status}): ${await errorTextOf(answer, within)}`,
     );
 };
 

@@ -105,7 +105,7 @@ describe("what was said", () => {
     expect(read[4]).toMatchInlineSnapshot(`
       {
         "input.mime_type": "application/json",
-        "input.value": "[{"role":"system","parts":[{"type":"text","content":"said-by-system"}]},{"role":"user","parts":[{"type":"text","content":"said-by-user"}]},{"role":"assistant","parts":[{"type":"tool_call","id":"1.1.0","name":"look_up","arguments":{"q":"said-by-call"}},{"type":"tool_call","id":"1.1.1","name":"fail","arguments":{}}]},{"role":"tool","parts":[{"type":"tool_call_response","id":"1.1.0","response":"said-by-tool"}]},{"role":"tool","parts":[{"type":"tool_call_response","id":"1.1.1","response":"The tool failed: said-by-error"}]}]",
+        "input.value": "[{"role":"system","parts":[{"type":"text","content":"said-by-system"}]},{"role":"user","parts":[{"type":"text","content":"said-by-user"}]},{"role":"assistant","parts":[{"type":"tool_call","id":"1.1.0","name":"look_up","arguments":{"q":"said-by-call"}},{"type":"tool_call","id":"1.1.1","name":"fail","arguments":{}}]},{"role":"tool","parts":[{"type":"tool_call_response","id":"1.1.0","response":"said-by-tool"}]},{"role":"tool","parts":[{"type":"tool_call_response","id":"1.1.1","response":"said-by-error"}]}]",
         "llm.finish_reason": "stop",
         "llm.input_messages.0.message.contents.0.message_content.text": "said-by-system",
         "llm.input_messages.0.message.contents.0.message_content.type": "text",
@@ -123,7 +123,7 @@ describe("what was said", () => {
         "llm.input_messages.3.message.content": "said-by-tool",
         "llm.input_messages.3.message.role": "tool",
         "llm.input_messages.3.message.tool_call_id": "1.1.0",
-        "llm.input_messages.4.message.content": "The tool failed: said-by-error",
+        "llm.input_messages.4.message.content": "said-by-error",
         "llm.input_messages.4.message.role": "tool",
         "llm.input_messages.4.message.tool_call_id": "1.1.1",
         "llm.invocation_parameters": "{"model":"openai/gpt-4o","temperature":0.5,"top_p":1,"stop_sequences":["canary-end"]}",

@@ -1,9 +1,19 @@
-/** What a person reads of anything that was thrown, error or not. Total: even a message may throw. */
-export const messageOf = (thrown: unknown): string => {
+import { charactersRead, redact } from "../secrets/redact.ts";
+
+/**
+ * Returns the message of anything that was thrown, error or not, without what looks like a secret and without the given
+ * secrets. It has at most 4,096 characters. Never throws: even reading a message may.
+ */
+export const messageOf = (thrown: unknown, secrets: readonly string[] = []): string => {
+  const whole = wholeMessageOf(thrown);
+  return `${redact(whole, secrets)}${whole.length > charactersRead ? "…" : ""}`;
+};
+
+const wholeMessageOf = (thrown: unknown): string => {
   try {
-    // What an error says may be anything: code may have changed it.
-    const said: unknown = !(thrown instanceof Error) ? thrown : thrown.message === "" ? thrown.name : thrown.message;
-    return typeof said === "string" ? said : (jsonOf(said) ?? String(said));
+    // The message of an error may be of any type: code may have changed it.
+    const message: unknown = !(thrown instanceof Error) ? thrown : thrown.message === "" ? thrown.name : thrown.message;
+    return typeof message === "string" ? message : (jsonOf(message) ?? String(message));
   } catch {
     return "something that can't be put into words";
   }
@@ -15,6 +25,32 @@ const jsonOf = (value: unknown): string | undefined => {
   } catch {
     return Object.prototype.toString.call(value);
   }
+};
+
+/**
+ * Returns the beginning of the body of an error, 4,096 characters at most, and cancels the rest: a body is as long as its
+ * server likes. Where the body breaks off, or the signal is aborted, it returns what had come.
+ */
+export const errorTextOf = async ({ body }: Pick<Response, "body">, signal?: AbortSignal): Promise<string> => {
+  if (body === null) return "";
+  const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader();
+  const decoder = new TextDecoder();
+  const stop = (): void => void reader.cancel().catch(() => {});
+  signal?.addEventListener("abort", stop, { once: true });
+  let text = "";
+  try {
+    while (text.length < charactersRead && signal?.aborted !== true) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      text += decoder.decode(value.subarray(0, 4 * charactersRead), { stream: true });
+    }
+  } catch {
+    // The status says more than why its body broke off.
+  } finally {
+    signal?.removeEventListener("abort", stop);
+    stop();
+  }
+  return text.slice(0, charactersRead);
 };
 
 /** Whether a value has members that can be read by name; what they are is not known yet. */

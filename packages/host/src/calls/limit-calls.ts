@@ -26,7 +26,7 @@ export const limitCalls = (handler: LlmHandler, limits: CallLimits): LlmHandler 
   const { atOnce, patienceMs = 600_000 } = checked(limits);
   const pauses = new Pauses(atOnce);
   const line = new CallLine(pauses);
-  return async (call, context) => {
+  const limited: LlmHandler = async (call, context) => {
     let refusedSince: number | null = null;
     for (;;) {
       if (!(await line.enter(waiting(call, context, refusedSince !== null)))) return leftTheLine;
@@ -46,6 +46,7 @@ export const limitCalls = (handler: LlmHandler, limits: CallLimits): LlmHandler 
       if (asked > left || left <= 0) return givenUp(outcome);
     }
   };
+  return Object.assign(limited, { secrets: () => handler.secrets?.() ?? [] });
 };
 
 const names: OptionNames<CallLimits> = { atOnce: "required", patienceMs: true };

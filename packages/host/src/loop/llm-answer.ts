@@ -11,6 +11,7 @@ import { toolsOf, usedNothing } from "@colloquy/machine";
 import { foreignCallsIn, mostNestedInEvent, NotPlain, plainCopy, problemOfEvent } from "@colloquy/machine/hosting";
 import { decodeEvent } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
+import { messageOf } from "../boundary/thrown.ts";
 import type { Worker } from "../activity/active-threads.ts";
 import type { RunContext } from "../context/host-context.ts";
 import type { LlmContext, LlmOutcome } from "../ports/llm.ts";
@@ -27,12 +28,19 @@ export const callModel = async (
   const { host } = loop;
   try {
     // Copied before anything else is done: it stays its handler's.
-    return copyOf(await host.active.code.run(loop, () => host.llm(call, context)));
+    return withoutKeys(host, copyOf(await host.active.code.run(loop, () => host.llm(call, context))));
   } catch (thrown) {
     // What it throws may hold a key, and would be journalled.
     host.observation.report(thrown, "llm");
-    return { type: "failed", failure: failureOf(`the llm handler threw${reasonOf(host, thrown)}`) };
+    return withoutKeys(host, { type: "failed", failure: failureOf(`the llm handler threw${reasonOf(host, thrown)}`) });
   }
+};
+
+/** Takes keys out of what a handler says of its failure. A reply is what a model said, and stays as it is. */
+const withoutKeys = ({ secrets }: RunContext, outcome: GivenOutcome): GivenOutcome => {
+  if (outcome.type !== "failed" || typeof outcome.failure?.message !== "string") return outcome;
+  const { failure } = outcome;
+  return { ...outcome, failure: { ...failure, message: messageOf(failure.message, secrets()) } };
 };
 
 /** A description that fails or is no text is none; the call has failed, and does not wait for a promise of one. */

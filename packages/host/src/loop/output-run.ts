@@ -1,6 +1,7 @@
 import { canonicalText, type CheckOutput, type OutputAccepted, type OutputRefused } from "@colloquy/machine";
 import type { StandardSchema } from "../tools/schema.ts";
 import { type Checked, checkText } from "../output/check.ts";
+import { type KeyFilter, keyFilter } from "../secrets/key-filter.ts";
 import type { LoopPort, Running } from "./loop-port.ts";
 
 /** A check of an output that is out. It answers once, or is stopped. */
@@ -32,18 +33,25 @@ export class OutputRun implements Running {
     if (this.#over) return;
     this.#over = true;
     this.#loop.running.delete(this.#check.id);
-    this.#loop.post({ event: answerOf(this.#check.id, this.#loop.host.clock.now(), checked), sender: null });
+    const { clock, secrets } = this.#loop.host;
+    const event = answerOf(this.#check.id, clock.now(), checked, keyFilter(secrets()));
+    this.#loop.post({ event, sender: null });
   }
 }
 
-const answerOf = (effectId: string, at: number, checked: Checked): OutputAccepted | OutputRefused => {
+const answerOf = (
+  effectId: string,
+  at: number,
+  checked: Checked,
+  { text, json }: KeyFilter,
+): OutputAccepted | OutputRefused => {
   switch (checked.type) {
     case "valid":
       return { type: "output.accepted", at, effectId, value: checked.value };
     case "invalid":
-      return { type: "output.refused", at, effectId, issues: checked.issues };
+      return { type: "output.refused", at, effectId, issues: json(checked.issues) };
     case "failed":
-      return { type: "output.refused", at, effectId, issues: [{ message: checked.reason }], checkFailed: true };
+      return { type: "output.refused", at, effectId, issues: [{ message: text(checked.reason) }], checkFailed: true };
   }
 };
 

@@ -13,6 +13,7 @@ import { SnapshotDamagedError } from "@colloquy/machine/storage";
 import { ThreadClosedError } from "../boundary/errors.ts";
 import { messageOf } from "../boundary/thrown.ts";
 import type { Sender, TaskEnvelope } from "../mailbox/mailbox.ts";
+import { keyFilter } from "../secrets/key-filter.ts";
 import { approvableArguments, readArguments, type ValidArguments } from "../tools/arguments.ts";
 import { contentOf } from "../tools/content.ts";
 import type { RegisteredTool } from "../tools/registry.ts";
@@ -93,8 +94,14 @@ export class ToolRun implements Running, Sender {
       this.#complete(contentOf(await result));
     } catch (thrown) {
       if (thrown instanceof SnapshotDamagedError) this.#loop.post(throwing(thrown));
-      this.#fail("failed", `The tool failed: ${thrown instanceof SnapshotDamagedError ? readAnew : messageOf(thrown)}`);
+      this.#fail("failed", thrown instanceof SnapshotDamagedError ? readAnew : this.#reasonOf(thrown));
     }
+  }
+
+  /** Returns what the model reads of what was thrown: the message of an error, which says itself what is wrong. */
+  #reasonOf(thrown: unknown): string {
+    const message = messageOf(thrown, this.#loop.host.secrets());
+    return thrown instanceof Error || typeof thrown === "string" ? message : `The tool failed: ${message}`;
   }
 
   /** Has the call withheld until it is approved, where that is needed; else it goes on. */
@@ -165,8 +172,10 @@ export class ToolRun implements Running, Sender {
     this.#answer(this.#failure(outcome, content));
   }
 
-  #failure(outcome: "failed" | "refused", content: string): ToolFailed {
-    return { type: "tool.failed", at: this.#loop.host.clock.now(), effectId: this.#call.id, outcome, content };
+  #failure(outcome: "failed" | "refused", words: string): ToolFailed {
+    const { clock, secrets } = this.#loop.host;
+    const content = keyFilter(secrets()).text(words);
+    return { type: "tool.failed", at: clock.now(), effectId: this.#call.id, outcome, content };
   }
 
   #answer(event: ToolCompleted | ToolFailed | ToolWithheld): void {
@@ -199,7 +208,7 @@ const throwing = (damage: SnapshotDamagedError): TaskEnvelope => {
   return { task, sender: null };
 };
 
-const readAnew = "what was said earlier could not be read, and is being read anew. Call it again.";
+const readAnew = "The tool failed: what was said earlier could not be read, and is being read anew. Call it again.";
 
 /** Whether its start has to be journalled before it runs; once is enough, also where it was approved to run again. */
 export const mustBeJournalled = ({ declaration: { recovery } }: RegisteredTool, { started }: CallTool): boolean =>

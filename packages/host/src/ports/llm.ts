@@ -8,6 +8,8 @@ import type { Clock } from "./clock.ts";
  */
 export interface LlmHandler {
   (call: CallLlm, context: LlmContext): Promise<LlmOutcome>;
+  /** Gives the keys that it sends, which must not stand in what tools and others say of a failure. Absent: none are known. */
+  readonly secrets?: () => readonly string[];
 }
 
 export interface LlmContext {

@@ -14,7 +14,7 @@ import {
 } from "@colloquy/machine";
 import { redactedText } from "@colloquy/machine/storage";
 import { EventRefusedError, ThreadUnknownError } from "../boundary/errors.ts";
-import { isRecord } from "../boundary/thrown.ts";
+import { isRecord, messageOf } from "../boundary/thrown.ts";
 import { type AsksUnderWay, asksUnderWay, handlesTo, type Resumed } from "./resume.ts";
 import { look, submit, type ThreadRef } from "./thread-ref.ts";
 
@@ -67,7 +67,7 @@ const answerIn = ({ id }: ThreadRef, given: ToolAnswer): Answer => {
   const answer: Answer =
     failed === undefined
       ? { outcome: "completed", content: given as Content | null }
-      : { outcome: "failed", content: failed };
+      : { outcome: "failed", content: typeof failed === "string" ? messageOf(failed) : failed };
   if (typeof answer.content === "string" || Array.isArray(answer.content)) return answer;
   if (answer.content === null && answer.outcome === "completed") return answer;
   const reason =

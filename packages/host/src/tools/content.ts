@@ -1,4 +1,5 @@
 import type { Content, ContentPart } from "@colloquy/machine";
+import { describeValueProblem, NotPlain, plainCopy } from "@colloquy/machine/hosting";
 import { decodeEvent } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import { messageOf } from "../boundary/thrown.ts";
@@ -7,7 +8,8 @@ import { messageOf } from "../boundary/thrown.ts";
  * What a model reads of a tool's return value: a string as it is; null and undefined as an empty result; a list
  * of content parts as those parts; anything else as its JSON text.
  *
- * @throws TypeError for what has no JSON: a circular value, a BigInt, a function, a symbol.
+ * @throws TypeError for what JSON would change or has no word for, anywhere in the value: NaN, a BigInt, a function, a Map, an
+ *   instance of a class without `toJSON`, undefined in a list, a circular value.
  */
 export const contentOf = (value: unknown): Content | null => {
   if (typeof value === "string") return value;
@@ -17,19 +19,30 @@ export const contentOf = (value: unknown): Content | null => {
 };
 
 const jsonOf = (value: unknown): string => {
-  let text: string | undefined;
+  let copy: unknown;
   try {
-    // The built-in type leaves out that functions and symbols come out as undefined.
-    text = JSON.stringify(value) as string | undefined;
+    copy = plainCopy(value, levelsMax, asJson);
   } catch (thrown) {
+    // Members may be code.
     throw notJson(messageOf(thrown));
   }
-  if (text === undefined) throw notJson(`it is a ${typeof value}`);
-  return text;
+  if (copy instanceof NotPlain) throw notJson(describeValueProblem(copy.problem, "it"));
+  return JSON.stringify(copy);
 };
 
+/** Returns what an object says of itself as JSON, where it does: a date, an address. JSON would call an invalid date null. */
+const asJson = (object: object): unknown => {
+  if (object instanceof Date && Number.isNaN(object.getTime())) return Number.NaN;
+  return "toJSON" in object && typeof object.toJSON === "function" ? (object.toJSON() as unknown) : object;
+};
+
+/** How deep a result may be nested: deeper nesting overflows the stack of code that reads it. */
+const levelsMax = 256;
+
 const notJson = (why: string): TypeError =>
-  new TypeError(`what it returned can't be written as JSON (${why}); it should return a string or plain JSON`);
+  new TypeError(
+    `what it returned can't be written as JSON: ${why}; return a string or plain JSON, and throw what is a failure`,
+  );
 
 /**
  * Read back from the text, parts are a copy that no other code can change. They are parts if a journal can hold them as

@@ -1,3 +1,5 @@
+import { messageOf } from "../boundary/thrown.ts";
+
 /**
  * What the host uses of a Standard Schema (standardschema.dev): zod, valibot, arktype and others have it. Their
  * own types are wider and fit this one, so that no package is needed for it.
@@ -26,9 +28,9 @@ export interface SchemaIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** Issues in words, for mending the value: where, and what was expected. */
+/** Issues in words, for mending the value: where, and what was expected. A validator is foreign code, and may quote a key. */
 export const issuesInWords = (issues: readonly SchemaIssue[]): string =>
-  issues.map(({ message, path }) => `${pathInWords(path ?? [])}${message}`).join("; ");
+  issues.map(({ message, path }) => `${pathInWords(path ?? [])}${messageOf(message)}`).join("; ");
 
 const pathInWords = (path: NonNullable<SchemaIssue["path"]>): string => {
   const keys = path.map((segment) => String(typeof segment === "object" ? segment.key : segment));

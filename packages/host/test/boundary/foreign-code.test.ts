@@ -164,7 +164,9 @@ test("a tool that throws an error whose message is no text has failed", async ()
   const throws = { ...echo, run: () => Promise.reject(odd) };
   const { host, model } = stage({ tools: [throws], script: [calls(["echo", { text: "x" }]), says("done")] });
   expect((await host.ask("go")).text).toBe("done");
-  expect(JSON.stringify(model.calls[1]?.messages)).toContain("The tool failed: {}");
+  expect(JSON.stringify(model.calls[1]?.messages)).toContain(
+    '"outcome":"failed","content":[{"type":"text","text":"{}"}]',
+  );
 });
 
 describe("an observer", () => {

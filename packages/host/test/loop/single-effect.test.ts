@@ -58,7 +58,7 @@ describe("a tool call", () => {
     };
     const second = called({ ...given, toolContext: failing });
     const failed = await second.performer.begin(second.call, second.state, show).told;
-    expect(failed).toMatchObject({ type: "tool.failed", content: "The tool failed: nobody knows" });
+    expect(failed).toMatchObject({ type: "tool.failed", content: "nobody knows" });
   });
 
   test("that the caller answers is not begun", async () => {

@@ -98,6 +98,13 @@ describe("arguments", () => {
 describe("results", () => {
   const circular: { self?: unknown } = {};
   circular.self = circular;
+  const branching: { left?: unknown; right?: unknown } = {};
+  Object.assign(branching, { left: branching, right: branching });
+  const shared = { a: 1 };
+  class Person {
+    readonly name = "Ada";
+  }
+  const unfit = (what: string): unknown => expect.stringContaining(what);
 
   test.each<[string, unknown, string, unknown]>([
     ["a string", "text", "completed", "text"],
@@ -109,16 +116,42 @@ describe("results", () => {
     ["content parts", [{ type: "text", text: "a" }], "completed", [{ type: "text", text: "a" }]],
     ["a list that only looks like parts", [{ type: "text" }], "completed", '[{"type":"text"}]'],
     ["a circular value", circular, "failed", expect.stringContaining("can't be written as JSON")],
-    ["a BigInt", { n: 1n }, "failed", expect.stringContaining("can't be written as JSON")],
-    ["a function", () => 1, "failed", expect.stringContaining("it is a function")],
+    ["a date", { at: new Date(0) }, "completed", '{"at":"1970-01-01T00:00:00.000Z"}'],
+    ["an address", [new URL("http://a/b")], "completed", '["http://a/b"]'],
+    [
+      "what says itself as JSON",
+      { toJSON: () => ({ a: new Date(0) }) },
+      "completed",
+      '{"a":"1970-01-01T00:00:00.000Z"}',
+    ],
+    ["an object without a prototype", Object.assign(Object.create(null), { a: 1 }), "completed", '{"a":1}'],
+    ["a member that is undefined", { a: undefined, b: 1 }, "completed", '{"b":1}'],
+    ["one value in two places", [shared, shared], "completed", '[{"a":1},{"a":1}]'],
+    ["a BigInt", { n: 1n }, "failed", unfit("n is a bigint, which JSON has no word for")],
+    ["a function", () => 1, "failed", unfit("it is a function, which JSON has no word for")],
+    ["a function in an object", { call: () => 1 }, "failed", unfit("call is a function")],
+    ["a symbol", [Symbol("s")], "failed", unfit("0 is a symbol")],
+    ["NaN", { prices: [1, Number.NaN] }, "failed", unfit("prices.1 is NaN")],
+    ["Infinity", Number.POSITIVE_INFINITY, "failed", unfit("it is Infinity")],
+    ["undefined in a list", [undefined], "failed", unfit("0 is undefined")],
+    ["a hole in a list", Array(1), "failed", unfit("0 is undefined")],
+    ["a Map", { deep: [new Map([["a", 1]])] }, "failed", unfit("deep.0 is a Map")],
+    ["a Set", new Set([1]), "failed", unfit("it is a Set")],
+    ["an error", { error: new Error("x") }, "failed", unfit("error is an Error")],
+    ["a Response", new Response("{}"), "failed", unfit("it is a Response")],
+    ["a promise in an object", { later: Promise.resolve(1) }, "failed", unfit("later is a Promise")],
+    ["a regular expression", [/a/], "failed", unfit("0 is a RegExp")],
+    ["an instance of a class", { ada: new Person() }, "failed", unfit("ada is a Person")],
+    ["an invalid date", { at: new Date(Number.NaN) }, "failed", unfit("at is NaN")],
+    ["a parted circle", branching, "failed", unfit("nested too deep, or holds itself")],
   ])("%s", async (_, value, outcome, content) => {
     expect(await outcomeOf({}, { run: () => value })).toEqual([outcome, content]);
     expect(await outcomeOf({}, { run: async () => Promise.resolve(value) })).toEqual([outcome, content]);
   });
 
   test.each<[string, unknown, string]>([
-    ["an error", new Error("no such city"), "The tool failed: no such city"],
-    ["a string", "just words", "The tool failed: just words"],
+    ["an error", new Error("no such city"), "no such city"],
+    ["a string", "just words", "just words"],
     ["an object", { code: 7 }, 'The tool failed: {"code":7}'],
     ["nothing", undefined, "The tool failed: undefined"],
     ["a circular value", circular, "The tool failed: [object Object]"],

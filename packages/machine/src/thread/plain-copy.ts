@@ -17,9 +17,10 @@ export class NotPlain {
  *
  * @param levels How many levels deep it may be nested: deeper nesting overflows the stack of code that walks through it, and
  *   what holds itself has no end.
+ * @param read Gives the value to copy in the place of an object. Default: the object itself.
  */
-export const plainCopy = (value: unknown, levels: number = mostNested): unknown =>
-  value === undefined ? notPlain(value) : copied(value, levels);
+export const plainCopy = (value: unknown, levels: number = mostNested, read?: (object: object) => unknown): unknown =>
+  value === undefined ? notPlain(value) : copied(value, levels, read);
 
 /** How many levels deep an entry, or a whole journal, may be nested. */
 export const mostNested = 256;
@@ -33,7 +34,9 @@ export const problemOfJson = (value: unknown): ValueProblem | null => {
   return copy instanceof NotPlain ? copy.problem : null;
 };
 
-const copied = (value: unknown, levels: number): unknown => {
+type Read = Parameters<typeof plainCopy>[2];
+
+const copied = (value: unknown, levels: number, read: Read): unknown => {
   switch (typeof value) {
     case "string":
     case "boolean":
@@ -45,24 +48,33 @@ const copied = (value: unknown, levels: number): unknown => {
     case "object":
       if (value === null) return null;
       if (levels === 0) return new NotPlain(wrong("is nested too deep, or holds itself"));
-      return Array.isArray(value) ? listCopied(value, levels - 1) : objectCopied(value, levels - 1);
+      return read === undefined ? membersCopied(value, levels - 1, read) : replaced(value, levels - 1, read);
     default:
       return notPlain(value);
   }
 };
 
-const listCopied = (list: readonly unknown[], levels: number): readonly unknown[] | NotPlain => {
+const replaced = (object: object, levels: number, read: NonNullable<Read>): unknown => {
+  const value = read(object);
+  if (value === undefined) return notPlain(value);
+  return value === object ? membersCopied(object, levels, read) : copied(value, levels, read);
+};
+
+const membersCopied = (object: object, levels: number, read: Read): object =>
+  Array.isArray(object) ? listCopied(object, levels, read) : objectCopied(object, levels, read);
+
+const listCopied = (list: readonly unknown[], levels: number, read: Read): readonly unknown[] | NotPlain => {
   const copies: unknown[] = [];
   for (let index = 0; index < list.length; index++) {
     const member = list[index];
-    const copy = member === undefined ? notPlain(member) : copied(member, levels);
+    const copy = member === undefined ? notPlain(member) : copied(member, levels, read);
     if (copy instanceof NotPlain) return new NotPlain(within(index, copy.problem));
     copies.push(copy);
   }
   return Object.freeze(copies);
 };
 
-const objectCopied = (object: object, levels: number): object => {
+const objectCopied = (object: object, levels: number, read: Read): object => {
   if (!isPlain(object))
     return new NotPlain(
       wrong(`is ${nameOf(object)}, which JSON has no word for; give what it says as text or plain data`),
@@ -75,7 +87,7 @@ const objectCopied = (object: object, levels: number): object => {
       return new NotPlain(wrong('has a member "__proto__", which JavaScript objects do not keep'));
     const member: unknown = object[name as keyof typeof object];
     if (member === undefined) continue;
-    const plain = typeof member === "string" ? member : copied(member, levels);
+    const plain = typeof member === "string" ? member : copied(member, levels, read);
     if (plain instanceof NotPlain) return new NotPlain(within(name, plain.problem));
     copy[name] = plain;
   }
@@ -92,5 +104,7 @@ const notPlain = (value: unknown): NotPlain =>
 const nameOf = (instance: object): string => {
   // An instance of a class has a prototype.
   const { constructor: made } = Object.getPrototypeOf(instance) as object;
-  return typeof made === "function" && made.name !== "" ? `a ${made.name}` : "an instance of a class";
+  return typeof made === "function" && made.name !== ""
+    ? `${/^[AEIOU]/.test(made.name) ? "an" : "a"} ${made.name}`
+    : "an instance of a class";
 };

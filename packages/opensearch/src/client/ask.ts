@@ -1,7 +1,8 @@
+import { redact } from "@colloquy/host/runtime";
 import type { Client } from "@opensearch-project/opensearch";
 import * as Either from "fp-ts/lib/Either.js";
 import { z } from "zod";
-import { type Answer, type MemoryProblem, reasonWithoutSecrets } from "./problem.ts";
+import type { Answer, MemoryProblem } from "./memory-client.ts";
 
 export interface Request {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
@@ -44,10 +45,10 @@ export const refused = (reason: string): Either.Either<MemoryProblem, never> => 
 const problemOf = (thrown: unknown): MemoryProblem => {
   const read = responseError.safeParse(thrown);
   const message = thrown instanceof Error ? thrown.message : String(thrown);
-  if (!read.success) return { status: null, reason: reasonWithoutSecrets(message) };
+  if (!read.success) return { status: null, reason: redact(message) };
   const { statusCode, body } = read.data;
   const reason = typeof body?.error === "string" ? body.error : (body?.error?.reason ?? message);
-  return { status: statusCode, reason: reasonWithoutSecrets(reason) };
+  return { status: statusCode, reason: redact(reason) };
 };
 
 /** The error of the client for an answer that refuses. */

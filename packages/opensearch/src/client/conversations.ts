@@ -2,8 +2,7 @@ import { z } from "zod";
 import { type Ask, refused } from "./ask.ts";
 import { allOf, base as memory, bodyOf, infoOf, pageOf, saidIn, saidSchema, text } from "./fields.ts";
 import { deletedSchema } from "./memories.ts";
-import type { Info, Memory, MemoryClient, MemoryMessage } from "./memory-client.ts";
-import type { Answer } from "./problem.ts";
+import type { Answer, Info, Memory, MemoryClient, MemoryMessage } from "./memory-client.ts";
 
 /** The API of 2.10 and 2.11. */
 export const conversations = (ask: Ask): MemoryClient => {

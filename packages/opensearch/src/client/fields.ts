@@ -1,8 +1,7 @@
 import * as Either from "fp-ts/lib/Either.js";
 import { z } from "zod";
 import { type Ask, refused, type Request } from "./ask.ts";
-import type { Info, MemoryMessage, MemoryPage, MessageDraft } from "./memory-client.ts";
-import type { Answer, MemoryProblem } from "./problem.ts";
+import type { Answer, Info, MemoryMessage, MemoryPage, MemoryProblem, MessageDraft } from "./memory-client.ts";
 
 export const base: readonly string[] = ["_plugins", "_ml", "memory"];
 

@@ -1,8 +1,7 @@
 import * as Either from "fp-ts/lib/Either.js";
 import { z } from "zod";
 import { type Ask, refused } from "./ask.ts";
-import type { MemoryClient } from "./memory-client.ts";
-import type { Answer } from "./problem.ts";
+import type { Answer, MemoryClient } from "./memory-client.ts";
 
 interface Ages {
   readonly legacy: MemoryClient;

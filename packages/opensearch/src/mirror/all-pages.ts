@@ -1,6 +1,5 @@
 import * as Either from "fp-ts/lib/Either.js";
-import type { MemoryPage } from "../client/memory-client.ts";
-import type { Answer } from "../client/problem.ts";
+import type { Answer, MemoryPage } from "../client/memory-client.ts";
 
 /**
  * All items of a list that is read by offset while others write it: from the top to the end, and from the top again as long as

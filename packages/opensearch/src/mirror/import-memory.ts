@@ -1,8 +1,7 @@
 import type { Message } from "@colloquy/machine";
 import { fromModelMessages, type Imported, toModelMessages } from "@colloquy/interchange";
 import * as Either from "fp-ts/lib/Either.js";
-import type { MemoryClient, MemoryMessage } from "../client/memory-client.ts";
-import type { Answer } from "../client/problem.ts";
+import type { Answer, MemoryClient, MemoryMessage } from "../client/memory-client.ts";
 import { inPlace, mirroredIn } from "./segment.ts";
 
 /** What was said in a memory. */

@@ -4,8 +4,7 @@ import { ConfigurationError, type Message } from "@colloquy/machine";
 import { decodeJournal, describeDecodeError, fold } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import { allPages } from "./all-pages.ts";
-import type { MemoryClient, MemoryMessage } from "../client/memory-client.ts";
-import type { Answer, MemoryProblem } from "../client/problem.ts";
+import type { Answer, MemoryClient, MemoryMessage, MemoryProblem } from "../client/memory-client.ts";
 import {
   allSegmentsOf,
   infoOf,

@@ -187,7 +187,7 @@ describe("what goes wrong", () => {
     const failed = await client.memory("m");
     expect(JSON.stringify(failed)).not.toContain("hunter2");
     expect(JSON.stringify(failed)).not.toContain(secret);
-    expect(failed).toEqual(problem(401, "bad Basic [withheld]"));
+    expect(failed).toEqual(problem(401, "bad Basic [redacted]"));
   });
 });
 

@@ -21,7 +21,7 @@ export type OpenAiChatOptions = ChatRequestOptions & OpenAiConnection;
  */
 export const openaiChat = (given: OpenAiChatOptions): LlmHandler => {
   const connected = connect<ChatRequestOptions>("openaiChat", given, optionNames);
-  return loadedLater(async () => (await import("./chat-handler.ts")).chatHandler(connected));
+  return loadedLater(connected, async () => (await import("./chat-handler.ts")).chatHandler(connected));
 };
 
 const optionNames = { model: true, tools: true, stream: true, includeUsage: true, writtenBytes: true } as const;

@@ -22,7 +22,7 @@ export type OpenAiResponsesOptions = ResponseRequestOptions & OpenAiConnection;
  */
 export const openaiResponses = (given: OpenAiResponsesOptions): LlmHandler => {
   const connected = connect<ResponseRequestOptions>("openaiResponses", given, optionNames);
-  return loadedLater(async () => (await import("./response-handler.ts")).responseHandler(connected));
+  return loadedLater(connected, async () => (await import("./response-handler.ts")).responseHandler(connected));
 };
 
 const optionNames = { model: true, stream: true, writtenBytes: true } as const;

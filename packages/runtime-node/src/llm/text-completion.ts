@@ -29,7 +29,7 @@ export const textCompletion = ({ template, ...given }: TextCompletionOptions): L
   const { stop } = connected.options;
   if (stop !== undefined && !Array.isArray(stop))
     throw new ConfigurationError(`textCompletion: stop is ${JSON.stringify(stop)}; it must be a list of texts`);
-  return loadedLater(async () => (await import("./text-handler.ts")).textHandler(template, connected));
+  return loadedLater(connected, async () => (await import("./text-handler.ts")).textHandler(template, connected));
 };
 
 const optionNames = { model: true, stop: true, stream: true, includeUsage: true } as const;

@@ -12,10 +12,11 @@ import { runProgram } from "./run-program.ts";
 import { summarise } from "./summarise.ts";
 
 /** The model of a session's threads: its program. Summaries are written by the summariser, or by a real model. */
-export const programHandler =
-  (core: SessionCore, ground: () => Ground): LlmHandler =>
-  (call, context) =>
+export const programHandler = (core: SessionCore, ground: () => Ground): LlmHandler => {
+  const handler: LlmHandler = (call, context) =>
     call.purpose === "summary" ? summarise(core, ground(), call, context) : answer(core, ground(), call, context);
+  return Object.assign(handler, { secrets: () => ground().llm?.secrets?.() ?? [] });
+};
 
 const answer = async (
   core: SessionCore,

@@ -5,6 +5,7 @@ import {
   TurnCancelledError,
   TurnFailedError,
 } from "@colloquy/host";
+import { messageOf } from "@colloquy/host/store";
 import type { FailureKind, LimitName, TurnOutcome } from "@colloquy/machine";
 import { counted, durationOf, unitsOf } from "./figures.ts";
 import { oneLine } from "./printable.ts";
@@ -38,8 +39,8 @@ const textOf = (thrown: unknown): string => {
   return thrown instanceof AskRefusedError ? thrown.refusal.reason : reasonOf(thrown);
 };
 
-/** The message of a thrown value; of one that is no error, its text. */
-export const reasonOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
+/** Returns the message of a thrown value, or what it is as text, without what looks like a secret. */
+export const reasonOf = (thrown: unknown): string => messageOf(thrown);
 
 /** Nobody reads billionths, nor thousands of seconds. */
 const allowedInWords = (limit: LimitName, allowed: number): string => {

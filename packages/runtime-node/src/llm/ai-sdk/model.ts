@@ -42,13 +42,14 @@ export const aiSdkModel = (model: AiSdkLanguageModel, given: AiSdkModelOptions =
   const problem = problemOfModel(model) ?? problemOfOptions("aiSdkModel", given, optionNames);
   if (problem !== null) throw new ConfigurationError(problem);
   const { providerOptions, headers = {} } = frozenCopy({ ...given });
-  return async (call, context) => {
+  const handler: LlmHandler = async (call, context) => {
     const asked = outputRequest(call, context);
     const request = aiRequest(asked.call, asked.context.tools, { modelId: model.modelId, providerOptions });
     return Either.isLeft(request)
       ? { type: "failed", failure: { kind: "bad_request", message: request.left, retryable: false } }
       : asked.read(await perform({ model, headers }, request.right, call, asked.context));
   };
+  return Object.assign(handler, { secrets: keysOfModel(model, headers).keys });
 };
 
 const optionNames: OptionNames<AiSdkModelOptions> = { providerOptions: true, headers: true };

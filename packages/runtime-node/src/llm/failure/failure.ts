@@ -126,6 +126,9 @@ const responseOf = (thrown: StatusError): ErrorResponse => {
   return { status, ...(headers === undefined ? {} : { headers }), error: error ?? text };
 };
 
+/** Whether the SDK threw it for an answer with an error status. */
+export const isStatusError = (thrown: unknown): boolean => thrown instanceof APIError && thrown.status !== undefined;
+
 type StatusError = APIError<number | undefined, Headers | undefined, object | undefined>;
 
 const failureOfFacts = (facts: ErrorFacts, { secrets }: FailureSetting): Failure => {

@@ -1,4 +1,5 @@
 import type OpenAI from "openai";
+import type { ClientOptions } from "openai";
 import { redact } from "@colloquy/host/runtime";
 
 /**
@@ -17,6 +18,9 @@ export const secretsIn = (sent: readonly Sent[]): readonly string[] =>
  * place of a key ("not-needed"), which may stand in any reply.
  */
 export const keysOf = (client: OpenAI): readonly string[] => keysIn(sentBy(client));
+
+/** The same of a client that is not made yet, by its options. */
+export const keysOfOptions = (options: ClientOptions): readonly string[] => keysIn(sentWith(options));
 
 /** The same of what is sent by whichever client. */
 export const keysIn = (sent: readonly Sent[]): readonly string[] =>
@@ -58,7 +62,12 @@ export interface Sent {
 const sentBy = (client: OpenAI): readonly Sent[] => {
   // Protected in the SDK's types; there is no other way to what a ready-made client was given.
   const { defaultHeaders, defaultQuery } = client["_options"];
-  const keys = [client.apiKey, client.adminAPIKey].map((value): [null, unknown] => [null, value]);
+  const { apiKey, adminAPIKey } = client;
+  return sentWith({ apiKey, adminAPIKey, defaultHeaders, defaultQuery });
+};
+
+const sentWith = ({ apiKey, adminAPIKey, defaultHeaders, defaultQuery }: ClientOptions): readonly Sent[] => {
+  const keys = [apiKey, adminAPIKey].map((value): [null, unknown] => [null, value]);
   return [...keys, ...membersOf(defaultHeaders), ...membersOf(defaultQuery)].flatMap(([name, given]) =>
     [given].flat().flatMap((value) => (typeof value === "string" ? [{ name, value }] : [])),
   );

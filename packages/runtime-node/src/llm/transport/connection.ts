@@ -4,7 +4,7 @@ import { ConfigurationError } from "@colloquy/machine";
 import { frozenCopy } from "@colloquy/machine/hosting";
 import type OpenAI from "openai";
 import type { ClientOptions } from "openai";
-import { refuseCredentials } from "../secrets/secrets.ts";
+import { keysOf, keysOfOptions, refuseCredentials } from "../secrets/secrets.ts";
 import { variable } from "../secrets/variables.ts";
 import { connectionOptions, problemOfConnection } from "./connection-options.ts";
 
@@ -22,6 +22,8 @@ export interface Connected<Options> {
   readonly options: Partial<Options>;
   /** The client is the caller's. */
   readonly isGiven: boolean;
+  /** Gives the keys that go with each request, as far as they are known by now. */
+  readonly keys: () => readonly string[];
 }
 
 /**
@@ -55,7 +57,7 @@ export const connect = <Options extends object>(
         `client of ${handler} is none of the package openai; give new OpenAI({ … }), or leave it out`,
       );
     refuseCredentials(handler, client.baseURL);
-    return { handler, client: () => client, options, isGiven: true };
+    return { handler, client: () => client, options, isGiven: true, keys: () => keysOf(client) };
   }
   const connection = { ...fromSurroundings(), ...frozenCopy(pick(given, connectionOptions)) };
   const wrong = problemOfConnection(handler, connection, given);
@@ -63,11 +65,17 @@ export const connect = <Options extends object>(
   refuseCredentials(handler, connection.baseURL ?? "");
   const key = keyFor(handler, connection);
   let made: OpenAI | undefined;
-  return { handler, client: (SDK) => (made ??= new SDK({ ...connection, ...key })), options, isGiven: false };
+  return {
+    handler,
+    client: (SDK) => (made ??= new SDK({ ...connection, ...key })),
+    options,
+    isGiven: false,
+    keys: () => (made === undefined ? keysOfOptions(connection) : keysOf(made)),
+  };
 };
 
 /** A handler whose code is loaded with its first call, the SDK with it: not every process that makes one calls it. */
-export const loadedLater = (load: () => Promise<LlmHandler>): LlmHandler => {
+export const loadedLater = ({ keys }: Connected<object>, load: () => Promise<LlmHandler>): LlmHandler => {
   let loaded: Promise<LlmHandler> | undefined;
   const begin = async (): Promise<LlmHandler> => {
     try {
@@ -78,7 +86,8 @@ export const loadedLater = (load: () => Promise<LlmHandler>): LlmHandler => {
       throw thrown;
     }
   };
-  return async (call, context) => (await (loaded ??= begin()))(call, context);
+  const handler: LlmHandler = async (call, context) => (await (loaded ??= begin()))(call, context);
+  return Object.assign(handler, { secrets: keys });
 };
 
 /** What the SDK takes from around it where nothing is given, as it is now: at the first call it may be another. */

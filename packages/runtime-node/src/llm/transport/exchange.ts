@@ -1,7 +1,14 @@
 import type { LlmContext, LlmOutcome } from "@colloquy/host";
 import type { CallLlm, Failure } from "@colloquy/machine";
 import type OpenAI from "openai";
-import { aborted, failureOfBody, failureOfThrown, type FailureSetting, idleFailure } from "../failure/failure.ts";
+import {
+  aborted,
+  failureOfBody,
+  failureOfThrown,
+  type FailureSetting,
+  idleFailure,
+  isStatusError,
+} from "../failure/failure.ts";
 import { redirectFailure } from "../failure/redirect.ts";
 import { deltasOf } from "../reply/deltas.ts";
 import { filteredDeltas } from "../secrets/filtered-deltas.ts";
@@ -9,6 +16,7 @@ import { filteredOutcome } from "../secrets/filtered-outcome.ts";
 import { type KeyFilter, keyFilter } from "@colloquy/host/runtime";
 import { keysOf, secretsOf } from "../secrets/secrets.ts";
 import type { Endpoint } from "./answer.ts";
+import { oursOnly } from "./bounded-errors.ts";
 import { readBody } from "./body.ts";
 import { idleTimer } from "./idle-timer.ts";
 import { type RequestBody, sentBody } from "./request-body.ts";
@@ -44,7 +52,8 @@ export const exchange = async (
     if (context.signal.aborted) return stream.failed(aborted);
     // The answer is whole: only what would have followed it (a report of usage) is lost.
     if (stream.state.finished) return stream.outcome(setting());
-    if (idle.isOver()) return stream.failed(idleFailure(call.idleTimeoutMs ?? 0));
+    // A server that answered with an error said why, also where the rest of its body never came.
+    if (idle.isOver() && !isStatusError(thrown)) return stream.failed(idleFailure(call.idleTimeoutMs ?? 0));
     return stream.failed(failureOfThrown(thrown, setting()));
   };
   const answered = async (): Promise<LlmOutcome> => {
@@ -91,7 +100,7 @@ const request = (
       ...sentBody(body),
       signal,
       maxRetries: 0,
-      fetchOptions: { redirect: "manual" },
+      fetchOptions: { redirect: "manual", ...oursOnly },
       stream: body["stream"] === true,
       // The SDK would stop waiting for the first byte after ten minutes, by a clock of its own.
       ...(call.idleTimeoutMs === undefined ? {} : { timeout: longestTimeoutMs }),

@@ -4,6 +4,7 @@ import * as Either from "fp-ts/lib/Either.js";
 import OpenAI from "openai";
 import type { Endpoint } from "./answer.ts";
 import type { Connected } from "./connection.ts";
+import { withBoundedErrors } from "./bounded-errors.ts";
 import { exchange } from "./exchange.ts";
 import type { RequestBody } from "./request-body.ts";
 
@@ -23,7 +24,7 @@ export interface HttpHandler extends Endpoint {
 
 /** Performs model calls by HTTP requests. Outputs that are wanted by a tool or in words are asked for here. */
 export const httpHandler = ({ client: connect, request, again, accepted, ...endpoint }: HttpHandler): LlmHandler => {
-  const client = connect(OpenAI);
+  const client = withBoundedErrors(connect(OpenAI));
   return async (call, context) => {
     const asked = outputRequest(call, context);
     const body = request(asked.call, asked.context.tools);
