@@ -1,7 +1,7 @@
 import type { Client } from "@opensearch-project/opensearch";
 import * as Either from "fp-ts/lib/Either.js";
 import { z } from "zod";
-import { type Answer, type MemoryProblem, reasonWithoutSecrets } from "./problem.ts";
+import { type Answer, type MemoryProblem, reasonWithoutSecrets, secretsOf } from "./problem.ts";
 
 export interface Request {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
@@ -34,7 +34,8 @@ export const asking =
       const status = response.statusCode ?? null;
       return Either.left({ status, reason: `the answer is not as the API says: ${z.prettifyError(read.error)}` });
     } catch (thrown) {
-      return Either.left(problemOf(thrown));
+      const { status, reason } = problemOf(thrown);
+      return Either.left({ status, reason: reasonWithoutSecrets(reason, secretsOf(transport)) });
     }
   };
 
@@ -44,10 +45,10 @@ export const refused = (reason: string): Either.Either<MemoryProblem, never> => 
 const problemOf = (thrown: unknown): MemoryProblem => {
   const read = responseError.safeParse(thrown);
   const message = thrown instanceof Error ? thrown.message : String(thrown);
-  if (!read.success) return { status: null, reason: reasonWithoutSecrets(message) };
+  if (!read.success) return { status: null, reason: message };
   const { statusCode, body } = read.data;
   const reason = typeof body?.error === "string" ? body.error : (body?.error?.reason ?? message);
-  return { status: statusCode, reason: reasonWithoutSecrets(reason) };
+  return { status: statusCode, reason };
 };
 
 /** The error of the client for an answer that refuses. */
