@@ -118,22 +118,27 @@ describe("since 2.12", () => {
   });
 });
 
-it.each(["2.11", "3.0"])("a message without any text is refused before it is sent, at version %s", async (version) => {
-  const client = await clientOf({ version });
-  const id = right(await client.create("n"));
-  for (const draft of [
-    {},
-    { input: "" },
-    { input: " ", response: "\n" },
-    { info: {} },
-    { response: "", info: { a: " " } },
-  ])
-    expect(await client.add(id, draft)).toEqual(problem(null, "a message needs a text: give it an input, a response"));
-  expect(right(await client.conversation(id))).toEqual([]);
-  for (const draft of [{ input: "a" }, { response: "b" }, { origin: "c" }, { promptTemplate: "d" }])
-    right(await client.add(id, draft));
-  expect(right(await client.conversation(id))).toHaveLength(4);
-});
+it.each(["2.11", "3.0"] as const)(
+  "a message without any text is refused before it is sent, at version %s",
+  async (version) => {
+    const client = await clientOf({ version });
+    const id = right(await client.create("n"));
+    for (const draft of [
+      {},
+      { input: "" },
+      { input: " ", response: "\n" },
+      { info: {} },
+      { response: "", info: { a: " " } },
+    ])
+      expect(await client.add(id, draft)).toEqual(
+        problem(null, "a message needs a text: give it an input, a response"),
+      );
+    expect(right(await client.conversation(id))).toEqual([]);
+    for (const draft of [{ input: "a" }, { response: "b" }, { origin: "c" }, { promptTemplate: "d" }])
+      right(await client.add(id, draft));
+    expect(right(await client.conversation(id))).toHaveLength(4);
+  },
+);
 
 describe("before 2.12", () => {
   it("what the service does not have is refused, and a text that others wrote is kept", async () => {

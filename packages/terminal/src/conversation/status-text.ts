@@ -8,6 +8,8 @@ import type { Exchange } from "./exchange.ts";
 export interface Status {
   /** Of the thread: the least is first. */
   readonly figures: readonly string[];
+  /** Whether what goes on has a label. */
+  readonly isLabelled: boolean;
   /** The keys that its hints name. */
   readonly keymap: Keymap;
   /** Pressed once, of what counts when it is pressed twice. */
@@ -28,7 +30,11 @@ export const statusText = (status: Status, ongoing: Ongoing, width: number): str
   const now = nowIn(status, ongoing);
   const figures = status.armed === null && status.begun === null ? status.figures : [];
   const texts = [
-    ...figures.map((_, index) => [...figures.slice(0, figures.length - index), ...now]),
+    // Of the labelled ones, the first say what a person knows already.
+    ...figures.map((_, index) => [
+      ...(status.isLabelled ? figures.slice(index) : figures.slice(0, figures.length - index)),
+      ...now,
+    ]),
     ...now.map((_, index) => now.slice(0, now.length - index)),
   ].map((parts) => parts.join(" · "));
   return texts.find((text) => widthOf(text) <= width) ?? texts.at(-1) ?? "";
@@ -43,7 +49,10 @@ const nowIn = (status: Status, ongoing: Ongoing): readonly string[] => {
     return [...hint(keyFor(keymap, "send"), begunWords[status.begun]), ...hint(close, "goes back")];
   return [
     ...(status.edited === null ? [] : [[`editing turn ${status.edited}`, ...hint(close, "leaves it")].join(", ")]),
-    ...doing(ongoing, status.edited === null ? hint(keyFor(keymap, ...stopping), "stops") : []),
+    ...labelled(
+      status.isLabelled,
+      doing(ongoing, status.edited === null ? hint(keyFor(keymap, ...stopping), "stops") : []),
+    ),
     ...(status.performed === "" ? [] : [`${shortened(status.performed)} …`]),
     ...(ongoing.queue.length === 0 ? [] : [`${ongoing.queue.length} queued`]),
     ...(ongoing.last.length === 0 && !ongoing.isAnswering ? ["/help lists the commands"] : []),
@@ -52,6 +61,9 @@ const nowIn = (status: Status, ongoing: Ongoing): readonly string[] => {
 
 const begunWords = { reason: "denies it", always: "runs this tool from here on" } as const;
 const stopping = ["closeOrStop", "closeOrStopOrQuit", "interrupt"] as const;
+
+const labelled = (isLabelled: boolean, [first = "Ready", ...others]: readonly string[]): readonly string[] =>
+  isLabelled ? [`Status: ${first}`, ...others] : first === "Ready" ? others : [first, ...others];
 
 /** What a key does; nothing if no key does it. */
 const hint = (key: string | null, does: string): readonly string[] => (key === null ? [] : [`${key} ${does}`]);

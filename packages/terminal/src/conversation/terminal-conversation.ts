@@ -253,7 +253,12 @@ class TerminalConversation implements ScreenConversation {
 
   #status(width: number): string {
     const typed = { begun: this.#approvalKeys.begun, edited: this.#edited.turn, armed: this.#armed };
-    const thread = { keymap: this.#keymap, figures: this.#figures, performed: this.#performed };
+    const thread = {
+      keymap: this.#keymap,
+      isLabelled: this.#options.agentLabel !== undefined,
+      figures: this.#figures,
+      performed: this.#performed,
+    };
     return statusText({ ...typed, ...thread }, this.#exchange, width);
   }
 
@@ -273,7 +278,9 @@ class TerminalConversation implements ScreenConversation {
 
   async #refresh(): Promise<void> {
     // Where the thread can't be read, what was known of it stays.
-    this.#figures = await threadStatus(this.#exchange.thread).catch(() => this.#figures);
+    this.#figures = await threadStatus(this.#exchange.thread, this.#options.agentLabel ?? null).catch(
+      () => this.#figures,
+    );
     this.#changed();
   }
 
