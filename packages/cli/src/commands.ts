@@ -66,7 +66,7 @@ export const commands: Readonly<Record<string, Command>> = {
     options: {
       thread: ["ID", "the thread to continue, or to begin; new draws an id (default: chat)"],
       store: [store[0], `${store[1]}; files and folders are made (default: none, nothing is kept)`],
-      session: ["FILE", "keeps the thread in a SQLite file, and goes on with the newest that is there"],
+      session: ["FILE", "keeps the thread in a SQLite file, not in JSON, and continues the newest thread in it"],
       continue: ["", "goes on with the newest thread of the store"],
       resume: ["[THREAD]", "goes on with a thread that is there; without an id it is chosen from a list"],
       "multi-turn": ["", "goes on with the conversation behind the question"],

@@ -1,6 +1,7 @@
 import { joinPartials } from "../../thread/draft.ts";
 import { awaitsReply, isOfSummary } from "./awaited.ts";
 import { without } from "../../thread/frozen.ts";
+import { messagesOfOpen } from "../read/turns.ts";
 import type { ConversationData, OpenTurn, QueuedAsk } from "../protocol/data.ts";
 import {
   addTurn,
@@ -40,7 +41,7 @@ import { receiveApproval, receiveResult, receiveStart, withholdCall } from "./ro
 import { interruptTurn } from "./turn-closing.ts";
 import { askSummary, calledOff, callOff, giveUp, receiveSummary, withdrawSummaries } from "./summary.ts";
 import { attemptCall, goOnCompacted, openTurn } from "./turn-opening.ts";
-import { updated } from "./updated.ts";
+import { sizeOfPath, updated } from "./updated.ts";
 import { enqueue, interruptFor, withdraw } from "./waiting-asks.ts";
 
 /**
@@ -136,7 +137,9 @@ const reported = (plan: Plan, { fullness, policyFailed }: Decided): Plan => {
   const is = fullness?.is ?? plan.data.fullness;
   if (fullness !== undefined && is !== "within" && isFuller(is, plan.data.fullness)) {
     const { tokens, available } = fullness;
-    signals.push({ type: "context.warning", warning: is, tokens, available });
+    const { conversation, open } = plan.data;
+    const messages = sizeOfPath(conversation).messages + (open === null ? 0 : messagesOfOpen(open).length);
+    signals.push({ type: "context.warning", warning: is, messages, tokens, available });
   }
   const published = signals.map((signal): Effect => publish(signal));
   return {
