@@ -1,7 +1,6 @@
 import { joinPartials } from "../../thread/draft.ts";
 import { awaitsReply, isOfSummary } from "./awaited.ts";
 import { without } from "../../thread/frozen.ts";
-import { messagesOfOpen } from "../read/turns.ts";
 import type { ConversationData, OpenTurn, QueuedAsk } from "../protocol/data.ts";
 import {
   addTurn,
@@ -138,7 +137,8 @@ const reported = (plan: Plan, { fullness, policyFailed }: Decided): Plan => {
   if (fullness !== undefined && is !== "within" && isFuller(is, plan.data.fullness)) {
     const { tokens, available } = fullness;
     const { conversation, open } = plan.data;
-    const messages = sizeOfPath(conversation).messages + (open === null ? 0 : messagesOfOpen(open).length);
+    // A call is made when no tool runs, so no result waits beside these.
+    const messages = sizeOfPath(conversation).messages + (open?.messages.length ?? 0) + (open?.waiting.length ?? 0);
     signals.push({ type: "context.warning", warning: is, messages, tokens, available });
   }
   const published = signals.map((signal): Effect => publish(signal));
