@@ -1,3 +1,4 @@
+import type { Agent } from "@colloquy/agents";
 import type { HostedThread } from "@colloquy/host";
 import { type Content, textOf } from "@colloquy/machine";
 import type { Choice, ConverseOptions } from "@colloquy/terminal";
@@ -10,6 +11,7 @@ import type { Asked, FollowedChat } from "./turn.ts";
 
 /** A conversation that can be had. */
 export interface Chat extends FollowedChat {
+  readonly agent: Agent | null;
   /** How it is asked. */
   readonly ask: (input: Content, threadId: string) => Asked;
   /** Whether a text may be sent into a turn: not where it would be no input of a signature. */

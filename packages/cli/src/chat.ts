@@ -52,7 +52,7 @@ interface Conversed {
 }
 
 const conversation = async (
-  { host, threadId, ask, notes, models, steers, notices }: Chat,
+  { host, threadId, ask, notes, models, steers, notices, agent }: Chat,
   { options, ownKeys, historyFile: history, question, detail }: Settled & Conversed,
   { input, printer, isTerminal, environment, signal }: CommandContext,
 ): Promise<number> => {
@@ -76,6 +76,7 @@ const conversation = async (
       output,
       environment: options["no-color"] === true ? { ...environment, FORCE_COLOR: "0" } : environment,
       ...(options.theme === undefined ? {} : { theme: options.theme }),
+      ...(options.keys === "seed" ? { agentLabel: agent?.name ?? models.present() } : {}),
       keymap: keymapOf(options.keys ?? "standard", ownKeys),
       ...(history === null ? {} : { history: historyFile(history) }),
       ...(editText === undefined ? {} : { editText }),

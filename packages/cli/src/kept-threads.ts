@@ -79,10 +79,15 @@ const isFolder = (path: string): boolean =>
 export const sessionFile = (path: string): string => {
   if (placeOfStore(path) !== path || isFolder(path))
     throw new Error(`--session is "${placeOfStore(path)}", and no SQLite file; give it as --store, with --continue`);
+  const database = `${path.replace(/\.jsonl?$/i, "")}.db`;
   const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats?.isFile() === true && stats.size > 0 && firstByteOf(path) === "{")
+  if (stats?.isFile() === true && stats.size > 0 && "{[".includes(firstByteOf(path)))
     throw new Error(
-      `--session is "${path}", which is a journal, and no SQLite file; make a thread of it first: colloquy import "${path}" --store FILE`,
+      `--session is "${path}", which is JSON; a session is a SQLite file. Make one of it: colloquy import "${path}" --store "${database}", then give --session "${database}"`,
+    );
+  if (/\.jsonl?$/i.test(path) && !(stats !== undefined && stats.size > 0))
+    throw new Error(
+      `--session is "${path}", and a session is a SQLite file, not JSON; give --session "${database}", and write JSON with colloquy export --all --as chat --to FOLDER --store "${database}"`,
     );
   return path;
 };

@@ -16,7 +16,11 @@ export const pipedQuestions = async (
   let code = before;
   let { threadId } = chat;
   const reader = createInterface({ input, terminal: false, crlfDelay: Infinity });
-  const end = (): void => reader.close();
+  let isEnded = false;
+  const end = (): void => {
+    isEnded = true;
+    reader.close();
+  };
   signal.addEventListener("abort", end);
   const perform = async (line: string): Promise<number> => {
     const { host, models } = chat;
@@ -35,7 +39,9 @@ export const pipedQuestions = async (
   try {
     for await (const typed of reader) {
       const line = typed.trim();
-      if (line === "" || signal.aborted) continue;
+      // A closed reader still gives the lines that it has read.
+      if (isEnded) break;
+      if (line === "") continue;
       const command = commandIn(line);
       const came =
         command !== null ? await perform(command) : await askOnce({ ...chat, threadId }, line, answers, signal);

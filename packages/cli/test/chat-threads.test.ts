@@ -56,7 +56,14 @@ test.each([
   [["--resume", "--store", at("empty.db")], "--resume needs the id of a thread, since there is no terminal"],
   [["--thread", "a", "--continue"], "--thread and --continue exclude each other"],
   [["--session", at("a.db"), "--store", at("b.db")], "--session and --store exclude each other"],
-  [["--session", journal], `is a journal, and no SQLite file; make a thread of it first: colloquy import "${journal}"`],
+  [
+    ["--session", journal],
+    `which is JSON; a session is a SQLite file. Make one of it: colloquy import "${journal}" --store `,
+  ],
+  [
+    ["--session", join(folder, "chat.json")],
+    `a session is a SQLite file, not JSON; give --session "${join(folder, "chat.db")}"`,
+  ],
   [["--session", at("folder")], "give it as --store, with --continue"],
   [["--store", at("none/threads.db")], `the folder "${at("none")}" does not exist`],
   [["--store", "mysql://ada:secret@127.0.0.1/x"], '--store is a URL of "mysql"'],

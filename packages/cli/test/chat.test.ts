@@ -55,6 +55,16 @@ const mailing = ruleModel([
   },
 ]);
 
+test.each(["quit", "/quit", "QUIT"])(
+  "%s in a pipe ends the chat, and the lines after it are not sent",
+  async (line) => {
+    await using server = await loopbackServer({ model: counting });
+    const { exitCode, output } = await chat(server, [], `One?\n${line}\nTwo?\nThree?\n`);
+    expect({ exitCode, output }).toEqual({ exitCode: 0, output: "1 messages, One?\n" });
+    expect(asked(server)).toHaveLength(1);
+  },
+);
+
 describe("one question", () => {
   test("is answered on the output alone, all else is on the error output", async () => {
     await using server = await loopbackServer({ model: counting });

@@ -64,7 +64,7 @@ test("a chat within a window sums older turns up when it fills, and goes on", as
   const questions = Array.from({ length: 8 }, (_, index) => `count ${index}`);
   const { exitCode, error } = await run({ args, questions });
   expect(exitCode).toBe(0);
-  expect(error).toContain("the model's window is filling up: about ");
+  expect(error).toContain("the model's window is filling up: 11 messages, about ");
   expect(JSON.stringify(server.requests.at(-1)?.body)).toMatch(
     /Earlier in this conversation:\\n\[Turns? 1( to \d)?\] They counted/,
   );

@@ -16,11 +16,12 @@ export const redact = (text: string, secrets: readonly string[] = []): string =>
 export const charactersRead = 4096;
 
 const patterns: readonly (readonly [RegExp, string])[] = [
-  [/\b(bearer|basic)\s+(?=\S*\d|\S{16})[\w\-.~+/=*]{6,}/gi, `$1 ${redactionMark}`],
-  [/(:\/\/)[^\s/@]+@/g, `$1${redactionMark}@`],
+  [/\b(bearer|basic|apikey)\s+(?=\S*\d|\S{16})[\w\-.~+/=*]{6,}/gi, `$1 ${redactionMark}`],
+  // A password may hold a raw `/` or `@`.
+  [/(:\/\/)[^\s"'<>]+@/g, `$1${redactionMark}@`],
   [/([?&](?:api[-_]?key|key|access_token|token|sig)=)[^&\s"']+/gi, `$1${redactionMark}`],
   [
-    /\b([\w-]*(?:api[-_ ]?key|(?:access|auth|refresh|session)[-_ ]?token|authorization|secret|password)["']?(?: provided| given)?["']?\s*[:=]\s*["']?)(?!\[redacted)[^\s"',;&]+/gi,
+    /\b([\w-]*(?:api[-_ ]?key|(?:access|auth|refresh|session)[-_ ]?token|authorization|credential|signature|secret|password)["']?(?: provided| given)?["']?\s*[:=]\s*["']?)(?!\[redacted)[^\s"',;&]+/gi,
     `$1${redactionMark}`,
   ],
   [/(\bapi[-_ ]?key\s+["'`])[^"'`]+/gi, `$1${redactionMark}`],

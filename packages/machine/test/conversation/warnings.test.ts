@@ -15,18 +15,24 @@ const options: MachineOptions = {
   tools: [{ name: "search" }],
 };
 
-const warnings = (talk: CheckedTalk): readonly Signal[] =>
-  talk.signals().filter(({ type }) => type === "context.warning");
-const approaching = (tokens: number): Signal => ({
+type Warning = Omit<Extract<Signal, { readonly type: "context.warning" }>, "messages">;
+
+const warnings = (talk: CheckedTalk): readonly Warning[] =>
+  talk.signals().flatMap((signal) => {
+    if (signal.type !== "context.warning") return [];
+    const { messages: _, ...rest } = signal;
+    return rest;
+  });
+const approaching = (tokens: number): Warning => ({
   type: "context.warning",
   warning: "approaching_limit",
   tokens,
   available: 100,
 });
-const atLimit = (tokens: number): Signal => ({ type: "context.warning", warning: "at_limit", tokens, available: 100 });
+const atLimit = (tokens: number): Warning => ({ type: "context.warning", warning: "at_limit", tokens, available: 100 });
 
 /** Asks with so many tokens, with nothing before it, and tells what observers were warned of. */
-const asking = (talk: CheckedTalk, tokens: number): readonly Signal[] => {
+const asking = (talk: CheckedTalk, tokens: number): readonly Warning[] => {
   talk.tell({ type: "head.moved", to: 0 });
   talk.ask("x".repeat(tokens));
   const told = warnings(talk);
@@ -35,7 +41,16 @@ const asking = (talk: CheckedTalk, tokens: number): readonly Signal[] => {
 };
 
 describe("context.warning", () => {
-  test.each<readonly [readonly number[], readonly (readonly Signal[])[]]>([
+  test("counts the messages of the path and of the open turn", () => {
+    const talk = new CheckedTalk(options);
+    talk.ask("x".repeat(10));
+    talk.reply("y");
+    talk.ask("x".repeat(80));
+    const [warning] = talk.signals().filter(({ type }) => type === "context.warning");
+    expect(warning).toMatchObject({ warning: "approaching_limit", messages: 3 });
+  });
+
+  test.each<readonly [readonly number[], readonly (readonly Warning[])[]]>([
     [
       [79, 80],
       [[], [approaching(80)]],

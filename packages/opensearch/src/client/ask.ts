@@ -35,7 +35,8 @@ export const asking =
       const status = response.statusCode ?? null;
       return Either.left({ status, reason: `the answer is not as the API says: ${z.prettifyError(read.error)}` });
     } catch (thrown) {
-      return Either.left(problemOf(thrown));
+      const { status, reason } = problemOf(thrown);
+      return Either.left({ status, reason: withoutSecrets(reason, secretsOf(transport)) });
     }
   };
 
@@ -45,11 +46,29 @@ export const refused = (reason: string): Either.Either<MemoryProblem, never> => 
 const problemOf = (thrown: unknown): MemoryProblem => {
   const read = responseError.safeParse(thrown);
   const message = thrown instanceof Error ? thrown.message : String(thrown);
-  if (!read.success) return { status: null, reason: redact(message) };
+  if (!read.success) return { status: null, reason: message };
   const { statusCode, body } = read.data;
   const reason = typeof body?.error === "string" ? body.error : (body?.error?.reason ?? message);
-  return { status: statusCode, reason: redact(reason) };
+  return { status: statusCode, reason };
 };
+
+/** Returns a reason without the secrets, also short ones, which `redact` leaves. */
+const withoutSecrets = (reason: string, secrets: readonly string[]): string =>
+  redact(
+    secrets.filter((secret) => secret !== "").reduce((text, secret) => text.replaceAll(secret, "[redacted]"), reason),
+  );
+
+/** The texts that a client authenticates with, as its requests write them. */
+const secretsOf = (transport: object): readonly string[] => {
+  const auth = authOf.safeParse(transport).data?.connectionPool.auth;
+  if (auth === undefined) return [];
+  const { username = "", password } = auth;
+  return [Buffer.from(`${username}:${password}`).toString("base64"), encodeURIComponent(password), password];
+};
+
+const authOf = z.object({
+  connectionPool: z.object({ auth: z.object({ username: z.string().optional(), password: z.string() }) }),
+});
 
 /** The error of the client for an answer that refuses. */
 const responseError = z.object({

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type Ask, refused } from "./ask.ts";
-import { allOf, base as memory, bodyOf, infoOf, pageOf, saidIn, saidSchema, text } from "./fields.ts";
+import { allOf, base as memory, bodyOf, infoOf, pageOf, problemOfDraft, saidIn, saidSchema, text } from "./fields.ts";
 import { deletedSchema } from "./memories.ts";
 import type { Answer, Info, Memory, MemoryClient, MemoryMessage } from "./memory-client.ts";
 
@@ -23,6 +23,8 @@ export const conversations = (ask: Ask): MemoryClient => {
     searchMemories: notYet("searches no memories"),
     add: async (id, draft) => {
       if (draft.trace !== undefined) return refused("before OpenSearch 2.12 messages have no traces");
+      const problem = problemOfDraft(draft);
+      if (problem !== null) return problem;
       const info = draft.info === undefined ? undefined : JSON.stringify(draft.info);
       const schema = z.object({ interaction_id: z.string() }).transform((read) => read.interaction_id);
       return ask({ method: "POST", path: [...base, id], body: { ...bodyOf(draft), additional_info: info } }, schema);

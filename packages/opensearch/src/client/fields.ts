@@ -35,6 +35,12 @@ export const saidIn = ({ input, prompt_template, response, origin }: z.infer<typ
   ...(origin === undefined ? {} : { origin }),
 });
 
+/** The problem of a draft that says nothing, which the service refuses or keeps as an empty message; null for others. */
+export const problemOfDraft = ({ input, promptTemplate, response, origin, info = {} }: MessageDraft) =>
+  [input, promptTemplate, response, origin, ...Object.values(info)].every((said) => (said ?? "").trim() === "")
+    ? refused("a message needs a text: give it an input, a response, a promptTemplate, an origin or info")
+    : null;
+
 /** The body of a draft, but for what the ages write differently. */
 export const bodyOf = ({ input, promptTemplate, response, origin }: MessageDraft): object => ({
   input,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type Ask, refused } from "./ask.ts";
-import { allOf, base, bodyOf, infoObject, pageOf, saidIn, saidSchema, text } from "./fields.ts";
+import { allOf, base, bodyOf, infoObject, pageOf, problemOfDraft, saidIn, saidSchema, text } from "./fields.ts";
 import type { Found, Memory, MemoryClient, MemoryMessage, MessageDraft } from "./memory-client.ts";
 
 /** The API of 2.12 and later. */
@@ -23,7 +23,8 @@ export const memories = (ask: Ask): MemoryClient => {
     remove: (id) => ask({ method: "DELETE", path: [...base, id] }, deletedSchema),
     searchMemories: (body) =>
       ask({ method: "POST", path: [...base, "_search"], body }, foundSchema("memory_id", memorySchema)),
-    add: (id, draft) =>
+    add: async (id, draft) =>
+      problemOfDraft(draft) ??
       ask(
         {
           method: "POST",

@@ -114,12 +114,31 @@ describe("since 2.12", () => {
       items: [{ id, name: "Other name" }],
     });
     expect(await client.searchMemories({ query: { nearest: {} } })).toEqual(problem(400, "unknown query [nearest]"));
-    expect(await client.add(id, {})).toEqual(
-      problem(400, "At least one of the following parameters must be non-empty"),
-    );
     expect(await client.create(" ", { topic: "lost" })).toEqual(problem(null, "give it a name"));
   });
 });
+
+it.each(["2.11", "3.0"] as const)(
+  "a message without any text is refused before it is sent, at version %s",
+  async (version) => {
+    const client = await clientOf({ version });
+    const id = right(await client.create("n"));
+    for (const draft of [
+      {},
+      { input: "" },
+      { input: " ", response: "\n" },
+      { info: {} },
+      { response: "", info: { a: " " } },
+    ])
+      expect(await client.add(id, draft)).toEqual(
+        problem(null, "a message needs a text: give it an input, a response"),
+      );
+    expect(right(await client.conversation(id))).toEqual([]);
+    for (const draft of [{ input: "a" }, { response: "b" }, { origin: "c" }, { promptTemplate: "d" }])
+      right(await client.add(id, draft));
+    expect(right(await client.conversation(id))).toHaveLength(4);
+  },
+);
 
 describe("before 2.12", () => {
   it("what the service does not have is refused, and a text that others wrote is kept", async () => {
@@ -188,6 +207,24 @@ describe("what goes wrong", () => {
     expect(JSON.stringify(failed)).not.toContain("hunter2");
     expect(JSON.stringify(failed)).not.toContain(secret);
     expect(failed).toEqual(problem(401, "bad Basic [redacted]"));
+  });
+
+  it.each([
+    "the password is hunter2",
+    "http://ada:hun/ter2@host/ is closed",
+    "http://ada:p@hunter2@host/ is closed",
+    "bad ApiKey c2VjcmV0OmhlcmU=",
+    "bad Authorization: ApiKey c2VjcmV0OmhlcmU=",
+    `no such header ${btoa("ada:hunter2")}`,
+    'bad {"password":"s3cr3t word"}',
+    "bad ?api_key=s3cr3t&x=1",
+    "AWS4-HMAC-SHA256 Credential=AKIA/20261127/us-east-1/es/aws4_request, SignedHeaders=host, Signature=deadbeef",
+  ])("has no credentials in it, whichever form the service repeats them in: %s", async (reason) => {
+    const client = await lying({ error: { reason } }, 401);
+    const failed = JSON.stringify(await client.memory("m"));
+    expect(failed).toContain('"status":401');
+    for (const secret of ["hunter2", "ter2", "c2VjcmV0OmhlcmU", btoa("ada:hunter2"), "s3cr3t", "AKIA", "deadbeef"])
+      expect(failed).not.toContain(secret);
   });
 });
 

@@ -24,6 +24,8 @@ export interface TerminalConversationOptions {
   readonly keymap?: Keymap;
   /** Where what was typed is kept for later conversations. Default: nowhere. */
   readonly history?: HistoryPort;
+  /** The agent that the status line names, with a label before each figure, as the seed has it. Default: no labels. */
+  readonly agentLabel?: string;
   /** Who answers. Default `Agent`. */
   readonly name?: string;
   /** Has a text edited by another program, while the terminal is that program's; null where it was not. */

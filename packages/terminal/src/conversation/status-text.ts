@@ -1,5 +1,6 @@
 import { shortened } from "../text/printable.ts";
 import { widthOf } from "../text/width.ts";
+import { type Keymap, keyFor } from "../input/keymap.ts";
 import type { BegunAnswer } from "./approval-keys.ts";
 import type { Exchange } from "./exchange.ts";
 
@@ -7,6 +8,10 @@ import type { Exchange } from "./exchange.ts";
 export interface Status {
   /** Of the thread: the least is first. */
   readonly figures: readonly string[];
+  /** Whether what goes on has a label. */
+  readonly isLabelled: boolean;
+  /** The keys that its hints name. */
+  readonly keymap: Keymap;
   /** Pressed once, of what counts when it is pressed twice. */
   readonly armed: "quit" | "tree" | null;
   /** Of an approval. */
@@ -25,31 +30,49 @@ export const statusText = (status: Status, ongoing: Ongoing, width: number): str
   const now = nowIn(status, ongoing);
   const figures = status.armed === null && status.begun === null ? status.figures : [];
   const texts = [
-    ...figures.map((_, index) => [...figures.slice(0, figures.length - index), ...now]),
+    // Of the labelled ones, the first say what a person knows already.
+    ...figures.map((_, index) => [
+      ...(status.isLabelled ? figures.slice(index) : figures.slice(0, figures.length - index)),
+      ...now,
+    ]),
     ...now.map((_, index) => now.slice(0, now.length - index)),
   ].map((parts) => parts.join(" · "));
   return texts.find((text) => widthOf(text) <= width) ?? texts.at(-1) ?? "";
 };
 
 const nowIn = (status: Status, ongoing: Ongoing): readonly string[] => {
-  if (status.armed !== null) return [armedWords[status.armed]];
-  if (status.begun !== null) return [begunWords[status.begun], "Esc goes back"];
+  const { keymap } = status;
+  if (status.armed === "quit") return hint(keyFor(keymap, "interrupt"), "again quits");
+  if (status.armed === "tree") return hint(keyFor(keymap, "closeOrStop"), "again shows the tree");
+  const close = keyFor(keymap, "closeOrStop", "closeOrStopOrQuit");
+  if (status.begun !== null)
+    return [...hint(keyFor(keymap, "send"), begunWords[status.begun]), ...hint(close, "goes back")];
   return [
-    ...(status.edited === null ? [] : [`editing turn ${status.edited}, Esc leaves it`]),
-    ...doing(ongoing),
+    ...(status.edited === null ? [] : [[`editing turn ${status.edited}`, ...hint(close, "leaves it")].join(", ")]),
+    ...labelled(
+      status.isLabelled,
+      doing(ongoing, status.edited === null ? hint(keyFor(keymap, ...stopping), "stops") : []),
+    ),
     ...(status.performed === "" ? [] : [`${shortened(status.performed)} …`]),
     ...(ongoing.queue.length === 0 ? [] : [`${ongoing.queue.length} queued`]),
     ...(ongoing.last.length === 0 && !ongoing.isAnswering ? ["/help lists the commands"] : []),
   ];
 };
 
-const begunWords = { reason: "Enter denies it", always: "Enter runs this tool from here on" } as const;
-const armedWords = { quit: "Ctrl+C again quits", tree: "Esc again: the tree" } as const;
+const begunWords = { reason: "denies it", always: "runs this tool from here on" } as const;
+const stopping = ["closeOrStop", "closeOrStopOrQuit", "interrupt"] as const;
 
-const doing = ({ isAnswering, approval, waits }: Ongoing): readonly string[] => {
+const labelled = (isLabelled: boolean, [first = "Ready", ...others]: readonly string[]): readonly string[] =>
+  isLabelled ? [`Status: ${first}`, ...others] : first === "Ready" ? others : [first, ...others];
+
+/** What a key does; nothing if no key does it. */
+const hint = (key: string | null, does: string): readonly string[] => (key === null ? [] : [`${key} ${does}`]);
+
+const doing = ({ isAnswering, approval, waits }: Ongoing, stops: readonly string[]): readonly string[] => {
   if (!isAnswering) return [];
   if (approval !== null) return ["waits for y or n"];
-  return waits === null ? ["answers, Esc stops"] : ["waits, Esc stops", waitWords[waits]];
+  const does = (what: string): string => [what, ...stops].join(", ");
+  return waits === null ? [does("answers")] : [does("waits"), waitWords[waits]];
 };
 
 const waitWords = {

@@ -134,7 +134,9 @@ class TerminalConversation implements ScreenConversation {
       case "completeBackward":
         return void this.#input.complete(-1);
       case "closeOrStop":
-        return this.#closeOrStop(armed === "tree");
+        return this.#closeOrStop(() => (armed === "tree" ? this.#command("/tree") : void (this.#armed = "tree")));
+      case "closeOrStopOrQuit":
+        return this.#closeOrStop(() => this.#quit());
       case "interrupt":
         return this.#interrupt(armed === "quit", size);
       case "quit":
@@ -192,12 +194,11 @@ class TerminalConversation implements ScreenConversation {
     this.#exchange.enqueue(text);
   }
 
-  #closeOrStop(isSecond: boolean): void {
+  #closeOrStop(otherwise: () => void): void {
     if (this.#approvalKeys.begun !== null) this.#approvalKeys.leave();
     else if (this.#edited.turn !== null) this.#edited.leave();
     else if (this.#exchange.isAnswering) this.#exchange.stop();
-    else if (isSecond) this.#command("/tree");
-    else this.#armed = "tree";
+    else otherwise();
   }
 
   #interrupt(isSecond: boolean, size: Size): void {
@@ -252,7 +253,13 @@ class TerminalConversation implements ScreenConversation {
 
   #status(width: number): string {
     const typed = { begun: this.#approvalKeys.begun, edited: this.#edited.turn, armed: this.#armed };
-    return statusText({ ...typed, figures: this.#figures, performed: this.#performed }, this.#exchange, width);
+    const thread = {
+      keymap: this.#keymap,
+      isLabelled: this.#options.agentLabel !== undefined,
+      figures: this.#figures,
+      performed: this.#performed,
+    };
+    return statusText({ ...typed, ...thread }, this.#exchange, width);
   }
 
   #show(block: Block): void {
@@ -271,7 +278,9 @@ class TerminalConversation implements ScreenConversation {
 
   async #refresh(): Promise<void> {
     // Where the thread can't be read, what was known of it stays.
-    this.#figures = await threadStatus(this.#exchange.thread).catch(() => this.#figures);
+    this.#figures = await threadStatus(this.#exchange.thread, this.#options.agentLabel ?? null).catch(
+      () => this.#figures,
+    );
     this.#changed();
   }
 

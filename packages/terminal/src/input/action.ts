@@ -5,6 +5,7 @@ export const actions = {
   completeBackward: "goes back through what is offered",
   newline: "begins a new line",
   closeOrStop: "closes what is open, or stops the answer; twice, when nothing is, shows the tree",
+  closeOrStopOrQuit: "closes what is open, or stops the answer; quits when nothing is",
   interrupt: "stops the answer, then clears the input, then twice quits",
   deleteForwardOrQuit: "deletes the character at the cursor; quits where nothing is typed",
   quit: "quits",

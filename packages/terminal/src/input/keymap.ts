@@ -57,9 +57,24 @@ export const keymaps: Readonly<Record<"standard" | "seed", Keymap>> = {
     "ctrl+n": "newThread",
     "ctrl+r": "reset",
     "ctrl+u": "clearInput",
-    escape: "quit",
+    escape: "closeOrStopOrQuit",
   },
 };
+
+/** The first key that does one of these actions, such as `Esc` or `Ctrl+C`; null if none does. */
+export const keyFor = (keymap: Keymap, ...wanted: readonly Action[]): string | null => {
+  const key = wanted
+    .flatMap((action) => Object.entries(keymap).filter(([, does]) => does === action))
+    .map(([name]) => name)[0];
+  return key === undefined ? null : keyLabel(key);
+};
+
+/** A key as hints name it. */
+const keyLabel = (key: string): string =>
+  key
+    .split("+")
+    .map((part) => (part === "escape" ? "Esc" : part.charAt(0).toUpperCase() + part.slice(1)))
+    .join("+");
 
 /** A preset with keys of one's own, such as `{ "ctrl+x": "quit" }`. Throws what is wrong with the names in it. */
 export const keymapOf = (preset: string, keys: Readonly<Record<string, string>> = {}): Keymap => {

@@ -26,6 +26,17 @@ export const tokensOf = ({ totalTokens }: Pick<Usage, "totalTokens">): string =>
   return reported === 0 ? "? tokens" : `≥ ${counted(sum, "token")}`;
 };
 
+/** The input and the output of what was reported: `2.1k in / 0.3k out`; an empty text if a call did not report them. */
+export const splitOf = ({ inputTokens, outputTokens }: Pick<Usage, "inputTokens" | "outputTokens">): string => {
+  if (inputTokens.unreported + outputTokens.unreported > 0) return "";
+  // Of two figures side by side, a small one has the unit of the large one.
+  const isLarge = Math.max(inputTokens.sum, outputTokens.sum) >= 1000;
+  const [input, output] = [inputTokens.sum, outputTokens.sum].map((count) =>
+    isLarge && count < 1000 ? `${(count / 1000).toFixed(1)}k` : rounded(count),
+  );
+  return `${input} in / ${output} out`;
+};
+
 /** `0.0123 USD`; `≥ 0.0123 USD` where some calls have no price; an empty text where none has. */
 export const costOf = ({ cost, unpriced }: Pick<Usage, "cost" | "unpriced">): string => {
   const sums = Object.entries(cost).map(([currency, { sum }]) => `${unitsOf(sum)} ${oneLine(currency)}`);

@@ -79,8 +79,8 @@ export const contentWords = (content: Content | null): string =>
 type ContextWarning = Extract<AskSignal, { readonly type: "context.warning" }>;
 
 /** Tokens are counted before the call, so they are about right. */
-const warningOf = ({ warning, tokens, available }: ContextWarning): string => {
-  const room = `about ${counted(tokens, "token")} of ${counted(available, "token")}`;
+const warningOf = ({ warning, messages, tokens, available }: ContextWarning): string => {
+  const room = `${counted(messages, "message")}, about ${counted(tokens, "token")} of ${counted(available, "token")}`;
   return warning === "at_limit"
     ? `the model's window is full (${room}): what is older is left out, shortened or summed up`
     : `the model's window is filling up: ${room}`;

@@ -123,7 +123,7 @@ test("the tree moves the head, forks, names a place, and has an earlier question
   const { path, type, press, until, input, finished } = await spoken(["one", "two"]);
   const inTree = async (...keys: readonly string[]): Promise<void> => {
     press("ctrl+u", "escape");
-    await until("Esc again: the tree");
+    await until("Esc again shows the tree");
     press("escape");
     await until(/^Tree of/);
     for (const key of keys) {

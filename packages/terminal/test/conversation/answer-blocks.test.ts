@@ -111,7 +111,7 @@ test("an approval waits for its answer, is asked for once, and is answered by wh
 test("a notice in the middle of a text does not cut it in two", () => {
   const warning: AskPart = {
     type: "signal",
-    signal: { type: "context.warning", warning: "at_limit", tokens: 9, available: 10 },
+    signal: { type: "context.warning", warning: "at_limit", messages: 3, tokens: 9, available: 10 },
   };
   const { finished, open } = shownOf([text("```\na"), warning, text("b\n```")]);
   expect(finished.map(({ type }) => type)).toEqual(["notice"]);

@@ -1,4 +1,4 @@
-import { reply, scriptedModel } from "@colloquy/runtime-test/models";
+import { never, reply, scriptedModel } from "@colloquy/runtime-test/models";
 import type { MachineOptions } from "@colloquy/machine";
 import { expect, test } from "vitest";
 import { onScreen } from "./screen.ts";
@@ -24,12 +24,30 @@ const statusWith = async (machine: MachineOptions): Promise<string> => {
 };
 
 test("the status has the share of the window where it is known, and no cost without prices", async () => {
-  expect(await statusWith({})).toBe("thread here · 1 turn · 1.5k tokens");
+  expect(await statusWith({})).toBe("thread here · 1 turn · 1.5k tokens (1.0k in / 0.5k out)");
   expect(await statusWith({ counter, budget: { tokens: 120, reserve: 20 } })).toBe(
-    "thread here · 1 turn · 1.5k tokens · 27 % of the window",
+    "thread here · 1 turn · 1.5k tokens (1.0k in / 0.5k out) · 27 % of the window",
   );
   const pricing = { name: "flat", version: 1, options: {}, price: () => ({ nano: 25_000_000, currency: "EUR" }) };
-  expect(await statusWith({ pricing })).toBe("thread here · 1 turn · 1.5k tokens · 0.025 EUR");
+  expect(await statusWith({ pricing })).toBe("thread here · 1 turn · 1.5k tokens (1.0k in / 0.5k out) · 0.025 EUR");
+});
+
+test("the status line labels its figures as the seed has it when it names the agent", async () => {
+  const usage = { inputTokens: 2100, outputTokens: 300, totalTokens: 2400 };
+  const { type, press, until, status } = onScreen(
+    scriptedModel([reply("Rain.", { usage }), never({ pieces: ["It is"] })]),
+    { agentLabel: "WeatherAgent" },
+  );
+  await until("Agent: WeatherAgent · Thread: here · Status: Ready");
+  type("Oslo?");
+  press("enter");
+  // As wide as the screen is: without the agent.
+  await until(/\nThread: here · Msgs: 2/);
+  expect(status()).toBe("Thread: here · Msgs: 2 · Tokens: 2.4k (2.1k in / 0.3k out) · Status: Ready");
+  type("And now?");
+  press("enter");
+  await until("It is");
+  expect(status()).toContain("Status: answers, Esc stops");
 });
 
 test("the first lines say where help is, until something is said", async () => {

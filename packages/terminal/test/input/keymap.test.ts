@@ -14,7 +14,7 @@ const table: readonly (readonly [sent: string, standard: Action, seed?: Action])
   ["\x1b\r", "newline"],
   ["\x1b[13;3u", "newline"],
   ["\n", "newline"],
-  ["\x1b", "closeOrStop", "quit"],
+  ["\x1b", "closeOrStop", "closeOrStopOrQuit"],
   ["\x03", "interrupt"],
   ["\x04", "deleteForwardOrQuit"],
   ["\x0e", "newThreadWhenEmpty", "newThread"],
@@ -86,7 +86,7 @@ describe("presets", () => {
 
   test("reach every action but those that only one's own keys have", () => {
     const reached = new Set<string>(Object.values(keymaps).flatMap((keymap) => Object.values(keymap)));
-    expect(Object.keys(actions).filter((action) => !reached.has(action))).toEqual(["searchHistory", "nothing"]);
+    expect(Object.keys(actions).filter((action) => !reached.has(action))).toEqual(["quit", "searchHistory", "nothing"]);
   });
 });
 

@@ -250,6 +250,8 @@ export type Signal =
   | {
       readonly type: "context.warning";
       readonly warning: Exclude<Fullness, "within">;
+      /** On the path, the open turn and what waits included; the system message is not counted. */
+      readonly messages: number;
       readonly tokens: number;
       readonly available: number;
     }

@@ -40,7 +40,7 @@ import { receiveApproval, receiveResult, receiveStart, withholdCall } from "./ro
 import { interruptTurn } from "./turn-closing.ts";
 import { askSummary, calledOff, callOff, giveUp, receiveSummary, withdrawSummaries } from "./summary.ts";
 import { attemptCall, goOnCompacted, openTurn } from "./turn-opening.ts";
-import { updated } from "./updated.ts";
+import { sizeOfPath, updated } from "./updated.ts";
 import { enqueue, interruptFor, withdraw } from "./waiting-asks.ts";
 
 /**
@@ -136,7 +136,10 @@ const reported = (plan: Plan, { fullness, policyFailed }: Decided): Plan => {
   const is = fullness?.is ?? plan.data.fullness;
   if (fullness !== undefined && is !== "within" && isFuller(is, plan.data.fullness)) {
     const { tokens, available } = fullness;
-    signals.push({ type: "context.warning", warning: is, tokens, available });
+    const { conversation, open } = plan.data;
+    // A call is made when no tool runs, so no result waits beside these.
+    const messages = sizeOfPath(conversation).messages + (open?.messages.length ?? 0) + (open?.waiting.length ?? 0);
+    signals.push({ type: "context.warning", warning: is, messages, tokens, available });
   }
   const published = signals.map((signal): Effect => publish(signal));
   return {

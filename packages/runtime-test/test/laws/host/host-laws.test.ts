@@ -63,7 +63,7 @@ describe("R1: nothing is performed before it is journalled", () => {
       "the end of a tool that never ran",
       { ...place, type: "tool.ended", position: 0, name: "x", outcome: "completed" },
     ],
-    ["a warning", { type: "context.warning", warning: "at_limit", tokens: 9, available: 9 }],
+    ["a warning", { type: "context.warning", warning: "at_limit", messages: 3, tokens: 9, available: 9 }],
     ["a summary that was never asked for", { type: "summary.started", number: 1, covers: { from: 1, to: 1 } }],
     ["a summary that never came", { type: "summary.completed", number: 1, covers: { from: 1, to: 1 } }],
     ["a summary that never failed", { type: "summary.failed", number: 1, covers: { from: 1, to: 1 }, reason: "" }],
