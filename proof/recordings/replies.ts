@@ -1,24 +1,20 @@
 import type { LlmOutcome } from "@colloquy/host";
-import { messageFromReply } from "@colloquy/machine";
+import { type Json, type JsonObject, messageFromReply } from "@colloquy/machine";
 import {
   canonicalOf,
   canonicalOfMessage,
-  type ExchangeResponse,
   firstDifference,
+  type RecordedExchange,
   type RecordedReply,
 } from "@colloquy/runtime-test/recordings";
 
 /** What is wrong with how a recorded response was read, compared with the reply that the recording has; null for nothing. */
-export const replyDifference = (
-  outcome: LlmOutcome,
-  recorded: RecordedReply | null,
-  response: ExchangeResponse,
-): string | null => {
+export const replyDifference = (outcome: LlmOutcome, recorded: RecordedReply | null): string | null => {
   if (recorded === null) return null;
   const reason = recorded.finish_reason ?? null;
   if (outcome.type === "failed") {
-    // A reply without a reason for its end, or with an error in it, is no whole one, whatever the client made of it.
-    return !reason || carriesError(response) ? null : `the response was read as a failure: ${outcome.failure.message}`;
+    // A reply without a reason for its end is not a whole one, whatever the client made of it.
+    return !reason || reason === "error" ? null : `the response was read as a failure: ${outcome.failure.message}`;
   }
   const came = canonicalOfMessage(messageFromReply("reply", "reply", outcome.reply));
   const different = firstDifference([came], [canonicalOf({ ...recorded.message, role: "assistant" })]);
@@ -29,8 +25,25 @@ export const replyDifference = (
   return usageDifference(outcome, recorded);
 };
 
-const carriesError = ({ body, sse }: ExchangeResponse): boolean =>
-  /"error"\s*:\s*[{"]/.test(sse ?? JSON.stringify(body ?? null));
+/** Returns why a response cannot be what its server sent, judged by its request and by itself; null if it can. */
+export const responseProblem = ({ host, request, response }: RecordedExchange): string | null => {
+  const { status, body, sse } = response;
+  if (status >= 400 && body !== undefined && isObject(body) && !("error" in body))
+    return `status ${status} goes with an error, and the body has none`;
+  const asked = request.body["model"];
+  const answered = isObject(body ?? null) ? (body as JsonObject)["model"] : /"model": ?"([^"]*)"/.exec(sse ?? "")?.[1];
+  // OpenAI answers with the dated version of the model that was asked for.
+  return /(^|\.)api\.openai\.com$/.test(host ?? "") &&
+    typeof asked === "string" &&
+    typeof answered === "string" &&
+    !/-(latest|preview)$/.test(asked) &&
+    !answered.startsWith(asked)
+    ? `the request asks ${asked}, and ${answered} answered`
+    : null;
+};
+
+const isObject = (value: Json): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const usageDifference = (
   outcome: Extract<LlmOutcome, { type: "completed" }>,
