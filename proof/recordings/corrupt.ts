@@ -3,10 +3,10 @@ import { join } from "node:path";
 import type { JsonObject } from "@colloquy/machine";
 import { readRecordings } from "@colloquy/runtime-test/recordings";
 import { inFolder } from "../kit/folder.ts";
-import { randomOf, seedOf } from "../kit/random.ts";
+import { type Random, randomOf, seedOf } from "../kit/random.ts";
 import { corruptions } from "./corruption-kinds.ts";
 import { corrupted, type Corruption, kindOf, type RecordKind } from "./corruptions.ts";
-import { count, type Report } from "./report.ts";
+import { count, type Finding, type Report } from "./report.ts";
 import { reportsOf } from "./reports.ts";
 
 /** A record as it is in its file, and the other record of the same model call. */
@@ -25,52 +25,54 @@ interface Raw {
  */
 export const reportOfCorruptions = async (folder: string, seed: number, each: number): Promise<Report> => {
   const raws = rawRecordsIn(folder);
-  const outcomes = new Map<Corruption, { made: number; readonly passed: string[] }>();
+  const failures: Finding[] = [];
+  const unknowable: Finding[] = [];
+  const unused: string[] = [];
+  let made = 0;
   for (const corruption of corruptions) {
-    const random = randomOf(seedOf(seed, `${corruption.of}: ${corruption.name}`));
-    const candidates = raws.filter(
-      ({ kind, companions }) => kind === corruption.of && (corruption.shownBy !== "companion" || companions.length > 0),
-    );
-    const from = random.integer(0, Math.max(0, candidates.length - 1));
-    const outcome = { made: 0, passed: [] as string[] };
-    for (const raw of [...candidates.slice(from), ...candidates.slice(0, from)]) {
-      if (outcome.made === each) break;
-      const damaged = corrupted(raw.record, corruption, random);
-      if (damaged === null) continue;
-      outcome.made++;
-      if (!(await isNoticed(folder, raw, damaged))) outcome.passed.push(String(raw.record["id"]));
+    const id = `${corruption.of}: ${corruption.name}`;
+    let tried = 0;
+    for (const { raw, damaged } of damagedRecords(raws, corruption, randomOf(seedOf(seed, id)))) {
+      if (tried === each) break;
+      tried++;
+      const reason = corruption.unknowable?.(raw.record) ?? null;
+      const isPassed = !(await isNoticed(folder, raw, damaged));
+      if (reason !== null) {
+        if (isPassed) unknowable.push({ id: `${id}, in ${String(raw.record["id"])}`, words: reason });
+        continue;
+      }
+      made++;
+      if (isPassed) failures.push({ id, words: `it passed unnoticed in ${String(raw.record["id"])}` });
     }
-    outcomes.set(corruption, outcome);
+    if (tried === 0) unused.push(`no record to damage: ${id}`);
   }
-  return reportOf(outcomes, seed);
-};
-
-const reportOf = (
-  outcomes: ReadonlyMap<Corruption, { readonly made: number; readonly passed: readonly string[] }>,
-  seed: number,
-): Report => {
-  const all = [...outcomes];
-  const knowable = all.filter(([{ unknowable }]) => unknowable === undefined);
-  const failures = knowable.flatMap(([{ of, name }, { passed }]) =>
-    passed.map((id) => ({ id: `${of}: ${name}`, words: `it passed unnoticed in ${id}` })),
-  );
-  const made = knowable.reduce((sum, [, outcome]) => sum + outcome.made, 0);
   return {
     title: `corruptions, seed ${seed}`,
     lines: [
-      ...all.flatMap(([{ unknowable, of, name }]) =>
-        unknowable === undefined ? [] : [`not knowable: ${of}: ${name}: ${unknowable}`],
-      ),
-      ...knowable.flatMap(([{ of, name }, outcome]) =>
-        outcome.made === 0 ? [`no record to damage: ${of}: ${name}`] : [],
-      ),
-      `noticed: ${count(made - failures.length)} of ${count(made)}`,
+      ...unused,
+      `noticed: ${count(made - failures.length)} of ${count(made)} that can be known, ${count(unknowable.length)} more passed that cannot`,
     ],
     passed: made - failures.length,
     failures,
-    inexpressible: [],
+    inexpressible: unknowable,
   };
 };
+
+/** Damages records of the kind, beginning with a drawn one. */
+function* damagedRecords(
+  raws: readonly Raw[],
+  corruption: Corruption,
+  random: Random,
+): Generator<{ readonly raw: Raw; readonly damaged: JsonObject }> {
+  const candidates = raws.filter(
+    ({ kind, companions }) => kind === corruption.of && (corruption.shownBy !== "companion" || companions.length > 0),
+  );
+  const from = random.integer(0, Math.max(0, candidates.length - 1));
+  for (const raw of [...candidates.slice(from), ...candidates.slice(0, from)]) {
+    const damaged = corrupted(raw.record, corruption, random);
+    if (damaged !== null) yield { raw, damaged };
+  }
+}
 
 /** Whether a replay of the damaged record and its companions fails, or no longer reaches the record. */
 const isNoticed = (folder: string, { file, companions }: Raw, damaged: JsonObject): Promise<boolean> =>

@@ -12,8 +12,8 @@ export interface Corruption {
   readonly change: (value: Json, random: Random) => Json | undefined;
   /** The second record that shows the damage: the exchange of a case, or the case of an exchange. */
   readonly shownBy?: "companion";
-  /** Why a reader without the original cannot notice it; absent for damage that must be noticed. */
-  readonly unknowable?: string;
+  /** Returns why a reader without the original cannot notice it in a record; null if it must be noticed. Default: null. */
+  readonly unknowable?: (record: JsonObject) => string | null;
 }
 
 export type RecordKind = "case" | "responses case" | "stream" | "error" | "exchange" | "responses exchange";

@@ -41,14 +41,16 @@ export const withError: Change = (value) =>
 export const inStream = {
   dropped: events((all, place) => all.toSpliced(place, 1)),
   repeated: events((all, place) => all.toSpliced(place, 0, all[place] ?? "")),
-  swapped: events((all, place) => withNeighboursSwapped(all, Math.min(place, all.length - 2))),
+  swapped: events((all, place, next) =>
+    all.map((event, at) => (at === place ? (all[next] ?? "") : at === next ? (all[place] ?? "") : event)),
+  ),
   truncated: events((all, place) => all.slice(0, place)),
   withError: events((all, place) => all.toSpliced(place, 0, `data: ${JSON.stringify(errorEvent)}`)),
   withoutEnd: ((sse) => (typeof sse === "string" ? sse.replace(/data: ?\[DONE\]\s*/, "") : sse)) satisfies Change,
   otherReason: ((sse) =>
     typeof sse === "string"
-      ? sse.replace(
-          /("finish_reason": ?)"(\w+)"/,
+      ? sse.replaceAll(
+          /("finish_reason": ?)"(\w+)"/g,
           (_, key, reason) => `${key}"${reason === "stop" ? "length" : "stop"}"`,
         )
       : sse) satisfies Change,
@@ -59,14 +61,15 @@ export const inStream = {
 } as const;
 
 /** Changes one of the events of a stream that carry text or arguments of the answer. */
-function events(change: (all: readonly string[], place: number) => readonly string[]): Change {
+function events(change: (all: readonly string[], place: number, next: number) => readonly string[]): Change {
   return (sse, random) => {
     if (typeof sse !== "string") return sse;
     const between = /\r?\n\r?\n/.exec(sse)?.[0] ?? "\n\n";
     const all = sse.split(between);
     const places = all.flatMap((event, place) => (carries.test(event) ? [place] : []));
     const place = random.pick(places);
-    return place === undefined ? sse : change(all, place).join(between);
+    if (place === undefined) return sse;
+    return change(all, place, places[places.indexOf(place) + 1] ?? place).join(between);
   };
 }
 

@@ -23,7 +23,9 @@ export const readError = ({ host, response }: RecordedError): ErrorReading => {
   const contradiction =
     bodyProblem(response, error, message) ??
     (error === null ? null : (hostProblem(host ?? "", response, error) ?? codeProblem(status, error))) ??
-    (meaning === null ? silenceProblem(host ?? "", status, message) : meaningProblem(status, meaning, message));
+    (meaning === null
+      ? silenceProblem(host ?? "", status, message)
+      : meaningProblem(host ?? "", status, meaning, message));
   // Only an error status has headers that speak of another attempt.
   const speaks = status >= 400;
   const verdicts = verdictsOf(status, error, meaning, message, speaks ? adviceOf(response) : null);
@@ -179,6 +181,9 @@ const bodyProblem = (response: ExchangeResponse, error: Json | null, message: st
   if (status >= 100 && status < 400 && error === null)
     return `status ${status} is none of an error, and there is none in the body`;
   if (status >= 600 || status < 100) return `there is no status ${status}`;
+  const after = headerOf(response, "retry-after");
+  if (status >= 400 && after !== null && waitOf(response) === null)
+    return `retry-after is ${JSON.stringify(after)}, which is not a time`;
   if (sse !== undefined || error === null) return null;
   if (typeof body === "string")
     return /json/i.test(headerOf(response, "content-type") ?? "")
@@ -238,7 +243,14 @@ const codeProblem = (status: number, error: Json): string | null => {
     : `its status is ${status}, and its body says ${own}`;
 };
 
-const meaningProblem = (status: number, { word, statuses, unless }: Meaning, message: string): string | null => {
+const meaningProblem = (
+  host: string,
+  status: number,
+  { word, statuses, unless, about }: Meaning,
+  message: string,
+): string | null => {
+  if (about !== undefined && message !== "" && /(^|\.)(api\.openai|azure)\.com$/.test(host) && !about.test(message))
+    return `its message is not about ${JSON.stringify(word)}`;
   if (status < 400 || statuses(status)) return null;
   return unless?.(status, message) === true ? null : `status ${status} does not go with ${JSON.stringify(word)}`;
 };

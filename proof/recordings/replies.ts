@@ -27,13 +27,24 @@ export const replyDifference = (outcome: LlmOutcome, recorded: RecordedReply | n
 
 /** Returns why a response cannot be what its server sent, judged by its request and by itself; null if it can. */
 export const responseProblem = ({ host, request, response }: RecordedExchange): string | null => {
-  const { status, body, sse } = response;
+  const { status, body } = response;
   if (status >= 400 && body !== undefined && isObject(body) && !("error" in body))
     return `status ${status} goes with an error, and the body has none`;
+  if (body !== undefined && isObject(body) && isObject(body["error"] ?? null) && lengthOf(body["choices"]) > 0)
+    return "the response has an error and choices";
+  return modelProblem({ host, request, response });
+};
+
+/** Returns how the model that answered is not the one that was asked; null if it is, or if the server's names do not show it. */
+export const modelProblem = ({
+  host,
+  request,
+  response: { body, sse },
+}: Pick<RecordedExchange, "host" | "request" | "response">): string | null => {
   const asked = request.body["model"];
-  const answered = isObject(body ?? null) ? (body as JsonObject)["model"] : /"model": ?"([^"]*)"/.exec(sse ?? "")?.[1];
-  // OpenAI answers with the dated version of the model that was asked for.
-  return /(^|\.)api\.openai\.com$/.test(host ?? "") &&
+  const answered = body !== undefined && isObject(body) ? body["model"] : /"model": ?"([^"]*)"/.exec(sse ?? "")?.[1];
+  // These answer with the dated version of the model that was asked for.
+  return /(^|\.)api\.(openai\.com|x\.ai)$/.test(host ?? "") &&
     typeof asked === "string" &&
     typeof answered === "string" &&
     !/-(latest|preview)$/.test(asked) &&
@@ -41,6 +52,8 @@ export const responseProblem = ({ host, request, response }: RecordedExchange): 
     ? `the request asks ${asked}, and ${answered} answered`
     : null;
 };
+
+const lengthOf = (value: Json | undefined): number => (Array.isArray(value) ? value.length : 0);
 
 const isObject = (value: Json): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
