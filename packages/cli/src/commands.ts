@@ -22,8 +22,10 @@ const store = [
   "what keeps threads: a SQLite file, a folder (with a / at its end) for files in JSON lines, postgres://… or redis://…",
 ] as const;
 
-const formats =
-  "journal (default), chat (OpenAI's chat messages), responses (its Responses items), model, ui (the AI SDK's ModelMessage and UIMessage); or a data set in JSON lines: sft, dpo (OpenAI's fine-tuning), trl";
+const messageFormats =
+  "chat (OpenAI's chat messages), responses (its Responses items), model, ui (the AI SDK's ModelMessage and UIMessage), langchain";
+
+const datasets = "a data set in JSON lines: sft, dpo (OpenAI's fine-tuning), trl";
 
 const journals = `Journals are files in JSON lines, or folders of .jsonl files. A module's default export is a machine's options, such as { policy: lastTurns(3) }; without one, everything is kept.`;
 
@@ -192,7 +194,7 @@ Exit codes: 0; 1 a turn failed; 2 what was given can't be used, and nothing was 
     ],
     options: {
       store,
-      as: ["FORMAT", `${formats}, trl-messages, trl-preferences`],
+      as: ["FORMAT", `journal (default), ${messageFormats}; or ${datasets}, trl-messages, trl-preferences`],
       to: ["FILE", "a file that is not there yet, which only its owner may read (default: the output)"],
       all: ["", "every thread that is kept, each to a file in the folder --to"],
       options: ["MODULE", "of a data set: the options of the machine, with its tools and its counter"],
@@ -204,10 +206,13 @@ Exit codes: 0; 1 a turn failed; 2 what was given can't be used, and nothing was 
     run: async (...given) => (await import("./export.ts")).exportThreads(...given),
   },
   import: {
-    usage: [["import FILES --store STORE", "threads from journals, messages or data sets"]],
+    usage: [["import FILES --store STORE", "threads from journals, messages, sessions or data sets"]],
     options: {
       store,
-      from: ["FORMAT", formats],
+      from: [
+        "FORMAT",
+        `the format of the files (default: each file's, by its content): journal, ${messageFormats}, dspy-session; or ${datasets}`,
+      ],
       thread: ["ID", "the thread to make (default: the journal's own; of messages: drawn)"],
       repair: ["", "mend messages: calls without results, results without calls; each is reported"],
     },

@@ -3,7 +3,6 @@ import {
   type Linearised,
   pairsOf,
   type PromptsWithoutPairs,
-  type RowFormat,
   toDpo,
   toSft,
   toTrl,
@@ -41,10 +40,5 @@ export const isOfPairs = (as: WrittenDataset): boolean => as === "dpo" || as ===
 
 export const writtenDatasets: readonly WrittenDataset[] = ["sft", "dpo", "trl", "trl-messages", "trl-preferences"];
 
-/** The values of `--from` that name data sets. */
-export const readDatasets: readonly RowFormat[] = ["sft", "dpo", "trl"];
-
 export const isWrittenDataset = (name: string): name is WrittenDataset =>
   writtenDatasets.some((format) => format === name);
-
-export const isReadDataset = (name: string): name is RowFormat => readDatasets.some((format) => format === name);

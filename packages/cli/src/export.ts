@@ -8,7 +8,7 @@ import type { CommandContext } from "./command-context.ts";
 import { isWrittenDataset, writtenDatasets } from "./dataset-formats.ts";
 import { type DatasetOptions, datasetOptionNames, exportDataset } from "./export-dataset.ts";
 import { withStore } from "./kept-threads.ts";
-import { formatNamed, lossLine } from "./message-formats.ts";
+import { lossLine, messageWriter } from "./message-formats.ts";
 import type { OptionValues } from "./options.ts";
 import { storedEntries } from "./stored-entries.ts";
 import { failureText, named, oneLine, printableJson } from "@colloquy/terminal";
@@ -110,7 +110,7 @@ const writerOf = (as: string): Writer => {
         .join(""),
       losses: [],
     });
-  const { write } = formatNamed("--as", as);
+  const write = messageWriter(as);
   return (threadId, stored) => {
     const { value, losses } = write(messagesIn(threadId, storedEntries(threadId, stored)));
     return { text: `${printableJson(value, 2)}\n`, losses };

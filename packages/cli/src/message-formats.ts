@@ -1,38 +1,33 @@
 import {
-  fromChatMessages,
-  fromModelMessages,
-  fromResponseItems,
-  fromUiMessages,
+  type Exported,
   type Loss,
   toChatMessages,
+  toLangChainMessages,
   toModelMessages,
   toResponseItems,
   toUiMessages,
 } from "@colloquy/interchange";
 import type { Message } from "@colloquy/machine";
-import { readDatasets, writtenDatasets } from "./dataset-formats.ts";
+import { writtenDatasets } from "./dataset-formats.ts";
 
-/** How messages are read and written that have the form of another library. */
-interface MessageFormat {
-  readonly read: (items: unknown, options: { readonly repair: boolean }) => ReturnType<typeof fromChatMessages>;
-  readonly write: (messages: readonly Message[]) => { readonly value: unknown; readonly losses: readonly Loss[] };
-}
+/** Writes messages in the form of another library. */
+type MessageWriter = (messages: readonly Message[]) => Exported<unknown>;
 
-/** The format that the value of an option names. @throws Error where it names none */
-export const formatNamed = (option: "--as" | "--from", name: string): MessageFormat => {
-  const format = Object.hasOwn(formats, name) ? formats[name] : undefined;
-  if (format !== undefined) return format;
-  const rows = option === "--as" ? writtenDatasets : readDatasets;
+/** The writer of the format that `--as` names. @throws Error for an unknown name */
+export const messageWriter = (name: string): MessageWriter => {
+  const writer = Object.hasOwn(writers, name) ? writers[name] : undefined;
+  if (writer !== undefined) return writer;
   throw new Error(
-    `${option} is "${name}"; it must be one of: ${["journal", ...Object.keys(formats), ...rows].join(", ")}`,
+    `--as is "${name}"; it must be one of: ${["journal", ...Object.keys(writers), ...writtenDatasets].join(", ")}`,
   );
 };
 
-const formats: Readonly<Record<string, MessageFormat>> = {
-  chat: { read: fromChatMessages, write: (messages) => toChatMessages(messages) },
-  responses: { read: fromResponseItems, write: (messages) => toResponseItems(messages) },
-  model: { read: fromModelMessages, write: (messages) => toModelMessages(messages) },
-  ui: { read: fromUiMessages, write: (messages) => toUiMessages(messages) },
+const writers: Readonly<Record<string, MessageWriter>> = {
+  chat: toChatMessages,
+  responses: toResponseItems,
+  model: toModelMessages,
+  ui: toUiMessages,
+  langchain: toLangChainMessages,
 };
 
 /** What was not carried over, in a line. */

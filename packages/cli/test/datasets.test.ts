@@ -146,13 +146,10 @@ describe("data sets", () => {
     [["export", "--as", "sft"], "export takes threads, or --all; none is named"],
     [
       ["export", "tea", "--as", "csv"],
-      "it must be one of: journal, chat, responses, model, ui, sft, dpo, trl, trl-messages",
+      "it must be one of: journal, chat, responses, model, ui, langchain, sft, dpo, trl, trl-messages",
     ],
-    [["import", "x", "--from", "sft", "--repair"], "--repair mends messages of another format, and sft is a data set"],
-    [
-      ["import", "x", "--from", "trl", "--thread", "a"],
-      "--thread names one thread, and each line of a data set is one",
-    ],
+    [["import", "x", "--from", "sft", "--repair"], "--repair cannot be used with the format sft"],
+    [["import", "x", "--from", "trl", "--thread", "a"], "--thread cannot be used with the format trl"],
   ])("%j is refused in words", async (args, reason) => {
     const { exitCode, error } = await run(...args, "--store", store);
     expect([exitCode, error]).toEqual([2, expect.stringContaining(reason)]);

@@ -73,15 +73,11 @@ describe.each(["kept.db", "kept/"])("threads in %s", (name) => {
     });
     const mended = await run(...args, "--from", "chat", "--repair");
     expect(mended).toMatchObject({ exitCode: 0, output: "torn\n", error: expect.stringMatching(/"c" of "look"/) });
-    const stray = await run(...args, "--repair");
-    expect(stray).toMatchObject({ exitCode: 2, error: expect.stringMatching(/--repair mends messages.*--from chat/) });
-  });
-
-  test("messages that are taken for a journal are refused with a hint", async () => {
-    const path = write("pretty.json", JSON.stringify([{ role: "user", content: "Hello" }], null, 2));
-    expect((await run("import", path, "--store", store)).error).toMatch(/line 1 is no JSON: .*--from chat\n$/);
-    const torn = write("torn.jsonl", '{"seq":0,\n');
-    expect((await run("import", torn, "--store", store)).error).toMatch(/line 1 is no JSON: [^-]*$/);
+    const stray = await run(...args, "--from", "journal", "--repair");
+    expect(stray).toMatchObject({
+      exitCode: 2,
+      error: expect.stringMatching(/--repair cannot be used with .*journal/),
+    });
   });
 
   test("all that are kept are listed, with what their first entry says of them", async () => {

@@ -40,7 +40,7 @@ const readMessage = (
   index: number,
   book: Notebook,
 ): Either.Either<ImportProblem, null> => {
-  const role = roles.get(type === "generic" ? (data.role ?? "") : type);
+  const role = roles.get(isGeneric(type) ? (data.role ?? "") : type);
   switch (role) {
     case "assistant":
       book.add(index, replyOf(data));
@@ -76,10 +76,13 @@ const roles: ReadonlyMap<string, ReadRole> = new Map<string, ReadRole>([
   ["tool", "tool"],
 ]);
 
+/** Python says "chat" where JavaScript says "generic". */
+const isGeneric = (type: string): boolean => type === "generic" || type === "chat";
+
 const described = (type: string, { role }: StoredData): string => {
   if (type === "function") return "the result of a function of the time before tools; give it as a tool message";
   if (type === "remove") return "no message: it removes another one; give the messages that are left";
-  return type === "generic"
+  return isGeneric(type)
     ? `a message of the role ${excerpt(role ?? null)}; give one of human, ai, system, developer`
     : `a message of the type ${excerpt(type)}; give one of human, ai, system, tool`;
 };

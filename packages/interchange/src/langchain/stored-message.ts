@@ -37,8 +37,27 @@ const data = z.looseObject({
   status: text,
 });
 
-/** A message that is read. */
-export const storedMessage = z.looseObject({ type: z.string(), data });
+/**
+ * A message that is read: as LangChain stores it, or in one of the two other forms in which it serialises messages. These
+ * are `{ lc: 1, id: […, "HumanMessage"], kwargs }` (`JSON.stringify` in JavaScript, `dumpd` in Python) and one flat object
+ * (`model_dump` in Python, and LangGraph's server).
+ */
+export const storedMessage = z.pipe(
+  z.transform((value: unknown) => (isJsonObject(value) ? asStored(value) : value)),
+  z.looseObject({ type: z.string(), data }),
+);
+
+const asStored = (message: JsonObject): unknown => {
+  const { lc, id, kwargs, ...flat } = message;
+  if (lc === 1 && Array.isArray(id) && isJsonObject(kwargs)) return flatAsStored(kwargs, String(id.at(-1)));
+  return "data" in flat || typeof flat["type"] !== "string" ? message : flatAsStored(message, flat["type"]);
+};
+
+/** `className` may be a type already. */
+const flatAsStored = ({ type: _, ...fields }: JsonObject, className: string) => ({
+  type: className.replace(/Message(?:Chunk)?$/, "").toLowerCase(),
+  data: fields,
+});
 
 /** The calls of a message as an export of ours writes them beside LangChain's, where these can't say all of it. */
 export const exactCalls = z.array(z.object({ id: z.string(), name: z.string(), arguments: z.string() }));

@@ -1,0 +1,53 @@
+import { describe, expect, test } from "vitest";
+import {
+  AIMessage,
+  AIMessageChunk,
+  ChatMessage,
+  HumanMessage,
+  mapChatMessagesToStoredMessages,
+  SystemMessage,
+  ToolMessage,
+} from "@langchain/core/messages";
+import { fromLangChainMessages } from "../../src/index.ts";
+
+const messages = [
+  new SystemMessage("Be brief."),
+  new HumanMessage({ content: "Oslo?", id: "h", name: "ada" }),
+  new AIMessage({ content: "", tool_calls: [{ id: "c", name: "weather", args: { city: "Oslo" } }] }),
+  new ToolMessage({ content: "rain", tool_call_id: "c", name: "weather", status: "success" }),
+  new AIMessageChunk("Rain."),
+  new ChatMessage("Thanks.", "user"),
+];
+const stored: readonly { readonly type: string; readonly data: object }[] = mapChatMessagesToStoredMessages(messages);
+
+/** What Python's `model_dump` and LangGraph's server write. */
+const flat = stored.map(({ type, data }) => ({
+  ...data,
+  type: { generic: "chat" }[type] ?? type,
+}));
+
+const pythonClasses = ["System", "Human", "AI", "Tool", "AI", "Chat"];
+const dumped = flat.map((kwargs, index) => ({
+  lc: 1,
+  type: "constructor",
+  id: ["langchain", "schema", "messages", `${pythonClasses[index]}Message`],
+  kwargs,
+}));
+
+describe("fromLangChainMessages", () => {
+  const read = (value: unknown) => fromLangChainMessages(JSON.parse(JSON.stringify(value)));
+
+  test.each([
+    ["JSON.stringify writes in JavaScript", messages],
+    ["dumpd writes in Python", dumped],
+    ["model_dump writes in Python", flat],
+  ])("reads messages as %s like stored messages", (_, serialised) => {
+    expect(read(stored)).toMatchObject({ _tag: "Right", right: { losses: [] } });
+    expect(read(serialised)).toEqual(read(stored));
+  });
+
+  test("names the type of a serialised message that is not part of a conversation", () => {
+    const removal = { lc: 1, type: "constructor", id: ["langchain", "messages", "RemoveMessage"], kwargs: { id: "h" } };
+    expect(read([removal])).toMatchObject({ left: { reason: expect.stringContaining("it removes another one") } });
+  });
+});
