@@ -29,7 +29,6 @@ test("a tool that is described in other words is found at the first call", () =>
 test("a reply that was changed in the log is named with its step and its words", () => {
   const changed: unknown = JSON.parse(JSON.stringify(log).replace("At 18:05.", "At noon."));
   const problem = fromChatExchanges(changed);
-  expect("left" in problem && problem.left.reason).toMatch(
-    /^item 2: message 4 .*At 18:05\..* item 1 was .*At noon\./,
-  );
+  const reason = "left" in problem ? problem.left.reason : "";
+  expect(reason).toMatch(/^item 2: message 4 .*At 18:05\..* item 1 was .*At noon\./);
 });
