@@ -38,11 +38,11 @@ export const reportOfCorruptions = async (folder: string, seed: number, each: nu
       const reason = corruption.unknowable?.(raw.record) ?? null;
       const isPassed = !(await isNoticed(folder, raw, damaged));
       if (reason !== null) {
-        if (isPassed) unknowable.push({ id: `${id}, in ${String(raw.record["id"])}`, words: reason });
+        if (isPassed) unknowable.push({ id: `${id}, in ${JSON.stringify(raw.record["id"])}`, words: reason });
         continue;
       }
       made++;
-      if (isPassed) failures.push({ id, words: `it passed unnoticed in ${String(raw.record["id"])}` });
+      if (isPassed) failures.push({ id, words: `it passed unnoticed in ${JSON.stringify(raw.record["id"])}` });
     }
     if (tried === 0) unused.push(`no record to damage: ${id}`);
   }
@@ -127,4 +127,4 @@ const keysOf = ({ record, kind }: Pick<Raw, "record" | "kind">): readonly string
 };
 
 const keyOf = (record: JsonObject, { cassette, index }: JsonObject): string =>
-  `${String(record["source"])}|${String(cassette)}|${String(index)}`;
+  JSON.stringify([record["source"], cassette, index]);

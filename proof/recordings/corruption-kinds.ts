@@ -24,7 +24,7 @@ const sentenceIsFree = (record: JsonObject): string | null =>
     : null;
 
 const isAzure = ({ host }: JsonObject): string | null =>
-  String(host).endsWith(".azure.com") ? "Azure sends a code, a type or both" : null;
+  typeof host === "string" && host.endsWith(".azure.com") ? "Azure sends a code, a type or both" : null;
 
 const namesItsStatus = (record: JsonObject): string | null =>
   /"(code|status)": ?"?[45]\d\d/.test(JSON.stringify(record["response"]))
@@ -40,8 +40,8 @@ const hasOtherItems = (record: JsonObject): string | null =>
     ? "of an item that is neither a message nor a call only its kind and id are recorded"
     : null;
 
-const breaksOff = (record: JsonObject): string | null =>
-  (record["tags"] as readonly string[]).includes("no-finish") ? "it is recorded as broken off" : null;
+const breaksOff = ({ tags }: JsonObject): string | null =>
+  Array.isArray(tags) && tags.includes("no-finish") ? "it is recorded as broken off" : null;
 
 /** All kinds of damage. */
 export const corruptions: readonly Corruption[] = [
@@ -190,7 +190,8 @@ export const corruptions: readonly Corruption[] = [
       dropped,
       { unknowable: isLaterCall },
     ],
-    ["a parameter is added", /^\/request\/body$/, (body) => ({ ...Object(body), seed: 7 })],
+    // The body of a request is an object.
+    ["a parameter is added", /^\/request\/body$/, (body) => ({ ...(body as JsonObject), seed: 7 })],
     [
       "a tool is changed",
       /^\/request\/body\/tools\/\d+\/.*(name|description|type)$/,

@@ -13,19 +13,19 @@ export const exchangeProblem = ({ request, response }: RecordedExchange): string
     sse === undefined ? objectOf(body) : objectOf(events.findLast((event) => "response" in event)?.["response"]);
   if (answer === null) return null;
   if (status >= 400 && "output" in answer) return `status ${status} goes with an error, and the body is a response`;
-  if (["completed", "complete"].includes(String(answer["status"])) && (answer["error"] ?? null) !== null)
+  if ((answer["status"] === "completed" || answer["status"] === "complete") && (answer["error"] ?? null) !== null)
     return "the response is completed, and has an error";
   const failure = events.find(({ type, error }) => type === "error" || (error ?? null) !== null);
   if (failure !== undefined && answer["status"] === "completed")
     return "the stream carries an error, and its response is completed";
   const gap = events.findIndex(({ sequence_number: number }, place) => number !== undefined && number !== place);
   if (gap >= 0) return `event ${gap} of the stream has the number ${glimpse(events[gap]?.["sequence_number"])}`;
-  if (events.length > 0 && !endings.has(String(events.at(-1)?.["type"])))
+  if (events.length > 0 && !endings.has(events.at(-1)?.["type"]))
     return `the stream ends with ${glimpse(events.at(-1)?.["type"])}`;
   return echoProblem(request.body, answer);
 };
 
-const endings: ReadonlySet<string> = new Set([
+const endings: ReadonlySet<Json | undefined> = new Set([
   "response.completed",
   "response.incomplete",
   "response.failed",

@@ -128,8 +128,7 @@ const answer = (drive: Drive, call: CallTool | undefined, { content }: SeedResul
     : send(drive, { type: "tool.completed", effectId: call.id, content });
 
 const send = (drive: Drive, untimed: Untimed<Event>): string | null => {
-  // The members of the union lack `at` and nothing else.
-  const step = transition(drive.machine, drive.state, { ...untimed, at: drive.at } as Event);
+  const step = transition(drive.machine, drive.state, { ...untimed, at: drive.at });
   if (!step.handled) return step.refusal.reason;
   drive.state = step.state;
   drive.entries.push(step.entry);
