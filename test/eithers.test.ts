@@ -54,6 +54,7 @@ const eithers = {
   foldVisiting: true,
   forkOf: true,
   fromChatMessage: true,
+  fromChatExchanges: true,
   fromChatMessages: true,
   fromLangChainMessages: true,
   fromModelMessages: true,
@@ -71,6 +72,7 @@ const eithers = {
   replyFromModelMessages: true,
   replyFromResponseItems: true,
   stateAt: true,
+  toJournal: true,
 } as const satisfies Record<Names, true>;
 
 test.each(Object.keys(eithers))("docs/conversation.md says what the Either of %s is", (name) => {

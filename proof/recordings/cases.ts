@@ -5,6 +5,7 @@ import {
   isStrict,
   noFigures,
   type RecordedCase,
+  type RecordedChatCase,
   replayCase,
 } from "@colloquy/runtime-test/recordings";
 import { count, type Finding, figuresLine, type Report, sumOfFigures } from "./report.ts";
@@ -22,7 +23,11 @@ export const replayCases = ({ records, common }: CaseFile): readonly ReplayedCas
 /** A machine that throws has failed that case, and no other. */
 const replayed = (recorded: RecordedCase, common: CaseFile["common"]): CaseReplay => {
   try {
-    return replayCase(recorded, { common });
+    const replay = replayCase(recorded, { common });
+    const words = recorded.api === "responses" ? null : (reasonProblem(recorded) ?? endProblem(recorded));
+    return words === null || replay.outcome !== "passed"
+      ? replay
+      : { ...replay, outcome: "failed", difference: { step: null, words } };
   } catch (thrown) {
     const words = `the replay threw ${thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)}`;
     return {
@@ -35,6 +40,33 @@ const replayed = (recorded: RecordedCase, common: CaseFile["common"]): CaseRepla
       notes: [],
     };
   }
+};
+
+/** Returns how the finish reasons of a case contradict its replies and its tags; null if they do not. */
+const reasonProblem = ({ steps, tags }: RecordedChatCase): string | null => {
+  const replies = steps.flatMap((step) =>
+    step.type === "llm"
+      ? [{ reason: step.finish_reason ?? null, calls: Array.isArray(step.message["tool_calls"]) }]
+      : [],
+  );
+  for (const [tag, has] of [
+    ["length", replies.some(({ reason }) => reason === "length")],
+    ["stop+tools", replies.some(({ reason, calls }) => calls && reason === "stop")],
+  ] as const)
+    if (tags.includes(tag) !== has) return `its finish reasons and its tags say otherwise about "${tag}"`;
+  const k = replies.findIndex(
+    ({ reason, calls }) => (reason === "tool_calls" && !calls) || (reason === "content_filter" && calls),
+  );
+  return k < 0
+    ? null
+    : `model call ${k} ended with "${replies[k]?.reason}" and ${replies[k]?.calls === true ? "calls" : "without calls"}`;
+};
+
+const endProblem = ({ steps, end }: RecordedChatCase): string | null => {
+  const last = steps.at(-1)?.type;
+  return end === undefined || last === undefined || last === "message" || end.startsWith(`after_${last}`)
+    ? null
+    : `it ends with a step "${last}", and says "${end}"`;
 };
 
 /** What became of the cases of a file, counted at the machine, and by tag. */

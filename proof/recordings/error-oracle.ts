@@ -23,7 +23,9 @@ export const readError = ({ host, response }: RecordedError): ErrorReading => {
   const contradiction =
     bodyProblem(response, error, message) ??
     (error === null ? null : (hostProblem(host ?? "", response, error) ?? codeProblem(status, error))) ??
-    (meaning === null ? silenceProblem(host ?? "", status, message) : meaningProblem(status, meaning, message));
+    (meaning === null
+      ? silenceProblem(host ?? "", status, message)
+      : meaningProblem(host ?? "", status, meaning, message));
   // Only an error status has headers that speak of another attempt.
   const speaks = status >= 400;
   const verdicts = verdictsOf(status, error, meaning, message, speaks ? adviceOf(response) : null);
@@ -123,7 +125,7 @@ const errorIn = ({ body, sse }: ExchangeResponse): Json | null => {
   if (sse !== undefined) return errorInEvents(sse);
   // JSON that is a list is one of JSON.
   const value = Array.isArray(body) ? (body as readonly Json[])[0] : body;
-  if (value === undefined || value === null) return null;
+  if (value === undefined || value === null || value === "") return null;
   return memberOf(value, "error") ?? value;
 };
 
@@ -179,9 +181,12 @@ const bodyProblem = (response: ExchangeResponse, error: Json | null, message: st
   if (status >= 100 && status < 400 && error === null)
     return `status ${status} is none of an error, and there is none in the body`;
   if (status >= 600 || status < 100) return `there is no status ${status}`;
+  const after = headerOf(response, "retry-after");
+  if (status >= 400 && after !== null && waitOf(response) === null)
+    return `retry-after is ${JSON.stringify(after)}, which is not a time`;
   if (sse !== undefined || error === null) return null;
   if (typeof body === "string")
-    return body !== "" && /json/i.test(headerOf(response, "content-type") ?? "")
+    return /json/i.test(headerOf(response, "content-type") ?? "")
       ? "its header announces JSON, and its body is none"
       : null;
   return message === "" ? "its body has no message" : null;
@@ -193,9 +198,10 @@ const hostProblem = (host: string, { status, body }: ExchangeResponse, error: Js
     status < 400 &&
     /(^|\.)(api\.openai|azure)\.com$/.test(host) &&
     isObject(body ?? null) &&
-    Object.keys(body ?? {}).join() === "error"
+    Object.keys(body ?? {}).join() === "error" &&
+    statusIn(error) === undefined
   )
-    return `${host} does not answer with status ${status} and an error alone`;
+    return `${host} does not answer with status ${status} and an error alone that names no status`;
   const code = memberOf(error, "code");
   const type = memberOf(error, "type");
   if (/(^|\.)api\.openai\.com$/.test(host)) {
@@ -210,16 +216,22 @@ const hostProblem = (host: string, { status, body }: ExchangeResponse, error: Js
   return null;
 };
 
-/** OpenAI says why a client is refused, has to wait, or gets no answer. */
+/** OpenAI says why a client is refused, has to wait, or gets no answer; a gateway before it may say nothing at all. */
 const silenceProblem = (host: string, status: number, message: string): string | null => {
   const [, expected] = reasons.find(([isIt]) => isIt(status)) ?? [];
-  return expected === undefined || !/(^|\.)api\.openai\.com$/.test(host) || expected.test(message)
+  return message === "" || expected === undefined || !/(^|\.)api\.openai\.com$/.test(host) || expected.test(message)
     ? null
     : `nothing in its body is about status ${status}`;
 };
 
 const reasons: readonly (readonly [(status: number) => boolean, RegExp])[] = [
   [(status) => status === 401, /key|auth|token|credential|organization|project|header/i],
+  [(status) => status === 403, /permission|access|allowed|country|region|territory|organization|project|verif|forbid/i],
+  [(status) => status === 404, /exist|found|url|model|endpoint|deploy|no such|deprecat/i],
+  [
+    (status) => [408, 409, 413, 415].includes(status),
+    /time|conflict|lock|large|size|limit|media|content-type|content type/i,
+  ],
   [(status) => status === 429, /rate|quota|limit|capacity|too many|overload|requests/i],
   [(status) => status >= 500, /server|overload|internal|time|gateway|unavailable|occurred|try again|connect/i],
 ];
@@ -231,7 +243,14 @@ const codeProblem = (status: number, error: Json): string | null => {
     : `its status is ${status}, and its body says ${own}`;
 };
 
-const meaningProblem = (status: number, { word, statuses, unless }: Meaning, message: string): string | null => {
+const meaningProblem = (
+  host: string,
+  status: number,
+  { word, statuses, unless, about }: Meaning,
+  message: string,
+): string | null => {
+  if (about !== undefined && message !== "" && /(^|\.)(api\.openai|azure)\.com$/.test(host) && !about.test(message))
+    return `its message is not about ${JSON.stringify(word)}`;
   if (status < 400 || statuses(status)) return null;
   return unless?.(status, message) === true ? null : `status ${status} does not go with ${JSON.stringify(word)}`;
 };

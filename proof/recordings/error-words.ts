@@ -15,6 +15,8 @@ export interface Meaning {
   readonly yields?: true;
   /** The statuses that it comes with. */
   readonly statuses: (status: number) => boolean;
+  /** A word of the sentences that OpenAI and Azure send with it. */
+  readonly about?: RegExp;
   /** Where it may come with another one all the same. */
   readonly unless?: (status: number, message: string) => boolean;
 }
@@ -44,6 +46,7 @@ const isOneOf =
 const meanings: readonly (Omit<Meaning, "word"> & { readonly known: ReadonlySet<string> })[] = [
   {
     known: setOf("context_length_exceeded context_window_exceeded model_context_window_exceeded prompt_too_long"),
+    about: /context|length|long|token|window/i,
     verdict: { kind: "context_length", retryable: false },
     statuses: isOneOf(400, 413, 422),
   },
@@ -51,6 +54,7 @@ const meanings: readonly (Omit<Meaning, "word"> & { readonly known: ReadonlySet<
     known: setOf(
       "content_filter content_policy_violation ResponsibleAIPolicyViolation moderation_blocked PROHIBITED_CONTENT image_content_policy_violation",
     ),
+    about: /filter|polic|safety|moderat|content|flagged|block/i,
     verdict: { kind: "content_filter", retryable: false },
     statuses: isOfClient,
   },
@@ -58,6 +62,7 @@ const meanings: readonly (Omit<Meaning, "word"> & { readonly known: ReadonlySet<
     known: setOf(
       "insufficient_quota insufficient_balance insufficient_credits insufficient_funds billing_hard_limit_reached billing_not_active billing_error",
     ),
+    about: /quota|billing|balance|credit|fund|account/i,
     verdict: { kind: "rate_limit", retryable: false },
     statuses: isOneOf(400, 402, 403, 429),
   },
@@ -65,6 +70,7 @@ const meanings: readonly (Omit<Meaning, "word"> & { readonly known: ReadonlySet<
     known: setOf(
       "rate_limit_exceeded rate_limit_error RateLimitReached RateLimitError rate_limited too_many_requests tokens requests RESOURCE_EXHAUSTED",
     ),
+    about: /rate|limit|quota|too many|requests|large|capacity/i,
     verdict: { kind: "rate_limit", retryable: true },
     statuses: isOneOf(429),
   },
@@ -96,17 +102,21 @@ const meanings: readonly (Omit<Meaning, "word"> & { readonly known: ReadonlySet<
     known: setOf(
       "invalid_api_key invalid_authentication authentication_error AuthenticationError permission_error permission_denied PermissionDenied PERMISSION_DENIED UNAUTHENTICATED unauthorized AccessDenied account_deactivated request_forbidden unsupported_country_region_territory invalid_organization",
     ),
+    about:
+      /key|auth|token|credential|permission|access|organization|project|account|country|region|territory|denied|header|forbid/i,
     verdict: { kind: "auth", retryable: false },
     statuses: isOneOf(401, 403),
   },
   {
     known: setOf("DeploymentNotFound not_found not_found_error NotFoundError NOT_FOUND unknown_url"),
+    about: /deploy|exist|found|url|resource|no such/i,
     verdict: { kind: "bad_request", retryable: false },
     yields: true,
     statuses: isOneOf(404),
   },
   {
     known: setOf("model_not_found"),
+    about: /model|engine/i,
     verdict: { kind: "bad_request", retryable: false },
     yields: true,
     statuses: isOneOf(400, 403, 404),
@@ -115,6 +125,8 @@ const meanings: readonly (Omit<Meaning, "word"> & { readonly known: ReadonlySet<
     known: setOf(
       "INVALID_ARGUMENT FAILED_PRECONDITION invalid_value invalid_type missing_required_parameter unknown_parameter unsupported_parameter unsupported_value unsupported_file invalid_image invalid_image_url string_above_max_length array_above_max_length integer_above_max_value invalid_function_parameters invalid_json_schema",
     ),
+    about:
+      /invalid|missing|unsupported|support|unknown|must|expected|should|only|cannot|can't|could not|fail|unable|requir|allow|too |not /i,
     verdict: { kind: "bad_request", retryable: false },
     yields: true,
     statuses: isOneOf(400, 413, 415, 422),

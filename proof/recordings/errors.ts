@@ -2,36 +2,32 @@ import type { LlmOutcome } from "@colloquy/host";
 import type { CallLlm } from "@colloquy/machine";
 import type { RecordedError } from "@colloquy/runtime-test/recordings";
 import { type ErrorReading, readError } from "./error-oracle.ts";
-import { type CaseTable, knownCase, knownCases } from "./error-cases.ts";
 import type { Verdict } from "./error-words.ts";
 import { play } from "./playback.ts";
 import { count, type Finding, type Report } from "./report.ts";
 
 /**
  * Gets each recorded error as the answer to a model call, and compares the failure that it becomes with what the error
- * means: by a table of known cases, else by rules. A response whose parts contradict each other, or that is another than
- * its case had, is a failure too: it can't be what was recorded.
+ * means by the rules of its source. A response whose parts contradict each other is a failure, too: it cannot be what was
+ * recorded.
  */
-export const reportOfErrors = async (
-  file: string,
-  errors: readonly RecordedError[],
-  table: CaseTable = knownCases,
-): Promise<Report> => {
+export const reportOfErrors = async (file: string, errors: readonly RecordedError[]): Promise<Report> => {
   const outcomes = await play(errors.map(({ response }) => ({ call: anyCall, response })));
   const failures: Finding[] = [];
   const seen = new Map<string, number>();
   const rests = new Map<string, number>();
   for (const [index, error] of errors.entries()) {
     const outcome = outcomes[index]?.outcome;
-    const judged = judge(error, table);
+    const judged = readError(error);
     const words =
-      judged.problem ?? (outcome === undefined ? "nothing came" : differenceOf(outcome, judged, error.response.status));
+      judged.contradiction ??
+      (outcome === undefined ? "nothing came" : differenceOf(outcome, judged, error.response.status));
     if (words !== null) failures.push({ id: error.id, words });
     increment(
       seen,
       `${error.response.status} ${outcome?.type === "failed" ? inWords(outcome.failure) : "was taken for an answer"}`,
     );
-    increment(rests, judged.by);
+    increment(rests, `its ${judged.by}`);
   }
   const by = [...rests].map(([rest, times]) => `by ${rest}: ${count(times)}`).toSorted();
   return {
@@ -43,25 +39,8 @@ export const reportOfErrors = async (
   };
 };
 
-interface Judged {
-  readonly problem: string | null;
-  /** Any of them will do; null where any failure will. */
-  readonly verdicts: readonly Verdict[] | null;
-  readonly wait: ErrorReading["wait"];
-  /** What the expectation rests on. */
-  readonly by: string;
-}
-
-const judge = (error: RecordedError, table: CaseTable): Judged => {
-  const { contradiction, verdicts, wait, by } = readError(error);
-  const known = knownCase(error, table);
-  if (known === null) return { problem: contradiction, verdicts, wait, by: `its ${by}` };
-  const problem = known.isAsRecorded ? null : "it is not the response that this case had when it was recorded";
-  return { problem: problem ?? contradiction, verdicts: [known.verdict], wait, by: "case" };
-};
-
 /** What is wrong with what an error became; null for nothing. */
-const differenceOf = (outcome: LlmOutcome, { verdicts, wait }: Judged, status: number): string | null => {
+const differenceOf = (outcome: LlmOutcome, { verdicts, wait }: ErrorReading, status: number): string | null => {
   if (outcome.type === "completed") return `status ${status} was taken for an answer`;
   const { failure } = outcome;
   if (failure.message.trim() === "") return "the failure has no message";

@@ -1,49 +1,16 @@
 // Replays every recording of a folder: conversations through the machine, streams through the decoder, errors and
 // requests through the official SDK against a server on this machine. Exits with 1 when anything differs,
 // or when there was nothing to replay.
-import { readRecordings, type RecordingFolder } from "@colloquy/runtime-test/recordings";
+// With --corrupt, damages the records first, and exits with 1 when damage passes that could be noticed.
+import { readRecordings } from "@colloquy/runtime-test/recordings";
 
 import { runCommand } from "../kit/command.ts";
+import { seed, whole } from "../kit/options.ts";
 import { recordingsFolder } from "../kit/recordings.ts";
 import { stopwatch } from "../kit/report.ts";
-import { replayCases, reportOfCases } from "./cases.ts";
-import { reportOfErrors } from "./errors.ts";
-import { reportOfJournals } from "./journals.ts";
+import { reportOfCorruptions } from "./corrupt.ts";
 import { count, printed, type Report } from "./report.ts";
-import { reportOfRequests } from "./requests.ts";
-import { reportOfResponseExchanges } from "./response-exchanges.ts";
-import { reportOfStreams } from "./streams.ts";
-
-async function* reportsOf(recordings: RecordingFolder): AsyncGenerator<Report> {
-  const replayed = recordings.cases.map((file) => ({ file: file.file, cases: replayCases(file) }));
-  for (const { file, cases } of replayed) yield reportOfCases(file, cases);
-  for (const { file, records } of recordings.streams) yield await settled(file, reportOfStreams(file, records));
-  for (const { file, records } of recordings.errors) yield await settled(file, reportOfErrors(file, records));
-  const exchanges = recordings.exchanges.flatMap(({ records }) => records);
-  if (exchanges.length > 0) {
-    const cases = replayed.flatMap((each) => each.cases);
-    yield await settled("request bodies", reportOfRequests(exchanges, cases));
-    const responses = exchanges.filter(({ request }) => request.body["input"] !== undefined);
-    if (responses.length > 0) yield await settled("exchanges", reportOfResponseExchanges(responses, cases));
-  }
-  if (recordings.journals.length > 0) yield reportOfJournals(recordings.journals);
-  if (recordings.unreadable.length > 0) {
-    yield {
-      title: "lines that can't be read",
-      lines: [],
-      passed: 0,
-      failures: recordings.unreadable.map(({ file, line, problem }) => ({ id: `${file}:${line}`, words: problem })),
-      inexpressible: [],
-    };
-  }
-}
-
-/** What breaks off is a failure of its own, and the rest is still replayed. */
-const settled = (title: string, report: Promise<Report>): Promise<Report> =>
-  report.catch((thrown: unknown) => {
-    const words = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
-    return { title, lines: [], passed: 0, failures: [{ id: title, words }], inexpressible: [] };
-  });
+import { reportsOf } from "./reports.ts";
 
 const summarise = (reports: readonly Report[], seconds: string): void => {
   const passed = reports.reduce((sum, report) => sum + report.passed, 0);
@@ -59,9 +26,18 @@ const summarise = (reports: readonly Report[], seconds: string): void => {
 
 await runCommand({
   name: "recordings",
-  options: { folder: recordingsFolder },
-  run: async ({ folder }) => {
+  options: {
+    folder: recordingsFolder,
+    corrupt: whole(null, "damage N records in each way, and see that each damage is noticed"),
+    seed: seed("of --corrupt: what the records and the damage are drawn from"),
+  },
+  run: async ({ folder, corrupt, seed: drawn }) => {
     const seconds = stopwatch();
+    if (corrupt !== null) {
+      const report = await reportOfCorruptions(folder, drawn, corrupt);
+      console.log(`${printed(report)}\n`);
+      return summarise([report], seconds());
+    }
     const recordings = await readRecordings(folder);
     const reports: Report[] = [];
     for await (const report of reportsOf(recordings)) {

@@ -1,24 +1,20 @@
 import type { LlmOutcome } from "@colloquy/host";
-import { messageFromReply } from "@colloquy/machine";
+import { type Json, type JsonObject, messageFromReply } from "@colloquy/machine";
 import {
   canonicalOf,
   canonicalOfMessage,
-  type ExchangeResponse,
   firstDifference,
+  type RecordedExchange,
   type RecordedReply,
 } from "@colloquy/runtime-test/recordings";
 
 /** What is wrong with how a recorded response was read, compared with the reply that the recording has; null for nothing. */
-export const replyDifference = (
-  outcome: LlmOutcome,
-  recorded: RecordedReply | null,
-  response: ExchangeResponse,
-): string | null => {
+export const replyDifference = (outcome: LlmOutcome, recorded: RecordedReply | null): string | null => {
   if (recorded === null) return null;
   const reason = recorded.finish_reason ?? null;
   if (outcome.type === "failed") {
-    // A reply without a reason for its end, or with an error in it, is no whole one, whatever the client made of it.
-    return !reason || carriesError(response) ? null : `the response was read as a failure: ${outcome.failure.message}`;
+    // A reply without a reason for its end is not a whole one, whatever the client made of it.
+    return !reason || reason === "error" ? null : `the response was read as a failure: ${outcome.failure.message}`;
   }
   const came = canonicalOfMessage(messageFromReply("reply", "reply", outcome.reply));
   const different = firstDifference([came], [canonicalOf({ ...recorded.message, role: "assistant" })]);
@@ -29,8 +25,38 @@ export const replyDifference = (
   return usageDifference(outcome, recorded);
 };
 
-const carriesError = ({ body, sse }: ExchangeResponse): boolean =>
-  /"error"\s*:\s*[{"]/.test(sse ?? JSON.stringify(body ?? null));
+/** Returns why a response cannot be what its server sent, judged by its request and by itself; null if it can. */
+export const responseProblem = ({ host, request, response }: RecordedExchange): string | null => {
+  const { status, body } = response;
+  if (status >= 400 && body !== undefined && isObject(body) && !("error" in body))
+    return `status ${status} goes with an error, and the body has none`;
+  if (body !== undefined && isObject(body) && isObject(body["error"] ?? null) && lengthOf(body["choices"]) > 0)
+    return "the response has an error and choices";
+  return modelProblem({ host, request, response });
+};
+
+/** Returns how the model that answered is not the one that was asked; null if it is, or if the server's names do not show it. */
+export const modelProblem = ({
+  host,
+  request,
+  response: { body, sse },
+}: Pick<RecordedExchange, "host" | "request" | "response">): string | null => {
+  const asked = request.body["model"];
+  const answered = body !== undefined && isObject(body) ? body["model"] : /"model": ?"([^"]*)"/.exec(sse ?? "")?.[1];
+  // These answer with the dated version of the model that was asked for.
+  return /(^|\.)api\.(openai\.com|x\.ai)$/.test(host ?? "") &&
+    typeof asked === "string" &&
+    typeof answered === "string" &&
+    !/-(latest|preview)$/.test(asked) &&
+    !answered.startsWith(asked)
+    ? `the request asks ${asked}, and ${answered} answered`
+    : null;
+};
+
+const lengthOf = (value: Json | undefined): number => (Array.isArray(value) ? value.length : 0);
+
+const isObject = (value: Json): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const usageDifference = (
   outcome: Extract<LlmOutcome, { type: "completed" }>,

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import {
   type CallLlm,
@@ -10,21 +11,22 @@ import {
 } from "@colloquy/machine";
 import { fromChatMessage } from "@colloquy/interchange";
 import {
+  canonicalJson,
   canonicalOf,
   type CanonicalMessage,
   firstDifference,
-  isStrict,
   protocolProblemOf,
-  type RecordedCase,
+  type RecordedChatCase,
   type RecordedExchange,
   recordingMachine,
+  type RecordedExpectation,
   type RecordedReply,
   sha256OfMessages,
 } from "@colloquy/runtime-test/recordings";
 import * as Either from "fp-ts/lib/Either.js";
 import type { ReplayedCase } from "./cases.ts";
 import { play, type Played } from "./playback.ts";
-import { replyDifference } from "./replies.ts";
+import { replyDifference, responseProblem } from "./replies.ts";
 import { count, type Finding, type Report } from "./report.ts";
 
 /**
@@ -49,12 +51,15 @@ export const reportOfRequests = async (
   });
   const requests = [...fromCases, ...alone];
   const outcomes = await play(requests.map(({ played }) => played));
-  const failures = requests.flatMap(({ id, exchange, reply }, index) => {
+  const failures = requests.flatMap(({ id, exchange, reply, expected }, index) => {
     const came = outcomes[index];
     const words =
       came === undefined
         ? "nothing came"
-        : (bodyDifference(came.body, exchange.request.body) ?? replyDifference(came.outcome, reply, exchange.response));
+        : (changedMessages(exchange, expected) ??
+          bodyDifference(came.body, exchange.request.body, isRewritten(exchange, expected)) ??
+          responseProblem(exchange) ??
+          replyDifference(came.outcome, reply));
     return words === null ? [] : [{ id, words }];
   });
   return {
@@ -74,7 +79,22 @@ interface Request {
   readonly played: Played;
   /** The recorded reply to compare with; null for an exchange that belongs to no case. */
   readonly reply: RecordedReply | null;
+  /** What the case expects that the call was sent; null for an exchange that belongs to no case. */
+  readonly expected: RecordedExpectation["calls"][number] | null;
 }
+
+/** Some clients rewrote a prompt's older messages for a later call. The hash of the request then attests what was sent. */
+const isRewritten = ({ request }: RecordedExchange, expected: Request["expected"]): boolean =>
+  expected?.wire_sha256 !== undefined &&
+  sha256OfMessages(messagesIn(request.body).map(canonicalOf)) !== expected.sha256;
+
+const changedMessages = ({ request }: RecordedExchange, expected: Request["expected"]): string | null => {
+  if (expected?.wire_sha256 === undefined) return null;
+  const messages = canonicalJson(messagesIn(request.body));
+  return createHash("sha256").update(messages, "utf8").digest("hex") === expected.wire_sha256
+    ? null
+    : "the messages of the request do not have the hash of its case: they were changed after the recording, or the hash was";
+};
 
 const requestsOf = (
   { recorded, replay }: ReplayedCase,
@@ -86,19 +106,43 @@ const requestsOf = (
     .flatMap((step, k) => {
       const exchange = step.exchange === undefined ? undefined : known.get(keyOf(recorded.source ?? "", step.exchange));
       const call = replay.calls[k];
-      return exchange === undefined ||
-        call === undefined ||
-        !isChat(exchange) ||
-        hasRewrittenPrompt(exchange, recorded, k)
+      return exchange === undefined || call === undefined || !isChat(exchange)
         ? []
-        : [{ id: `${recorded.id}, model call ${k}`, exchange, played: playedOf(call, exchange), reply: step }];
+        : [
+            {
+              id: `${recorded.id}, model call ${k}`,
+              exchange,
+              played: { call: { ...call, model: askedWith(recorded, step, k, exchange) }, response: exchange.response },
+              reply: step,
+              expected: recorded.expect.calls[k] ?? null,
+            },
+          ];
     });
 };
 
-/** Some clients rewrote a prompt's older messages for a later call. What was sent then differs from the steps of the case. */
-const hasRewrittenPrompt = (exchange: RecordedExchange, recorded: RecordedCase, k: number): boolean =>
-  !isStrict(recorded) &&
-  sha256OfMessages(messagesIn(exchange.request.body).map(canonicalOf)) !== recorded.expect.calls[k]?.sha256;
+/**
+ * Returns the model parameters that a case says its k-th call had. A case has those of its first call; if it is tagged
+ * `params-change`, a later call may offer or choose other tools.
+ */
+const askedWith = (
+  { model, params, tools, tags }: RecordedChatCase,
+  { stream }: RecordedReply,
+  k: number,
+  { request: { body } }: RecordedExchange,
+): JsonObject => {
+  const later = k > 0 && tags.includes("params-change");
+  const offered = later ? body["tools"] : tools;
+  const choice = later ? body["tool_choice"] : params?.["tool_choice"];
+  const { tool_choice: _, ...others } = params ?? {};
+  return {
+    model: model ?? null,
+    ...others,
+    ...(choice === undefined ? {} : { tool_choice: choice }),
+    ...(Array.isArray(offered) && offered.length > 0 ? { tools: offered } : {}),
+    // A request that is not streamed may say so or not.
+    ...(stream === true ? { stream: true } : body["stream"] === false ? { stream: false } : {}),
+  };
+};
 
 /** The request of a thread that is seeded with the recorded messages, and is asked with an empty input. */
 const seededRequest = (exchange: RecordedExchange): Either.Either<string, Request> => {
@@ -116,7 +160,7 @@ const seededRequest = (exchange: RecordedExchange): Either.Either<string, Reques
   const asked = transition(machine, state, { type: "ask.received", at: 1, askId: "ask", input: [] });
   const call = outstanding(asked.state).find((effect) => effect.type === "callLlm");
   if (call === undefined) return Either.left("the thread did not call a model");
-  return Either.right({ id: exchange.id, exchange, played: playedOf(call, exchange), reply: null });
+  return Either.right({ id: exchange.id, exchange, played: playedOf(call, exchange), reply: null, expected: null });
 };
 
 const playedOf = (call: CallLlm, { request, response }: RecordedExchange): Played => {
@@ -125,13 +169,13 @@ const playedOf = (call: CallLlm, { request, response }: RecordedExchange): Playe
 };
 
 /** The first difference between two request bodies: messages are compared in canonical form, all other fields exactly. */
-const bodyDifference = (came: Json | undefined, recorded: JsonObject): string | null => {
+const bodyDifference = (came: Json | undefined, recorded: JsonObject, isRewritten: boolean): string | null => {
   if (typeof came !== "object" || came === null || Array.isArray(came)) return "no JSON object arrived";
   // JSON that is no list and no scalar is an object.
   const body = came as JsonObject;
   const expected = messagesIn(recorded).map(canonicalOf);
   const different = firstDifference(withIdsOf(expected, messagesIn(body).map(canonicalOf)), expected);
-  if (different !== null) return different;
+  if (different !== null && !isRewritten) return different;
   const field = [...new Set([...Object.keys(body), ...Object.keys(recorded)])].find(
     (key) => key !== "messages" && !isDeepStrictEqual(body[key], recorded[key]),
   );

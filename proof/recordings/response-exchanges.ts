@@ -8,10 +8,14 @@ import {
   canonicalItemOf,
   type RecordedExchange,
   type RecordedOutput,
+  type RecordedResponsesCase,
   sameItem,
+  sha256OfItems,
 } from "@colloquy/runtime-test/recordings";
 import * as Either from "fp-ts/lib/Either.js";
 import type { ReplayedCase } from "./cases.ts";
+import { exchangeProblem, glimpse } from "./response-rules.ts";
+import { modelProblem } from "./replies.ts";
 import { count, type Finding, type Report } from "./report.ts";
 import { pieces, pieceSizes } from "./streams.ts";
 
@@ -24,7 +28,7 @@ export const reportOfResponseExchanges = async (
   exchanges: readonly RecordedExchange[],
   replayed: readonly ReplayedCase[],
 ): Promise<Report> => {
-  const recorded = outputsOf(replayed);
+  const recorded = callsOf(replayed);
   const failures: Finding[] = [];
   const inexpressible: Finding[] = [];
   let requests = 0;
@@ -33,10 +37,14 @@ export const reportOfResponseExchanges = async (
     const written = writtenInput(exchange.request.body);
     if (Either.isLeft(written)) inexpressible.push({ id: exchange.id, words: `its request: ${written.left}` });
     else requests++;
-    const output = recorded.get(keyOf(exchange.source, exchange));
-    if (output !== undefined) inCases++;
+    const call = recorded.get(keyOf(exchange.source, exchange));
+    if (call !== undefined) inCases++;
     const words =
-      (Either.isRight(written) ? written.right : null) ?? (await answerDifference(exchange, output ?? null));
+      (Either.isRight(written) ? written.right : null) ??
+      (call === undefined ? null : requestDifference(exchange, call)) ??
+      exchangeProblem(exchange) ??
+      modelProblem(exchange) ??
+      (await answerDifference(exchange, call?.output ?? null));
     if (words !== null) failures.push({ id: exchange.id, words });
   }
   return {
@@ -117,18 +125,48 @@ const itemsDifference = (came: readonly CanonicalItem[], recorded: readonly Cano
 const shown = (item: CanonicalItem | undefined): string =>
   item === undefined ? "nothing" : JSON.stringify(item).slice(0, 160);
 
-const outputsOf = (replayed: readonly ReplayedCase[]): ReadonlyMap<string, RecordedOutput> =>
+/** A model call of a case. */
+interface RecordedCall {
+  readonly recorded: RecordedResponsesCase;
+  readonly expected: RecordedResponsesCase["expect"]["calls"][number] | undefined;
+  readonly output: RecordedOutput;
+  readonly isFirst: boolean;
+}
+
+const callsOf = (replayed: readonly ReplayedCase[]): ReadonlyMap<string, RecordedCall> =>
   new Map(
-    replayed.flatMap(({ recorded }) =>
-      recorded.api === "responses"
-        ? recorded.steps.flatMap((step) =>
-            step.type === "llm" && step.exchange !== undefined
-              ? [[keyOf(recorded.source ?? "", step.exchange), step] as const]
-              : [],
-          )
-        : [],
-    ),
+    replayed.flatMap(({ recorded }) => {
+      if (recorded.api !== "responses") return [];
+      const outputs = recorded.steps.filter((step) => step.type === "llm");
+      return outputs.flatMap((output, k): [string, RecordedCall][] =>
+        output.exchange === undefined
+          ? []
+          : [
+              [
+                keyOf(recorded.source ?? "", output.exchange),
+                { recorded, expected: recorded.expect.calls[k], output, isFirst: k === 0 },
+              ],
+            ],
+      );
+    }),
   );
 
+/** Returns how a request differs from what its case says was asked; null if it does not. */
+const requestDifference = (
+  { request: { body } }: RecordedExchange,
+  { recorded: { model, instructions, tools }, expected, isFirst }: RecordedCall,
+): string | null => {
+  if (expected !== undefined && sha256OfItems(canonicalInput(body["input"])) !== expected.sha256)
+    return "the items of the request do not have the hash of its case: they were changed after the recording, or the hash was";
+  // A case has what its first call asked with; later calls may ask another agent.
+  const asked: JsonObject = {
+    ...(isFirst ? { model: model ?? body["model"], instructions, tools: tools ?? [] } : {}),
+    previous_response_id: expected?.previous_response_id ?? null,
+  };
+  const field = Object.keys(asked).find(
+    (name) => !isDeepStrictEqual(body[name] ?? (name === "tools" ? [] : null), asked[name]),
+  );
+  return field === undefined ? null : `${field}: sent ${glimpse(body[field])}, recorded ${glimpse(asked[field])}`;
+};
 const keyOf = (source: string, { cassette, index }: { readonly cassette: string; readonly index: number }): string =>
   `${source}|${cassette}|${index}`;

@@ -42,7 +42,12 @@ export async function* pieces(bytes: Uint8Array, size: number): AsyncGenerator<U
   for (let offset = 0; offset < bytes.length; offset += size) yield bytes.subarray(offset, offset + size);
 }
 
-const differenceOf = (decoded: DecodedChat, { expect }: RecordedStream): string | null => {
+const differenceOf = (decoded: DecodedChat, { expect, sse, tags }: RecordedStream): string | null => {
+  const isDone = /^data: ?\[DONE\]/m.test(sse);
+  if (tags.includes(isDone ? "no-DONE" : "DONE"))
+    return `it has ${isDone ? "an" : "no"} end mark, and is tagged otherwise`;
+  if (decoded.error !== undefined && expect.choices.some((choice) => choice.finish_reason !== null))
+    return `it carries an error (${text(decoded.error).slice(0, 120)}), and its reply is recorded as whole`;
   const came = decoded.choices.toSorted((left, right) => left.index - right.index);
   if (came.length !== expect.choices.length) return `${came.length} choices came, recorded ${expect.choices.length}`;
   for (const [position, recorded] of expect.choices.toSorted((left, right) => left.index - right.index).entries()) {

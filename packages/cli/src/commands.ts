@@ -180,6 +180,20 @@ Exit codes: 0; 1 a turn failed; 2 what was given can't be used, and nothing was 
     takes: "paths",
     run: async (...given) => (await import("./rerun.ts")).rerunJournals(...given),
   },
+  replay: {
+    usage: [["replay FILES [options]", "whether today's configuration would send what was logged"]],
+    options: {
+      options: ["MODULE", "the options of the machine, with its tools"],
+      system: ["TEXT", "the system prompt of today (default: the logged one)"],
+      from: ["FORMAT", "journal, exchanges, chat, responses, model, ui, langchain or dspy-session (default: detected)"],
+      repair: ["", "mend messages: calls without results, results without calls; each is reported"],
+    },
+    examples: ["colloquy replay log.jsonl --options machine.ts"],
+    about:
+      "Calls no model. Prints the first difference of each conversation, with its step and its words; then the exit code is 1.",
+    takes: "paths",
+    run: async (...given) => (await import("./replay.ts")).replayLogs(...given),
+  },
   threads: {
     usage: [["threads --store STORE", "the threads that are kept, newest first"]],
     options: { store, find: ["WORDS", "where all of these words were said"] },
@@ -211,7 +225,7 @@ Exit codes: 0; 1 a turn failed; 2 what was given can't be used, and nothing was 
       store,
       from: [
         "FORMAT",
-        `the format of the files (default: each file's, by its content): journal, ${messageFormats}, dspy-session; or ${datasets}`,
+        `the format of the files (default: each file's, by its content): journal, exchanges (logged requests and responses), ${messageFormats}, dspy-session; or ${datasets}`,
       ],
       thread: ["ID", "the thread to make (default: the journal's own; of messages: drawn)"],
       repair: ["", "mend messages: calls without results, results without calls; each is reported"],

@@ -1,10 +1,15 @@
 import {
+  fromChatExchanges,
   fromChatMessages,
   fromLangChainMessages,
   fromModelMessages,
   fromResponseItems,
   fromUiMessages,
+  type ImportProblem,
+  type Loss,
+  toJournal,
 } from "@colloquy/interchange";
+import type { Entry } from "@colloquy/machine";
 import type { RowFormat } from "@colloquy/datasets";
 import type { Host, HostedThread } from "@colloquy/host";
 import { fromDspySession } from "@colloquy/sessions";
@@ -27,7 +32,14 @@ export interface ImportFormat {
   readonly recognises: (first: unknown) => boolean;
   /** Makes the threads of a file. Rejects with the reason if there are none. */
   readonly read: (path: string, into: ImportTarget) => Promise<ReadFile>;
+  /** Returns the conversations of a file as journals that can be replayed. Absent for formats without model calls. */
+  readonly journals?: (path: string, from: ReplaySource) => readonly (readonly Entry[])[];
 }
+
+type ReplaySource = Pick<ImportTarget, "repair" | "report"> & {
+  /** Whether the journals list the tools that were offered, so that a replay compares them. */
+  readonly withTools: boolean;
+};
 
 /** The host that gets the threads, and how it makes them. */
 export interface ImportTarget {
@@ -59,7 +71,7 @@ export const detectedFormat = (path: string): string => {
 };
 
 const limits = {
-  thread: "each line of a data set is a thread of its own",
+  thread: "such a file has several threads",
   repair: "it mends messages of other libraries",
 } as const;
 
@@ -85,12 +97,40 @@ const messages = (
   options: ["thread", "repair"],
   recognises,
   read: async (path, { host, report, repair, under }) => {
-    const conversation = readMessages(jsonIn(path), { repair });
-    if ("left" in conversation) throw new Error(asCommand(conversation.left.reason));
-    for (const loss of conversation.right.losses) report(lossLine("item", loss));
-    return one(await host.importMessages(conversation.right, under));
+    return one(await host.importMessages(reported(readMessages(jsonIn(path), { repair }), report), under));
   },
+  journals: (path, { repair, report }) => [
+    orThrow(toJournal(reported(readMessages(jsonIn(path), { repair }), report), { threadId: "replayed" })),
+  ],
 });
+
+const reported = <Read extends { readonly losses: readonly Loss[] }>(
+  read: Readable<Read>,
+  report: ImportTarget["report"],
+): Read => {
+  const conversation = orThrow(read);
+  for (const loss of conversation.losses) report(lossLine("item", loss));
+  return conversation;
+};
+
+type Readable<Value> = { readonly left: ImportProblem } | { readonly right: Value };
+
+const orThrow = <Value>(read: Readable<Value>): Value => {
+  if ("left" in read) throw new Error(asCommand(read.left.reason));
+  return read.right;
+};
+
+/** Returns the journals of logged requests and responses, in JSON lines or as a list. */
+const journalsOfExchanges = (
+  path: string,
+  { repair, report, withTools }: ReplaySource,
+): readonly (readonly Entry[])[] =>
+  orThrow(fromChatExchanges(linesOrListIn(path), { repair })).map((conversation) => {
+    for (const loss of conversation.losses) report(lossLine("item", loss));
+    return orThrow(
+      toJournal(conversation, { threadId: "replayed", ...(withTools ? { tools: conversation.tools } : {}) }),
+    );
+  });
 
 const dataset = (from: RowFormat, members: readonly string[]): ImportFormat => ({
   options: [],
@@ -104,10 +144,21 @@ const importFormats: Readonly<Record<string, ImportFormat>> = {
     options: ["thread"],
     recognises: (first) => isObject(first) && "seq" in first && isObject(first["event"]),
     read: async (path, { host, under }) => {
-      const file = journalFile(path);
-      if (!("entries" in file)) throw new Error(`it can't be read: ${file.problem}`);
-      return one(await host.importJournal(file.entries, under));
+      return one(await host.importJournal(entriesIn(path), under));
     },
+    journals: (path) => [entriesIn(path)],
+  },
+  exchanges: {
+    options: ["repair"],
+    recognises: (first) =>
+      [first].flat().some((each) => isObject(each) && isObject(each["request"]) && "response" in each),
+    read: async (path, { host, ...from }) => {
+      const ids: string[] = [];
+      for (const entries of journalsOfExchanges(path, { ...from, withTools: true }))
+        ids.push((await host.importJournal(entries, { threadId: "new" })).id);
+      return { ids, failures: 0 };
+    },
+    journals: journalsOfExchanges,
   },
   langchain: messages(
     fromLangChainMessages,
@@ -150,6 +201,25 @@ const langChainTypes = new Set<unknown>(["human", "ai", "system", "tool", "gener
 const names = Object.keys(importFormats).join(", ");
 
 const one = ({ id }: HostedThread): ReadFile => ({ ids: [id], failures: 0 });
+
+const entriesIn = (path: string): readonly Entry[] => {
+  const file = journalFile(path);
+  if ("entries" in file) return file.entries;
+  throw new Error(`it can't be read: ${file.problem}`);
+};
+
+const linesOrListIn = (path: string): unknown => {
+  const text = readTextFile(path);
+  if (Array.isArray(firstValue(text))) return jsonIn(path);
+  return text.split("\n").flatMap((line, index): unknown[] => {
+    if (line.trim() === "") return [];
+    try {
+      return [JSON.parse(line)];
+    } catch {
+      throw new Error(`line ${index + 1} is not JSON: ${JSON.stringify(line.slice(0, 60))}`);
+    }
+  });
+};
 
 const firstValue = (text: string): unknown => {
   const lines = text.split("\n");

@@ -121,6 +121,13 @@ const cases: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
     ["rerun", journals, "--base-url", "http://127.0.0.1:9", "--history", hostile("own")],
     ["rerun", hostile("nowhere.jsonl").replaceAll("\0", ""), "--base-url", "http://127.0.0.1:9"],
   ],
+  replay: () => [
+    ["replay", journals, "--system", hostile("Be brief.")],
+    ["replay", journals, "--options", hostile("nowhere.ts").replaceAll("\0", "")],
+    ["replay", journals, "--from", hostile("xml")],
+    ["replay", write("bad-log.jsonl", `${hostile("{")}\n`)],
+    ["replay", write("said-log.json", chatMessages(hostile("Hi"))), "--system", "Be brief."],
+  ],
   serve: () => [
     ["serve", "--port", hostile("80")],
     ["serve", "--base-url", "http://127.0.0.1:9", "--host", hostile("nowhere")],

@@ -111,7 +111,7 @@ describe("import without --from", () => {
   test("asks for the format of a file that it does not recognise, and names all formats", async () => {
     const path = write("unknown.json", JSON.stringify({ said: "Oslo?" }));
     const { exitCode, error } = await run("import", path, "--store", store);
-    const names = "journal, langchain, ui, responses, model, chat, dspy-session, sft, dpo, trl";
+    const names = "journal, exchanges, langchain, ui, responses, model, chat, dspy-session, sft, dpo, trl";
     expect({ exitCode, error }).toEqual({
       exitCode: 1,
       error: `colloquy: ${path}: its format is not recognised; name it with --from: ${names}\n`,

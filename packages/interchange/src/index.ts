@@ -1,7 +1,9 @@
 export { type ChatMessageOptions, fromChatMessage, replyFromChatMessage, toChatMessage } from "./chat/message.ts";
+export { type ExchangedConversation, fromChatExchanges } from "./chat/exchanges.ts";
 export { fromChatMessages, toChatMessages } from "./chat/messages.ts";
 export type { ChatMessage } from "./chat/wire-message.ts";
 export type { Imported, ImportOptions } from "./exchange/import-conversation.ts";
+export { type JournalOptions, toJournal } from "./exchange/journal.ts";
 export type { ImportProblem } from "./exchange/import-problem.ts";
 export type { Exported, Loss } from "./exchange/loss.ts";
 export { fromModelMessages, toModelMessages } from "./ai-sdk/model-messages.ts";

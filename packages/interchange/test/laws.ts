@@ -40,7 +40,7 @@ export interface Format {
 }
 
 /** What is right, or the test fails with the reason. */
-export const right = (read: Either.Either<ImportProblem, Imported>): Imported => {
+export const right = <Value>(read: Either.Either<{ readonly reason: string }, Value>): Value => {
   if (Either.isLeft(read)) throw new Error(read.left.reason);
   return read.right;
 };

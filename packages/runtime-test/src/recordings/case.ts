@@ -15,6 +15,10 @@ export interface RecordedChatCase {
   readonly id: string;
   readonly api?: "chat.completions" | undefined;
   readonly source?: string | undefined;
+  /** The model, the parameters and the tools that the first model call asked with; tools are `"@common"` for those of the common file. */
+  readonly model?: string | undefined;
+  readonly params?: JsonObject | undefined;
+  readonly tools?: Json | undefined;
   readonly tags: readonly string[];
   /** A text, a list of parts, null for none, or `"@common"`: that of the common file. */
   readonly system: Json;
@@ -44,6 +48,8 @@ export interface RecordedReply {
   readonly usage?: JsonObject | null | undefined;
   /** What the client kept of it, in canonical form, where that is something else. */
   readonly echo?: JsonObject | undefined;
+  /** The reply was streamed. */
+  readonly stream?: boolean | undefined;
   /** Which recorded HTTP exchange this call was. */
   readonly exchange?: { readonly cassette: string; readonly index: number } | undefined;
 }
@@ -52,6 +58,8 @@ export interface RecordedReply {
 export interface RecordedResult {
   readonly type: "tool";
   readonly tool_call_id: string | null;
+  /** The tool; null where the client did not name it. */
+  readonly name?: string | null | undefined;
   readonly content: Json;
   /** The client put it there: a recording does not count it as an answer. */
   readonly placed?: true;
@@ -66,7 +74,13 @@ export interface RecordedMessage {
 
 /** What must come out. `calls[k]` is what the k-th model call was sent. */
 export interface RecordedExpectation {
-  readonly calls: readonly { readonly messages: number; readonly sha256: string }[];
+  readonly calls: readonly {
+    readonly messages: number;
+    /** The hash of the messages in canonical form. */
+    readonly sha256: string;
+    /** The hash of the messages as they were in the request. */
+    readonly wire_sha256?: string | undefined;
+  }[];
   readonly llm_calls: number;
   readonly tool_calls: number;
   readonly tool_results: number;
@@ -114,11 +128,13 @@ const step = z.discriminatedUnion("type", [
     finish_reason: z.string().nullish(),
     usage: anyObject.nullish(),
     echo: anyObject.nullish().transform(orAbsent),
+    stream: z.boolean().nullish().transform(orAbsent),
     exchange: z.object({ cassette: z.string(), index: z.number() }).nullish().transform(orAbsent),
   }),
   z.object({
     type: z.literal("tool"),
     tool_call_id: z.string().nullish().transform(orNull),
+    name: z.string().nullish(),
     content: anyJson.optional().transform(orNull),
   }),
   z.object({ type: z.literal("message"), message: anyObject }).transform(resultOrMessage),
@@ -128,6 +144,9 @@ const recordedCase = z.object({
   id: z.string(),
   api: z.literal("chat.completions").optional(),
   source: z.string().optional(),
+  model: z.string().nullish().transform(orAbsent),
+  params: anyObject.nullish().transform(orAbsent),
+  tools: anyJson.optional(),
   tags: z.array(z.string()).default([]),
   system: anyJson.optional().transform(orNull),
   system_role: z.enum(["system", "developer"]).nullish().transform(orAbsent),
@@ -135,7 +154,7 @@ const recordedCase = z.object({
   steps: z.array(step),
   end: z.string().nullish().transform(orAbsent),
   expect: z.object({
-    calls: z.array(z.object({ messages: z.number(), sha256: z.string() })),
+    calls: z.array(z.object({ messages: z.number(), sha256: z.string(), wire_sha256: z.string().optional() })),
     llm_calls: z.number(),
     tool_calls: z.number(),
     tool_results: z.number(),

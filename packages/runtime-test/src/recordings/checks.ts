@@ -18,13 +18,13 @@ export const checkedCall = (
   const expected = recorded.expect.calls[k];
   if (expected === undefined) return `model call ${k} is one too many: ${recorded.expect.calls.length} were expected`;
   const came = call.messages.map(canonicalOfMessage);
-  const difference = messagesDifference(
+  const words = messagesDifference(
     came,
     transcript.messages.slice(0, transcript.prompts[k]),
     expected.messages,
     expected.sha256,
   );
-  return difference === null ? call : `model call ${k}: ${difference}`;
+  return words === null ? call : `model call ${k}: ${words}`;
 };
 
 /** What is wrong with the tool calls that are out, which should be those of a reply, in its order; null for nothing. */
@@ -57,12 +57,27 @@ export const messagesDifference = (
     came,
     transcript.map(({ message }) => message),
   );
-  if (different !== null) return different;
+  return different ?? recordDifference(transcript, length, sha256);
+};
+
+/** Returns how a record contradicts its own hash; null if it does not. */
+const recordDifference = (transcript: readonly TranscriptMessage[], length: number, sha256: string): string | null => {
+  const came = transcript.map(({ message }) => message);
   if (came.length !== length) return `${came.length} messages came, as in the steps; ${length} are recorded`;
   const actual = sha256OfMessages(came);
   if (actual === sha256) return null;
   return `the ${length} messages are those of the steps, but their hash is ${actual.slice(0, 12)}…, recorded ${sha256.slice(0, 12)}…: ${suspects(transcript)} was changed after the recording, or the hash was`;
 };
+
+/** Returns whether the steps of a record have its hashes. A damaged record must not pass for one that no thread can express. */
+export const isAsRecorded = ({ expect }: RecordedChatCase, { messages, prompts }: Transcript): boolean =>
+  recordDifference(messages, expect.messages_final, expect.final_sha256) === null &&
+  prompts.every((length, k) => {
+    const expected = expect.calls[k];
+    return (
+      expected !== undefined && recordDifference(messages.slice(0, length), expected.messages, expected.sha256) === null
+    );
+  });
 
 /** Whatever came since the call before, whose hash was right. */
 const suspects = (transcript: readonly TranscriptMessage[]): string => {

@@ -121,6 +121,8 @@ const giveResult = (
   const out = toolCallsOut(driven);
   const call = out.find(({ providerCallId }) => providerCallId === step.tool_call_id);
   if (call === undefined) return difference(index, nobodyWaits(step, out));
+  if (typeof step.name === "string" && step.name !== call.name)
+    return difference(index, `the result is recorded of tool "${step.name}", and its call is of "${call.name}"`);
   const content = resultContent(step);
   if (Either.isLeft(content)) return inexpressible(index, content.left);
   return heard(index, send(driven, { type: "tool.completed", effectId: call.id, content: content.right }));

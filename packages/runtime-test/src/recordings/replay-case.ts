@@ -1,7 +1,7 @@
 import { conversationMachine, type ConversationMachine } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { type CommonFile, isStrict, type RecordedCase, type RecordedChatCase, type RecordedReply } from "./case.ts";
-import { checkedCall, toolCallsDifference } from "./checks.ts";
+import { checkedCall, isAsRecorded, toolCallsDifference } from "./checks.ts";
 import type { CaseReplay } from "./case-replay.ts";
 import { type Drive, send } from "./drive.ts";
 import { replyDraft, reportedUsage } from "./drafts.ts";
@@ -46,10 +46,17 @@ const replayChat = (
 ): CaseReplay => {
   const transcript = transcriptOf(recorded, common);
   const opened = openCase(machine, recorded, common, transcript);
-  if ("kind" in opened) return ended(recorded, null, opened);
-  const { driven, from } = opened;
-  const obstacle = perform(driven, recorded, transcript, from) ?? finish(driven, recorded, transcript, from);
-  return ended(recorded, driven, obstacle);
+  const driven = "kind" in opened ? null : opened.driven;
+  const obstacle =
+    "kind" in opened
+      ? opened
+      : (perform(opened.driven, recorded, transcript, opened.from) ??
+        finish(opened.driven, recorded, transcript, opened.from));
+  return ended(
+    recorded,
+    driven,
+    obstacle === null || isAsRecorded(recorded, transcript) ? obstacle : difference(obstacle.step, obstacle.words),
+  );
 };
 
 /** Plays all up to the last model call. */

@@ -10,6 +10,9 @@ export interface RecordedResponsesCase {
   readonly id: string;
   readonly api: "responses";
   readonly source?: string | undefined;
+  /** The model and the tools that the model calls asked with. */
+  readonly model?: string | undefined;
+  readonly tools?: readonly JsonObject[] | undefined;
   readonly tags: readonly string[];
   /** The system prompt that went beside the items; null for none. */
   readonly instructions: string | null;
@@ -68,6 +71,8 @@ export const recordedResponsesCase: z.ZodType<RecordedResponsesCase> = z.object(
   id: z.string(),
   api: z.literal("responses"),
   source: z.string().optional(),
+  model: z.string().nullish().transform(orAbsent),
+  tools: z.array(anyObject).nullish().transform(orAbsent),
   tags: z.array(z.string()).default([]),
   instructions: z.string().nullish().transform(orNull),
   steps: z.array(step),

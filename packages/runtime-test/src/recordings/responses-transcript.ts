@@ -15,8 +15,8 @@ export interface ResponsesTranscript {
 }
 
 /**
- * Folds the steps of a case. What a client kept of a response (all, all but the reasoning, the reasoning without its id)
- * the recorded hashes of the next call decide; where they fit nothing, the recording was changed.
+ * Folds the steps of a case. The recorded hash of the next call decides what a client kept of a response; if it fits
+ * nothing that a client may keep, the recording was changed.
  */
 export const responsesTranscript = (recorded: RecordedResponsesCase): ResponsesTranscript | Obstacle => {
   let items: readonly CanonicalItem[] = [];
@@ -57,7 +57,7 @@ const sentAt = (
   const expected = recorded.expect.calls[k];
   if (expected === undefined) return null;
   const isWhole = expected.previous_response_id === null || before.length + output.length === 0;
-  const choices = isWhole ? [output, withoutReasoning(output), output.map(withoutId)] : [output];
+  const choices = isWhole ? keptChoices(output) : [output];
   const kept = choices.find((choice) => {
     const sent = isWhole ? [...before, ...choice, ...added] : added;
     return sent.length === expected.input_items && sha256OfItems(sent) === expected.sha256;
@@ -65,10 +65,25 @@ const sentAt = (
   return kept === undefined ? null : { kept, isWhole };
 };
 
-const withoutReasoning = (items: readonly CanonicalItem[]): readonly CanonicalItem[] =>
-  items.filter(({ type }) => type !== "reasoning");
+/**
+ * Returns what a client may keep of a response: everything, or less of each kind of item that it does not need in order
+ * to continue (reasoning, items of built-in tools), which it leaves out or sends back without ids.
+ */
+const keptChoices = (output: readonly CanonicalItem[]): readonly (readonly CanonicalItem[])[] => {
+  const types = new Set(output.map(({ type }) => type).filter((type) => !isNeeded(type)));
+  return [...types].reduce<readonly (readonly CanonicalItem[])[]>(
+    (choices, type) => [
+      ...choices,
+      ...choices.map((items) => items.map((item) => (item.type === type ? { ...item, id: null } : item))),
+      ...choices.map((items) => items.filter((item) => item.type !== type)),
+    ],
+    [output],
+  );
+};
 
-const withoutId = (item: CanonicalItem): CanonicalItem => (item.type === "reasoning" ? { ...item, id: null } : item);
+/** A conversation cannot continue without its messages and its calls; their canonical form has no id that could be left out. */
+const isNeeded = (type: string): boolean =>
+  type === "message" || type === "function_call" || type === "function_call_output";
 
 const changed = (
   index: number,

@@ -34,6 +34,8 @@ export interface RecordedExchange {
   readonly cassette: string;
   readonly index: number;
   readonly api?: string | undefined;
+  /** The server that answered. */
+  readonly host?: string | undefined;
   readonly request: { readonly body: JsonObject };
   readonly response: ExchangeResponse;
 }
@@ -53,15 +55,19 @@ export const parseError = (value: unknown): Either.Either<string, RecordedError>
 export const parseExchange = (value: unknown): Either.Either<string, RecordedExchange> =>
   parseWith(recordedExchange, value);
 
-const response = z.object({
-  status: z.number(),
-  headers: z
-    .record(z.string(), z.string().nullable())
-    .nullish()
-    .transform((headers) => headers ?? {}),
-  body: anyJson.optional(),
-  sse: z.string().optional(),
-});
+const response = z
+  .object({
+    status: z.number(),
+    headers: z
+      .record(z.string(), z.string().nullable())
+      .nullish()
+      .transform((headers) => headers ?? {}),
+    body: anyJson.optional(),
+    // A body that is not JSON.
+    text: z.string().optional(),
+    sse: z.string().optional(),
+  })
+  .transform(({ text, body = text, ...rest }) => ({ ...rest, body: body === "" ? undefined : body }));
 
 const recordedStream = z.object({
   id: z.string(),
@@ -90,6 +96,7 @@ const recordedExchange = z.object({
   cassette: z.string(),
   index: z.number(),
   api: z.string().optional(),
+  host: z.string().optional(),
   // A request without a JSON body is one of another kind.
   request: z.object({ body: anyObject.catch({}) }),
   response,

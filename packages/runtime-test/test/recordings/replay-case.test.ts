@@ -1,6 +1,15 @@
 import { conversationMachine } from "@colloquy/machine";
 import { lastTurns } from "@colloquy/machine/policies";
-import { addFigures, describeCaseDifference, isStrict, noFigures, replayCase } from "@colloquy/runtime-test/recordings";
+import {
+  addFigures,
+  describeCaseDifference,
+  isStrict,
+  noFigures,
+  parseCase,
+  replayCase,
+  sha256OfMessages,
+} from "@colloquy/runtime-test/recordings";
+import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, it } from "vitest";
 import "@colloquy/runtime-test/vitest";
 import { altered, handmade, handmadeCase } from "./cases.ts";
@@ -60,8 +69,39 @@ describe("a hand-made case", () => {
 
   it("that ends on calls which the client put there can't be expressed: a thread has them with their results", () => {
     const { steps } = handmadeCase("round-between-steps");
+    const [asked, called, answered, placed, result] = [
+      { role: "user", content: "When does it sail, and is it windy?" },
+      { role: "assistant", content: null, tool_calls: [{ id: "x", name: "departures", arguments: "{}" }] },
+      { role: "tool", content: "08:10", tool_call_id: "x" },
+      {
+        role: "assistant",
+        content: "The mate looks.",
+        tool_calls: [
+          { id: "x", name: "wind", arguments: '{"at":"08:10"}' },
+          { id: "x", name: "waves", arguments: "{}" },
+        ],
+      },
+      { role: "tool", content: "3", tool_call_id: "x" },
+    ];
+    const finalHashes = new Map([
+      [4, sha256OfMessages([asked, called, answered, placed])],
+      [5, sha256OfMessages([asked, called, answered, placed, result])],
+    ]);
     for (const kept of [4, 5]) {
-      const { outcome, difference } = replayCase(altered("round-between-steps", "steps", steps.slice(0, kept)));
+      const cut = altered("round-between-steps", "steps", steps.slice(0, kept));
+      // Cut without its hashes, it is a damaged record.
+      expect(replayCase(cut).outcome).toBe("failed");
+      const parsed = parseCase({
+        ...cut,
+        expect: {
+          ...cut.expect,
+          calls: cut.expect.calls.slice(0, 1),
+          messages_final: kept,
+          final_sha256: finalHashes.get(kept),
+        },
+      });
+      if (Either.isLeft(parsed)) throw new Error(parsed.left);
+      const { outcome, difference } = replayCase(parsed.right);
       expect(outcome).toBe("inexpressible");
       expect(difference?.words).toMatch(/lacks a result for each/);
     }

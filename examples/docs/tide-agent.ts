@@ -1,0 +1,10 @@
+// The agent of today, whose changes the regression tests are to find.
+import type { ToolDeclaration } from "@colloquy/machine";
+
+export const system = "You answer questions about the tide, briefly.";
+
+export const tide: ToolDeclaration = {
+  name: "tide",
+  description: "The next high tide at a place.",
+  parameters: { type: "object", properties: { place: { type: "string" } }, required: ["place"] },
+};

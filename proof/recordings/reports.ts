@@ -1,0 +1,40 @@
+import type { RecordingFolder } from "@colloquy/runtime-test/recordings";
+import { replayCases, reportOfCases } from "./cases.ts";
+import { reportOfErrors } from "./errors.ts";
+import { reportOfJournals } from "./journals.ts";
+import type { Report } from "./report.ts";
+import { reportOfRequests } from "./requests.ts";
+import { reportOfResponseExchanges } from "./response-exchanges.ts";
+import { reportOfStreams } from "./streams.ts";
+
+/** Replays all recordings of a folder, kind by kind. */
+export async function* reportsOf(recordings: RecordingFolder): AsyncGenerator<Report> {
+  const replayed = recordings.cases.map((file) => ({ file: file.file, cases: replayCases(file) }));
+  for (const { file, cases } of replayed) yield reportOfCases(file, cases);
+  for (const { file, records } of recordings.streams) yield await settled(file, reportOfStreams(file, records));
+  for (const { file, records } of recordings.errors) yield await settled(file, reportOfErrors(file, records));
+  const exchanges = recordings.exchanges.flatMap(({ records }) => records);
+  if (exchanges.length > 0) {
+    const cases = replayed.flatMap((each) => each.cases);
+    yield await settled("request bodies", reportOfRequests(exchanges, cases));
+    const responses = exchanges.filter(({ request }) => request.body["input"] !== undefined);
+    if (responses.length > 0) yield await settled("exchanges", reportOfResponseExchanges(responses, cases));
+  }
+  if (recordings.journals.length > 0) yield reportOfJournals(recordings.journals);
+  if (recordings.unreadable.length > 0) {
+    yield {
+      title: "lines that cannot be read",
+      lines: [],
+      passed: 0,
+      failures: recordings.unreadable.map(({ file, line, problem }) => ({ id: `${file}:${line}`, words: problem })),
+      inexpressible: [],
+    };
+  }
+}
+
+/** Turns an exception into a failure, so that the other recordings are still replayed. */
+const settled = (title: string, report: Promise<Report>): Promise<Report> =>
+  report.catch((thrown: unknown) => {
+    const words = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
+    return { title, lines: [], passed: 0, failures: [{ id: title, words }], inexpressible: [] };
+  });
