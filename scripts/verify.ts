@@ -167,7 +167,7 @@ const stepsFrom = (seed: number): readonly Step[] => [
   proof("crash points", "proof/crash-points", { servers: true }),
   proof("writers", "proof/writers --asks 1000"),
   proof("writers on PostgreSQL", "proof/writers --store postgres --asks 500", { servers: true }),
-  proof("two servers", `proof/two-servers --kills 8 --seed ${seed}`, { servers: true }),
+  proof("two servers", `proof/two-servers --kills 5 --seed ${seed}`, { servers: true }),
   ...inTabs(seed),
   proof("crashes of PostgreSQL", `proof/crash-postgres --runs 2 --seed ${seed}`),
   proof("crashes of Redis", `proof/crash-redis --runs 3 --seed ${seed}`),
