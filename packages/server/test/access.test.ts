@@ -2,7 +2,7 @@ import { createHost, memoryStore } from "@colloquy/runtime-node";
 import { ConfigurationError } from "@colloquy/machine";
 import { scriptedModel } from "@colloquy/runtime-test/models";
 import { describe, expect, it, test } from "vitest";
-import { type HttpOptions, type Principal, type Route, uiChat, type UiChatOptions } from "../src/index.ts";
+import { type Principal, type Route, uiChat } from "../src/index.ts";
 import { at, errorOf, serving } from "./serving.ts";
 
 const who: Route = { method: "GET", path: "/who", handle: ({ principal }) => Response.json({ id: principal.id }) };
@@ -18,7 +18,7 @@ const begin: Route = {
 };
 
 /** A value as JavaScript may give it. */
-const odd = <Wanted>(value: unknown): Wanted => value as Wanted;
+const odd = (value: unknown): never => value as never;
 
 const throwing = (error: Error) => (): never => {
   throw error;
@@ -55,7 +55,7 @@ describe("authenticate", () => {
 
   it.each(nobody)("that gives %s lets nobody in, at once or later", async (_, value) => {
     for (const authenticate of [() => value, async () => value]) {
-      const server = serving({ authenticate: odd<() => null>(authenticate) }, who);
+      const server = serving({ authenticate: odd(authenticate) }, who);
       expect(await errorOf(await server.fetch(at("/who")))).toMatchObject({ status: 401, code: "invalid_api_key" });
     }
   });
@@ -86,14 +86,14 @@ describe("mayUse", () => {
     ["a promise of an object", Promise.resolve({ owner: "bob" }), false],
     ["a function", () => true, false],
   ])("that gives %s", async (_, value, wanted) => {
-    const server = serving({ mayUse: odd<() => boolean>(() => value) }, may);
+    const server = serving({ mayUse: odd(() => value) }, may);
     expect(await (await server.fetch(at("/may/t"))).json()).toBe(wanted);
   });
 });
 
 describe("threadPrefix", () => {
   const prefixed = async (value: unknown): Promise<unknown> => {
-    const server = serving({ threadPrefix: odd<() => string>(() => value) }, begin);
+    const server = serving({ threadPrefix: odd(() => value) }, begin);
     const response = await server.fetch(at("/begin"));
     return response.ok ? response.json() : response.status;
   };
@@ -115,7 +115,7 @@ describe("threadPrefix", () => {
 test.each(["authenticate", "mayUse", "threadPrefix"] as const)(
   "%s that throws, at once or later, is answered as a failed server, without a word of why",
   async (name) => {
-    for (const error of [new Error("sk-secret"), new ConfigurationError("sk-secret"), odd<Error>("sk-secret")])
+    for (const error of [new Error("sk-secret"), new ConfigurationError("sk-secret"), odd("sk-secret")])
       for (const decide of [throwing(error), async () => throwing(error)()]) {
         const reported: unknown[] = [];
         const server = serving({ [name]: odd(decide), onError: (why) => reported.push(why) }, who, may, begin);
@@ -159,7 +159,7 @@ test.each<[string, unknown]>([
   ["origins", ["https://good.example/"]],
   ["origins", [7]],
 ])("the option %s is refused as %j, in words that do not show a token", (name, value) => {
-  const options = odd<HttpOptions>({ [name]: value });
+  const options = odd({ [name]: value });
   expect(() => serving(options)).toThrow(words);
   expect(() => serving(options)).toThrow(name);
   expect(() => serving(options)).not.toThrow(/letters\./u);
@@ -175,5 +175,5 @@ test.each(["api.example", "api.example:8080", "API.example", "my_service", "127.
 test("uiChat needs to be told who may ask", () => {
   const host = createHost({ llm: scriptedModel([]), store: memoryStore() });
   for (const options of [{ path: "/chat" }, { path: "/chat", authenticate: undefined }])
-    expect(() => uiChat(host, odd<UiChatOptions>(options))).toThrow(/authenticate/u);
+    expect(() => uiChat(host, odd(options))).toThrow(/authenticate/u);
 });

@@ -4,7 +4,7 @@ import type { JsonObject, State } from "@colloquy/machine";
 import { z } from "zod";
 import { type Call, HttpError, type Route } from "../http/route.ts";
 import { listPage, pageQuery, usable } from "../http/list-page.ts";
-import { isThreadId, mayReach } from "../http/thread-id.ts";
+import { isThreadId, mayReach } from "../http/access.ts";
 import type { ServerContext } from "../http/server-options.ts";
 import { addItems, conversationOf, takeBack } from "./changes.ts";
 import { itemIn, itemsIn } from "./path-items.ts";

@@ -1,6 +1,6 @@
 import { ConfigurationError } from "@colloquy/machine";
 import { HttpError } from "./http-error.ts";
-import type { Principal } from "./route.ts";
+import type { Call, Principal } from "./route.ts";
 
 /**
  * The rule by which requests are let in: a token that all of them bear, or a function that gives a request its principal.
@@ -44,7 +44,10 @@ export const accessOf = (options: AccessOptions): Access => {
       if (isPrincipal(given)) return given;
       throw unauthorized();
     },
-    mayUse: async (principal, threadId) => (await decided("mayUse", () => mayUse(principal, threadId))) === true,
+    mayUse: async (principal, threadId) => {
+      const given: unknown = await decided("mayUse", () => mayUse(principal, threadId));
+      return given === true;
+    },
     prefixOf: async (principal) => {
       const prefix: unknown = await decided("threadPrefix", () => threadPrefix(principal));
       if (typeof prefix === "string" && /^[A-Za-z0-9_-]{0,64}$/u.test(prefix)) return prefix;
@@ -54,6 +57,16 @@ export const accessOf = (options: AccessOptions): Access => {
     },
   };
 };
+
+/**
+ * Whether the caller may use a thread that its request names. Threads of subagents and sessions have a `/` in their ids: they
+ * are not reached by name, whatever `mayUse` says of them. "new" would draw an id.
+ */
+export const mayReach = async (call: Call, threadId: string): Promise<boolean> =>
+  isThreadId(threadId) && (await call.mayUse(threadId));
+
+/** Whether a request can name a thread of this id. */
+export const isThreadId = (text: string): boolean => text !== "new" && /^[A-Za-z0-9_-]{1,128}$/u.test(text);
 
 const problemOfAccess = (options: AccessOptions): string | null => {
   // Left out by mistake, as a variable that is not set, it would let everybody in.

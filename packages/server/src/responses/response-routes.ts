@@ -6,7 +6,7 @@ import { HttpError } from "../http/http-error.ts";
 import { listPage, pageQuery } from "../http/list-page.ts";
 import type { Call, Route } from "../http/route.ts";
 import type { ServerContext } from "../http/server-options.ts";
-import { mayReach } from "../http/thread-id.ts";
+import { mayReach } from "../http/access.ts";
 import { inputItemsOf, outputItem, saidIn } from "../items/turn-items.ts";
 import { askResponse } from "./ask-response.ts";
 import { legOfQueued, queuedFacts } from "./leg-of-ask.ts";

@@ -2,7 +2,7 @@ import type { HostedThread } from "@colloquy/host";
 import { type State, textOf, toolCallsOf } from "@colloquy/machine";
 import { HttpError } from "../http/http-error.ts";
 import type { Call } from "../http/route.ts";
-import { mayReach } from "../http/thread-id.ts";
+import { mayReach } from "../http/access.ts";
 import { callIdOf } from "../items/item.ts";
 import { saidIn } from "../items/turn-items.ts";
 import { type LegPlace, placeOfResponse, type QueuedPlace } from "./response-id.ts";
