@@ -1,6 +1,7 @@
 import { type LlmContext, type LlmHandler, type LlmOutcome, outputRequest } from "@colloquy/host";
 import { type CallLlm, ConfigurationError, type Failure, type ToolDeclaration } from "@colloquy/machine";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import type { AIMessageChunk } from "@langchain/core/messages";
 import { aborted, failureOf, idle } from "./failure.ts";
 import { HeardReply } from "./heard.ts";
 import { toBaseMessages } from "./messages.ts";
@@ -65,7 +66,7 @@ const perform = async (model: BaseChatModel, call: CallLlm, context: LlmContext)
     for (;;) {
       const piece = await Promise.race([pieces.next(), stopped.promise]);
       if (piece.done === true) return heard.outcome();
-      silence.touch();
+      if (carries(piece.value)) silence.touch();
       heard.add(piece.value);
     }
   } catch (thrown) {
@@ -86,6 +87,10 @@ const toolsBound = (model: BaseChatModel, call: CallLlm, tools: readonly ToolDec
   }));
   return model.bindTools(wire, call.output?.mode === "tool" ? { tool_choice: "any" } : undefined);
 };
+
+/** Whether a piece has anything of an answer: some servers send empty ones to keep a connection open. */
+const carries = ({ content, additional_kwargs: more, tool_calls: calls = [], ...rest }: AIMessageChunk): boolean =>
+  content.length > 0 || calls.length > 0 || (rest.tool_call_chunks ?? []).length > 0 || Object.keys(more).length > 0;
 
 /** Stops the call when nothing came for as long as it allows. */
 const silenceTimer = (

@@ -15,7 +15,11 @@ import type { GivenAttributes, SpanAttributes } from "./span.ts";
 
 /** What spans of a thread show. */
 export interface TelemetryOptions {
-  /** Also what was said: prompts, replies, arguments and results of tools. Default: false, and no word of it is shown. */
+  /**
+   * Also what was said: prompts, replies, arguments and results of tools, and what a model or a server named as it liked: a
+   * tool that was not offered, the id of a response, another model, an unknown finish reason. Default: false, and no word of
+   * it is shown.
+   */
   readonly content?: boolean;
   /** The agent that answers the turns. */
   readonly agent?: string;
@@ -59,16 +63,56 @@ const numbersIn = (parameters: JsonObject): SpanAttributes =>
     }),
   );
 
-/** What the outcome of a call says of itself. */
-export const ofOutcome = (event: LlmCompleted | LlmFailed, content: boolean): GivenAttributes => {
-  if (event.type === "llm.failed") return { [names.responseModel]: event.model };
+/**
+ * What the outcome of a call says of itself. Without `content` it has no word that the server chose freely: of its model the
+ * name that was asked for, with a date or a version, and no id.
+ *
+ * @param requested the model that was asked for
+ */
+export const ofOutcome = (
+  event: LlmCompleted | LlmFailed,
+  content: boolean,
+  requested: SpanAttributes[string] | undefined,
+): GivenAttributes => {
+  const model = content || isVersionOf(event.model ?? "", requested) ? event.model : null;
+  if (event.type === "llm.failed") return { [names.responseModel]: model };
   return {
-    [names.responseModel]: event.model,
-    [names.responseId]: event.responseId,
-    [names.finishReasons]: event.finishReason === null ? null : [event.finishReason],
+    [names.responseModel]: model,
+    [names.responseId]: content ? event.responseId : null,
+    [names.finishReasons]: reasonsOf(event.finishReason, content),
     [names.outputMessages]: content ? messagesText([messageFromReply("", "", event.reply)]) : null,
   };
 };
+
+/** A finish reason as an attribute. A server may make one up: without `content` it is `other` then. */
+export const reasonsOf = (reason: string | null, content: boolean): readonly string[] | null =>
+  reason === null ? null : [content || knownReasons.has(reason.toLowerCase()) ? reason : "other"];
+
+/** Those of OpenAI, Anthropic, Gemini, Mistral, DeepSeek, Ollama and the AI SDK. */
+const knownReasons: ReadonlySet<string> = new Set([
+  ...[
+    "stop",
+    "length",
+    "content_filter",
+    "tool_calls",
+    "function_call",
+    "error",
+    "eos",
+    "load",
+    "unload",
+    "incomplete",
+  ],
+  ...["end_turn", "max_tokens", "stop_sequence", "tool_use", "pause_turn", "refusal", "model_context_window_exceeded"],
+  ...["content-filter", "tool-calls", "other", "unknown", "max_output_tokens", "model_length"],
+  ...["finish_reason_unspecified", "safety", "recitation", "language", "blocklist", "prohibited_content", "spii"],
+  ...["malformed_function_call", "image_safety", "unexpected_tool_call", "insufficient_system_resource"],
+]);
+
+/** Whether a name is another with nothing but digits behind it, such as those of a date. */
+const isVersionOf = (model: string, requested: SpanAttributes[string] | undefined): boolean =>
+  typeof requested === "string" &&
+  model.startsWith(requested) &&
+  /^(?:[-@:.]?\d+)*$/.test(model.slice(requested.length));
 
 /** The tokens that were reported, beside those that are known already; of what was not, nothing: it is not known to be none. */
 export const ofUsage = (usage: Usage, known: SpanAttributes = {}): SpanAttributes =>

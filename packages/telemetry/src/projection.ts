@@ -8,7 +8,7 @@ import {
   turnNumbered,
   usageOfCall,
 } from "@colloquy/machine";
-import { callIdAt, placeIn } from "@colloquy/machine/hosting";
+import { callIdAt, placeIn, type RoundCall } from "@colloquy/machine/hosting";
 import * as attributes from "./attributes.ts";
 import { messagesText, resultText } from "./content.ts";
 import { names } from "./conventions.ts";
@@ -104,7 +104,7 @@ export class Projection {
     // Only where somebody else began it: else a reply begins them.
     if (stage.type === "running")
       for (const [position, call] of stage.calls.entries())
-        if (call.result === null) this.#beginTool(callIdAt(number, step, position), call);
+        if (call.result === null) this.#beginTool(isOffered(call), callIdAt(number, step, position), call);
     return this.#root;
   }
 
@@ -124,12 +124,14 @@ export class Projection {
     });
   }
 
+  /** @param isNamed whether its name was offered, and is no invention of the model */
   #beginTool(
+    isNamed: boolean,
     callId: string,
     { name, arguments: written }: { readonly name: string; readonly arguments: string },
   ): void {
     this.#beginBelow("execute_tool", callId, {
-      [names.toolName]: name,
+      [names.toolName]: isNamed || this.#content ? name : null,
       [names.toolType]: "function",
       [names.toolCallId]: callId,
       [names.toolArguments]: this.#content ? written : null,
@@ -147,7 +149,7 @@ export class Projection {
     const span = this.#out.get(place);
     if (span === undefined) return;
     if (event.type === "llm.completed" || event.type === "llm.failed") {
-      addTo(span, attributes.ofOutcome(event, this.#content));
+      addTo(span, attributes.ofOutcome(event, this.#content, span.attributes[names.requestModel]));
       addTo(span, attributes.ofUsage(usageOfCall(event.usage ?? null, null), span.attributes));
     }
     if (event.type === "llm.failed")
@@ -163,7 +165,7 @@ export class Projection {
     if (event.type === "llm.completed" && this.#out.has(place) && place === `${number}.${step}`) {
       this.#end(place, null);
       for (const [position, call] of (event.reply.toolCalls ?? []).entries())
-        this.#beginTool(callIdAt(number, step, position), call);
+        this.#beginTool(wasOffered(stage, call.name, decided, position), callIdAt(number, step, position), call);
     }
     if (event.type === "tool.completed") this.#end(place, null, this.#resultOf(event.content));
     if (event.type === "tool.failed") this.#end(place, event.outcome, this.#resultOf(event.content));
@@ -196,7 +198,11 @@ export class Projection {
       addTo(call, attributes.ofUsage(usageOfCall(event.usage ?? null, null), call.attributes));
     this.#end(`${number}.${step}`, error, { [names.finishReasons]: ["error"], ...said });
     const reason = "finishReason" in outcome ? outcome.finishReason : null;
-    addTo(root, { ...said, ...attributes.ofUsage(usage), [names.finishReasons]: reason === null ? null : [reason] });
+    addTo(root, {
+      ...said,
+      ...attributes.ofUsage(usage),
+      [names.finishReasons]: attributes.reasonsOf(reason, this.#content),
+    });
     this.#endTurn(root, outcome.status, error);
   }
 
@@ -215,3 +221,18 @@ export class Projection {
     (span.traceId === this.#root?.traceId ? this.#ended : this.#given).push(endSpan(span, this.#now, error));
   }
 }
+
+/** Whether a call names a tool that was offered. A journal of 0.1 does not say what was: a call of no tool is settled at once, unless a limit settles all. */
+const wasOffered = (
+  stage: OpenTurn["stage"],
+  name: string,
+  { results = [], limit }: NonNullable<LaterEntry["decided"]>,
+  position: number,
+): boolean => {
+  const offered = stage.type === "responding" ? stage.call.tools : undefined;
+  if (offered !== undefined) return offered.some((tool) => tool.name === name);
+  return limit !== undefined || !results.some((result) => result.position === position);
+};
+
+/** The same of a call that another process began, of which only what became of it says so. */
+const isOffered = ({ started, approval, by }: RoundCall): boolean => started || approval !== null || by === "caller";

@@ -32,6 +32,9 @@ export const textHandler =
             get done() {
               return state.done || overrun();
             },
+            get heard() {
+              return state.heard;
+            },
           },
           outcome: (setting) => outcomeOfStream(decoded(), state, setting),
           failed: (failure) => failed(failure, decoded()),

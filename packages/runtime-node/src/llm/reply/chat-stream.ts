@@ -22,6 +22,8 @@ export interface ChatStreamState {
   finished: boolean;
   /** The end mark `[DONE]` came. */
   done: boolean;
+  /** How many events came that carried something of the answer. */
+  heard: number;
   /** Before the answer ended, a piece came that can't be read: what is there has a hole. */
   damaged: boolean;
 }
@@ -36,10 +38,11 @@ export const chatStream = (
   as: (chunk: Json) => Json = (chunk) => chunk,
 ): ChatStream => {
   const chunks = chatChunks(onDelta);
-  const state: ChatStreamState = { begun: false, finished: false, done: false, damaged: false };
+  const state: ChatStreamState = { begun: false, finished: false, done: false, heard: 0, damaged: false };
 
   const add = (chunk: Json): void => {
     state.begun = true;
+    if (carries(chunk)) state.heard += 1;
     chunks.add(as(chunk));
     state.finished = chunks.isFinished();
   };
@@ -49,11 +52,25 @@ export const chatStream = (
     onDone: () => {
       state.begun = true;
       state.done = true;
+      state.heard += 1;
     },
     onDamage: () => (state.damaged ||= !state.finished),
   });
   return { feed, end, decoded: chunks.decoded, state };
 };
+
+/** Whether a chunk has more than its envelope, which servers repeat to keep a connection open. */
+const carries = (value: Json): boolean => {
+  if (Array.isArray(value)) return value.some(carries);
+  if (isObject(value))
+    return Object.entries(value).some(([name, member]) => !envelope.has(name) && carries(member ?? null));
+  return value !== null && value !== "";
+};
+
+const envelope: ReadonlySet<string> = new Set([
+  ...["id", "object", "created", "model", "provider", "system_fingerprint", "service_tier", "usage", "obfuscation"],
+  ...["index", "role", "type"],
+]);
 
 /** What an event of the name `error` says is one, however it is wrapped; unless it is a piece of the answer after all. */
 const errorIn = (chunk: Json): Json =>

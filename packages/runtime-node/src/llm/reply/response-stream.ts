@@ -38,18 +38,21 @@ interface ResponseStreamState {
   finished: boolean;
   /** Nothing more is to be read. */
   done: boolean;
+  /** How many events came that carried something of the answer. */
+  heard: number;
   /** A piece came that can't be read: what is there has a hole. */
   damaged: boolean;
 }
 
 /** Decodes a streamed answer as it comes, and reports the pieces of the reply. */
 export const responseStream = (onDelta: (delta: LlmDelta) => void = () => {}): ResponseStream => {
-  const state: ResponseStreamState = { begun: false, finished: false, done: false, damaged: false };
+  const state: ResponseStreamState = { begun: false, finished: false, done: false, heard: 0, damaged: false };
   const items = new ResponseItems(onDelta);
   let said: Omit<DecodedResponse, "output" | "error"> = { status: null, usage: null };
   let error: Json | undefined;
 
   const finish = (): void => {
+    state.heard += 1;
     state.finished = true;
     state.done = true;
   };
@@ -65,6 +68,7 @@ export const responseStream = (onDelta: (delta: LlmDelta) => void = () => {}): R
       return;
     }
     state.begun = true;
+    if (/^response\./.test(type) && !waiting.has(type) && event["delta"] !== "") state.heard += 1;
     const { response } = event;
     if (isObject(response)) said = { ...said, ...factsOf(response) };
     if (type === "response.output_item.added") items.begin(event);
@@ -150,6 +154,9 @@ const decodeUnasked = (text: string): DecodedResponse => {
   stream.end();
   return stream.decoded();
 };
+
+/** Events that say that there is nothing yet. */
+const waiting: ReadonlySet<string> = new Set(["response.created", "response.queued", "response.in_progress"]);
 
 const terminal: ReadonlySet<string> = new Set(["response.completed", "response.incomplete", "response.failed"]);
 

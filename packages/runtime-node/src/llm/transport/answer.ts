@@ -32,4 +32,6 @@ export interface AnswerState {
   readonly finished: boolean;
   /** Nothing more is to be read. */
   readonly done: boolean;
+  /** How many events came that carried something of the answer. */
+  readonly heard: number;
 }

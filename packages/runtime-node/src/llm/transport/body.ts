@@ -6,7 +6,7 @@ export interface BodyReading {
   readonly stream: AnswerStream | null;
   /** Reading ends when it is aborted. */
   readonly signal: AbortSignal;
-  /** Called with each piece: the server is alive. */
+  /** Called when something of an answer came. Comments, empty events and white space are none: a server may send them for ever. */
   readonly touch: () => void;
 }
 
@@ -23,8 +23,9 @@ export const readBody = async (response: Response, { stream, signal, touch }: Bo
     while (!signal.aborted) {
       const { done, value } = await reader.read();
       if (done) break;
-      touch();
+      const before = stream?.state.heard;
       stream?.feed(value);
+      if (stream === null ? value.some((byte) => byte > space) : stream.state.heard !== before) touch();
       if (stream?.state.done === true) {
         letGo(reader);
         return "";
@@ -53,6 +54,9 @@ const textOf = (pieces: readonly Uint8Array[], bytes: number): string => {
   }
   return new TextDecoder().decode(whole);
 };
+
+/** White space of JSON has no byte beyond. */
+const space = 0x20;
 
 const keptBytesMax = 65_536;
 

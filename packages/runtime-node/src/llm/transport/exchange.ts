@@ -23,7 +23,7 @@ import { type RequestBody, sentBody } from "./request-body.ts";
 
 /**
  * One request of a call, and what came of it: aborted with the call's signal, given up after `idleTimeoutMs` without a
- * byte, not redirected, not retried, read whole or in pieces, whichever the server sends. Nothing that leaves it, reply,
+ * piece, not redirected, not retried, read whole or in pieces, whichever the server sends. Nothing that leaves it, reply,
  * pieces or failure, holds a key of the client.
  */
 export const exchange = async (

@@ -134,7 +134,7 @@ describe("the format", () => {
     expect(damaged.state.damaged).toBe(true);
     const ended = chatStream();
     ended.feed(bytesOf(`${chunkOf({}, { finish_reason: "stop" })}data: {"usa\n\n`));
-    expect(ended.state).toEqual({ begun: true, finished: true, done: false, damaged: false });
+    expect(ended.state).toMatchObject({ begun: true, finished: true, done: false, damaged: false });
   });
 });
 

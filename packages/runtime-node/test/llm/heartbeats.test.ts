@@ -1,0 +1,141 @@
+import type { LlmHandler } from "@colloquy/host";
+import { promptFormat } from "@colloquy/templates";
+import { describe, expect, test } from "vitest";
+import { openaiChat } from "../../src/llm/openai-chat.ts";
+import { openaiResponses } from "../../src/llm/openai-responses.ts";
+import { textCompletion } from "../../src/llm/text-completion.ts";
+import { callOf, perform } from "./call.ts";
+
+/** An answer whose pieces the test sends one by one. */
+const drip = (type: string) => {
+  let pulled = Promise.withResolvers<void>();
+  let control: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | undefined;
+  const body = new ReadableStream<Uint8Array<ArrayBuffer>>(
+    {
+      start: (controller) => void (control = controller),
+      pull: () => {
+        pulled.resolve();
+        return new Promise((resolve) => (goOn = resolve));
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  let goOn = (): void => {};
+  return {
+    // As any fetch does, it breaks the body off when it is aborted.
+    fetch: async (_: unknown, init?: RequestInit): Promise<Response> => {
+      init?.signal?.addEventListener("abort", () => control?.error(init.signal?.reason));
+      return new Response(body, { headers: { "content-type": type } });
+    },
+    /** Sends a piece, and waits until the next one is wanted. */
+    send: async (text: string): Promise<void> => {
+      await pulled.promise;
+      pulled = Promise.withResolvers();
+      control?.enqueue(new TextEncoder().encode(text));
+      goOn();
+      await pulled.promise;
+    },
+  };
+};
+
+const marks = { role: "", role_sep: "", pre: "", suf: "" };
+const template = promptFormat({ user: marks, agent: marks, system_prompt: marks, prompt: marks });
+const base = { apiKey: "none", baseURL: "http://127.0.0.1:1/v1", model: "m" };
+const event = (data: unknown): string => `data: ${JSON.stringify(data)}\n\n`;
+const ofChat = (choice: object): string =>
+  event({ id: "1", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, ...choice }] });
+
+const ofAll = [
+  ": ping\n\n",
+  ": ping\n\nevent: ping\n\n",
+  "data:\n\n",
+  "\n\n",
+  "id: 7\nretry: 3\n\n",
+  event({ type: "ping" }),
+];
+const ofChoices = [
+  event({ id: "1", object: "chat.completion.chunk", created: 2, model: "m", choices: [], obfuscation: "Xa" }),
+  event({ id: "1", choices: [], usage: { prompt_tokens: 3, completion_tokens: 0 } }),
+];
+const ofResponses = (type: string, more: object = {}): string => event({ type: `response.${type}`, ...more });
+
+interface Dialect {
+  readonly handler: (own: typeof fetch) => LlmHandler;
+  readonly pieces: readonly string[];
+  readonly heartbeats: readonly string[];
+}
+
+const dialects: Readonly<Record<string, Dialect>> = {
+  openaiChat: {
+    handler: (own) => openaiChat({ ...base, fetch: own }),
+    pieces: [
+      ofChat({ delta: { content: "a" } }),
+      ofChat({ delta: { reasoning_content: "a" } }),
+      ofChat({ delta: { tool_calls: [{ index: 0, id: "c", function: { name: "f", arguments: "" } }] } }),
+      ofChat({ delta: { tool_calls: [{ index: 0, function: { arguments: "{" } }] } }),
+    ],
+    heartbeats: [
+      ...ofAll,
+      ...ofChoices,
+      ofChat({ delta: {} }),
+      ofChat({ delta: { role: "assistant", content: "" }, finish_reason: null, logprobs: null }),
+    ],
+  },
+  textCompletion: {
+    handler: (own) => textCompletion({ ...base, fetch: own, template }),
+    pieces: [event({ choices: [{ index: 0, text: "a" }] })],
+    heartbeats: [...ofAll, ...ofChoices, event({ choices: [{ index: 0, text: "", finish_reason: null }] })],
+  },
+  openaiResponses: {
+    handler: (own) => openaiResponses({ ...base, fetch: own }),
+    pieces: [
+      ofResponses("output_item.added", { output_index: 0, item: { type: "message", id: "m", content: [] } }),
+      ofResponses("output_text.delta", { output_index: 0, content_index: 0, item_id: "m", delta: "a" }),
+      ofResponses("web_search_call.searching", { output_index: 0, item_id: "w" }),
+    ],
+    heartbeats: [
+      ...ofAll,
+      event({ type: "keepalive", sequence_number: 3 }),
+      ofResponses("in_progress", { response: { id: "r", status: "in_progress", output: [] } }),
+      ofResponses("output_text.delta", { output_index: 0, item_id: "m", delta: "" }),
+    ],
+  },
+};
+
+const idleTimeoutMs = 1000;
+
+describe.each(Object.entries(dialects))("%s", (_, { handler, pieces, heartbeats }) => {
+  test.each(heartbeats)("gives up a stalled stream that is kept open by %j", async (heartbeat) => {
+    const server = drip("text/event-stream");
+    const { outcome, clock } = perform(handler(server.fetch), callOf({ idleTimeoutMs }));
+    await server.send(pieces[0] ?? "");
+    for (let count = 0; count < 4; count++) {
+      clock.advance(idleTimeoutMs / 4 - 1);
+      await server.send(heartbeat);
+    }
+    clock.advance(4);
+    expect(await outcome).toMatchObject({ failure: { kind: "timeout" } });
+  });
+
+  test.each(pieces)("waits on when %j comes", async (piece) => {
+    const server = drip("text/event-stream");
+    const { outcome, clock, control } = perform(handler(server.fetch), callOf({ idleTimeoutMs }));
+    await server.send(pieces[0] ?? "");
+    for (let count = 0; count < 4; count++) {
+      clock.advance(idleTimeoutMs - 1);
+      await server.send(piece);
+    }
+    control.abort();
+    expect(await outcome).toMatchObject({ failure: { code: "aborted" } });
+  });
+
+  test("gives up an answer in one piece of which only white space comes", async () => {
+    const server = drip("application/json");
+    const { outcome, clock } = perform(handler(server.fetch), callOf({ idleTimeoutMs }));
+    for (let count = 0; count < 4; count++) {
+      await server.send("\n \n");
+      clock.advance(idleTimeoutMs / 4);
+    }
+    expect(await outcome).toMatchObject({ failure: { kind: "timeout" } });
+  });
+});
