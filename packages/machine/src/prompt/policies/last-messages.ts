@@ -38,8 +38,8 @@ export const lastMessages = (options: LastMessagesOptions = {}): Policy => {
     name: "last-messages",
     version: 1,
     options: { max, keepRecent, keepSystem },
-    // More history may be what makes it cut: then it shows less.
-    monotone: keepRecent === max,
+    // More history may be what makes it cut: then it shows less, or no system message.
+    monotone: keepRecent === max && keepSystem,
     stable: keepRecent < max,
     newestFirst: { messages: keepRecent },
     decide: (input) => {
