@@ -40,7 +40,10 @@ const turn = (index: number): Move => ({
   afterMs: 1,
   move: "addTurn",
   messages: [
-    { role: "user", content: index % 3 === 0 ? [{ type: "data", field: "mood", value: "glad" }] : `Question ${index}?` },
+    {
+      role: "user",
+      content: index % 3 === 0 ? [{ type: "data", field: "mood", value: "glad" }] : `Question ${index}?`,
+    },
     { role: "assistant", content: "", toolCalls: [{ id: null, name: "search", arguments: "{}" }] },
     { role: "tool", toolCallId: null, content: `Result ${index}. `.repeat(30) },
     { role: "assistant", content: `Answer ${index}.` },
