@@ -31,22 +31,26 @@ export const newestIsShownFirst: PolicyLaw = (run) => {
 
 /**
  * P11 again, in a conversation that is longer than the windows that are declared, of 110 turns at least; a tool is
- * called in every other turn. It is looked at in its last turns, and before and after the last cuts.
+ * called in some of them. It is looked at in its last turns, and before and after some of the cuts.
  */
 export const newestIsShownFirstAtLength = (options: MachineOptions): void => {
   const { policy = keepAll() } = options;
   const { newestFirst = false } = policy;
   if (newestFirst === false) return;
   const machine = conversationMachine({ ...options, budget: null, limits: {}, unknownTool: "ask" });
-  const trace = longConversation("P11", machine, turnsBeyond(newestFirst), (turn) => turn % 2 === 0);
+  const turns = turnsBeyond(newestFirst);
+  const trace = longConversation("P11", machine, turns, (turn) => turn % (turn < turns / 2 ? 3 : 2) === 0);
   const steps = handledSteps(trace);
   const cuts = steps.flatMap(({ transition }, index) => (transition.entry.decided?.cut === undefined ? [] : [index]));
+  const every = Math.ceil(cuts.length / mostCuts);
   const last = Array.from({ length: 7 }, (_, index) => steps.length - 1 - index);
-  const looked = new Set([...last, ...cuts.slice(-4).flatMap((index) => [index - 1, index])]);
+  const looked = new Set([...last, ...cuts.filter((_, at) => at % every === 0).flatMap((index) => [index - 1, index])]);
   newestIsShownFirst(
     policyRunOf(options, { ...trace, steps: steps.filter((_, index) => looked.has(index)) }, { states: steps.length }),
   );
 };
+
+const mostCuts = 10;
 
 const turnsBeyond = (newestFirst: true | NewestFirst): number => {
   const { turns = 0, messages = 0 } = newestFirst === true ? {} : newestFirst;
