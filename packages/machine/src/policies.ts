@@ -2,7 +2,7 @@
 export { type Counter, countMessage, countPrompt, estimateCounter } from "./prompt/counter.ts";
 export type { Cut, InterruptedTurns, SummarisedTurns, TurnRange } from "./prompt/cut.ts";
 export type { Fields } from "./prompt/fields.ts";
-export type { NewestFirst } from "./prompt/newest-first.ts";
+export { boundsOf, type NewestFirst, type Window } from "./prompt/newest-first.ts";
 export { clearResults, type ClearResultsOptions } from "./prompt/policies/clear-results.ts";
 export { compactTurns, type CompactTurnsOptions } from "./prompt/policies/compact-turns.ts";
 export { compose, type ComposedPolicy } from "./prompt/policies/compose.ts";

@@ -1,4 +1,4 @@
-import type { ExpectedOutput, ThreadInput } from "@colloquy/machine";
+import type { ExpectedOutput, MessageDraft, ThreadInput } from "@colloquy/machine";
 import fc from "fast-check";
 import { eventArbitrary } from "./event.ts";
 import { callerToolNames, callerToolsArbitrary } from "./caller-tool.ts";
@@ -29,10 +29,20 @@ export const scheduleArbitrary = (
   options: { readonly tools?: ToolNames; readonly movesMax?: number } = {},
 ): fc.Arbitrary<Schedule> => {
   const { tools = [], movesMax = 30 } = options;
-  const drawn = fc.array(moveArbitrary(tools), { maxLength: movesMax, size: "max" });
-  const moves = fc.tuple(fc.option(expectedOutputArbitrary, { freq: 2 }), drawn).map(withOutput);
-  return recordOf({ input: inputArbitrary(tools), moves });
+  const moves = (move: fc.Arbitrary<Move>): fc.Arbitrary<Move[]> =>
+    fc
+      .tuple(fc.option(expectedOutputArbitrary, { freq: 2 }), fc.array(move, { maxLength: movesMax, size: "max" }))
+      .map(withOutput);
+  return fc.oneof(
+    { weight: 7, arbitrary: recordOf({ input: inputArbitrary(tools), moves: moves(moveArbitrary(tools)) }) },
+    {
+      weight: 1,
+      arbitrary: recordOf({ input: fc.constant({ ...beginning, system: "S" }), moves: moves(wordlessMove()) }),
+    },
+  );
 };
+
+const beginning: ThreadInput = { at: 1_700_000_000_000, threadId: "t" };
 
 /** In every other conversation most asks want an output, and what that needs is there from the beginning. */
 const withOutput = ([output, moves]: readonly [ExpectedOutput | null, Move[]]): Move[] =>
@@ -43,8 +53,8 @@ const withOutput = ([output, moves]: readonly [ExpectedOutput | null, Move[]]): 
 const inputArbitrary = (tools: ToolNames): fc.Arbitrary<ThreadInput> =>
   recordOf(
     {
-      at: fc.constant(1_700_000_000_000),
-      threadId: fc.oneof({ weight: 3, arbitrary: fc.constant("t") }, nameArbitrary),
+      at: fc.constant(beginning.at),
+      threadId: fc.oneof({ weight: 3, arbitrary: fc.constant(beginning.threadId) }, nameArbitrary),
     },
     {
       system: systemDraftArbitrary,
@@ -67,7 +77,7 @@ const moveArbitrary = (tools: ToolNames): fc.Arbitrary<Move> =>
         { weight: 7, arbitrary: fail },
         { weight: 2, arbitrary: cancel },
         { weight: 2, arbitrary: named("fire", { pick, early: fc.boolean() }) },
-        { weight: 3, arbitrary: approve },
+        { weight: 5, arbitrary: approve },
         { weight: 1, arbitrary: withhold },
         { weight: 2, arbitrary: named("progress", { partial: partialArbitrary, again: fc.boolean() }) },
         { weight: 1, arbitrary: named("startTool", { pick }) },
@@ -79,6 +89,40 @@ const moveArbitrary = (tools: ToolNames): fc.Arbitrary<Move> =>
       ),
     )
     .map(([afterMs, move]): Move => ({ afterMs, ...move }));
+
+/** Draws moves after which the system message may be all that a call has to send: changes of it, and asks without words that wait, join, fail or are withdrawn. */
+const wordlessMove = (): fc.Arbitrary<Move> => {
+  const silent = fc.constantFrom<readonly MessageDraft[]>([], [], [], [{ role: "user", content: "Q" }]);
+  const wordless = fc.constantFrom({}, {}, { content: "" }, { content: "A" });
+  const callOrWord = fc.oneof(wordless, fc.constant({ toolCalls: [{ id: null, name: "search", arguments: "{}" }] }));
+  const system = fc.constantFrom(null, null, "", "S");
+  const overlap = fc.constantFrom(...overlapTypes);
+  return fc
+    .tuple(
+      fc.constantFrom(0, 0, 600_000),
+      fc.oneof(
+        { weight: 4, arbitrary: named("ask", { input: silent }, { overlap }) },
+        { weight: 3, arbitrary: named("changeSystem", { system }) },
+        named("resetSystem", {}),
+        { weight: 2, arbitrary: cancel },
+        {
+          weight: 3,
+          arbitrary: named("answer", {
+            pick,
+            reply: callOrWord,
+            finishReason: fc.constant("stop"),
+            content: fc.constant(""),
+          }),
+        },
+        fail,
+        named("fire", { pick, early: fc.constant(false) }),
+        named("moveHead", { to: pick }),
+        named("redact", { pick }),
+        named("append", { message: fc.constant({ role: "user", content: "" } as const) }),
+      ),
+    )
+    .map(([afterMs, move]): Move => ({ afterMs, ...move }));
+};
 
 const pick = fc.nat({ max: 7 });
 const checkpoint = fc.constantFrom("a", "b", "__proto__", "toString", "");
@@ -138,7 +182,7 @@ const approve = named(
   {
     pick,
     approved: fc.constantFrom(true, true, false),
-    digest: fc.constantFrom("right" as const, "right" as const, "none" as const, "wrong" as const),
+    digest: fc.constantFrom("right" as const, "none" as const, "wrong" as const),
   },
   { reason: textArbitrary, by: nameArbitrary },
 );

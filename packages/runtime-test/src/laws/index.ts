@@ -14,7 +14,7 @@ export type { MachineLaw } from "./machine/machine-law.ts";
 export { checkMachineLaws, laws } from "./machine/machine-laws.ts";
 export { type BadOptions, badOptionsAreRefused, fitsOrSaysSo, zeroMeansZero } from "./policy/fitting.ts";
 export { makesRoom } from "./policy/making-room.ts";
-export { newestIsShownFirst } from "./policy/newest-first.ts";
+export { newestIsShownFirst, newestIsShownFirstAtLength } from "./policy/newest-first.ts";
 export {
   checkPolicyLaws,
   policyLaws,

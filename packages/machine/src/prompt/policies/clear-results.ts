@@ -35,8 +35,9 @@ export const clearResults = (options: ClearResultsOptions = {}): Policy => {
     name: "clear-results",
     version: 1,
     options: { keep, slack, when },
-    // With more room results are shown whole, and a window behind it shows fewer of them.
-    monotone: !pressed,
+    // With more room results are shown whole, and a window after it shows fewer of them. With slack, more history may be
+    // why it clears: then it shows shorter results.
+    monotone: !pressed && slack === 0,
     stable: slack > 0,
     newestFirst: true,
     decide: (input) => {

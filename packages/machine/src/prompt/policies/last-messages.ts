@@ -1,5 +1,6 @@
 import { ConfigurationError } from "../configuration-error.ts";
 import type { Policy } from "../policy.ts";
+import { windowOf } from "../newest-first.ts";
 import { newestWithin, type Weights } from "../newest-units.ts";
 import { checkCount, checkFlag, checkKeys } from "./check-options.ts";
 import { openUnits } from "./open-units.ts";
@@ -38,10 +39,10 @@ export const lastMessages = (options: LastMessagesOptions = {}): Policy => {
     name: "last-messages",
     version: 1,
     options: { max, keepRecent, keepSystem },
-    // More history may be what makes it cut: then it shows less.
-    monotone: keepRecent === max,
+    // More history may be what makes it cut: then it shows less, or no system message.
+    monotone: keepRecent === max && keepSystem,
     stable: keepRecent < max,
-    newestFirst: { messages: keepRecent },
+    newestFirst: { messages: windowOf(keepRecent, max) },
     decide: (input) => {
       const { history } = input;
       const open = openUnits(history).reduce((total, { messages }) => total + messages.length, 0);

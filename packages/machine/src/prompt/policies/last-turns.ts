@@ -1,4 +1,5 @@
 import type { History, Policy } from "../policy.ts";
+import { windowOf } from "../newest-first.ts";
 import { behind, nowhere, type Start } from "../position.ts";
 import { checkCount, checkKeys } from "./check-options.ts";
 import { settled } from "./settled.ts";
@@ -28,7 +29,7 @@ export const lastTurns = (count: number, options: LastTurnsOptions = {}): Policy
     // With slack, more history may be what makes it cut: then it shows less.
     monotone: slack === 0,
     stable: slack > 0,
-    newestFirst: { turns: count },
+    newestFirst: { turns: windowOf(count, count + slack) },
     decide: (input) => {
       const { history } = input;
       const newest = (turns: number) => newestTurns(history, turns);

@@ -17,8 +17,7 @@ export const omitFields = (names: readonly string[]): Policy => {
     monotone: true,
     // The open turn loses its fields when it ends.
     stable: omit.length === 0,
-    // A message that has no other fields is left out, wherever it stands.
-    newestFirst: omit.length === 0,
+    newestFirst: true,
     decide: () =>
       omit.length === 0
         ? { from: null, reason: "no field is left out" }

@@ -17,6 +17,7 @@ export const onlyInputs = (names: readonly string[]): Policy => {
     monotone: true,
     // The open turn loses the others when it ends.
     stable: false,
+    newestFirst: true,
     decide: () => ({
       from: null,
       fields: { inputs },

@@ -63,11 +63,11 @@ export const tokenWindow = (options: TokenWindowOptions = {}): Policy => {
   };
 };
 
-/** How much it shows in any case. A reserve of the machine's window alone is a limit that only the machine knows. */
 const claimOf = (tokens: number | null, reserve: number, cutTo: number): boolean | NewestFirst =>
-  tokens === null && reserve > 0
-    ? false
-    : newestFirstOf([tokens === null || { tokens: tokens - reserve }, cutTo === 1 || { share: cutTo }]);
+  newestFirstOf([
+    tokens === null ? reserve === 0 || { reserve } : { tokens: tokens - reserve },
+    cutTo === 1 || { share: cutTo },
+  ]);
 
 /** Tokens that a prompt may hold, as they are counted: of the own room and the machine's the smaller one. */
 const roomOf = (

@@ -14,6 +14,8 @@ export interface Checking {
   /** Each under its name, in the order in which they are asked. */
   readonly laws: readonly (readonly [name: string, law: PolicyLaw])[];
   readonly subject?: Subject;
+  /** It is held to claims that it does not make. */
+  readonly claims?: "all";
 }
 
 /** A conversation, and what the machine is configured with where the options do not say. */
@@ -40,10 +42,10 @@ export const heldToLaws = (checking: Checking, play: Play): PolicyRun => {
 };
 
 /** The conversation that broke a law, and what leads to it. */
-type Found = Pick<RunDetails<[Play]>, "counterexample" | "counterexamplePath" | "seed" | "errorInstance">;
+export type Found = Pick<RunDetails<[Play]>, "counterexample" | "counterexamplePath" | "seed" | "errorInstance">;
 
 /** What was found, as an error: the law, the shortest conversation that breaks it in the same way, and how to see it again. */
-export const counterexampleOf = (checking: Checking, found: Found): Error => {
+export const counterexampleOf = (checking: Checking, found: Found, tries?: number): Error => {
   const { counterexample, counterexamplePath, seed, errorInstance } = found;
   if (counterexample === null) return new Error(`no conversation could be made from the path with seed ${seed}`);
   const law = lawOf(errorInstance);
@@ -52,7 +54,7 @@ export const counterexampleOf = (checking: Checking, found: Found): Error => {
     const thrown = thrownBy(only, tried);
     return thrown !== null && lawOf(thrown) === law;
   };
-  const play = smallerPlay(counterexample[0], isWrong);
+  const play = smallerPlay(counterexample[0], isWrong, tries);
   const thrown = thrownBy(only, play) ?? errorInstance;
   const options = optionsIn(checking, play);
   const words = [
@@ -61,7 +63,7 @@ export const counterexampleOf = (checking: Checking, found: Found): Error => {
     `The shortest conversation that was found, ${nameOf(options)}:`,
     ...conversationInLines(options, play.schedule),
     "",
-    `To see it again: checkPolicyLaws(policy, { seed: ${seed}, path: "${counterexamplePath}" })`,
+    `To see it again: checkPolicyLaws(policy, { seed: ${seed}, path: "${counterexamplePath}"${checking.claims === undefined ? "" : ', claims: "all"'} })`,
   ].join("\n");
   return law === null ? new Error(words, { cause: thrown }) : new LawBroken(law, words, { cause: thrown });
 };
@@ -95,13 +97,13 @@ const thrownBy = (checking: Checking, play: Play): unknown => {
 const lawOf = (thrown: unknown): string | null => (thrown instanceof LawBroken ? thrown.law : null);
 
 /** First with less to look at, then with a shorter conversation. */
-const smallerPlay = (found: Play, isWrong: (play: Play) => boolean): Play => {
+const smallerPlay = (found: Play, isWrong: (play: Play) => boolean, tries?: number): Play => {
   let play: Play = { ...found, schedule: unchanging(found.schedule) };
   for (const plainer of [{ shares: [] }, { budget: null }, { interrupted: "keep" }] as const) {
     const tried = { ...play, ...plainer };
     if (isWrong(tried)) play = tried;
   }
-  return { ...play, schedule: smallerSchedule(play.schedule, (schedule) => isWrong({ ...play, schedule })) };
+  return { ...play, schedule: smallerSchedule(play.schedule, (schedule) => isWrong({ ...play, schedule }), tries) };
 };
 
 /** The words of a broken law, without its name, and the policy. */

@@ -1,6 +1,6 @@
 import { roomOf } from "./fitting.ts";
 import { LawBroken } from "../evidence/law-broken.ts";
-import { cutNamed, type Look, lookNamed, type PolicyRun } from "./policy-run.ts";
+import { cutNamed, type Look, lookNamed, type PolicyLaw, type PolicyRun } from "./policy-run.ts";
 import { fixedIn, tokensOf, wholeOf, withGapsFilled, withoutLeftOut } from "../evidence/said-units.ts";
 
 /** The looks at which a policy could make room: all that was said does not fit, and what must be shown does. */
@@ -14,6 +14,17 @@ export const tightLooks = ({ views, counter, options }: PolicyRun): readonly Loo
       return fixed !== null && whole !== null && fixed <= room && whole > room;
     }),
   );
+
+/**
+ * P4, of policies that leave out more where there is less room: they mean to make room. The policy is not known to mean
+ * it where it decides the same within every budget, or only makes things shorter.
+ */
+export const makesRoomIfMeant: PolicyLaw = (run) => {
+  const isMeant = run.views.some(({ looks }) => new Set(looks.map(leftOutIn)).size > 1);
+  if (isMeant) makesRoom(run);
+};
+
+const leftOutIn = ({ prompt: { cut } }: Look): string => JSON.stringify([cut.from, cut.dropped]);
 
 /** P4, of policies that are to make room: what they show fits wherever what must be shown does. */
 export const makesRoom = (run: PolicyRun): void => {

@@ -1,14 +1,19 @@
-import type { NewestFirst, Unit } from "@colloquy/machine/policies";
+import { conversationMachine, type MachineOptions } from "@colloquy/machine";
+import { boundsOf, keepAll, type NewestFirst, type Unit, type Window } from "@colloquy/machine/policies";
 import { roomOf } from "./fitting.ts";
+import { handledSteps } from "../../arbitraries/trace.ts";
 import { LawBroken } from "../evidence/law-broken.ts";
-import { cutNamed, type Look, lookNamed, type PolicyLaw, type PolicyRun } from "./policy-run.ts";
+import { longConversation } from "./long-conversation.ts";
+import { cutNamed, type Look, lookNamed, type PolicyLaw, type PolicyRun, policyRunOf } from "./policy-run.ts";
 import { fixedIn, messagesIn, tokensOf, wholeOf, withGapsFilled, withoutLeftOut } from "../evidence/said-units.ts";
+import { hasField } from "./shown.ts";
 
 /**
  * P11, of policies that are declared `newestFirst`: what fits is shown, newest first. No unit is left out while an older
  * one that is not pinned is shown; and the newest turn of which something is left out would not fit as a whole, into
  * the room or within the limits that the policy declares. It is counted as it was said, without what a rule makes
- * shorter. Turns that are left out because they were interrupted are no part of it.
+ * shorter. Nothing is shown beyond these limits, but for what is pinned and the open turn. Turns that are left out
+ * because they were interrupted, and units of which no field is left, are no part of it.
  */
 export const newestIsShownFirst: PolicyLaw = (run) => {
   const { newestFirst = false } = run.policy;
@@ -16,7 +21,7 @@ export const newestIsShownFirst: PolicyLaw = (run) => {
   const limits = newestFirst === true ? {} : newestFirst;
   for (const { looks, calibration } of run.views) {
     for (const look of looks) {
-      // What the machine shows in the policy's place is none of its decisions.
+      // The machine shows everything in the place of a policy that failed.
       if (look.prompt.failed !== undefined) continue;
       const said = withoutLeftOut(withGapsFilled(look.said, look.prompt.messages), run.options);
       requireNewestFirst(run, { ...look, said }, limits, calibration);
@@ -24,17 +29,52 @@ export const newestIsShownFirst: PolicyLaw = (run) => {
   }
 };
 
+/**
+ * P11 again, in a conversation that is longer than the windows that are declared, of 110 turns at least; a tool is
+ * called in some of them. It is looked at in its last turns, and before and after some of the cuts.
+ */
+export const newestIsShownFirstAtLength = (options: MachineOptions): void => {
+  const { policy = keepAll() } = options;
+  const { newestFirst = false } = policy;
+  if (newestFirst === false) return;
+  const machine = conversationMachine({ ...options, budget: null, limits: {}, unknownTool: "ask" });
+  const turns = turnsBeyond(newestFirst);
+  const trace = longConversation("P11", machine, turns, (turn) => turn % (turn < turns / 2 ? 3 : 2) === 0);
+  const steps = handledSteps(trace);
+  const cuts = steps.flatMap(({ transition }, index) => (transition.entry.decided?.cut === undefined ? [] : [index]));
+  const every = Math.ceil(cuts.length / mostCuts);
+  const last = Array.from({ length: 7 }, (_, index) => steps.length - 1 - index);
+  const looked = new Set([...last, ...cuts.filter((_, at) => at % every === 0).flatMap((index) => [index - 1, index])]);
+  newestIsShownFirst(
+    policyRunOf(options, { ...trace, steps: steps.filter((_, index) => looked.has(index)) }, { states: steps.length }),
+  );
+};
+
+const mostCuts = 10;
+
+const turnsBeyond = (newestFirst: true | NewestFirst): number => {
+  const { turns = 0, messages = 0 } = newestFirst === true ? {} : newestFirst;
+  // In two turns there are six messages.
+  const wanted = [mostOf(turns) + 4, Math.ceil(mostOf(messages) / 3) + 4].filter((each) => each <= longest);
+  return Math.max(110, ...wanted);
+};
+
+const longest = 500;
+
 const requireNewestFirst = (run: PolicyRun, look: Look, limits: NewestFirst, calibration: number): void => {
   const fail = (words: string): never => {
     throw new LawBroken("P11", `${lookNamed(look)}: ${words}; ${cutNamed(look)}`);
   };
   const units = look.said.closed;
   const ids = new Set(look.prompt.messages.map(({ id }) => id));
-  const isShown = ({ messages }: Unit): boolean => messages.some(({ id }) => ids.has(id));
-  const newest = units.findLastIndex((unit) => unit.pinned !== true && !isShown(unit));
+  const isShown = ({ messages, pinned }: Unit): boolean => pinned !== true && messages.some(({ id }) => ids.has(id));
+  const beyond = beyondLimits(look, units.filter(isShown), limits, calibration);
+  if (beyond !== null) fail(beyond);
+  const isLeftOut = (unit: Unit): boolean => unit.pinned !== true && !isShown(unit) && !hasNoField(unit, look);
+  const newest = units.findLastIndex(isLeftOut);
   const leftOut = units[newest];
   if (leftOut === undefined) return;
-  const older = units.slice(0, newest).find((unit) => unit.pinned !== true && isShown(unit));
+  const older = units.slice(0, newest).find(isShown);
   if (older !== undefined) fail(`unit ${leftOut.id} is left out, and unit ${older.id}, which is older, is shown`);
   const from = units.findIndex(({ turn }) => turn === leftOut.turn);
   if (!isWithinCounts(look, limits, units.slice(from))) return;
@@ -47,14 +87,42 @@ const requireNewestFirst = (run: PolicyRun, look: Look, limits: NewestFirst, cal
     );
 };
 
+/** Says of which limit more is shown, of closed turns, than the policy declares; null for none. */
+const beyondLimits = (
+  { said, prompt }: Look,
+  shown: readonly Unit[],
+  { turns, messages, tokens }: NewestFirst,
+  calibration: number,
+): string | null => {
+  if (shown.length === 0) return null;
+  const counts = [
+    [new Set(shown.map(({ turn }) => turn)).size, mostOf(turns), "turns"],
+    [messagesIn([...shown, ...said.open]).length, mostOf(messages), "messages"],
+    [prompt.tokens ?? 0, Math.floor((tokens ?? Number.POSITIVE_INFINITY) / calibration), "tokens"],
+  ] as const;
+  const beyond = counts.find(([count, most]) => count > most);
+  return beyond === undefined ? null : `${beyond[0]} ${beyond[2]} are shown, and at most ${beyond[1]} are declared`;
+};
+
+const mostOf = (window: Window = Number.POSITIVE_INFINITY): number => boundsOf(window)[1];
+
+const leastOf = (window: Window = Number.POSITIVE_INFINITY): number => boundsOf(window)[0];
+
+/** Whether the fields that are shown leave nothing of a unit. */
+const hasNoField = ({ messages }: Unit, { prompt }: Look): boolean =>
+  messages.every(
+    (message) =>
+      message.parts.length > 0 &&
+      message.parts.every((part) => part.type === "data" && !hasField(message, part.field, prompt.cut.fields)),
+  );
+
 /** Whether some of the newest units, and the open turn, are no more turns and messages than are shown in any case. */
 const isWithinCounts = ({ said }: Look, { turns, messages }: NewestFirst, units: readonly Unit[]): boolean => {
   const first = units[0]?.turn ?? 0;
   // A turn in which nothing was said counts too.
   const newer = [...said.turns.keys()].filter((number) => number >= first).length;
   const count = first === 0 ? newer + 1 : newer;
-  const all = messagesIn([...units, ...said.open]).length;
-  return count <= (turns ?? count) && all <= (messages ?? all);
+  return count <= leastOf(turns) && messagesIn([...units, ...said.open]).length <= leastOf(messages);
 };
 
 /** Tokens of a prompt that shows all closed units from one on, as they were said; null where the counter can't count them. */
@@ -68,10 +136,11 @@ const tokensWith = ({ counter }: PolicyRun, { said }: Look, from: number): numbe
 const roomWithin = (
   { counter }: PolicyRun,
   look: Look,
-  { tokens, share = 1 }: NewestFirst,
+  { tokens, reserve = 0, share = 1 }: NewestFirst,
   calibration: number,
 ): number | null => {
-  const room = roomOf(look.budget, calibration);
+  const { budget } = look;
+  const room = roomOf(budget && { ...budget, reserve: Math.max(budget.reserve, reserve) }, calibration);
   const own = tokens === undefined ? null : Math.floor(tokens / calibration);
   const smaller = room === null || own === null ? (room ?? own) : Math.min(room, own);
   if (smaller === null || share === 1) return smaller;

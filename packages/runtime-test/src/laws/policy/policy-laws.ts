@@ -4,11 +4,20 @@ import fc from "fast-check";
 import { scheduleFor } from "../../arbitraries/journal.ts";
 import { budgetArbitrary } from "../../arbitraries/options.ts";
 import type { Subject } from "../../arbitraries/subject.ts";
-import { type Checking, counterexampleOf, defaults, heldToLaws, naming, type Play } from "./counterexample.ts";
+import {
+  type Checking,
+  counterexampleOf,
+  defaults,
+  type Found,
+  heldToLaws,
+  naming,
+  type Play,
+} from "./counterexample.ts";
 import { LawBroken } from "../evidence/law-broken.ts";
 import { fitsOrSaysSo, zeroMeansZero } from "./fitting.ts";
 import { makesRoom as roomIsMade, tightLooks } from "./making-room.ts";
-import { newestIsShownFirst } from "./newest-first.ts";
+import { newestIsShownFirst, newestIsShownFirstAtLength } from "./newest-first.ts";
+import { brokenBy, openClaims, type OpenClaim } from "./open-claims.ts";
 import type { PolicyLaw } from "./policy-run.ts";
 import { cutsSeldom, promptsArePrefixes } from "./prefixes.ts";
 import { scribblingChangesNothing } from "./scribbled-upon.ts";
@@ -62,6 +71,8 @@ export interface PolicyLawsRun {
   readonly except?: readonly (keyof typeof policyLaws)[];
   /** It is a policy that is to make room: a prompt that does not fit, although what must be shown would, breaks P4. Not for those that wait for a summary. Default false. */
   readonly makesRoom?: boolean;
+  /** A claim that was left open, and that would not hold, is a broken law and not a remark. */
+  readonly claims?: "all";
   /** For tests of the laws. */
   readonly subject?: Subject;
 }
@@ -74,7 +85,7 @@ export interface PolicyLawsReport {
   readonly tight: number;
   /** How many of these it made fit. */
   readonly fitting: number;
-  /** What breaks no law, and may be a mistake all the same. */
+  /** Claims that nobody made for the policy and that would not hold, each with the counterexample; and that it never makes room. They may be mistakes. */
   readonly remarks: readonly string[];
 }
 
@@ -83,8 +94,8 @@ export interface PolicyLawsReport {
  * several at once, fail, or never answer; with provider ids that repeat; with turns that are cancelled, edits, pins
  * and seeds. In one line of a test: `checkPolicyLaws(myPolicy())`.
  *
- * A policy that never makes room breaks no law, since what does not fit is not sent: `keepAll()` is one. The report
- * says so in its remarks, and `makesRoom` makes it a fault.
+ * A policy is held to what it claims. What is left open (`newestFirst`, and to make room) and would not hold is said in
+ * the remarks of the report; `except` leaves it out where it is meant, and `claims: "all"` makes it a fault.
  *
  * @param subject the policy, or the options of a machine, its policy among them. A budget, and what becomes of
  *   interrupted turns, are drawn where the options do not say.
@@ -93,17 +104,29 @@ export interface PolicyLawsReport {
  */
 export const checkPolicyLaws = (subject: Policy | MachineOptions, run: PolicyLawsRun = {}): PolicyLawsReport => {
   const options = optionsOf(subject);
-  const { runs = 100, seed, path, except = [], makesRoom = false } = run;
-  if (!except.includes("P9")) naming(options, () => cutsSeldom(options));
+  const { runs = 100, seed, path, except = [], makesRoom = false, claims } = run;
+  const open = openClaims(options, run);
   const held = Object.entries(policyLaws).filter(([name]) => !except.some((other) => other === name));
   const checking: Checking = {
     options,
-    laws: makesRoom ? [...held, ["P4", roomIsMade]] : held,
+    laws: [
+      ...held,
+      ...(makesRoom ? [["P4", roomIsMade] as const] : []),
+      ...(claims === undefined ? [] : open.map(({ name, law }) => [name, law] as const)),
+    ],
     ...(run.subject === undefined ? {} : { subject: run.subject }),
+    ...(claims === undefined ? {} : { claims }),
   };
+  if (!except.includes("P9")) naming(options, () => cutsSeldom(options));
   const counts = { conversations: 0, tight: 0, fitting: 0 };
+  const broken = new Map<OpenClaim, Omit<Found, "seed">>();
   const property = fc.property(playArbitrary(options), (play) => {
     const pruned = heldToLaws(checking, play);
+    for (const claim of claims === undefined ? open : []) {
+      const errorInstance = broken.has(claim) ? null : brokenBy(() => claim.law(pruned));
+      const counterexamplePath = path ?? String(counts.conversations);
+      if (errorInstance !== null) broken.set(claim, { counterexample: [play], counterexamplePath, errorInstance });
+    }
     const tight = tightLooks(pruned);
     counts.conversations += 1;
     counts.tight += tight.length;
@@ -117,18 +140,45 @@ export const checkPolicyLaws = (subject: Policy | MachineOptions, run: PolicyLaw
     ...(path === undefined ? {} : { path }),
   });
   if (found.failed) throw counterexampleOf(checking, found);
-  return { ...counts, remarks: remarksOn(options, counts) };
+  // After the conversations that were drawn: what breaks in one of these is shorter to tell.
+  naming(options, () => {
+    if (!except.includes("P11")) newestIsShownFirstAtLength(options);
+    if (claims !== undefined) for (const { atLength } of open) atLength?.(options);
+  });
+  const never = neverMakesRoom(options, counts);
+  if (never !== null && claims !== undefined && !except.includes("P4")) throw new LawBroken("P4", never);
+  // A policy that never makes room is told so, and no more of it.
+  const told = open.filter(({ name }) => claims === undefined && (never === null || name !== "P4"));
+  const remarks = told.flatMap((claim) => remarkOn(checking, claim, broken.get(claim), found.seed) ?? []);
+  return { ...counts, remarks: [...(never === null ? [] : [never]), ...remarks] };
 };
 
-const remarksOn = (
+/** Says which claim a policy could not make, with the counterexample; null where it could. */
+const remarkOn = (
+  { options, claims: _, ...checking }: Checking,
+  { name, claim, law, atLength }: OpenClaim,
+  seen: Omit<Found, "seed"> | undefined,
+  seed: number,
+): string | null => {
+  const { policy = keepAll() } = options;
+  const alone: Checking = { ...checking, options, laws: [[name, law]], claims: "all" };
+  const error =
+    seen === undefined
+      ? brokenBy(() => naming(options, () => atLength?.(options)))
+      : counterexampleOf(alone, { ...seen, seed }, triesForRemark);
+  return error === null ? null : `${policy.name} does not claim "${claim}"; if it did, it would break ${error.message}`;
+};
+
+/** A remark takes no longer than the check. */
+const triesForRemark = 100;
+
+const neverMakesRoom = (
   { policy = keepAll() }: MachineOptions,
   { tight, fitting }: Pick<PolicyLawsReport, "tight" | "fitting">,
-): readonly string[] =>
+): string | null =>
   tight === 0 || fitting > 0
-    ? []
-    : [
-        `${policy.name} never makes room: of ${tight} prompts that were too large, and could have fitted, it made none fit; a turn whose prompt does not fit ends unfit`,
-      ];
+    ? null
+    : `${policy.name} never makes room: of ${tight} prompts that were too large, and could have fitted, it made none fit; a turn whose prompt does not fit ends unfit`;
 
 const playArbitrary = (options: MachineOptions): fc.Arbitrary<Play> =>
   recordOf({

@@ -1,21 +1,15 @@
 import {
-  type AnswerableEffect,
   type CallLlm,
   conversationMachine,
-  type Entry,
   type Event,
   type MachineOptions,
-  type Message,
   messagesOf,
-  outstanding,
-  start,
-  type State,
-  transition,
   turnNumbered,
 } from "@colloquy/machine";
 import { type Counter, countPrompt, estimateCounter, keepAll } from "@colloquy/machine/policies";
 import { handledSteps, type HandledStep } from "../../arbitraries/trace.ts";
 import { LawBroken } from "../evidence/law-broken.ts";
+import { longConversation } from "./long-conversation.ts";
 import type { PolicyLaw } from "./policy-run.ts";
 
 /**
@@ -96,57 +90,13 @@ const answeringCallOf = ({ transition: { effects } }: HandledStep): CallLlm | un
 
 /** The turns, by number, in which the cut became another, at whatever step. */
 const cutsOf = (options: MachineOptions, counter: Counter, turns: number): readonly number[] => {
-  const sample = talk(conversationMachine({ counter, policy: keepAll(), unknownTool: "ask" }), 1);
-  const messages = sample.messages.flatMap((message) => Array.from({ length: 40 }, () => message));
+  const sample = longConversation("P9", conversationMachine({ counter, policy: keepAll(), unknownTool: "ask" }), 1);
+  const last = sample.steps.at(-1)?.transition.state ?? sample.started.state;
+  const messages = messagesOf(last).flatMap((message) => Array.from({ length: 40 }, () => message));
   const tokens = countPrompt(counter, messages);
   const machine = conversationMachine({ ...options, budget: { tokens, reserve: 0 }, limits: {}, unknownTool: "ask" });
-  const changed = talk(machine, turns).entries.flatMap(({ turn, entry }) => (cutIn(entry) ? [turn] : []));
+  const changed = handledSteps(longConversation("P9", machine, turns)).flatMap(({ transition: { entry, state } }) =>
+    entry.decided?.cut === undefined ? [] : [state.context.open?.number ?? state.context.conversation.turns.length],
+  );
   return [...new Set(changed)];
 };
-
-const cutIn = (entry: Entry): boolean => "decided" in entry && entry.decided?.cut !== undefined;
-
-/** A conversation of equal turns, in which all that is asked for is answered at once. */
-const talk = (
-  machine: ReturnType<typeof conversationMachine>,
-  turns: number,
-): {
-  readonly entries: readonly { readonly turn: number; readonly entry: Entry }[];
-  readonly messages: readonly Message[];
-} => {
-  let { state } = start(machine, { threadId: "steady", at: 0 });
-  const entries: { readonly turn: number; readonly entry: Entry }[] = [];
-  const send = (turn: number, event: Event): void => {
-    const next = transition(machine, state, event);
-    if (!next.handled) throw new LawBroken("P9", `turn ${turn} of the steady conversation: ${next.refusal.reason}`);
-    entries.push({ turn, entry: next.entry });
-    state = next.state;
-  };
-  for (let turn = 1; turn <= turns; turn++) {
-    send(turn, {
-      type: "ask.received",
-      at: turn,
-      askId: `ask-${turn}`,
-      input: "What is the weather like in this place?",
-    });
-    for (let event = answerTo(state, turn); event !== null; event = answerTo(state, turn)) send(turn, event);
-  }
-  return { entries, messages: messagesOf(state) };
-};
-
-/** The outcome of what is out, summaries first; null when nothing is. */
-const answerTo = (state: State, at: number): Event | null => {
-  const out = outstanding(state);
-  const [effect] = [...out.filter(isSummary), ...out.filter((each) => !isSummary(each))];
-  if (effect === undefined) return null;
-  const effectId = effect.id;
-  if (effect.type === "startTimer") return { type: "timer.fired", at: effect.dueAt, effectId };
-  if (effect.type === "callTool")
-    return { type: "tool.completed", at, effectId, content: "Sunny, and dry. ".repeat(24) };
-  const call = { id: null, name: "weather", arguments: '{"city":"Paris"}' };
-  const reply =
-    isSummary(effect) || effect.step > 1 ? { content: "The sun shines there all day." } : { toolCalls: [call] };
-  return { type: "llm.completed", at, effectId, reply, finishReason: "stop" };
-};
-
-const isSummary = (effect: AnswerableEffect): boolean => effect.type === "callLlm" && effect.purpose === "summary";

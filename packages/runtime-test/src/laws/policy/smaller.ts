@@ -1,26 +1,30 @@
 import type { Json, JsonObject } from "@colloquy/machine";
 import type { Move, Schedule } from "../../arbitraries/schedule.ts";
 
-/** How many shorter conversations are tried at most: what is found within them is short enough to be read. */
+/** How many shorter conversations are tried at most, by default: what is found within them is short enough to be read. */
 export const mostTries = 400;
 
 /**
  * A shorter schedule that is still wrong in the same way: with the fewest moves that could be found, said as plainly
  * as will do. A schedule is read against the state that is reached, so it stays meaningful with any of its moves gone.
  *
- * @param isWrong whether a shorter one is still wrong. Asked `mostTries` times at most.
+ * @param isWrong whether a shorter one is still wrong. Asked `most` times at most.
  */
-export const smallerSchedule = (schedule: Schedule, isWrong: (smaller: Schedule) => boolean): Schedule => {
+export const smallerSchedule = (
+  schedule: Schedule,
+  isWrong: (smaller: Schedule) => boolean,
+  most: number = mostTries,
+): Schedule => {
   let best = schedule;
   let tries = 0;
   const accepts = (smaller: Schedule): boolean => {
-    if (tries >= mostTries || JSON.stringify(smaller) === JSON.stringify(best)) return false;
+    if (tries >= most || JSON.stringify(smaller) === JSON.stringify(best)) return false;
     tries += 1;
     if (!isWrong(smaller)) return false;
     best = smaller;
     return true;
   };
-  for (let before: Schedule | null = null; before !== best && tries < mostTries;) {
+  for (let before: Schedule | null = null; before !== best && tries < most;) {
     before = best;
     withFewerMoves(() => best, accepts);
     withPlainer(() => best, accepts);

@@ -114,6 +114,7 @@ export const faults: readonly Fault[] = [
   prompts("M10", "a prompt without the end of the open turn", () => wrong.withoutTheEnd),
   transitions("M10", "results in another order than their calls", () => wrong.swappingResults),
   transitions("M10", "a prompt without the system message", () => wrong.withoutSystem),
+  transitions("M10", "takes the system message away from a turn without words", () => wrong.takingSystemAway),
   transitions("M11", "forgets what waited when a turn is interrupted", () => wrongAsks.forgettingTheQueue),
   transitions("M11", "answers an ask that waited, and lets it wait on", () => wrongAsks.answeringTwice),
   transitions("M11", "tells nobody that an ask was superseded", () => wrongAsks.supersedingInSilence),

@@ -6,6 +6,7 @@ import {
   type Effect,
   type Event,
   type Handled,
+  type LaterEntry,
   type Message,
   outstanding,
   promptOf,
@@ -14,7 +15,7 @@ import {
   transition,
   type Usage,
 } from "@colloquy/machine";
-import { fold } from "@colloquy/machine/journal";
+import { fold, foldEntry } from "@colloquy/machine/journal";
 import { keepAll, lastTurns } from "@colloquy/machine/policies";
 import { realSubject, type Subject } from "@colloquy/runtime-test/arbitraries";
 
@@ -42,6 +43,13 @@ export const throwingWhenStale: typeof transition = (machine, state, event) => {
 export const copyingWhenRefused: typeof transition = (machine, state, event) => {
   const told = transition(machine, state, event);
   return told.handled ? told : { ...told, state: { ...state } };
+};
+
+export const takingSystemAway: typeof transition = (machine, state, event) => {
+  const told = transition(machine, state, event);
+  if (told.handled || told.refusal.kind !== "busy" || !event.type.startsWith("system.")) return told;
+  const entry: LaterEntry = { seq: state.context.seq + 1, event };
+  return { handled: true, state: foldEntry(state, entry), effects: [], entry };
 };
 
 export const silent: typeof transition = (machine, state, event) => {

@@ -25,6 +25,7 @@ import {
 } from "@colloquy/machine/policies";
 import { fickle, realSubject, scribbling, type Subject } from "@colloquy/runtime-test/arbitraries";
 import type { policyLaws } from "@colloquy/runtime-test/laws";
+import { takingSystemAway } from "../machine/wrong-functions.ts";
 
 /** A policy, or a machine, that is wrong in one way, and the law that must notice. */
 export interface PolicyFault {
@@ -56,6 +57,11 @@ export const policyFaults: readonly PolicyFault[] = [
   prompts("P1", "shows a round without its results", (messages) => messages.filter(({ role }) => role !== "tool")),
   prompts("P1", "shows a call with other arguments", (messages) => messages.map(askingOtherwise)),
   prompts("P2", "splits a round", (messages) => messages.filter((message) => message !== firstResult(messages))),
+  {
+    law: "P2",
+    what: "takes the system message away from a turn without words",
+    subject: () => ({ ...realSubject, transition: takingSystemAway }),
+  },
   prompts("P3", "leaves out the beginning of the open turn", (messages, { open, conversation }) => {
     const [first] = open === null ? conversation.appended : toArray(open.messages);
     return messages.filter(({ id }) => id !== first?.id);
