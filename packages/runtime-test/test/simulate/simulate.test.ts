@@ -44,7 +44,7 @@ const simulated = async (from: number, count: number): Promise<readonly Simulati
 
 describe("simulate", () => {
   it("breaks no law, and meets every fault", async () => {
-    const simulations = await simulated(1, runs(400));
+    const simulations = await simulated(1, runs(800));
     const met = new Set(simulations.flatMap(({ counts }) => Object.keys(counts.faults)));
     expect(Object.keys(defaultFaults).filter((fault) => !met.has(fault))).toEqual([]);
   });
