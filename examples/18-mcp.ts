@@ -12,8 +12,8 @@ const server = await mcpTools({
   // Or { url: "https://…/mcp", headers: { authorization: `Bearer ${key}` } }
   transport: { command: process.execPath, args: [script, "stdio"] },
   name: "demo",
-  // What may change something is approved by a person first.
-  approval: ({ annotations }) => annotations?.readOnlyHint !== true,
+  // A person approves each call, except of tools that you know to change nothing.
+  approval: ({ name }) => !["get-sum", "get-structured-content"].includes(name),
 });
 
 // In place of a model: two calls, one of which can't work, and an answer.

@@ -142,11 +142,11 @@ test.each([
   ],
   [
     "name: a\nsignature: { inputs: { q: { type: text } }, outputs: { a: string } }",
-    '2:27: signature.inputs.q is {"type":"text"}; it must be a JSON schema that can be checked (Unsupported type: text)',
+    '2:27: signature.inputs.q is {"type":"text"}; it must be a JSON schema that can be checked (properties.q: type must be one or some of string, number, integer, boolean, object, array, null (got "text"))',
   ],
   [
     "name: a\nsignature: { inputs: { q: { $ref: '#/$defs/t', $defs: { t: {} } } }, outputs: { a: string } }",
-    '2:27: signature.inputs.q is {"$ref":"#/$defs/t","$defs":{"t":{}}}; it must be a JSON schema that can be checked (Reference not found: #/$defs/t)',
+    '2:27: signature.inputs.q is {"$ref":"#/$defs/t","$defs":{"t":{}}}; it must be a JSON schema that can be checked (properties.q: $ref "#/$defs/t": it leads to no place in the schema)',
   ],
   [
     "name: a\nsignature: { inputs: {}, outputs: { a: string } }",

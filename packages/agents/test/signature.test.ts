@@ -1,6 +1,7 @@
 import { textOf } from "@colloquy/machine";
 import { OutputError } from "@colloquy/runtime-node";
 import { expect, test } from "vitest";
+import { problemsOf } from "./agent-files.ts";
 import { hostOf, passing } from "./agents.ts";
 
 const forecast = `name: forecast
@@ -43,7 +44,7 @@ test("outputs that never fit are an error, and no answer", async () => {
 test("inputs that do not fit are refused, and so are those of an agent without a signature", async () => {
   const { host } = await hostOf({ "agent.yaml": forecast });
   expect(() => host.run({ city: "Oslo", days: 1.5, sky: "" })).toThrow(
-    'agent "forecast": the inputs do not fit its signature: days: Invalid input: expected int, received number; Unrecognized key: "sky"',
+    'agent "forecast": the inputs do not fit its signature: "days": expected integer, received number; "sky": not expected here',
   );
   const { host: plain } = await hostOf({ "agent.yaml": "name: a" });
   expect(() => plain.run({ city: "Oslo" })).toThrow('agent "a" has no signature: ask it a text');
@@ -69,4 +70,34 @@ test("a subagent with a signature is a tool with its inputs, whose result are it
   expect((await host.ask("x", { threadId: "t" })).text).toBe('{"sky":"grey"}');
   expect(asked[1]).toMatch(/^t The arguments do not fit: "days": /);
   expect(asked.filter((each) => each.startsWith("t/forecast"))).toHaveLength(1);
+});
+
+/** Fields of which each definition names the next one twice, down to a pattern that backtracks. */
+const hostileField = {
+  $ref: "#/properties/q/$defs/0",
+  $defs: Object.fromEntries(
+    Array.from({ length: 33 }, (_, at) => {
+      const next = { $ref: `#/properties/q/$defs/${at + 1}` };
+      return [String(at), at === 32 ? { type: "string", pattern: "^(a+)+$" } : { allOf: [next, next] }];
+    }),
+  ),
+};
+
+test("a hostile schema in a signature is checked in linear time, of inputs and of outputs", async () => {
+  const text = `${"a".repeat(1_000)}!`;
+  const { llm, prompts } = saying(JSON.stringify({ q: text }), '{"q":"aaa"}');
+  const signature = { inputs: { q: hostileField }, outputs: { q: hostileField } };
+  const { host } = await hostOf(
+    { "agent.yaml": JSON.stringify({ name: "a", compression: "none", signature }) },
+    { llm },
+  );
+  expect(() => host.run({ q: text })).toThrow('the inputs do not fit its signature: "q": expected to match ^(a+)+$');
+  expect((await host.run({ q: "a" })).output).toEqual({ q: "aaa" });
+  expect(prompts).toHaveLength(2);
+});
+
+test("a file is refused whose signature has a pattern that cannot be matched in linear time", async () => {
+  const signature = { inputs: { q: { type: "string", pattern: "(a)\\1" } }, outputs: { a: "string" } };
+  const problems = await problemsOf({ "agent.yaml": JSON.stringify({ name: "a", signature }) });
+  expect(problems.join("")).toContain('pattern "(a)\\\\1": a reference back to a group is not supported');
 });

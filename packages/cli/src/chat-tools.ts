@@ -58,7 +58,7 @@ const toolsOfModule = async (path: string): Promise<readonly Tool[]> => {
   }
 };
 
-/** What a server has. A tool that may change something is approved before each call, unless that was allowed. */
+/** Connects to a server. Its tools need approval before each call, whatever it claims of them, unless the user allowed them. */
 const toolsOfServer = async (given: string, allowed: boolean, errors: Printer) => {
   const [, name, place = given] = /^([a-zA-Z0-9_-]{1,32})=(.+)$/s.exec(given) ?? [];
   // Only now: it takes longer to load than most answers need.
@@ -70,10 +70,12 @@ const toolsOfServer = async (given: string, allowed: boolean, errors: Printer) =
     const server = await mcpTools({
       transport: isUrl ? { url: place } : { command, args },
       ...(name === undefined ? {} : { name }),
-      ...(allowed ? {} : { approval: ({ annotations }) => annotations?.readOnlyHint !== true }),
+      ...(allowed ? {} : { approval: "always" }),
     });
     for (const { name: tool, problem } of server.problems)
-      errors.line(`colloquy: the tool ${named(tool ?? "")} of ${shown} is left out: ${oneLine(problem)}`);
+      errors.line(
+        `colloquy: ${tool === null ? "a tool" : `the tool ${named(tool)}`} of ${shown} is left out: ${oneLine(problem)}`,
+      );
     return server;
   } catch (thrown) {
     throw new ArgumentError(`--mcp ${shown}: ${withoutUser(reasonOf(thrown))}`, { cause: thrown });

@@ -52,7 +52,7 @@ const conversing = {
   ],
   "allow-tools": [
     "",
-    "loads the modules of an agent's tools, which runs their code, and runs tools of MCP servers that may change something without asking",
+    "loads the modules of an agent's tools, which runs their code, and runs tools of MCP servers without asking",
   ],
 } as const satisfies Command["options"];
 

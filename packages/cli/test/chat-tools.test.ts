@@ -43,12 +43,13 @@ const model = ruleModel([
 
 const chat = (server: LoopbackServer, ...args: readonly string[]) => run("chat", "--base-url", server.url, ...args);
 
-test("tools of an MCP server run, what may change something when it is allowed or approved", async () => {
+test("tools of an MCP server run if they are allowed or approved, whatever the server claims of them", async () => {
   await using server = await loopbackServer({ model });
-  const looked = await chat(server, "look", "--mcp", command);
+  for (const tool of ["look", "touch"])
+    expect(await chat(server, tool, "--mcp", command)).toMatchObject({ exitCode: 4, output: "" });
+  const looked = await chat(server, "look", "--mcp", command, "--allow-tools");
   expect(looked).toMatchObject({ exitCode: 0, output: "It looked in the house.\n" });
   expect(looked.error).toMatch(/the tool odd of .* is left out: /);
-  expect(await chat(server, "touch", "--mcp", command)).toMatchObject({ exitCode: 4, output: "" });
   const allowed = await chat(server, "touch", "--mcp", command, "--allow-tools");
   expect(allowed).toMatchObject({ exitCode: 0, output: "It touched in the house.\n" });
 });
@@ -60,13 +61,13 @@ test("two servers with tools of one name need names", async () => {
   expect(refused.error).toContain(
     'two tools are named "look": leave one of the --tools out, or put a name before one of the servers: --mcp NAME=…',
   );
-  const named = await chat(server, "b_look", "--mcp", command, "--mcp", `b=${command}`);
+  const named = await chat(server, "b_look", "--mcp", command, "--mcp", `b=${command}`, "--allow-tools");
   expect(named).toMatchObject({ exitCode: 0, output: "It looked in the house.\n" });
 });
 
 test("--react has the model say what it knows before it calls tools", async () => {
   await using server = await loopbackServer({ model });
-  await chat(server, "look", "--react", "--system", "Be brief.", "--mcp", command);
+  await chat(server, "look", "--react", "--system", "Be brief.", "--mcp", command, "--allow-tools");
   expect(server.requests[0]?.body).toMatchObject({
     messages: [{ content: expect.stringMatching(/^Be brief\.\n\nBefore each tool call, say/) }, { content: "look" }],
   });

@@ -14,11 +14,11 @@ export interface McpOptions {
   /** Stands before the names of its tools (`files_read`), so that those of two servers differ, and names it in errors. Default: none. */
   readonly name?: string;
   /**
-   * Whether what the server says of its tools is believed: a call of one that says that it only reads (`readOnlyHint`) is
-   * then made again after a crash. Default false: the model is shown that it was interrupted.
+   * Whether the server's hints about its tools are believed: `approval` is then shown them, and a call of a tool that claims
+   * only to read (`readOnlyHint`) is repeated after a crash. Default false: no hint has an effect.
    */
   readonly trust?: boolean;
-  /** Which tools have to be approved before each call, by what the server says of them; `"always"` for all. Default: none. */
+  /** Which tools need approval before each call: `"always"`, or a function of what you know of a tool, such as its name. Default: none. */
   readonly approval?: "always" | ((offered: OfferedTool) => boolean);
   /** How long a request may be silent, in milliseconds; progress that the server reports begins it anew. Default 60,000. */
   readonly timeoutMs?: number;
@@ -126,12 +126,13 @@ class ServedTools implements McpTools {
 
   #toolOf(offered: OfferedTool, name: string): Tool {
     const { trust = false, approval } = this.#options;
-    const isApproved = approval === "always" || approval?.(offered) === true;
+    const { annotations, ...unhinted } = offered;
+    const isApproved = approval === "always" || approval?.(trust ? offered : unhinted) === true;
     return tool({
       name,
       description: offered.description ?? offered.title ?? "",
       input: { jsonSchema: parametersOf(offered) },
-      ...(trust && offered.annotations?.readOnlyHint === true ? { recovery: "rerun" } : {}),
+      ...(trust && annotations?.readOnlyHint === true ? { recovery: "rerun" } : {}),
       ...(isApproved ? { approval: "always" } : {}),
       run: (input, { signal }) => this.#run(offered, input, signal),
     });

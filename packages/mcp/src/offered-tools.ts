@@ -1,7 +1,6 @@
-import { type Client, fromJsonSchema, type RequestOptions } from "@modelcontextprotocol/client";
-import { type Json, type JsonObject } from "@colloquy/machine";
-import { describeValueProblem, problemOfJson } from "@colloquy/machine/hosting";
-import { messageOf } from "@colloquy/host/store";
+import type { Client, RequestOptions } from "@modelcontextprotocol/client";
+import { problemOfSchema } from "@colloquy/host/store";
+import type { Json, JsonObject } from "@colloquy/machine";
 import { z } from "zod";
 
 /** A tool as its server lists it: foreign words. */
@@ -10,7 +9,7 @@ export interface OfferedTool {
   readonly title?: string | undefined;
   readonly description?: string | undefined;
   readonly inputSchema: { readonly type: "object"; readonly [name: string]: unknown };
-  /** What it claims to do, such as `readOnlyHint` and `destructiveHint`. */
+  /** What it claims to do, such as `readOnlyHint` and `destructiveHint`. Left out unless the server is trusted. */
   readonly annotations?: { readonly readOnlyHint?: boolean | undefined; readonly [name: string]: unknown } | undefined;
 }
 
@@ -28,18 +27,23 @@ export interface Offered {
 }
 
 /**
- * All pages of a server's list, read one by one, so that a tool that is none spoils no other.
+ * Reads a server's list, page by page, and each tool by itself, so that an invalid one spoils no other.
  *
- * @throws where there are more than 64 pages, or a page is none.
+ * @throws if there are more than 64 pages, or a page is invalid.
  */
 export const listTools = async (client: Client, options: RequestOptions): Promise<Offered> => {
   const tools = new Map<string, OfferedTool>();
   const problems: McpToolProblem[] = [];
   let cursor: string | undefined;
+  let count = 0;
   for (let pages = 0; pages < pagesMax; pages += 1) {
     const params = cursor === undefined ? {} : { cursor };
     const page = await client.request({ method: "tools/list", params }, pageSchema, options);
     for (const listed of page.tools) {
+      if (++count > toolsMax) {
+        problems.push({ name: null, problem: `it lists more than ${toolsMax} tools; the others are left out` });
+        return { tools: [...tools.values()], problems };
+      }
       const tool = readTool(listed, tools);
       if ("problem" in tool) problems.push(tool);
       else tools.set(tool.name, tool);
@@ -51,6 +55,9 @@ export const listTools = async (client: Client, options: RequestOptions): Promis
 };
 
 const pagesMax = 64;
+
+/** More than any provider takes. */
+const toolsMax = 1_000;
 
 const pageSchema = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
 
@@ -75,19 +82,7 @@ const readTool = (listed: unknown, before: ReadonlyMap<string, OfferedTool>): Of
   return problem === null ? read.data : { name, problem: `inputSchema: ${problem}` };
 };
 
-/** Providers refuse the whole call for one schema that is none. */
-const problemOfSchema = (schema: OfferedTool["inputSchema"]): string | null => {
-  const problem = problemOfJson(schema);
-  if (problem !== null) return describeValueProblem(problem, "it");
-  try {
-    fromJsonSchema(schema);
-    return null;
-  } catch (thrown) {
-    return messageOf(thrown);
-  }
-};
-
 /** The schema of a tool's arguments, for the model, to which `$schema` says nothing. */
 export const parametersOf = ({ inputSchema: { $schema: _, ...parameters } }: OfferedTool): JsonObject =>
-  // `problemOfJson` has seen it.
+  // `problemOfSchema` has seen it.
   parameters as { readonly [name: string]: Json };

@@ -48,6 +48,59 @@ describe("a list that lies", () => {
     await expect(connect({ list }).opening).rejects.toThrow(words);
   });
 
+  it("takes 1,000 tools of 20,000, says that there are more, and looks at no other", async () => {
+    const looked: string[] = [];
+    const tools = Array.from({ length: 20_000 }, (_, at) => ({
+      name: `t${at}`,
+      get inputSchema() {
+        looked.push(this.name);
+        return { type: "object" };
+      },
+    }));
+    const server = await connect({ list: () => ({ tools }) }).opening;
+    expect(server.tools).toHaveLength(1_000);
+    expect(server.problems).toEqual([
+      { name: null, problem: "it lists more than 1000 tools; the others are left out" },
+    ]);
+    expect(new Set(looked).size).toBe(1_000);
+    await server.close();
+  });
+
+  it("leaves out a tool whose schema cannot be checked within bounds, and checks by those that can", async () => {
+    const names = (name: string) => `#/$defs/${name}`;
+    const doubling = Array.from({ length: 32 }, (_, at) => {
+      const next = { $ref: names(String(at + 1)) };
+      return [String(at), { allOf: [next, next] }] as const;
+    });
+    const chain = Array.from({ length: 9_000 }, (_, at) => [String(at), { $ref: names(String(at + 1)) }] as const);
+    const withDefinitions = (definitions: readonly (readonly [string, object])[]) => ({
+      type: "object",
+      properties: { a: { $ref: names("0") } },
+      $defs: Object.fromEntries([...definitions, [String(definitions.length), { pattern: "^(a+)+$" }]]),
+    });
+    const tools = [
+      { name: "doubling", inputSchema: withDefinitions(doubling) },
+      { name: "chain", inputSchema: withDefinitions(chain) },
+      { name: "back", inputSchema: { type: "object", properties: { a: { pattern: "(a)\\1" } } } },
+    ];
+    const server = await connect({ list: () => ({ tools }) }).opening;
+    expect(server.tools.map(nameOf)).toEqual(["doubling"]);
+    expect(server.problems).toEqual([
+      { name: "chain", problem: expect.stringContaining("more than 100 other schemas for one value") },
+      { name: "back", problem: expect.stringContaining('properties.a: pattern "(a)') },
+    ]);
+    const hostile = toolCalls([{ name: "doubling", arguments: { a: `${"a".repeat(10_000)}!` } }]);
+    const host = createHost({
+      llm: scriptedModel([hostile, reply("done")]),
+      store: memoryStore(),
+      tools: server.tools,
+    });
+    const { messages } = await host.ask("go");
+    expect(JSON.stringify(messages)).toContain("expected to match ^(a+)+$");
+    await host.close();
+    await server.close();
+  });
+
   it("maps names that providers refuse, whatever their order", async () => {
     const names = ["a.b", "a/b", "a_b", "lone name", `${"x".repeat(80)}1`, `${"x".repeat(80)}2`];
     const listed = async (order: readonly string[]) => {
@@ -85,16 +138,16 @@ describe("a list that lies", () => {
   });
 
   it.each([
-    [false, undefined],
-    [true, "rerun"],
-  ])("believes that a tool only reads where trust is %s", async (trust, recovery) => {
+    [false, undefined, "always"],
+    [true, "rerun", undefined],
+  ])("shows hints to approval, and heeds them, only if trust is true: %s", async (trust, recovery, needed) => {
     const annotations = { readOnlyHint: "surely" };
     const read = { ...plainTool("read"), annotations: { readOnlyHint: true } };
     const list = () => ({ tools: [read, plainTool("write"), { ...plainTool("odd"), annotations }] });
     const approval: McpOptions["approval"] = (offered) => offered.annotations?.readOnlyHint !== true;
     const server = await connect({ list }, { trust, approval }).opening;
     expect(server.tools.map(({ declaration }) => [declaration.recovery, declaration.approval])).toEqual([
-      [recovery, undefined],
+      [recovery, needed],
       [undefined, "always"],
     ]);
     await server.close();

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "@colloquy/machine";
+import { problemOfSchema } from "@colloquy/host/store";
 import { z } from "zod";
 import type { AgentMemory, SubagentMemory } from "./agent.ts";
 
@@ -58,16 +59,18 @@ const parameters = z.record(z.string(), json, parametersText);
 const fieldTypes = ["string", "number", "integer", "boolean"] as const;
 const fieldText = `one of ${fieldTypes.join(", ")}, or a mapping that is a JSON schema`;
 const fieldsText = "a mapping of at least one name to its type, such as { question: string }";
-const field = z.union([z.enum(fieldTypes), z.record(z.string(), json)], fieldText).superRefine((type, context) => {
-  try {
-    // Within the object that it becomes a field of: a reference leads from there.
-    if (typeof type !== "string") z.fromJSONSchema({ type: "object", properties: { field: type } });
-  } catch (thrown) {
-    const message = `a JSON schema that can be checked (${thrown instanceof Error ? thrown.message : String(thrown)})`;
-    context.addIssue({ code: "custom", message });
-  }
-});
-const fields = z.record(z.string(), field, fieldsText).refine((given) => Object.keys(given).length > 0, fieldsText);
+const field = z.union([z.enum(fieldTypes), z.record(z.string(), json)], fieldText);
+const fields = z
+  .record(z.string(), field, fieldsText)
+  .refine((given) => Object.keys(given).length > 0, fieldsText)
+  .superRefine((given, context) => {
+    for (const [name, type] of Object.entries(given)) {
+      // Within the object that it becomes a field of: a reference leads from there.
+      const problem = typeof type === "string" ? null : problemOfSchema({ properties: { [name]: type } });
+      const message = `a JSON schema that can be checked (${problem})`;
+      if (problem !== null) context.addIssue({ code: "custom", message, path: [name] });
+    }
+  });
 
 const subagentOptions = z.strictObject({
   file: text.describe("The file of the agent, relative to this one."),

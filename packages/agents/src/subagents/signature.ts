@@ -1,15 +1,21 @@
-import type { Content, JsonObject } from "@colloquy/machine";
+import type { Content, Json, JsonObject } from "@colloquy/machine";
 import { type OutputOptions, type StandardSchema, strictProblems } from "@colloquy/host";
-import { z } from "zod";
+import { issuesInWords, issuesOf } from "@colloquy/host/store";
 import type { Agent } from "../file/agent.ts";
 
-/** A schema that validates what a JSON Schema says, and is said to models as it is. */
-export const schemaOf = (schema: JsonObject): StandardSchema<JsonObject> => {
-  const { validate } = z.fromJSONSchema(schema)["~standard"];
-  // What fits the JSON Schema of an object is one.
-  const checked = validate as StandardSchema<JsonObject>["~standard"]["validate"];
-  return { "~standard": { version: 1, vendor: "json-schema", validate: checked, jsonSchema: { input: () => schema } } };
-};
+/** Returns a schema that validates by a JSON Schema, in bounded steps, and shows it to models as it is. */
+export const schemaOf = (schema: JsonObject): StandardSchema<JsonObject> => ({
+  "~standard": {
+    version: 1,
+    vendor: "json-schema",
+    validate: (value) => {
+      // A model wrote it: it is JSON. What fits the schema of an object is one.
+      const issues = issuesOf(schema, value as Json);
+      return issues.length === 0 ? { value: value as JsonObject } : { issues };
+    },
+    jsonSchema: { input: () => schema },
+  },
+});
 
 /** The fields of a signature as a message has them. */
 export const fieldsAsParts = (fields: JsonObject): Content =>
@@ -32,9 +38,7 @@ export const signedAsk = (
   const output = outputOf(agent);
   if (signature === null || output === null)
     throw new TypeError(`agent "${name}" has no signature: ask it a text, or give its file one: { inputs, outputs }`);
-  const schema: JsonObject = signature.inputs;
-  const read = z.fromJSONSchema(schema).safeParse(inputs);
-  if (read.success) return { input: fieldsAsParts(inputs), output };
-  const issues = read.error.issues.map(({ path, message }) => [...path, message].map(String).join(": "));
-  throw new TypeError(`agent "${name}": the inputs do not fit its signature: ${issues.join("; ")}`);
+  const issues = issuesOf(signature.inputs, inputs);
+  if (issues.length === 0) return { input: fieldsAsParts(inputs), output };
+  throw new TypeError(`agent "${name}": the inputs do not fit its signature: ${issuesInWords(issues)}`);
 };

@@ -2,6 +2,7 @@ import type { ExpectedOutput, Json, OutputMode } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { type OptionNames, problemOfOptions } from "../boundary/option-names.ts";
 import { messageOf } from "../boundary/thrown.ts";
+import { problemOfSchema } from "../tools/schema-problem.ts";
 import type { StandardSchema } from "../tools/schema.ts";
 import { isInput, parametersOf, type ToolInput } from "../tools/tool.ts";
 import { isObjectSchema, strictProblems } from "./strict.ts";
@@ -57,6 +58,8 @@ export const wantedOutput = (options: OutputOptions): Either.Either<string, Want
       mode,
       repairs,
     };
+    const unchecked = "jsonSchema" in schema ? problemOfSchema(expected.schema) : null;
+    if (unchecked !== null) return Either.left(`ask: output.schema.jsonSchema: ${unchecked}`);
     if (mode === "tool" && !isObjectSchema(expected.schema))
       return Either.left(
         `output "${name}" is not what mode "tool" takes: the root must be an object; put what it is into a member`,

@@ -1,103 +1,207 @@
 import { canonicalText, type Json, type JsonObject } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import { isList, isObject, placeIn } from "./json-places.ts";
+import { type Pattern, patternOf } from "./pattern.ts";
 import type { SchemaIssue } from "./schema.ts";
 
+/** The steps that a check may still take. Its caller reads from it how many there were. */
+export interface Budget {
+  left: number;
+}
+
+/** Some tenths of a second of work. */
+export const checkStepsMax = 10_000_000;
+
 /**
- * What a value gets wrong of a JSON Schema: of types, values, members, elements, sizes, patterns and combinations, with
- * references within the schema. Formats pass, and so do `contains`, `propertyNames`, `unevaluated…` and `dependent…`: what
- * needs them gives a Standard Schema. Total: a schema that is none allows everything.
+ * Checks a value by a JSON Schema: types, values, members, elements, sizes, patterns, combinations, and references within
+ * the schema. Other keywords pass; use a Standard Schema for them. Neither a schema nor a value can make it run for long:
+ * each part of the schema is applied to each part of the value once, patterns are matched in linear time, and the steps
+ * are counted. What is invalid in a schema, or not linear, allows everything: `problemOfSchema` refuses it before.
  */
 export const issuesOf = (
   schema: Json | undefined,
   value: Json,
-  path: readonly string[] = [],
-  whole: Whole = { root: schema, referred: [] },
+  budget: Budget = { left: checkStepsMax },
 ): readonly SchemaIssue[] => {
-  if (schema === false) return [{ path, message: "not expected here" }];
-  if (!isObject(schema)) return [];
-  const wrong = ownProblem(schema, value) ?? problemOfSize(schema, value) ?? problemOfChoices(schema, value, whole);
-  if (wrong !== null) return [{ path, message: wrong }];
-  return [
-    ...(isList(schema["allOf"]) ? schema["allOf"].flatMap((each) => issuesOf(each, value, path, whole)) : []),
-    ...referredTo(schema["$ref"], value, path, whole),
-    ...membersOf(schema, value, path, within(whole)),
-    ...elementsOf(schema, value, path, within(whole)),
-  ];
+  try {
+    return new Check(schema, budget).issues(schema, placeOf(value, []));
+  } catch (thrown) {
+    if (thrown instanceof OutOfBounds) return [{ path: [], message: thrown.message }];
+    throw thrown;
+  }
 };
 
-/** The schema that references are looked up in, and those that led to the value: one that leads to itself says nothing. */
-interface Whole {
-  readonly root: Json | undefined;
-  readonly referred: readonly string[];
+/** A part of the value, and what is known of it. */
+interface Place {
+  readonly value: Json;
+  readonly path: readonly string[];
+  readonly members: Map<string, Place>;
+  /** By schemas that were applied to it. One that is being applied has no issues yet, so one that leads to itself ends. */
+  readonly issues: Map<JsonObject, readonly SchemaIssue[]>;
 }
 
-const within = ({ root }: Whole): Whole => ({ root, referred: [] });
+const placeOf = (value: Json, path: readonly string[]): Place => ({
+  value,
+  path,
+  members: new Map(),
+  issues: new Map(),
+});
 
-const referredTo = (
-  reference: Json | undefined,
-  value: Json,
-  path: readonly string[],
-  { root, referred }: Whole,
-): readonly SchemaIssue[] =>
-  typeof reference !== "string" || referred.includes(reference)
-    ? []
-    : issuesOf(placeIn(root, reference), value, path, { root, referred: [...referred, reference] });
+class OutOfBounds extends Error {}
 
-/** What a JSON pointer such as `#/$defs/Node` leads to; undefined where there is nothing, or it leads elsewhere. */
-const placeIn = (root: Json | undefined, reference: string): Json | undefined => {
-  if (reference !== "#" && !reference.startsWith("#/")) return undefined;
-  return reference
-    .split("/")
-    .slice(1)
-    .map((name) => named(name).replaceAll("~1", "/").replaceAll("~0", "~"))
-    .reduce<Json | undefined>((at, name) => {
-      if (isList(at)) return at[Number(name)];
-      return isObject(at) && Object.hasOwn(at, name) ? at[name] : undefined;
-    }, root);
-};
+class Check {
+  readonly #root: Json | undefined;
+  readonly #budget: Budget;
+  readonly #patterns = new Map<string, Pattern | null>();
+  #levels = 0;
 
-const named = (written: string): string => {
-  try {
-    return decodeURIComponent(written);
-  } catch {
-    return written;
+  constructor(root: Json | undefined, budget: Budget) {
+    this.#root = root;
+    this.#budget = budget;
   }
-};
 
-const ownProblem = (schema: JsonObject, value: Json): string | null => {
-  const types = typeof schema["type"] === "string" ? [schema["type"]] : textsOf(schema["type"]);
-  if (types !== null && !types.some((type) => isOfType(value, type))) {
-    return `expected ${types.join(" or ")}, received ${typeOf(value)}`;
+  issues(schema: Json | undefined, place: Place): readonly SchemaIssue[] {
+    if (schema === false) return [{ path: place.path, message: "not expected here" }];
+    if (!isObject(schema)) return [];
+    const known = place.issues.get(schema);
+    if (known !== undefined) return known;
+    place.issues.set(schema, []);
+    this.#spend(1);
+    if (++this.#levels > levelsMax) throw new OutOfBounds("is nested too deep to be checked; send less");
+    const found = this.#issues(schema, place);
+    this.#levels -= 1;
+    place.issues.set(schema, found);
+    return found;
   }
-  if (isList(schema["enum"]) && !schema["enum"].some((option) => isSame(option, value))) {
-    return `expected one of ${schema["enum"].map((option) => JSON.stringify(option)).join(", ")}`;
+
+  #issues(schema: JsonObject, place: Place): readonly SchemaIssue[] {
+    const { value, path } = place;
+    const wrong = this.#ownProblem(schema, value) ?? this.#problemOfSize(schema, value) ?? this.#choices(schema, place);
+    if (wrong !== null) return [{ path, message: wrong }];
+    const { allOf, $ref: reference } = schema;
+    // Each issue once, however often parts of the schema are named: else they double with each that names another twice.
+    const issues = new Set((isList(allOf) ? allOf : []).flatMap((each) => this.issues(each, place)));
+    for (const each of typeof reference === "string" ? this.issues(this.#referred(reference), place) : [])
+      issues.add(each);
+    for (const each of this.#ofMembers(schema, place)) issues.add(each);
+    for (const each of this.#ofElements(schema, place)) issues.add(each);
+    this.#spend(issues.size);
+    return [...issues];
   }
-  if (schema["const"] !== undefined && !isSame(schema["const"], value))
-    return `expected ${JSON.stringify(schema["const"])}`;
-  return null;
-};
 
-const problemOfChoices = (schema: JsonObject, value: Json, whole: Whole): string | null => {
-  const { anyOf, oneOf, not, if: condition } = schema;
-  const fits = (option: Json | undefined): boolean => issuesOf(option, value, [], whole).length === 0;
-  if (isList(anyOf) && !anyOf.some(fits)) return "fits none of the alternatives";
-  const fitting = isList(oneOf) ? oneOf.filter(fits).length : 1;
-  if (fitting !== 1) return fitting === 0 ? "fits none of the alternatives" : "fits more than one of the alternatives";
-  if (not !== undefined && fits(not)) return "fits what it must not";
-  if (condition === undefined) return null;
-  return fits(schema[fits(condition) ? "then" : "else"]) ? null : "does not fit what its other members ask for";
-};
+  #spend(steps: number): void {
+    this.#budget.left -= steps;
+    if (this.#budget.left < 0)
+      throw new OutOfBounds(`cannot be checked within ${checkStepsMax} steps; send less, or a simpler value`);
+  }
 
-const problemOfSize = (schema: JsonObject, value: Json): string | null => {
-  if (typeof value === "number") return problemOfNumber(schema, value);
-  if (typeof value === "string")
-    return (
-      outside(schema, "Length", Array.from(value).length, "characters") ?? problemOfPattern(schema["pattern"], value)
+  #referred(reference: string): Json | undefined {
+    this.#spend(reference.length);
+    return placeIn(this.#root, reference);
+  }
+
+  #ownProblem(schema: JsonObject, value: Json): string | null {
+    const types = typeof schema["type"] === "string" ? [schema["type"]] : textsOf(schema["type"]);
+    if (types !== null && !types.some((type) => isOfType(value, type))) {
+      return `expected ${types.join(" or ")}, received ${typeOf(value)}`;
+    }
+    const { enum: options, const: only } = schema;
+    if (isList(options)) {
+      const own = this.#text(value);
+      if (!options.some((option) => this.#text(option) === own))
+        return `expected one of ${options.map((option) => JSON.stringify(option)).join(", ")}`;
+    }
+    return only === undefined || this.#text(only) === this.#text(value) ? null : `expected ${JSON.stringify(only)}`;
+  }
+
+  /** Returns the text by which values are compared. */
+  #text(value: Json): string {
+    const text = canonicalText(value);
+    this.#spend(text.length);
+    return text;
+  }
+
+  #choices(schema: JsonObject, place: Place): string | null {
+    const { anyOf, oneOf, not, if: condition } = schema;
+    const fits = (option: Json | undefined): boolean => this.issues(option, place).length === 0;
+    if (isList(anyOf) && !anyOf.some(fits)) return "fits none of the alternatives";
+    const fitting = isList(oneOf) ? oneOf.filter(fits).length : 1;
+    if (fitting !== 1)
+      return fitting === 0 ? "fits none of the alternatives" : "fits more than one of the alternatives";
+    if (not !== undefined && fits(not)) return "fits what it must not";
+    if (condition === undefined) return null;
+    return fits(schema[fits(condition) ? "then" : "else"]) ? null : "does not fit what its other members ask for";
+  }
+
+  #problemOfSize(schema: JsonObject, value: Json): string | null {
+    if (typeof value === "number") return problemOfNumber(schema, value);
+    if (typeof value === "string") {
+      this.#spend(value.length);
+      const { pattern } = schema;
+      return (
+        outside(schema, "Length", Array.from(value).length, "characters") ??
+        (typeof pattern !== "string" || this.#matches(pattern, value) ? null : `expected to match ${pattern}`)
+      );
+    }
+    if (isList(value)) {
+      const texts = schema["uniqueItems"] === true ? value.map((each) => this.#text(each)) : [];
+      const isTwice = new Set(texts).size < texts.length;
+      return outside(schema, "Items", value.length, "elements") ?? (isTwice ? "has an element twice" : null);
+    }
+    return isObject(value) ? outside(schema, "Properties", Object.keys(value).length, "members") : null;
+  }
+
+  #matches(source: string, text: string): boolean {
+    let pattern = this.#patterns.get(source);
+    if (pattern === undefined) {
+      pattern = Either.getOrElse<string, Pattern | null>(() => null)(patternOf(source));
+      this.#spend(source.length + (pattern?.size ?? 0));
+      this.#patterns.set(source, pattern);
+    }
+    return pattern === null || pattern.test(text, (steps) => this.#spend(steps));
+  }
+
+  #ofMembers(schema: JsonObject, place: Place): readonly SchemaIssue[] {
+    const { value, path } = place;
+    if (!isObject(value)) return [];
+    const properties = isObject(schema["properties"]) ? schema["properties"] : {};
+    const patterns = isObject(schema["patternProperties"]) ? Object.entries(schema["patternProperties"]) : [];
+    const required = textsOf(schema["required"]) ?? [];
+    this.#spend(required.length + patterns.length);
+    const missing = required
+      .filter((name) => !Object.hasOwn(value, name))
+      .map((name) => ({ path: [...path, name], message: "required, but missing" }));
+    const members = Object.entries(value).flatMap(([name, member]) => {
+      this.#spend(1);
+      const declared = [
+        ...(Object.hasOwn(properties, name) ? [properties[name]] : []),
+        ...patterns.filter(([pattern]) => this.#matches(pattern, name)).map(([, each]) => each),
+      ];
+      const asked = declared.length === 0 ? [schema["additionalProperties"]] : declared;
+      return member === undefined ? [] : asked.flatMap((each) => this.issues(each, memberOf(place, name, member)));
+    });
+    return [...missing, ...members];
+  }
+
+  #ofElements(schema: JsonObject, place: Place): readonly SchemaIssue[] {
+    const { prefixItems, items } = schema;
+    const { value } = place;
+    const first = isList(prefixItems) ? prefixItems : [];
+    if (!isList(value) || (first.length === 0 && items === undefined)) return [];
+    this.#spend(value.length);
+    return value.flatMap((element, index) =>
+      this.issues(index < first.length ? first[index] : items, memberOf(place, String(index), element)),
     );
-  if (isList(value)) {
-    const isTwice = schema["uniqueItems"] === true && new Set(value.map(canonicalText)).size < value.length;
-    return outside(schema, "Items", value.length, "elements") ?? (isTwice ? "has an element twice" : null);
   }
-  return isObject(value) ? outside(schema, "Properties", Object.keys(value).length, "members") : null;
+}
+
+/** Deeper ones would overflow the stack. */
+const levelsMax = 800;
+
+const memberOf = ({ path, members }: Place, name: string, value: Json): Place => {
+  const known = members.get(name) ?? placeOf(value, [...path, name]);
+  members.set(name, known);
+  return known;
 };
 
 const problemOfNumber = (schema: JsonObject, value: number): string | null => {
@@ -122,46 +226,6 @@ const outside = (schema: JsonObject, of: string, size: number, what: string): st
   return typeof most === "number" && size > most ? `expected ${most} ${what} or fewer` : null;
 };
 
-const problemOfPattern = (pattern: Json | undefined, value: string): string | null =>
-  typeof pattern !== "string" || matches(pattern, value) ? null : `expected to match ${pattern}`;
-
-/** A pattern that is none allows everything. */
-const matches = (pattern: string, text: string): boolean => {
-  try {
-    return new RegExp(pattern, "u").test(text);
-  } catch {
-    return true;
-  }
-};
-
-const membersOf = (schema: JsonObject, value: Json, path: readonly string[], whole: Whole): readonly SchemaIssue[] => {
-  if (!isObject(value)) return [];
-  const properties = isObject(schema["properties"]) ? schema["properties"] : {};
-  const patterns = isObject(schema["patternProperties"]) ? Object.entries(schema["patternProperties"]) : [];
-  const missing = (textsOf(schema["required"]) ?? [])
-    .filter((name) => !Object.hasOwn(value, name))
-    .map((name) => ({ path: [...path, name], message: "required, but missing" }));
-  const members = Object.entries(value).flatMap(([name, member]) => {
-    const declared = [
-      ...(Object.hasOwn(properties, name) ? [properties[name]] : []),
-      ...patterns.filter(([pattern]) => matches(pattern, name)).map(([, each]) => each),
-    ];
-    const asked = declared.length === 0 ? [schema["additionalProperties"]] : declared;
-    return member === undefined ? [] : asked.flatMap((each) => issuesOf(each, member, [...path, name], whole));
-  });
-  return [...missing, ...members];
-};
-
-const elementsOf = (schema: JsonObject, value: Json, path: readonly string[], whole: Whole): readonly SchemaIssue[] => {
-  const { prefixItems, items } = schema;
-  const first = isList(prefixItems) ? prefixItems : [];
-  return isList(value)
-    ? value.flatMap((element, index) =>
-        issuesOf(index < first.length ? first[index] : items, element, [...path, String(index)], whole),
-      )
-    : [];
-};
-
 const textsOf = (value: Json | undefined): readonly string[] | null =>
   isList(value) ? value.filter((element) => typeof element === "string") : null;
 
@@ -169,10 +233,3 @@ const isOfType = (value: Json, type: string): boolean =>
   type === "integer" ? Number.isInteger(value) : type === "number" ? typeof value === "number" : typeOf(value) === type;
 
 const typeOf = (value: Json): string => (value === null ? "null" : isList(value) ? "array" : typeof value);
-
-const isSame = (left: Json, right: Json): boolean => canonicalText(left) === canonicalText(right);
-
-const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value);
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -45,7 +45,8 @@ export const toolRegistry = (tools: readonly Tool[], declared: readonly ToolDecl
         `${wordsOf(registered.declaration[other])}; declare declarationsOf(tools)`,
     );
   }
-  const undeclared = tools.find(({ declaration }) => !declared.some(({ name }) => name === declaration.name));
+  const names = new Set(declared.map(({ name }) => name));
+  const undeclared = tools.find(({ declaration }) => !names.has(declaration.name));
   if (undeclared === undefined) return registry;
   throw new ConfigurationError(
     `the host has the tool "${undeclared.declaration.name}", and the machine does not declare it; declare declarationsOf(tools)`,

@@ -3,6 +3,7 @@ import { ConfigurationError } from "@colloquy/machine";
 import { frozenCopy } from "@colloquy/machine/hosting";
 import { type OptionNames, problemOfOptions } from "../boundary/option-names.ts";
 import { messageOf } from "../boundary/thrown.ts";
+import { problemOfSchema } from "./schema-problem.ts";
 import type { StandardSchema } from "./schema.ts";
 
 /** A tool: what the machine and the model know of it, and the function that runs. Made by `tool`. */
@@ -101,11 +102,14 @@ export const tool = <Input extends ToolInput>(definition: ToolDefinition<Input>)
       `tool "${name}": approval is ${JSON.stringify(approval)}; it must be "always" or a function`,
     );
   }
+  const parameters = definition.parameters ?? parametersOf(`tool "${name}"`, input, "parameters");
+  const unchecked = "jsonSchema" in input ? problemOfSchema(parameters) : null;
+  if (unchecked !== null) throw new ConfigurationError(`tool "${name}": input.jsonSchema: ${unchecked}`);
   return {
     declaration: {
       name,
       description,
-      parameters: frozenCopy(definition.parameters ?? parametersOf(`tool "${name}"`, input, "parameters")),
+      parameters: frozenCopy(parameters),
       ...(version === undefined ? {} : { version }),
       ...(recovery === undefined ? {} : { recovery }),
       ...(approval === undefined ? {} : { approval: approval === "always" ? "always" : "conditional" }),

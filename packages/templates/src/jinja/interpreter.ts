@@ -33,9 +33,19 @@ export type Program = Statement;
 // As its declarations have it, and the tests of this folder.
 const jinja = untyped as unknown as Jinja;
 
-/** Reads a template, with the settings of transformers. @throws Error where it is none */
-export const parseTemplate = (text: string): Program =>
-  jinja.parse(jinja.tokenize(text, { lstrip_blocks: true, trim_blocks: true }));
+/** Reads a template, with the settings of transformers. @throws Error if it is invalid */
+export const parseTemplate = (text: string): Program => {
+  // The lexer looks for tags from each character of white space to the end of its run: the square of its length.
+  const place = text.search(longRun);
+  if (place >= 0)
+    throw new SyntaxError(`it has more than ${runMax} characters of white space in a row at ${place}; shorten them`);
+  return jinja.parse(jinja.tokenize(text, { lstrip_blocks: true, trim_blocks: true }));
+};
+
+/** Ten times the longest run in the templates of 86 models. */
+const runMax = 256;
+
+const longRun = new RegExp(`\\s{${runMax + 1}}`, "u");
 
 /** The text that a template makes of its variables. @throws Error where it fails, or takes too much */
 export const runTemplate = (program: Program, variables: object): string => {

@@ -176,6 +176,21 @@ test.each([
   expect(jinjaTemplate(doubling + use).render(hello)).toEqual(left(/entries|steps/));
 });
 
+test.each(["\n", " ", "\t", "\r\n", " \n", "\u2003"])(
+  "a template is refused whose lexer would take the square of a long run of %j, wherever it is",
+  (blank) => {
+    const run = (length: number): string => blank.repeat(length / blank.length);
+    for (const around of [
+      ["a", "b"],
+      ["{% if", "true %}{% endif %}"],
+      ["{{ '", "' }}"],
+    ]) {
+      expect(() => jinjaTemplate(around.join(run(256)))).not.toThrow();
+      expect(() => jinjaTemplate(around.join(run(80_000)))).toThrow("more than 256 characters of white space in a row");
+    }
+  },
+);
+
 test("a conversation of a thousand messages is far from the bounds", () => {
   const looking = jinjaTemplate(
     "{% for m in messages %}{% if messages[loop.index0 - 1].role != m.role and messages|length > 1 %}{{ m.content }}{% endif %}{% endfor %}",

@@ -1,0 +1,235 @@
+import * as Either from "fp-ts/lib/Either.js";
+
+/** A regular expression of foreign origin. */
+export interface Pattern {
+  /** Returns whether it matches a part of the text, in steps of at most `size` for each character. */
+  readonly test: (text: string, spend: (steps: number) => void) => boolean;
+  readonly size: number;
+}
+
+/**
+ * Reads a pattern in the syntax of JavaScript with the flag `u`, or says why it cannot be matched in linear time. The
+ * states of the pattern advance through the text together, so no character is read twice by one state. Lookaheads and
+ * lookbehinds are matched the same way, once for all places of a text.
+ */
+export const patternOf = (source: string): Either.Either<string, Pattern> => {
+  try {
+    // Says what is wrong with the syntax, so that the reader below meets only what is valid.
+    void new RegExp(source, "u");
+    const builder = new Builder();
+    const start = builder.build(new Reader(source).read(), accepting, true);
+    return Either.right({
+      size: builder.size,
+      test: (text, spend) => new Run(Array.from(text), spend).ends(start, true, 1).includes(true),
+    });
+  } catch (thrown) {
+    if (thrown instanceof NotLinear || thrown instanceof SyntaxError) return Either.left(thrown.message);
+    throw thrown;
+  }
+};
+
+/** A part of a pattern. */
+type Part =
+  | { readonly type: "character"; readonly fits: (character: string) => boolean }
+  | { readonly type: "place"; readonly holds: (run: Run, place: number) => boolean }
+  | { readonly type: "look"; readonly part: Part; readonly isAhead: boolean; readonly isNegative: boolean }
+  | { readonly type: "sequence" | "choice"; readonly parts: readonly Part[] }
+  | { readonly type: "repeat"; readonly part: Part; readonly min: number; readonly max: number };
+
+class NotLinear extends Error {}
+
+/** Reads a valid pattern into its parts. */
+class Reader {
+  readonly #source: string;
+  #at = 0;
+  #groups = 0;
+
+  constructor(source: string) {
+    this.#source = source;
+  }
+
+  read(): Part {
+    const options: Part[] = [];
+    do {
+      const parts: Part[] = [];
+      while (this.#at < this.#source.length && !/[|)]/.test(this.#source.charAt(this.#at))) parts.push(this.#term());
+      options.push({ type: "sequence", parts });
+    } while (this.#take(/\|/y) !== null);
+    return { type: "choice", parts: options };
+  }
+
+  #term(): Part {
+    const part = this.#atom();
+    const [, sign, low = "", comma = "", high = ""] = this.#take(/(?:([*+?])|\{(\d+)(,?)(\d*)\})\??/y) ?? [""];
+    if (sign !== undefined) {
+      return { type: "repeat", part, min: sign === "+" ? 1 : 0, max: sign === "?" ? 1 : Infinity };
+    }
+    return low === ""
+      ? part
+      : { type: "repeat", part, min: +low, max: high === "" && comma !== "" ? Infinity : +(high || low) };
+  }
+
+  #atom(): Part {
+    const look = this.#take(/\(\?(<?)([=!])/y);
+    if (look !== null)
+      return { type: "look", part: this.#group(), isAhead: look[1] === "", isNegative: look[2] === "!" };
+    if (this.#take(/\((?:\?:|\?<[^>]*>|(?!\?))/y) !== null) return this.#group();
+    if (this.#take(/\(\?/y) !== null) throw new NotLinear("flags inside of it are not supported");
+    if (this.#take(/\\(?:[1-9]|k<)/y) !== null) throw new NotLinear("a reference back to a group is not supported");
+    const place = this.#take(/\^|\$|\\b|\\B/y);
+    if (place !== null) return { type: "place", holds: places[place[0]] ?? never };
+    const [character = ""] = this.#take(characterPattern) ?? [];
+    if (!/^[.[\\]/.test(character)) return { type: "character", fits: (each) => each === character };
+    // Of one character, which the engine of JavaScript matches in one step.
+    const own = new RegExp(`^${character}$`, "u");
+    return { type: "character", fits: (each) => own.test(each) };
+  }
+
+  #group(): Part {
+    if (++this.#groups > groupsMax) throw new NotLinear(`it has more than ${groupsMax} groups`);
+    const part = this.read();
+    this.#at += 1;
+    return part;
+  }
+
+  #take(token: RegExp): RegExpExecArray | null {
+    token.lastIndex = this.#at;
+    const found = token.exec(this.#source);
+    this.#at += found?.[0].length ?? 0;
+    return found;
+  }
+}
+
+/** A class, an escape, or a character by itself; a pair of escaped surrogates is one character. */
+const characterPattern =
+  /\[(?:\\[^]|[^\\\]])*\]|\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|\\u[\da-fA-F]{4}|\\[uPp]\{[^}]*\}|\\x..|\\c.|\\[^]|[^]/uy;
+
+const isWord = (character: string | undefined): boolean => character !== undefined && /^\w$/.test(character);
+
+const isBoundary = ({ characters }: Run, place: number): boolean =>
+  isWord(characters[place - 1]) !== isWord(characters[place]);
+
+const places: Readonly<Record<string, (run: Run, place: number) => boolean>> = {
+  "^": (_, place) => place === 0,
+  $: ({ characters }, place) => place === characters.length,
+  "\\b": isBoundary,
+  "\\B": (run, place) => !isBoundary(run, place),
+};
+
+const never = (): boolean => false;
+
+/** A state of a match: it is left to `next` with a character, at a place, or freely. */
+interface State {
+  readonly fits?: (character: string) => boolean;
+  readonly holds?: (run: Run, place: number) => boolean;
+  readonly next: State[];
+  /** The last visit that reached it, so that each visit does once. */
+  visit: number;
+}
+
+/** The state in which a pattern has matched. */
+const accepting: State = { next: [], visit: 0 };
+
+let visits = 0;
+
+/** Builds states of parts, from the last one: each is given the state that follows it. */
+class Builder {
+  size = 0;
+
+  build(part: Part, next: State, isForward: boolean): State {
+    if (++this.size > sizeMax) throw new NotLinear(`it has more than ${sizeMax} parts, counting each repetition`);
+    switch (part.type) {
+      case "character":
+        return { fits: part.fits, next: [next], visit: 0 };
+      case "place":
+        return { holds: part.holds, next: [next], visit: 0 };
+      case "look": {
+        // Matched against the direction in which it looks: then its ends are the places at which it holds.
+        const { isAhead, isNegative } = part;
+        const start = this.build(part.part, accepting, !isAhead);
+        const holds = (run: Run, place: number): boolean => run.looked(start, !isAhead)[place] !== isNegative;
+        return { holds, next: [next], visit: 0 };
+      }
+      case "choice":
+        return { next: part.parts.map((option) => this.build(option, next, isForward)), visit: 0 };
+      case "sequence": {
+        const parts = isForward ? part.parts.toReversed() : part.parts;
+        return parts.reduce((after, each) => this.build(each, after, isForward), next);
+      }
+      case "repeat":
+        return this.#repeated(part, next, isForward);
+    }
+  }
+
+  #repeated({ part, min, max }: Extract<Part, { readonly type: "repeat" }>, next: State, isForward: boolean): State {
+    let start = next;
+    if (max === Infinity) {
+      const again: State = { next: [next], visit: 0 };
+      again.next.push(this.build(part, again, isForward));
+      start = again;
+    } else
+      for (let left = max - min; left > 0; left--) {
+        start = { next: [this.build(part, start, isForward), next], visit: 0 };
+      }
+    for (let left = min; left > 0; left--) start = this.build(part, start, isForward);
+    return start;
+  }
+}
+
+/** One match of a pattern with a text. */
+class Run {
+  readonly characters: readonly string[];
+  readonly #spend: (steps: number) => void;
+  readonly #looked = new Map<State, readonly boolean[]>();
+
+  constructor(characters: readonly string[], spend: (steps: number) => void) {
+    this.characters = characters;
+    this.#spend = spend;
+  }
+
+  /** Returns for each place whether a match that began anywhere ends there, up to `most` such places. */
+  ends(start: State, isForward: boolean, most: number): boolean[] {
+    const { characters } = this;
+    const ends = characters.map(() => false);
+    let waiting: State[] = [];
+    for (let taken = 0, left = most; taken <= characters.length && left > 0; taken++) {
+      const place = isForward ? taken : characters.length - taken;
+      waiting.push(start);
+      const reached = this.#reached(waiting, place);
+      ends[place] = reached.includes(accepting);
+      if (ends[place]) left -= 1;
+      const character = characters[isForward ? place : place - 1];
+      waiting = [];
+      for (const { fits, next } of reached)
+        if (character !== undefined && fits?.(character) === true) waiting.push(...next);
+    }
+    return ends;
+  }
+
+  looked(start: State, isForward: boolean): readonly boolean[] {
+    const known = this.#looked.get(start) ?? this.ends(start, isForward, Infinity);
+    this.#looked.set(start, known);
+    return known;
+  }
+
+  /** Returns the states that are reached at a place without a character. */
+  #reached(from: readonly State[], place: number): readonly State[] {
+    const visit = ++visits;
+    const reached: State[] = [];
+    const reach = (state: State): void => {
+      if (state.visit !== visit) reached.push(state);
+      state.visit = visit;
+    };
+    for (const each of from) reach(each);
+    // A list that grows is gone through to its end.
+    for (const { fits, holds, next } of reached)
+      if (fits === undefined && (holds?.(this, place) ?? true)) for (const each of next) reach(each);
+    this.#spend(reached.length);
+    return reached;
+  }
+}
+
+/** Repetitions are written out. Longer than the patterns of mail addresses, host names and IPv6 (some 500). */
+const sizeMax = 10_000;
+
+const groupsMax = 1_000;

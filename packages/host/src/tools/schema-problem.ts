@@ -1,0 +1,142 @@
+import type { Json, JsonObject } from "@colloquy/machine";
+import { describeValueProblem, NotPlain, plainCopy } from "@colloquy/machine/hosting";
+import * as Either from "fp-ts/lib/Either.js";
+import { isList, isObject, placeIn } from "./json-places.ts";
+import { patternOf } from "./pattern.ts";
+
+/**
+ * Returns why a JSON Schema is invalid or cannot be checked within bounds, with the place; null if it can. A schema that
+ * is refused here is refused when a tool is made, not when a model calls it.
+ */
+export const problemOfSchema = (schema: unknown): string | null => {
+  const copy = plainCopy(schema);
+  if (copy instanceof NotPlain) return describeValueProblem(copy.problem, "the schema");
+  // A plain copy is JSON.
+  const root = copy as Json;
+  return new Inspection(root).problemOf(root, "");
+};
+
+class Inspection {
+  readonly #root: Json;
+  readonly #chains = new Map<JsonObject, number>();
+  #parts = 0;
+
+  constructor(root: Json) {
+    this.#root = root;
+  }
+
+  problemOf(schema: Json | undefined, path: string): string | null {
+    if (++this.#parts > partsMax) return `the schema has more than ${partsMax} parts`;
+    if (typeof schema === "boolean") return null;
+    const at = (problem: string): string => (path === "" ? problem : `${path}: ${problem}`);
+    if (!isObject(schema)) return at("it must be a schema: an object, true or false");
+    for (const [keyword, value] of Object.entries(schema)) {
+      const expected = keywords.get(keyword);
+      if (expected !== undefined && !expected.is(value))
+        return at(`${keyword} must be ${expected.name} (got ${shown(value)})`);
+      const problem = this.#problemOfValue(keyword, value);
+      if (problem !== null) return at(`${keyword} ${shown(value)}: ${problem}`);
+      for (const [place, part] of partsIn(keyword, value)) {
+        const within = this.problemOf(part, `${path}${path === "" ? "" : "."}${keyword}${place}`);
+        if (within !== null) return within;
+      }
+    }
+    return this.#chainOf(schema) > chainMax
+      ? at(`it leads through more than ${chainMax} other schemas for one value`)
+      : null;
+  }
+
+  #problemOfValue(keyword: string, value: Json | undefined): string | null {
+    if (keyword === "$ref" && typeof value === "string" && placeIn(this.#root, value) === undefined)
+      return "it leads to no place in the schema";
+    const sources =
+      keyword === "pattern" ? [value] : keyword === "patternProperties" && isObject(value) ? Object.keys(value) : [];
+    for (const source of sources) {
+      const pattern = typeof source === "string" ? patternOf(source) : null;
+      if (pattern !== null && Either.isLeft(pattern)) return pattern.left;
+    }
+    return null;
+  }
+
+  /** Returns how many schemas, one leading to the next, are applied to the same value. One that leads to itself ends. */
+  #chainOf(schema: Json | undefined, levels = 0): number {
+    if (!isObject(schema) || levels > chainMax) return levels > chainMax ? levels : 0;
+    const known = this.#chains.get(schema);
+    if (known !== undefined) return known;
+    this.#chains.set(schema, 0);
+    const { $ref: reference } = schema;
+    const next = [
+      ...(typeof reference === "string" ? [placeIn(this.#root, reference)] : []),
+      ...inPlace.flatMap((keyword): readonly (Json | undefined)[] => {
+        const value = schema[keyword];
+        return isList(value) ? value : [value];
+      }),
+    ];
+    const chain = 1 + Math.max(0, ...next.map((each) => this.#chainOf(each, levels + 1)));
+    this.#chains.set(schema, chain);
+    return chain;
+  }
+}
+
+const partsMax = 10_000;
+
+const chainMax = 100;
+
+/** Keywords whose schemas are applied to the value itself, not to parts of it. */
+const inPlace = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else"] as const;
+
+interface Kind {
+  readonly name: string;
+  readonly is: (value: Json | undefined) => boolean;
+}
+
+const count: Kind = {
+  name: "a whole number ≥ 0",
+  is: (value) => typeof value === "number" && Number.isInteger(value) && value >= 0,
+};
+const number: Kind = { name: "a number", is: (value) => typeof value === "number" };
+const text: Kind = { name: "a text", is: (value) => typeof value === "string" };
+const list: Kind = { name: "a list", is: isList };
+const mapping: Kind = { name: "an object", is: isObject };
+const texts: Kind = {
+  name: "a list of texts",
+  is: (value) => isList(value) && value.every((each) => typeof each === "string"),
+};
+const types = ["string", "number", "integer", "boolean", "object", "array", "null"];
+const type: Kind = {
+  name: `one or some of ${types.join(", ")}`,
+  is: (value) => (isList(value) ? value : [value]).every((each) => typeof each === "string" && types.includes(each)),
+};
+
+/** The keywords that a check heeds, by what they must hold. */
+const keywordsOf: readonly (readonly [Kind, readonly string[]])[] = [
+  [type, ["type"]],
+  [text, ["pattern", "$ref"]],
+  [texts, ["required"]],
+  [number, ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]],
+  [count, ["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"]],
+  [mapping, ["properties", "patternProperties", "$defs", "definitions"]],
+  [list, ["enum", "allOf", "anyOf", "oneOf", "prefixItems"]],
+];
+
+const keywords: ReadonlyMap<string, Kind> = new Map(
+  keywordsOf.flatMap(([kind, names]) => names.map((name) => [name, kind] as const)),
+);
+
+const single: readonly string[] = ["additionalProperties", "items", "not", "if", "then", "else"];
+
+/** Returns the schemas that a keyword holds, each with its place within the keyword. */
+const partsIn = (keyword: string, value: Json | undefined): readonly (readonly [string, Json | undefined])[] => {
+  if (single.includes(keyword) && !isList(value)) return [["", value]];
+  const kind = keywords.get(keyword);
+  if (kind === mapping && isObject(value)) return Object.entries(value).map(([name, part]) => [`.${name}`, part]);
+  const isOfSchemas = kind === list && keyword !== "enum";
+  return isOfSchemas && isList(value) ? value.map((part, index) => [`.${index}`, part]) : [];
+};
+
+const shown = (value: Json | undefined): string => {
+  const written = JSON.stringify(value) ?? "";
+  return written.length <= shownMax ? written : `${written.slice(0, shownMax)}…`;
+};
+
+const shownMax = 200;

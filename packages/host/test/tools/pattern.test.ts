@@ -1,0 +1,73 @@
+import * as Either from "fp-ts/lib/Either.js";
+import { fc, test as property } from "@fast-check/vitest";
+import { expect, test } from "vitest";
+import { patternOf } from "../../src/tools/pattern.ts";
+
+const matched = (source: string, text: string): { readonly matches: boolean; readonly steps: number } => {
+  const pattern = patternOf(source);
+  if (Either.isLeft(pattern)) throw new Error(`${source}: ${pattern.left}`);
+  let steps = 0;
+  const matches = pattern.right.test(text, (more) => (steps += more));
+  return { matches, steps };
+};
+
+const atom = fc.constantFrom("a", "b", ".", "[ab]", "[^a]", "\\w", "\\d", "^", "$", "\\b", "\\B", "é", "\\u00E9");
+const { pattern: drawnPattern } = fc.letrec<{ pattern: string }>((tie) => ({
+  pattern: fc.oneof(
+    { maxDepth: 4, depthSize: "small" },
+    atom,
+    fc.array(tie("pattern"), { maxLength: 3 }).map((parts) => parts.join("")),
+    fc.tuple(tie("pattern"), tie("pattern")).map(([left, right]) => `(?:${left}|${right})`),
+    fc
+      .tuple(tie("pattern"), fc.constantFrom("*", "+", "?", "*?", "{2}", "{0,2}", "{1,}", "{0}"))
+      .map(([part, times]) => `(${part})${times}`),
+    fc.tuple(fc.constantFrom("?=", "?!", "?<=", "?<!"), tie("pattern")).map(([look, part]) => `(${look}${part})`),
+  ),
+}));
+// No pairs of surrogates: V8 finds none in /(?:[^a]|a)$/u.
+const drawnText = fc.array(fc.constantFrom("a", "b", "0", "é", "ß", " ", "\n"), { maxLength: 8 });
+
+property.prop([drawnPattern, drawnText])("a pattern matches what JavaScript matches by it", (source, text) => {
+  expect(matched(source, text.join("")).matches).toBe(new RegExp(source, "u").test(text.join("")));
+});
+
+test.each([
+  ["^(?=.{1,253}\\.?$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\\.[a-z0-9]+)*\\.?$", "a.example.org", "a..b"],
+  ["^P(?:(\\d+W)|(?!.*W)(?=\\d|T\\d)(\\d+Y)?(\\d+M)?(\\d+D)?(T(?=\\d)(\\d+H)?)?)$", "P1YT2H", "P1W2D"],
+  ["^(?<year>\\d{4})-\\d\\d$", "2026-01", "26-01"],
+  ["^[\\]\\\\/^-]\\x41\\u0042\\uD83D\\uDE00\\cJ\\0\\/$", "]AB😀\n\0/", "aAB😀\n\0/"],
+  ["^\\p{Lu}\\P{Lu}+?$", "Ab", "ab"],
+  ["^[^]{2}$", "\n😀", "a"],
+])("the pattern %s is matched as JavaScript does", (source, fits, does) => {
+  expect(matched(source, fits).matches).toBe(true);
+  expect(matched(source, does).matches).toBe(false);
+});
+
+test.each([
+  "^(a+)+$",
+  "^(a|a)*$",
+  "^(a|aa)+$",
+  "(a*)*b",
+  "(.*)(.*)(.*)(.*)(.*)x",
+  "^(?=(a+)+$)(?!(a*)*b)a",
+  "(?<=^(a+)+)c",
+  "(?=.*x)(?=.*y)(a|a?)+$",
+])("matching %s takes steps in proportion to the text", (source) => {
+  const stepsOf = (length: number): number => matched(source, `${"a".repeat(length)}!`).steps;
+  expect(stepsOf(20_000) / stepsOf(10_000)).toBeLessThan(2.1);
+  expect(stepsOf(10_000)).toBeLessThan(10_000 * 60);
+});
+
+test.each([
+  ["(a)\\1", "reference back"],
+  ["(?<a>a)\\k<a>", "reference back"],
+  ["(?i:a)", "flags"],
+  ["(a{1000}){1000}", "more than 10000 parts"],
+  ["((((){9999}){9999}){9999}){9999}", "more than 10000 parts"],
+  ["a{4000000000}", "more than 10000 parts"],
+  ["(".repeat(2_000) + ")".repeat(2_000), "more than 1000 groups"],
+  ["(", "Unterminated group"],
+  ["(?i)a", "Invalid"],
+])("a pattern that cannot be matched in linear time is refused with the reason: %s", (source, reason) => {
+  expect(patternOf(source)).toEqual(Either.left(expect.stringContaining(reason)));
+});
