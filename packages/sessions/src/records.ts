@@ -4,11 +4,12 @@ import { ConfigurationError } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import type { SessionCore } from "./core/core.ts";
 import { mostShown, policyOf } from "./core/policy.ts";
+import { memoryOf } from "./program/memory.ts";
 import { type SavedSession, savedSession } from "./saved/saved-session.ts";
 import { type ExampleOptions, type Examples, examplesOf } from "./score/examples.ts";
 import { type Metric, noteScores, type ScoreOptions, scoresOf } from "./score/score.ts";
-import { shownIn, type ShownTurns } from "./shown/shown-in.ts";
-import { memoryShown, promptShown, type TurnPrompt } from "./shown/turn-prompt.ts";
+import { type Shown, shownIn, type ShownTurns } from "./shown/shown-in.ts";
+import { promptShown, type TurnPrompt } from "./shown/turn-prompt.ts";
 import { sessionTurns, turnsInView } from "./thread/turns.ts";
 
 /** What can be made of the turns that a session recorded. */
@@ -25,8 +26,9 @@ export interface Records<Inputs extends object, Result extends object> {
    */
   examples<Gold>(options?: RecordedExampleOptions<Inputs, Result, Gold>): Promise<Examples<Inputs, Result>>;
   /**
-   * What the program of a turn was called with, exactly as it was, whatever became of the thread since; only words that
-   * were redacted are gone. Null where no program was called, as for a turn that was added by hand.
+   * Returns the prompt that the program of a turn was called with, exactly as it was, whatever became of the thread since;
+   * only words that were redacted are gone. That of a turn that was added by hand is the one that a program would have
+   * been called with then, by the options of today. Null if the turn ended before its program was called.
    *
    * @throws RangeError when there is no such turn.
    */
@@ -56,7 +58,7 @@ export const recordsOf = (core: SessionCore, thread: HostedThread): Records<obje
   promptOfTurn: async (turn) => {
     const { state, shown } = await journalled(thread);
     const found = shown.get(turn);
-    if (found !== undefined) return promptShown(found);
+    if (found !== undefined) return shownBy(core, found);
     const { length } = state.context.conversation.turns;
     if (Number.isSafeInteger(turn) && turn > 0 && turn <= length) return null;
     const there = length === 0 ? "none" : `1 to ${length}`;
@@ -91,10 +93,16 @@ const examples = async <Gold>(
   const sources = turnsInView(state, core.options.maxStoredTurns).map((turn) => ({
     turn,
     isRedacted: isRedacted(turn),
-    memory: () => memoryShown(shown.get(turn.number), policyOf(core.options), mostShown(core.options)),
+    memory: () => {
+      const found = shown.get(turn.number);
+      return found === undefined ? memoryOf([]) : shownBy(core, found).memory;
+    },
   }));
   return examplesOf(thread.id, sources, options);
 };
+
+const shownBy = ({ options }: SessionCore, shown: Shown): TurnPrompt =>
+  promptShown(shown, policyOf(options), mostShown(options));
 
 const journalled = async (thread: HostedThread): Promise<ShownTurns> => {
   const read = shownIn(await thread.exportJournal());
