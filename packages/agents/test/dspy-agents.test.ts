@@ -222,7 +222,9 @@ subagents:
     "wrong.yaml": "modle: m\ntools: [./lost.mjs]",
   });
   const problems = await problemsIn(folder, "agent.yaml", { allowTools: true });
-  const places = problems.map((problem) => /^(\S+:\d+:\d+): (.*?)(?=;| \()/.exec(`${problem};`)?.slice(1).join(" "));
+  const places = problems.map(
+    (problem) => /^(\S+:\d+:\d+): (.*?)(?=;| \()/.exec(`${problem};`)?.slice(1).join(" ") ?? "",
+  );
   expect(places.toSorted()).toEqual([
     "agent.yaml:13:7 there is no field subagents.1.agent.system_prompt",
     'agent.yaml:14:15 tool "./gone.mjs": there is no such file',

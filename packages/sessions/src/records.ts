@@ -1,6 +1,5 @@
 import { type HostedThread, JournalUnreadableError } from "@colloquy/host";
-import { type OptionNames, problemOfOptions } from "@colloquy/host/store";
-import { ConfigurationError } from "@colloquy/machine";
+import { checkOptions, checkValue, kinds, type OptionKinds } from "@colloquy/host/store";
 import * as Either from "fp-ts/lib/Either.js";
 import type { SessionCore } from "./core/core.ts";
 import { mostShown, policyOf } from "./core/policy.ts";
@@ -46,13 +45,12 @@ export interface RecordedExampleOptions<Inputs extends object, Result extends ob
 /** The records of a thread. */
 export const recordsOf = (core: SessionCore, thread: HostedThread): Records<object, object> => ({
   score: async (metric, options = {}) => {
-    checkOptions("score", options, scoreOptionNames);
-    checkValues("score", { ...options, metric });
+    checkValue("score: the metric", metric, kinds.call);
+    checkOptions<object>("score", options, scoreKinds);
     return score(core, thread, metric, options);
   },
   examples: async (options = {}) => {
-    checkOptions("examples", options, exampleOptionNames);
-    checkValues("examples", options);
+    checkOptions<object>("examples", options, exampleKinds);
     return examples(core, thread, options);
   },
   promptOfTurn: async (turn) => {
@@ -110,32 +108,12 @@ const journalled = async (thread: HostedThread): Promise<ShownTurns> => {
   throw new JournalUnreadableError(thread.id, `entry ${read.left.seq}: ${read.left.reason}`);
 };
 
-const checkOptions = (of: string, options: object, names: Readonly<Record<string, true | "required">>): void => {
-  const problem = problemOfOptions(of, options, names);
-  if (problem !== null) throw new ConfigurationError(problem);
-};
+const scoreKinds: OptionKinds<ScoreOptions> = { gold: kinds.anything, onMetricError: kinds.oneOf("zero", "raise") };
 
-/** With a minimum that is no number all turns would be examples, and a misspelt `raise`, or what is no metric, would score 0. */
-const checkValues = (of: string, given: object): void => {
-  // Callers in JavaScript hand in anything.
-  const { metric, onMetricError, minScore }: Readonly<Record<string, unknown>> = { ...given };
-  if ((metric !== undefined || of === "score") && typeof metric !== "function")
-    throw new ConfigurationError(`${of}: the metric is of type ${typeof metric}; it must be a function`);
-  if (onMetricError !== undefined && onMetricError !== "zero" && onMetricError !== "raise")
-    throw new ConfigurationError(`${of}: onMetricError is ${said(onMetricError)}; it must be "zero" or "raise"`);
-  if (minScore !== undefined && !(typeof minScore === "number" && !Number.isNaN(minScore)))
-    throw new ConfigurationError(`${of}: minScore is ${said(minScore)}; it must be a number`);
-};
-
-const said = (value: unknown): string =>
-  typeof value === "string" || typeof value === "number" ? String(value) : `of type ${typeof value}`;
-
-const scoreOptionNames: OptionNames<ScoreOptions> = { gold: true, onMetricError: true };
-
-const exampleOptionNames: OptionNames<RecordedExampleOptions<object, object>> = {
-  ...scoreOptionNames,
-  metric: true,
-  minScore: true,
-  strict: true,
-  includeHistory: true,
+const exampleKinds: OptionKinds<RecordedExampleOptions<object, object>> = {
+  ...scoreKinds,
+  metric: kinds.call,
+  minScore: kinds.number,
+  strict: kinds.flag,
+  includeHistory: kinds.flag,
 };

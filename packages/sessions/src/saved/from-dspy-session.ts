@@ -1,3 +1,4 @@
+import { checkOptions, kinds } from "@colloquy/host/store";
 import { conversationMachine, type Entry, type SeedDraft, start, transition } from "@colloquy/machine";
 import { describeValueProblem, NotPlain, plainCopy } from "@colloquy/machine/hosting";
 import * as Either from "fp-ts/lib/Either.js";
@@ -29,11 +30,14 @@ export interface DspyOptions {
  * dspy-session does when it loads a file.
  *
  * @param options `at` stands for all times, which the file does not have, in milliseconds since the epoch. Default 0.
+ * @throws ConfigurationError for an invalid `at`
  */
 export const fromDspySession = (
   json: unknown,
-  { at = 0 }: { readonly at?: number } = {},
+  options: { readonly at?: number } = {},
 ): Either.Either<string, DspySession> => {
+  checkOptions("fromDspySession", options, { at: kinds.whole(0) });
+  const { at = 0 } = options;
   const plain = plainCopy(json, mostNestedInFile);
   if (plain instanceof NotPlain)
     return Either.left(`it is not a session of dspy-session: ${describeValueProblem(plain.problem, "the file")}`);
