@@ -26,7 +26,13 @@ await copy.call({ question: "C" });
 const all = mergeExamples(await qa.examples(), await copy.examples({ includeHistory: false }));
 console.log(all.map(({ threadId, turn }) => `${threadId} ${turn}`).join(", "));
 
-const file = { version: 2, max_turns: 5, turns: [{ inputs: { question: "A" }, outputs: { answer: "B" }, score: 1 }] };
+const file = {
+  version: 2,
+  history_field: "history",
+  max_turns: 5,
+  exclude_fields: ["history"],
+  turns: [{ index: 0, inputs: { question: "A" }, outputs: { answer: "B" }, score: 1 }],
+};
 const read = fromDspySession(file);
 if (Either.isLeft(read)) throw new Error(read.left);
 const theirs = session((inputs: object) => inputs, { name: "theirs", ...read.right.options });

@@ -1,7 +1,6 @@
 import { realpath } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { problemOfOptions } from "@colloquy/host/store";
-import { ConfigurationError } from "@colloquy/machine";
+import { checkOptions, checkValue, kinds } from "@colloquy/host/store";
 import type { Agent } from "./file/agent.ts";
 import { AgentFileError } from "./file/agent-file-error.ts";
 import { AgentReader } from "./file/agent-reader.ts";
@@ -22,8 +21,11 @@ export interface AgentFileOptions {
  * Rejects with an `AgentFileError` that names all that is wrong, with file, line and column.
  */
 export const agentFromFile = async (path: string, options: AgentFileOptions = {}): Promise<Agent> => {
-  const problem = problemOfOptions("agentFromFile", options, { allowTools: true, root: true });
-  if (problem !== null) throw new ConfigurationError(problem);
+  checkValue("agentFromFile: path", path, kinds.text);
+  checkOptions("agentFromFile", options, {
+    allowTools: kinds.of("true, false or a function", (value) => kinds.flag.fits(value) || kinds.call.fits(value)),
+    root: kinds.text,
+  });
   const { allowTools = false, root } = options;
   const real = await realpath(path).catch(() => resolve(path));
   const folder = root === undefined ? dirname(real) : await realpath(root).catch(() => resolve(root));

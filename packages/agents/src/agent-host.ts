@@ -1,3 +1,4 @@
+import { checkKinds, checkValue, kinds, type OptionKinds } from "@colloquy/host/store";
 import { ConfigurationError, type JsonObject } from "@colloquy/machine";
 import {
   type AskHandle,
@@ -54,9 +55,10 @@ export type RunOptions = Omit<AskOptions, "output"> & { readonly threadId?: stri
  * @throws ConfigurationError for options that are invalid.
  */
 export const agentHost = (agent: Agent, given: AgentHostOptions): AgentHost => {
-  // For callers in JavaScript.
-  if ((given.store ?? null) === null)
-    throw new ConfigurationError('agentHost needs the option "store", and it is missing');
+  checkValue("agentHost: agent", agent, agentKind);
+  checkValue("agentHost: options", given, kinds.needed(kinds.object));
+  checkValue("agentHost: store", given.store, kinds.needed(kinds.store));
+  checkKinds("agentHost", given, optionKinds);
   const { llm, models, model: named, machine = {}, store, ...others } = given;
   const { system, thread, defaultThread, owner, ...options } = others;
   const { limits: _, model: __, overlap: ___, policy: ____, ...inherited } = machine;
@@ -103,6 +105,26 @@ export const agentHost = (agent: Agent, given: AgentHostOptions): AgentHost => {
     close,
     [Symbol.asyncDispose]: close,
   };
+};
+
+const agentKind = kinds.needed(
+  kinds.of("an agent, as agentFromFile gives it", (value) =>
+    ["memory", "limits", "tools", "subagents"].every((name) => typeof Reflect.get(Object(value), name) === "object"),
+  ),
+);
+
+/** What is not an option of a host; the others are checked by `createHost`. */
+const optionKinds: Partial<OptionKinds<AgentHostOptions & { readonly tools?: undefined }>> = {
+  llm: kinds.call,
+  models: kinds.call,
+  model: kinds.text,
+  machine: kinds.object,
+  thread: kinds.object,
+  system: kinds.of(
+    "a text, or { role, content }",
+    (value) => typeof value === "string" || Reflect.get(Object(value), "content") !== undefined,
+  ),
+  tools: kinds.of("left out: the tools are those of the agent, as in { ...agent, tools }", () => false),
 };
 
 const handlersOf = (

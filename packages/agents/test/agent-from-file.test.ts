@@ -106,7 +106,7 @@ test("Markdown has front matter, and its instructions once", async () => {
   for (const text of ["# You help", "---\nname: a\n", "", "----\nname: a\n----\n"])
     expect(await problemsOf({ "agent.md": text }, "agent.md")).toEqual(without);
   expect(await problemsOf({ "agent.md": "---\n---\nYou help." }, "agent.md")).toEqual([
-    "agent.md:1:4: the file is empty; it must be a mapping with at least a name",
+    "agent.md:1:4: the file is empty; it must be a mapping of fields such as instructions",
   ]);
 });
 
@@ -116,12 +116,8 @@ test.each([
     '1:7: name is ["a"]; it must be a name of at most 64 letters, digits, - and _ that begins with a letter',
   ],
   ["name: 9a", '1:7: name is "9a"; it must be a name of at most 64 letters, digits, - and _ that begins with a letter'],
-  [
-    "model: m",
-    "1:1: name is missing; it must be a name of at most 64 letters, digits, - and _ that begins with a letter",
-  ],
-  ["- name", '1:1: the file is ["name"]; it must be a mapping with at least a name'],
-  ["", "1:1: the file is empty; it must be a mapping with at least a name"],
+  ["- name", '1:1: the file is ["name"]; it must be a mapping of fields such as instructions'],
+  ["", "1:1: the file is empty; it must be a mapping of fields such as instructions"],
   ["name: a\nversion: 2", "2:10: version is 2; it must be 1"],
   ["name: a\nmodelParameters: { t: .inf }", "2:23: modelParameters.t is Infinity; it must be a JSON value"],
   ["name: a\nmemory:\n  maxTurns: -1", "3:13: memory.maxTurns is -1; it must be a whole number of 0 or more"],
@@ -135,7 +131,11 @@ test.each([
   ["name: a\nlimits: { steps: 0 }", "2:18: limits.steps is 0; it must be a whole number of 1 or more"],
   ["name: a\nmax_iters: 0", "2:12: max_iters is 0; it must be a whole number of 1 or more"],
   ['name: a\nmodel: ""', '2:8: model is ""; it must be the name of a model, or left out for that of the host'],
-  ["name: a\nsignature: q -> a", '2:12: signature is "q -> a"; it must be { inputs, outputs }'],
+  ["name: a\nsignature: 3", "2:12: signature is 3; it must be question -> answer, or { inputs, outputs }"],
+  [
+    "name: a\nsignature: q => a",
+    '2:12: signature is "q => a"; it must be inputs, one arrow and outputs, such as question -> answer',
+  ],
   [
     "name: a\nsignature: { inputs: { q: str }, outputs: { a: string } }",
     '2:27: signature.inputs.q is "str"; it must be one of string, number, integer, boolean, or a mapping that is a JSON schema',
@@ -152,11 +152,23 @@ test.each([
     "name: a\nsignature: { inputs: {}, outputs: { a: string } }",
     "2:22: signature.inputs is {}; it must be a mapping of at least one name to its type, such as { question: string }",
   ],
-  ["name: a\ntools: ./x.ts", '2:8: tools is "./x.ts"; it must be a list of ./file.ts#export'],
-  ["name: a\ntools:\n  - { mcp: x }", '3:5: tools.0 is {"mcp":"x"}; it must be ./file.ts#export'],
+  ["name: a\ntools: ./x.ts", '2:8: tools is "./x.ts"; it must be a list of ./file.ts or ./file.ts#export'],
+  ["name: a\ntools:\n  - { mcp: x }", '3:5: tools.0 is {"mcp":"x"}; it must be ./file.ts or ./file.ts#export'],
   [
-    "name: a\nsubagents: [{ path: x }]",
-    '2:13: subagents.0 is {"path":"x"}; it must be ./file.yaml, or { file, name, description, memory } of which memory is parent (default), own or none',
+    "name: a\nsubagents: [3]",
+    "2:13: subagents.0 is 3; it must be ./file.yaml, or { file or agent, name, description, memory }",
+  ],
+  [
+    "name: a\nsubagents: [{ name: b }]",
+    "2:13: it has neither file nor agent; name the file of the agent, or write its fields under agent",
+  ],
+  [
+    "name: a\nsubagents: [{ name: b, file: ./b.yaml, agent: ./b.yaml }]",
+    "2:47: agent and file both say which agent it is; leave one of them out",
+  ],
+  [
+    "name: a\nsubagents: [{ agent: { model: m } }]",
+    "2:13: an agent within the file of another has no name of its own; add name beside agent",
   ],
   ["name: a\nsystem_prompt: b", "2:1: there is no field system_prompt; here it is instructions"],
   ["name: a\nmodel_parameters: {}", "2:1: there is no field model_parameters; here it is modelParameters"],
@@ -208,7 +220,7 @@ test("siblings may name the same file; a file may not lead back to itself", asyn
 test("two tools of one name are refused, and a subagent may have another name", async () => {
   const files = { "b.yaml": "name: b" };
   expect(await problemsOf({ ...files, "agent.yaml": "name: a\nsubagents: [./b.yaml, ./b.yaml]" })).toEqual([
-    'agent.yaml:2:23: there are two tools called "b"; a subagent gets another by { file, name }',
+    'agent.yaml:2:23: there are two tools called "b"; give a subagent another by name',
   ]);
   expect(
     await problemsOf({ ...files, "agent.yaml": "name: a\nsubagents: [./b.yaml, { file: ./b.yaml, name: c }]" }),

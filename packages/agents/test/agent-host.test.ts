@@ -88,7 +88,9 @@ test("options that are invalid are refused", async () => {
   expect(() => agentHost(agent, { store })).toThrow(ConfigurationError);
   // As a caller in JavaScript could.
   const storeless = { llm: passing } as Parameters<typeof agentHost>[1];
-  expect(() => agentHost(agent, storeless)).toThrow('agentHost needs the option "store", and it is missing');
+  expect(() => agentHost(agent, storeless)).toThrow(
+    "agentHost: store must be a store, such as memoryStore() (got undefined)",
+  );
   expect(() => agentHost(agent, { store, llm: passing, models: () => passing })).toThrow(/takes either llm/);
   expect(() => host.subagent("helper", "none")).toThrow('agent "helper" has no subagent "none"; there are: none');
   expect(() => host.subagent("none")).toThrow('agent "top" has no subagent "none"; there are: helper');

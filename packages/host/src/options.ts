@@ -2,6 +2,7 @@ import { ConfigurationError, type ConversationMachine, type JsonObject, toolsOf 
 import { frozenCopy, isConversationMachine } from "@colloquy/machine/hosting";
 import { ActiveThreads } from "./activity/active-threads.ts";
 import { withContext } from "./ask/asks.ts";
+import { checkKinds, checkOptions, checkValue, kinds, type OptionKinds } from "./boundary/option-kinds.ts";
 import { type OptionNames, problemOfOptions } from "./boundary/option-names.ts";
 import { type Hooks, Observation, type Observer, type ObserverErrorHandler } from "./context/hooks.ts";
 import { type HostContext, type RunContext, type ThreadDefaults, threadDefaultNames } from "./context/host-context.ts";
@@ -128,18 +129,19 @@ export const runContextOf = <Options extends RunOptions>(
   options: Options,
   names: OptionNames<Options>,
 ): RunContext => {
-  const problem =
-    problemOfOptions(whose, options, names) ??
-    problemOfOptions(`${whose}: thread`, options.thread ?? {}, threadDefaultNames) ??
-    problemOfOptions(`${whose}: hooks`, options.hooks ?? {}, hookNames);
+  const problem = problemOfOptions(whose, options, names);
   if (problem !== null) throw new ConfigurationError(problem);
+  checkKinds<RunOptions>(whose, options, runKinds);
+  const problemOfThread = problemOfOptions(`${whose}: thread`, options.thread ?? {}, threadDefaultNames);
+  if (problemOfThread !== null) throw new ConfigurationError(problemOfThread);
+  checkOptions(`${whose}: hooks`, options.hooks ?? {}, hookKinds);
   const { machine, llm, clock, secrets, maxActive = 256 } = options;
   if (!isConversationMachine(machine))
     throw new ConfigurationError(`${whose}: machine is no conversation machine; conversationMachine() makes one`);
   if (typeof llm !== "function")
     throw new ConfigurationError(`${whose}: llm is of type ${typeof llm}; it must be a function`);
   checkMethods(whose, { clock }, ["clock", "now"], ["clock", "wakeAt"]);
-  checkNumbers(["maxActive", maxActive, 1]);
+  checkNumbers(whose, ["maxActive", maxActive, 1]);
   return {
     machine,
     llm,
@@ -159,6 +161,13 @@ export const runContextOf = <Options extends RunOptions>(
 /** What the options of a host come to, with their defaults. @throws ConfigurationError for one that is invalid */
 export const hostContextOf = (options: HostOptions): HostContext => {
   const run = runContextOf("createHost", options, hostOptionNames);
+  checkKinds<HostOptions>("createHost", options, {
+    toolContext: kinds.object,
+    defaultThread: kinds.text,
+    owner: kinds.text,
+    whenHeld: kinds.oneOf("enqueue", "reject"),
+    partials: kinds.oneOf("askAgain", "keep"),
+  });
   checkMethods("createHost", options, ["store", "append"], ["store", "acquire"], ["ids", "draw"]);
   const { leaseTtlMs = options.store.leaseTtlMs ?? 30_000 } = options;
   const { ids, storeTimeoutMs = 30_000, idleMs = 5_000 } = options;
@@ -166,6 +175,7 @@ export const hostContextOf = (options: HostOptions): HostContext => {
   const { progressMs = null, partials = "askAgain", snapshotEvery = 512 } = options;
   const { partsMs = null, keepPartsMs = 300_000 } = options;
   checkNumbers(
+    "createHost",
     [options.leaseTtlMs === undefined ? "leaseTtlMs of the store" : "leaseTtlMs", leaseTtlMs, 3],
     ["storeTimeoutMs", storeTimeoutMs, 1],
     ["idleMs", idleMs, 0],
@@ -175,10 +185,6 @@ export const hostContextOf = (options: HostOptions): HostContext => {
     ["keepPartsMs", keepPartsMs, 0],
     ["snapshotEvery", snapshotEvery, 0],
   );
-  if (whenHeld !== "enqueue" && whenHeld !== "reject")
-    throw new ConfigurationError(`whenHeld is ${JSON.stringify(whenHeld)}; it must be "enqueue" or "reject"`);
-  if (partials !== "askAgain" && partials !== "keep")
-    throw new ConfigurationError(`partials is ${JSON.stringify(partials)}; it must be "askAgain" or "keep"`);
   const { clock, observation } = run;
   const store = storeInTime(options.store, {
     clock,
@@ -250,23 +256,28 @@ const checkMethods = (whose: string, options: object, ...methods: readonly (read
   }
 };
 
-const checkNumbers = (...numbers: readonly (readonly [name: string, value: unknown, least: number])[]): void => {
-  for (const [name, value, least] of numbers) {
-    if (!(Number.isSafeInteger(value) && Number(value) >= least))
-      throw new ConfigurationError(`${name} is ${wordsOf(value)}; it must be a whole number, ${least} or more`);
-  }
+const checkNumbers = (
+  of: string,
+  ...numbers: readonly (readonly [name: string, value: unknown, least: number])[]
+): void => {
+  for (const [name, value, least] of numbers) checkValue(`${of}: ${name}`, value, kinds.whole(least));
 };
 
-/** Numbers as they are, `NaN` too, and texts with their quotes. */
-const wordsOf = (value: unknown): string => (typeof value === "string" ? JSON.stringify(value) : String(value));
+const runKinds: Partial<OptionKinds<RunOptions>> = {
+  thread: kinds.object,
+  hooks: kinds.object,
+  observers: kinds.listOf("observers", kinds.object.fits),
+  onObserverError: kinds.call,
+  describeThrown: kinds.call,
+};
 
-const hookNames: OptionNames<Hooks> = {
-  beforeTurn: true,
-  afterTurn: true,
-  beforeStep: true,
-  afterStep: true,
-  beforeToolCall: true,
-  afterToolCall: true,
+const hookKinds: OptionKinds<Hooks> = {
+  beforeTurn: kinds.call,
+  afterTurn: kinds.call,
+  beforeStep: kinds.call,
+  afterStep: kinds.call,
+  beforeToolCall: kinds.call,
+  afterToolCall: kinds.call,
 };
 
 export const importOptionNames: OptionNames<ImportOptions> = { threadId: true, metadata: true };

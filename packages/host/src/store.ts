@@ -1,5 +1,13 @@
 // What an author of a store needs: the port, what its methods check and give, its errors.
 export { messageOf } from "./boundary/thrown.ts";
+export {
+  checkKinds,
+  checkOptions,
+  checkValue,
+  kinds,
+  type OptionKind,
+  type OptionKinds,
+} from "./boundary/option-kinds.ts";
 export { type OptionNames, problemOfOptions } from "./boundary/option-names.ts";
 export { pageOfHits, type ReadThread } from "./memory-store/pages.ts";
 export { withRedactions } from "./journal/redaction.ts";

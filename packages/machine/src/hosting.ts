@@ -17,6 +17,7 @@ export { askedOtherwise, isSameInput, refusalOfRepeat } from "./conversation/rea
 export { approvalDigest } from "./conversation/update/call.ts";
 export { denialOf, notApproved } from "./conversation/update/denial.ts";
 export { lostEventIn } from "./journal/lost-events.ts";
+export { type SummarySection, summarySections } from "./prompt/summary-message.ts";
 export { chunkSize } from "./thread/chunks.ts";
 export { frozenCopy } from "./thread/frozen.ts";
 export { describeValueProblem, type ValueProblem } from "./thread/value-problem.ts";

@@ -1,5 +1,6 @@
 import type { Checkpoint, HostedThread, ResumeAllOptions, ResumedAll } from "@colloquy/host";
 import { promptOf, start, type State } from "@colloquy/machine";
+import { summarySections } from "@colloquy/machine/hosting";
 import { beginCall } from "./call/begin-call.ts";
 import type { CallHandle, CallOptions } from "./call/call.ts";
 import { threadIdOfUser, threadIdUnder, type Where } from "./call/place.ts";
@@ -9,7 +10,7 @@ import { mostShown } from "./core/policy.ts";
 import { pastMemory } from "./nesting/episodes.ts";
 import { type Trace, traceOf } from "./nesting/trace.ts";
 import { draftsOf, exchangesGiven, type GivenExchange } from "./program/exchange.ts";
-import { type Memory, memoryOf } from "./program/memory.ts";
+import { type Memory, memoryOf, summariesIn, type TurnSummary } from "./program/memory.ts";
 import type { Program } from "./program/program.ts";
 import { type RecordedExampleOptions, type Records, recordsOf } from "./records.ts";
 import { journalIn, type SavedSession } from "./saved/saved-session.ts";
@@ -63,10 +64,15 @@ export class BoundSession implements Records<object, object> {
   }
 
   async memory(): Promise<Memory> {
-    const { machine, options } = this.#core;
-    const state = (await this.thread.state()) ?? (await this.#begun());
-    const { messages } = promptOf(machine, state);
-    return memoryOf(state.context.open === null ? messages : messages.slice(0, -1), mostShown(options));
+    return this.#memoryIn(await this.#state());
+  }
+
+  async summaries(): Promise<readonly TurnSummary[]> {
+    const state = await this.#state();
+    const { cut } = promptOf(this.#core.machine, state);
+    const sections =
+      cut.summarised === undefined ? [] : summarySections(state.context.conversation, cut.summarised, cut);
+    return summariesIn(this.#memoryIn(state), sections);
   }
 
   undo(calls = 1): Promise<readonly SessionTurn[]> {
@@ -171,6 +177,16 @@ export class BoundSession implements Records<object, object> {
       parentCreatedAt: null,
       beginning: async () => ({ metadata: {} }),
     });
+  }
+
+  #memoryIn(state: State): Memory {
+    const { machine, options } = this.#core;
+    const { messages } = promptOf(machine, state);
+    return memoryOf(state.context.open === null ? messages : messages.slice(0, -1), mostShown(options));
+  }
+
+  async #state(): Promise<State> {
+    return (await this.thread.state()) ?? this.#begun();
   }
 
   /** As the thread will be when its first call is made. */

@@ -5,7 +5,7 @@ export { predict, type PredictOptions } from "./predict/predict.ts";
 export { react, type ReactOptions } from "./predict/react.ts";
 export type { Exchange, GivenExchange } from "./program/exchange.ts";
 export type { Fields } from "./program/fields.ts";
-export type { Memory } from "./program/memory.ts";
+export type { Memory, TurnSummary } from "./program/memory.ts";
 export type { CallPart } from "./program/parts.ts";
 export type { NestedAskOptions, Program, ProgramContext, ProgramFunction } from "./program/program.ts";
 export { type Signature, SignatureError } from "./program/signature.ts";

@@ -1,14 +1,14 @@
 import { type HostedThread, JournalUnreadableError } from "@colloquy/host";
-import { type OptionNames, problemOfOptions } from "@colloquy/host/store";
-import { ConfigurationError } from "@colloquy/machine";
+import { checkOptions, checkValue, kinds, type OptionKinds } from "@colloquy/host/store";
 import * as Either from "fp-ts/lib/Either.js";
 import type { SessionCore } from "./core/core.ts";
 import { mostShown, policyOf } from "./core/policy.ts";
+import { memoryOf } from "./program/memory.ts";
 import { type SavedSession, savedSession } from "./saved/saved-session.ts";
 import { type ExampleOptions, type Examples, examplesOf } from "./score/examples.ts";
 import { type Metric, noteScores, type ScoreOptions, scoresOf } from "./score/score.ts";
-import { shownIn, type ShownTurns } from "./shown/shown-in.ts";
-import { memoryShown, promptShown, type TurnPrompt } from "./shown/turn-prompt.ts";
+import { type Shown, shownIn, type ShownTurns } from "./shown/shown-in.ts";
+import { promptShown, type TurnPrompt } from "./shown/turn-prompt.ts";
 import { sessionTurns, turnsInView } from "./thread/turns.ts";
 
 /** What can be made of the turns that a session recorded. */
@@ -25,8 +25,9 @@ export interface Records<Inputs extends object, Result extends object> {
    */
   examples<Gold>(options?: RecordedExampleOptions<Inputs, Result, Gold>): Promise<Examples<Inputs, Result>>;
   /**
-   * What the program of a turn was called with, exactly as it was, whatever became of the thread since; only words that
-   * were redacted are gone. Null where no program was called, as for a turn that was added by hand.
+   * Returns the prompt that the program of a turn was called with, exactly as it was, whatever became of the thread since;
+   * only words that were redacted are gone. That of a turn that was added by hand is the one that a program would have
+   * been called with then, by the options of today. Null if the turn ended before its program was called.
    *
    * @throws RangeError when there is no such turn.
    */
@@ -44,19 +45,18 @@ export interface RecordedExampleOptions<Inputs extends object, Result extends ob
 /** The records of a thread. */
 export const recordsOf = (core: SessionCore, thread: HostedThread): Records<object, object> => ({
   score: async (metric, options = {}) => {
-    checkOptions("score", options, scoreOptionNames);
-    checkValues("score", { ...options, metric });
+    checkValue("score: the metric", metric, kinds.call);
+    checkOptions<object>("score", options, scoreKinds);
     return score(core, thread, metric, options);
   },
   examples: async (options = {}) => {
-    checkOptions("examples", options, exampleOptionNames);
-    checkValues("examples", options);
+    checkOptions<object>("examples", options, exampleKinds);
     return examples(core, thread, options);
   },
   promptOfTurn: async (turn) => {
     const { state, shown } = await journalled(thread);
     const found = shown.get(turn);
-    if (found !== undefined) return promptShown(found);
+    if (found !== undefined) return shownBy(core, found);
     const { length } = state.context.conversation.turns;
     if (Number.isSafeInteger(turn) && turn > 0 && turn <= length) return null;
     const there = length === 0 ? "none" : `1 to ${length}`;
@@ -91,10 +91,16 @@ const examples = async <Gold>(
   const sources = turnsInView(state, core.options.maxStoredTurns).map((turn) => ({
     turn,
     isRedacted: isRedacted(turn),
-    memory: () => memoryShown(shown.get(turn.number), policyOf(core.options), mostShown(core.options)),
+    memory: () => {
+      const found = shown.get(turn.number);
+      return found === undefined ? memoryOf([]) : shownBy(core, found).memory;
+    },
   }));
   return examplesOf(thread.id, sources, options);
 };
+
+const shownBy = ({ options }: SessionCore, shown: Shown): TurnPrompt =>
+  promptShown(shown, policyOf(options), mostShown(options));
 
 const journalled = async (thread: HostedThread): Promise<ShownTurns> => {
   const read = shownIn(await thread.exportJournal());
@@ -102,32 +108,12 @@ const journalled = async (thread: HostedThread): Promise<ShownTurns> => {
   throw new JournalUnreadableError(thread.id, `entry ${read.left.seq}: ${read.left.reason}`);
 };
 
-const checkOptions = (of: string, options: object, names: Readonly<Record<string, true | "required">>): void => {
-  const problem = problemOfOptions(of, options, names);
-  if (problem !== null) throw new ConfigurationError(problem);
-};
+const scoreKinds: OptionKinds<ScoreOptions> = { gold: kinds.anything, onMetricError: kinds.oneOf("zero", "raise") };
 
-/** With a minimum that is no number all turns would be examples, and a misspelt `raise`, or what is no metric, would score 0. */
-const checkValues = (of: string, given: object): void => {
-  // Callers in JavaScript hand in anything.
-  const { metric, onMetricError, minScore }: Readonly<Record<string, unknown>> = { ...given };
-  if ((metric !== undefined || of === "score") && typeof metric !== "function")
-    throw new ConfigurationError(`${of}: the metric is of type ${typeof metric}; it must be a function`);
-  if (onMetricError !== undefined && onMetricError !== "zero" && onMetricError !== "raise")
-    throw new ConfigurationError(`${of}: onMetricError is ${said(onMetricError)}; it must be "zero" or "raise"`);
-  if (minScore !== undefined && !(typeof minScore === "number" && !Number.isNaN(minScore)))
-    throw new ConfigurationError(`${of}: minScore is ${said(minScore)}; it must be a number`);
-};
-
-const said = (value: unknown): string =>
-  typeof value === "string" || typeof value === "number" ? String(value) : `of type ${typeof value}`;
-
-const scoreOptionNames: OptionNames<ScoreOptions> = { gold: true, onMetricError: true };
-
-const exampleOptionNames: OptionNames<RecordedExampleOptions<object, object>> = {
-  ...scoreOptionNames,
-  metric: true,
-  minScore: true,
-  strict: true,
-  includeHistory: true,
+const exampleKinds: OptionKinds<RecordedExampleOptions<object, object>> = {
+  ...scoreKinds,
+  metric: kinds.call,
+  minScore: kinds.number,
+  strict: kinds.flag,
+  includeHistory: kinds.flag,
 };

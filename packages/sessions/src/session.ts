@@ -4,7 +4,7 @@ import type { CallHandle, CallOptions } from "./call/call.ts";
 import { SessionCore } from "./core/core.ts";
 import type { AnyOptions, SessionOptions } from "./core/options.ts";
 import type { GivenExchange } from "./program/exchange.ts";
-import type { Memory } from "./program/memory.ts";
+import type { Memory, TurnSummary } from "./program/memory.ts";
 import type { Program } from "./program/program.ts";
 import type { Records } from "./records.ts";
 import type { Signature } from "./program/signature.ts";
@@ -43,6 +43,8 @@ export interface Session<
   count(): Promise<number>;
   /** What the next call would be shown. */
   memory(): Promise<Memory>;
+  /** The turns of that memory one by one, oldest first: the summary of each, or else its inputs and outputs. */
+  summaries(): Promise<readonly TurnSummary[]>;
   /** Takes back the newest calls, as many as there are at most. Gives them, newest first. */
   undo(calls?: number): Promise<readonly SessionTurn<Inputs, Result>[]>;
   /** Takes back the newest call, and gives it; null where there is none. */

@@ -6,15 +6,13 @@ import {
   LineCounter,
   type Node,
   parseDocument,
-  type Scalar,
+  Scalar,
   visit,
   type YAMLMap,
 } from "yaml";
 import type { core } from "zod";
-import { agentFields, type AgentFields, aliases, foreignFields, knownFields } from "./agent-fields.ts";
-
-/** A path of members in a file. */
-type Path = readonly PropertyKey[];
+import { agentFields, type AgentFields, foreignFields, knownFields } from "./agent-fields.ts";
+import { contradictionsIn, isRecord, type Path, referencesIn } from "./agent-value.ts";
 
 /** What is wrong, and where: lines and columns from 1. */
 export interface PlacedProblem {
@@ -23,12 +21,12 @@ export interface PlacedProblem {
   readonly message: string;
 }
 
-/** What a file says, and where it says it. */
+/** The fields of a file, and where each of them is. */
 export interface AgentDocument {
-  /** Null where there are problems. */
+  /** If there are problems, just the tools and subagents, so that they are checked in the same round; null if it has no fields. */
   readonly fields: AgentFields | null;
   readonly problems: readonly PlacedProblem[];
-  /** A problem with what stands at a path. */
+  /** Makes a problem of the value at a path. */
   readonly problemAt: (path: Path, message: string) => PlacedProblem;
 }
 
@@ -95,34 +93,53 @@ class Reading {
   }
 
   read(body: string | null): AgentDocument {
-    const problems = this.#problemsOfYaml();
-    if (problems.length > 0) return { ...unread(problems), problemAt: this.#problemAt };
+    const { problems, isReadable } = this.#problemsOfYaml();
+    if (!isReadable) return { ...unread(problems), problemAt: this.#problemAt };
     const value: unknown = this.#parsed.toJS({ maxAliasCount: 0 });
     const given = body === null || !isRecord(value) ? value : { instructions: body, ...value };
-    const found = [...this.#problemsOfFields(given), ...this.#twice(value, body)];
-    const fields = found.length === 0 ? agentFields.parse(given) : null;
+    const found = [
+      ...problems,
+      ...this.#problemsOfFields(given),
+      ...contradictionsIn(value, body !== null).map(([path, message]) => this.#problemAt(path, message)),
+    ];
+    const fields = found.length === 0 ? agentFields.parse(given) : isRecord(given) ? referencesIn(given) : null;
     return { fields, problems: found, problemAt: this.#problemAt };
   }
 
-  #problemsOfYaml(): readonly PlacedProblem[] {
+  /** Takes out what no field may have, so that the fields can be checked in the same round. */
+  #problemsOfYaml(): { readonly problems: readonly PlacedProblem[]; readonly isReadable: boolean } {
     const { errors, warnings, directives } = this.#parsed;
-    const first = errors[0] ?? warnings[0];
-    if (first !== undefined) return [this.#at(first.pos[0], inWords(first.code, first.message))];
+    // What comes after an error of the syntax was read as something else.
+    const [first] = errors;
+    if (first !== undefined) return refused(this.#at(first.pos[0], inWords(first.code, first.message)));
     if (directives.yaml.version !== "1.2")
-      return [this.#at(0, `%YAML is ${directives.yaml.version}; it must be 1.2, which also holds without it`)];
-    const problems: PlacedProblem[] = [];
+      return refused(this.#at(0, `%YAML is ${directives.yaml.version}; it must be 1.2, which also holds without it`));
+    const problems = warnings.map(({ pos, code, message }) => this.#at(pos[0], inWords(code, message)));
     const add = (node: Node, message: string): void => void problems.push(this.#at(node.range?.[0] ?? 0, message));
+    let isReadable = true;
     visit(this.#parsed, {
-      Alias: (_, node) => add(node, `*${node.source} is an alias; write out what it stands for`),
+      Alias: (_, node) => {
+        add(node, `*${node.source} is an alias; write out what it stands for`);
+        return new Scalar(refusedAlias);
+      },
       Collection: (_, node, path) => {
-        if (isMap(node)) for (const [key, message] of problemsOfKeys(node)) add(key, message);
         // A mapping and its pair are two steps.
-        if (path.filter((each) => isNode(each)).length <= levelsMax) return undefined;
-        add(node, tooDeep);
-        return visit.BREAK;
+        if (path.filter((each) => isNode(each)).length > levelsMax) {
+          add(node, tooDeep);
+          isReadable = false;
+          return visit.BREAK;
+        }
+        if (!isMap(node)) return undefined;
+        const wrong = new Set<unknown>();
+        for (const [key, message] of problemsOfKeys(node)) {
+          add(key, message);
+          wrong.add(key);
+        }
+        node.items = node.items.filter(({ key }) => !wrong.has(key));
+        return undefined;
       },
     });
-    return problems;
+    return { problems, isReadable };
   }
 
   #problemsOfFields(given: unknown): readonly PlacedProblem[] {
@@ -131,34 +148,17 @@ class Reading {
   }
 
   #problemsOf(issue: core.$ZodIssue, given: unknown): readonly PlacedProblem[] {
-    if (issue.code !== "unrecognized_keys")
-      return [this.#problemAt(issue.path, describe(issue, valueAt(given, issue.path)))];
+    const value = valueAt(given, issue.path);
+    // It has been named where it is.
+    if (value === refusedAlias) return [];
+    if (issue.code === "invalid_union" && isRecord(value)) {
+      const ofMapping = issue.errors.find((issues) => issues.some(isWithin));
+      if (ofMapping !== undefined)
+        return ofMapping.flatMap((each) => this.#problemsOf({ ...each, path: [...issue.path, ...each.path] }, given));
+    }
+    if (issue.code !== "unrecognized_keys") return [this.#problemAt(issue.path, describe(issue, value))];
     const offsets = this.#offsetsOfKeys(issue.path);
     return issue.keys.map((key) => this.#at(offsets.get(key) ?? 0, unknownField(issue.path, key)));
-  }
-
-  /** What is said under both of its names, or in both of its places. */
-  #twice(value: unknown, body: string | null): readonly PlacedProblem[] {
-    if (!isRecord(value)) return [];
-    const both = aliases.filter(([alias, group, field]) => {
-      const there = value[group];
-      return value[alias] !== undefined && isRecord(there) && there[field] !== undefined;
-    });
-    const doubled = both.map(([alias, group, field]) =>
-      this.#problemAt(
-        [alias],
-        `${alias} is another word for ${group}.${field}, which is there too; leave one of them out`,
-      ),
-    );
-    return body === null || value["instructions"] === undefined
-      ? doubled
-      : [
-          ...doubled,
-          this.#problemAt(
-            ["instructions"],
-            "instructions is there, and so is a body, which is the same; leave one of them out",
-          ),
-        ];
   }
 
   readonly #problemAt = (path: Path, message: string): PlacedProblem => {
@@ -181,6 +181,14 @@ class Reading {
   }
 }
 
+const refused = (problem: PlacedProblem) => ({ problems: [problem], isReadable: false });
+
+/** Stands for an alias that was refused, so that its value is not refused again. */
+const refusedAlias = Symbol("alias");
+
+/** Whether an issue of a form is about its members: the value was meant to have that form. */
+const isWithin = ({ code, path }: core.$ZodIssue): boolean => code === "unrecognized_keys" || path.length > 0;
+
 /** What is wrong with the keys of a mapping, and with which. */
 const problemsOfKeys = function* ({ items }: YAMLMap): Generator<readonly [Scalar, string]> {
   const seen = new Set<unknown>();
@@ -191,9 +199,6 @@ const problemsOfKeys = function* ({ items }: YAMLMap): Generator<readonly [Scala
     seen.add(key.value);
   }
 };
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const inWords = (code: string, message: string): string => {
   if (code === "MULTIPLE_DOCS")
@@ -214,9 +219,11 @@ const describe = ({ path, message }: core.$ZodIssue, value: unknown): string => 
 
 const unknownField = (path: Path, key: string): string => {
   const field = [...path, key].map(String).join(".");
-  const ours = path.length === 0 && Object.hasOwn(foreignFields, key) ? foreignFields[key] : undefined;
+  // The fields of an agent within another are those of a file.
+  const within = path.slice(path.lastIndexOf("agent") + 1);
+  const ours = within.length === 0 && Object.hasOwn(foreignFields, key) ? foreignFields[key] : undefined;
   if (ours !== undefined) return `there is no field ${field}; here it is ${ours}`;
-  const known = knownFields[path.map(String).join(".")];
+  const known = knownFields[String(within[0] ?? "")];
   return `there is no field ${JSON.stringify(field)}${known === undefined ? "" : `; there are ${known.join(", ")}`}`;
 };
 

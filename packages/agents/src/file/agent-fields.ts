@@ -2,16 +2,17 @@ import type { Json, JsonObject } from "@colloquy/machine";
 import { problemOfSchema } from "@colloquy/host/store";
 import { z } from "zod";
 import type { AgentMemory, SubagentMemory } from "./agent.ts";
+import { readSignatureText } from "./signature-text.ts";
 
-/** What a file says, as it says it. */
+/** The fields of an agent as a file has them. */
 export interface AgentFields {
   readonly version?: 1 | undefined;
-  readonly name: string;
+  readonly name?: string | undefined;
   readonly description?: string | undefined;
   readonly model?: string | undefined;
   readonly modelParameters?: JsonObject | undefined;
   readonly instructions?: string | undefined;
-  readonly signature?: { readonly inputs: SignatureFields; readonly outputs: SignatureFields } | undefined;
+  readonly signature?: string | { readonly inputs: SignatureFields; readonly outputs: SignatureFields } | undefined;
   readonly tools?: readonly string[] | undefined;
   readonly subagents?: readonly (string | SubagentFields)[] | undefined;
   readonly memory?:
@@ -31,9 +32,10 @@ export interface SignatureFields {
   readonly [field: string]: "string" | "number" | "integer" | "boolean" | JsonObject;
 }
 
-/** A subagent with more than its file. */
+/** A subagent with more than its file: either `file`, or `agent`, which is a file or the agent itself. */
 export interface SubagentFields {
-  readonly file: string;
+  readonly file?: string | undefined;
+  readonly agent?: string | AgentFields | undefined;
   readonly name?: string | undefined;
   readonly description?: string | undefined;
   readonly memory?: SubagentMemory | undefined;
@@ -41,8 +43,10 @@ export interface SubagentFields {
 
 // The message of each schema says what the value must be; what it is, and where, is put before it.
 
-const nameText = "a name of at most 64 letters, digits, - and _ that begins with a letter";
-const name = z.string(nameText).regex(/^[A-Za-z][\w-]{0,63}$/, nameText);
+/** What a name must be. */
+export const nameText = "a name of at most 64 letters, digits, - and _ that begins with a letter";
+const namePattern = /^[A-Za-z][\w-]{0,63}$/;
+const name = z.string(nameText).regex(namePattern, nameText);
 const text = z.string("a text");
 const count = z.int("a whole number of 0 or more").min(0, "a whole number of 0 or more");
 const positive = z.int("a whole number of 1 or more").min(1, "a whole number of 1 or more");
@@ -73,7 +77,11 @@ const fields = z
   });
 
 const subagentOptions = z.strictObject({
-  file: text.describe("The file of the agent, relative to this one."),
+  file: text.optional().describe("The file of the agent, relative to this one."),
+  agent: z
+    .lazy(() => z.union([text, whole], subagentText))
+    .optional()
+    .describe("The agent itself, with the fields of a file; or its file."),
   name: name.optional().describe("What the tool is called. Default: the name of the agent."),
   description: text.optional().describe("For the model that calls it. Default: the description of the agent."),
   memory: z
@@ -82,8 +90,9 @@ const subagentOptions = z.strictObject({
     .describe("What it remembers: with the path of its caller (default), all calls of the thread, or nothing."),
 });
 
-const subagentText =
-  "./file.yaml, or { file, name, description, memory } of which memory is parent (default), own or none";
+const toolText = "./file.ts or ./file.ts#export";
+
+const subagentText = "./file.yaml, or { file or agent, name, description, memory }";
 
 const memory = z.strictObject(
   {
@@ -100,22 +109,33 @@ const limits = z.strictObject(
 
 const signature = z.strictObject({ inputs: fields, outputs: fields }, "{ inputs, outputs }");
 
-const whole = z
+const signatureText = z.string().superRefine((given, context) => {
+  for (const message of readSignatureText(given).problems) context.addIssue({ code: "custom", message });
+});
+
+const whole: z.ZodObject<z.core.$ZodLooseShape, z.core.$strict> & z.ZodType<AgentFields> = z
   .strictObject(
     {
       version: z.literal(1, "1").optional().describe("The version of this format: 1."),
-      name: name.describe("What the agent is called; as a subagent also the name of its tool."),
+      name: name
+        .optional()
+        .describe("What the agent is called; as a subagent also the name of its tool. Default: the name of the file."),
       description: text.optional().describe("What it does, for agents that may call it."),
       model: model.optional().describe("The model that answers."),
       modelParameters: parameters.optional().describe("Parameters of the model, such as temperature."),
       instructions: text.optional().describe("The system prompt. In Markdown the body of the file."),
-      signature: signature.optional().describe("What goes in and what comes out; outputs are checked."),
-      tools: z
-        .array(z.string("./file.ts#export"), "a list of ./file.ts#export")
+      signature: z
+        .union([signatureText, signature], "question -> answer, or { inputs, outputs }")
         .optional()
-        .describe("Exports of modules, relative to this file. Loading them runs their code, so it has to be allowed."),
+        .describe("What goes in and what comes out; outputs are checked."),
+      tools: z
+        .array(z.string(toolText).min(1, toolText), `a list of ${toolText}`)
+        .optional()
+        .describe(
+          "Modules relative to this file: their default or only tool, or the one named after #. Loading them runs their code, so it has to be allowed.",
+        ),
       subagents: z
-        .array(z.union([z.string(), subagentOptions], subagentText), `a list of ${subagentText}`)
+        .array(z.union([text.min(1, subagentText), subagentOptions], subagentText), `a list of ${subagentText}`)
         .optional()
         .describe("Agents that it may call as tools."),
       memory: memory.optional().describe("What it remembers of earlier turns."),
@@ -124,19 +144,26 @@ const whole = z
       max_context_turns: count.optional().describe("Another word for memory.maxTurns."),
       max_iters: positive.optional().describe("Another word for limits.steps."),
     },
-    "a mapping with at least a name",
+    "a mapping of fields such as instructions",
   )
   .describe("An agent of Colloquy.");
 
 /** What the file of an agent may say. From it come the checks, and the JSON Schema for editors. */
 export const agentFields: z.ZodType<AgentFields> = whole;
 
-/** The names of the fields that there are, of the file itself under "" and of those within it under theirs. */
+/** The names of the fields that there are: those of an agent under "", and of what is within it under its field. */
 export const knownFields: Readonly<Record<string, readonly string[]>> = {
   "": Object.keys(whole.shape),
   memory: Object.keys(memory.shape),
   limits: Object.keys(limits.shape),
   signature: Object.keys(signature.shape),
+  subagents: Object.keys(subagentOptions.shape),
+};
+
+/** Returns the name that an agent has from its file, `helper` for `helper.yaml`; null if that is not a name. */
+export const nameFromFile = (file: string): string | null => {
+  const [name = ""] = file.split(".");
+  return namePattern.test(name) ? name : null;
 };
 
 /** The words of other files, and what they are here: .prompt.yml, .agent.md, Prompty, docker agent, ADK, DSPy. */
@@ -158,7 +185,7 @@ export const foreignFields: Readonly<Record<string, string>> = {
   responseFormat: "signature: { outputs }",
   jsonSchema: "signature: { outputs }",
   sub_agents: "subagents",
-  agents: "subagents, each in a file of its own",
+  agents: "subagents",
   handoffs: "subagents",
   toolsets: "tools",
   mcp_servers: "tools, exports of modules: ./file.ts#export",

@@ -2,15 +2,17 @@ import type { Tool } from "@colloquy/host";
 import { frozenCopy } from "@colloquy/machine/hosting";
 import type { Agent, FieldsSchema, Subagent } from "./agent.ts";
 import type { AgentFields, SignatureFields } from "./agent-fields.ts";
+import { readSignatureText } from "./signature-text.ts";
 
-/** The agent that these fields say, with defaults for what they leave out. */
+/** Makes the agent of these fields, with defaults for those that are left out. */
 export const agentOf = (
-  file: string,
+  { file, name }: Pick<Agent, "file" | "name">,
   fields: AgentFields,
   tools: readonly Tool[],
   subagents: readonly Subagent[],
 ): Agent => {
-  const { name, description = null, model = null, modelParameters = {}, instructions = null, signature } = fields;
+  const { description = null, model = null, modelParameters = {}, instructions = null } = fields;
+  const signature = typeof fields.signature === "string" ? readSignatureText(fields.signature) : fields.signature;
   const { memory = {}, limits = {}, compression, max_context_turns, max_iters } = fields;
   return Object.freeze({
     file,

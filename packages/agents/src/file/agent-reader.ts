@@ -1,11 +1,12 @@
 import { realpath } from "node:fs/promises";
-import { dirname, extname, join } from "node:path";
+import { basename, dirname, extname, join } from "node:path";
 import type { Tool } from "@colloquy/host";
 import type { Agent, Subagent } from "./agent.ts";
 import { type AgentDocument, type PlacedProblem, readAgentDocument } from "./agent-document.ts";
-import type { AgentFields, SubagentFields } from "./agent-fields.ts";
+import { type AgentFields, nameFromFile, nameText, type SubagentFields } from "./agent-fields.ts";
 import type { AgentFileProblem } from "./agent-file-error.ts";
 import { agentOf } from "./agent-of.ts";
+import type { Path } from "./agent-value.ts";
 import { fileText } from "./file-text.ts";
 import { referredFile } from "./references.ts";
 import { type AllowTools, loadTool, type ToolReference, toolReference } from "./tools.ts";
@@ -16,16 +17,23 @@ export interface ReaderOptions {
   readonly allow: AllowTools;
 }
 
-/** A file that was read, and all that it refers to, checked. Nothing of it has been loaded. */
-interface ReadFile {
+/** An agent that was read from a file, and all that it refers to, checked. Nothing of it has been loaded. */
+interface ReadAgent {
   readonly real: string;
   readonly shown: string;
   /** The files that led to it. */
   readonly chain: readonly string[];
   readonly document: AgentDocument;
+  /** Where it is in that document, which may hold agents within another. */
+  readonly path: Path;
+  readonly name: string;
   readonly fields: AgentFields;
   readonly tools: readonly ToolReference[];
-  readonly subagents: readonly { readonly options: SubagentFields; readonly file: ReadFile }[];
+  readonly subagents: readonly {
+    readonly index: number;
+    readonly options: SubagentFields;
+    readonly agent: ReadAgent;
+  }[];
   /** How many levels of subagents are below it. */
   readonly height: number;
 }
@@ -42,9 +50,9 @@ interface Referrer {
 export class AgentReader {
   readonly problems: AgentFileProblem[] = [];
   readonly #options: ReaderOptions;
-  /** Null for a file whose own text is wrong, which is said once. */
-  readonly #read = new Map<string, ReadFile | null>();
-  readonly #made = new Map<string, Agent>();
+  /** Null for a file without fields, whose problems are named once. */
+  readonly #read = new Map<string, ReadAgent | null>();
+  readonly #made = new Map<ReadAgent, Agent>();
 
   constructor(options: ReaderOptions) {
     this.#options = options;
@@ -59,7 +67,7 @@ export class AgentReader {
     return this.problems.length > 0 ? null : made;
   }
 
-  async #fileAt(real: string, shown: string, by: Referrer): Promise<ReadFile | null> {
+  async #fileAt(real: string, shown: string, by: Referrer): Promise<ReadAgent | null> {
     const known = this.#read.get(real);
     const chain = [...by.chain, shown];
     if (by.stack.includes(real)) {
@@ -67,13 +75,13 @@ export class AgentReader {
       return null;
     }
     if (by.stack.length + (known?.height ?? 0) >= levelsMax) {
-      by.problem(`there are more than ${levelsMax} levels of agents: ${chain.join(" → ")}`);
+      by.problem(tooManyLevels(chain));
       return null;
     }
     return known === undefined ? this.#readFile(real, shown, by) : known;
   }
 
-  async #readFile(real: string, shown: string, by: Referrer): Promise<ReadFile | null> {
+  async #readFile(real: string, shown: string, by: Referrer): Promise<ReadAgent | null> {
     if (!agentExtensions.includes(extname(real))) {
       by.problem(`it ends in "${extname(real)}"; the file of an agent ends in one of ${agentExtensions.join(", ")}`);
       return null;
@@ -86,79 +94,111 @@ export class AgentReader {
       this.#read.set(real, null);
       return null;
     }
-    const { fields } = document;
-    const place = { real, shown, chain: by.chain, document, fields };
-    const tools = await this.#toolsOf(place);
-    const subagents = await this.#subagentsOf(place, by);
-    const height = Math.max(0, ...subagents.map(({ file }) => file.height + 1));
-    const read: ReadFile = { ...place, tools, subagents, height };
+    const place = { real, shown, chain: by.chain, document, path: [], fields: document.fields };
+    const name = document.fields.name ?? nameFromFile(basename(real));
+    if (name === null) {
+      const message = `name is missing, and the file is called ${JSON.stringify(basename(real))}, which gives none; it must be ${nameText}`;
+      this.#addAt(place, [], message);
+    }
+    const read = await this.#withReferences({ ...place, name: name ?? "" }, by.stack);
     this.#read.set(real, read);
     return read;
   }
 
-  async #toolsOf(file: Place): Promise<readonly ToolReference[]> {
+  async #withReferences(place: Place, stack: readonly string[]): Promise<ReadAgent> {
+    const tools = await this.#toolsOf(place);
+    const subagents = await this.#subagentsOf(place, stack);
+    return { ...place, tools, subagents, height: Math.max(0, ...subagents.map(({ agent }) => agent.height + 1)) };
+  }
+
+  async #toolsOf(place: Place): Promise<readonly ToolReference[]> {
     const found: ToolReference[] = [];
-    for (const [index, reference] of (file.fields.tools ?? []).entries()) {
+    for (const [index, reference] of (place.fields.tools ?? []).entries()) {
+      if (reference === "") continue;
       const problem = (thrown: unknown): void =>
-        this.#addAt(file, ["tools", index], `tool ${JSON.stringify(reference)}: ${messageOf(thrown)}`);
-      const tool = await toolReference(reference, file.real, this.#options).catch(problem);
+        this.#addAt(place, ["tools", index], `tool ${JSON.stringify(reference)}: ${messageOf(thrown)}`);
+      const tool = await toolReference(reference, place.real, this.#options).catch(problem);
       if (tool !== undefined) found.push(tool);
     }
     return found;
   }
 
-  async #subagentsOf(file: Place, by: Referrer): Promise<ReadFile["subagents"]> {
-    const found: ReadFile["subagents"][number][] = [];
-    for (const [index, given] of (file.fields.subagents ?? []).entries()) {
+  async #subagentsOf(place: Place, stack: readonly string[]): Promise<ReadAgent["subagents"]> {
+    const found: ReadAgent["subagents"][number][] = [];
+    const names = new Set<string>();
+    for (const [index, given] of (place.fields.subagents ?? []).entries()) {
       const options = typeof given === "string" ? { file: given } : given;
-      const problem = (message: string): void =>
-        this.#addAt(file, ["subagents", index], `subagent ${JSON.stringify(options.file)}: ${message}`);
-      const setting = { root: this.#options.root, extensions: agentExtensions };
-      const real = await referredFile(options.file, file.real, setting).catch((thrown: unknown) =>
-        problem(messageOf(thrown)),
-      );
-      if (real === undefined) continue;
-      const referrer = { chain: [...file.chain, file.shown], stack: [...by.stack, file.real], problem };
-      const read = await this.#fileAt(real, join(dirname(file.shown), options.file), referrer);
-      if (read !== null) found.push({ options, file: read });
+      const agent = await this.#subagentOf(place, index, options, [...stack, place.real]);
+      if (agent === null) continue;
+      this.#takeName(place, ["subagents", index], names, options.name ?? agent.name);
+      found.push({ index, options, agent });
     }
     return found;
   }
 
-  async #agentOf(file: ReadFile): Promise<Agent> {
-    const known = this.#made.get(file.real);
+  async #subagentOf(
+    place: Place,
+    index: number,
+    options: SubagentFields,
+    stack: readonly string[],
+  ): Promise<ReadAgent | null> {
+    const { agent = options.file ?? "", name = "" } = options;
+    if (agent === "") return null;
+    const problem = (message: string): void =>
+      this.#addAt(
+        place,
+        ["subagents", index],
+        `subagent ${JSON.stringify(typeof agent === "string" ? agent : name)}: ${message}`,
+      );
+    if (typeof agent !== "string") {
+      if (stack.length < levelsMax) {
+        const path = [...place.path, "subagents", index, "agent"];
+        return this.#withReferences({ ...place, path, name: agent.name ?? name, fields: agent }, stack);
+      }
+      problem(tooManyLevels([...place.chain, place.shown]));
+      return null;
+    }
+    const setting = { root: this.#options.root, extensions: agentExtensions };
+    const real = await referredFile(agent, place.real, setting).catch((thrown: unknown) => problem(messageOf(thrown)));
+    if (real === undefined) return null;
+    const referrer = { chain: [...place.chain, place.shown], stack, problem };
+    return this.#fileAt(real, join(dirname(place.shown), agent), referrer);
+  }
+
+  async #agentOf(read: ReadAgent): Promise<Agent> {
+    const known = this.#made.get(read);
     if (known !== undefined) return known;
     const names = new Set<string>();
     const tools: Tool[] = [];
-    for (const [index, reference] of file.tools.entries()) {
+    for (const [index, reference] of read.tools.entries()) {
       const problem = (thrown: unknown): void =>
-        this.#addAt(file, ["tools", index], `tool ${JSON.stringify(reference.reference)}: ${messageOf(thrown)}`);
+        this.#addAt(read, ["tools", index], `tool ${JSON.stringify(reference.reference)}: ${messageOf(thrown)}`);
       const tool = await loadTool(reference).catch(problem);
       if (tool === undefined) continue;
-      this.#takeName(file, ["tools", index], names, tool.declaration.name);
+      this.#takeName(read, ["tools", index], names, tool.declaration.name);
       tools.push(tool);
     }
     const subagents: Subagent[] = [];
-    for (const [index, { options, file: below }] of file.subagents.entries()) {
+    for (const { index, options, agent: below } of read.subagents) {
       const agent = await this.#agentOf(below);
       const name = options.name ?? agent.name;
-      this.#takeName(file, ["subagents", index], names, name);
+      this.#takeName(read, ["subagents", index], names, name);
       const description = options.description ?? agent.description ?? `Asks the agent ${name}.`;
       subagents.push(Object.freeze({ name, description, memory: options.memory ?? "parent", agent }));
     }
-    const made = agentOf(file.real, file.fields, tools, subagents);
-    this.#made.set(file.real, made);
+    const made = agentOf({ file: read.real, name: read.name }, read.fields, tools, subagents);
+    this.#made.set(read, made);
     return made;
   }
 
-  #takeName(file: Place, path: readonly PropertyKey[], names: Set<string>, name: string): void {
+  #takeName(file: Place, path: Path, names: Set<string>, name: string): void {
     if (names.has(name))
-      this.#addAt(file, path, `there are two tools called "${name}"; a subagent gets another by { file, name }`);
+      this.#addAt(file, path, `there are two tools called "${name}"; give a subagent another by name`);
     names.add(name);
   }
 
-  #addAt(file: Place, path: readonly PropertyKey[], message: string): void {
-    this.#add(file.shown, file.chain, file.document.problemAt(path, message));
+  #addAt(file: Omit<Place, "name">, path: Path, message: string): void {
+    this.#add(file.shown, file.chain, file.document.problemAt([...file.path, ...path], message));
   }
 
   #add(
@@ -170,11 +210,14 @@ export class AgentReader {
   }
 }
 
-type Place = Pick<ReadFile, "real" | "shown" | "chain" | "document" | "fields">;
+type Place = Omit<ReadAgent, "tools" | "subagents" | "height">;
 
 const agentExtensions = [".yaml", ".yml", ".md"];
 
 /** An agent, its subagents, theirs, and so on. */
 const levelsMax = 8;
+
+const tooManyLevels = (chain: readonly string[]): string =>
+  `there are more than ${levelsMax} levels of agents: ${chain.join(" → ")}`;
 
 const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));

@@ -1,8 +1,8 @@
 import { realpath } from "node:fs/promises";
 import { basename, dirname, extname, isAbsolute, relative, resolve, sep } from "node:path";
 
-/** Whether a path names a file in a way that the file of an agent may. */
-const isRelative = /^\.\.?\//;
+/** Absolute, with a scheme or a drive, or with a slash in another guise: a path that the file of an agent may not name. */
+const isForeign = /^(?:\/|[a-z][a-z\d+.-]*:|$)|[\\\0]|%2f|%5c/i;
 
 /**
  * The real path of what the file of an agent refers to: relative to that file, and inside a folder, links followed.
@@ -16,7 +16,7 @@ export const referredFile = async (
   { root, extensions }: { readonly root: string; readonly extensions: readonly string[] },
 ): Promise<string> => {
   const example = `./${basename(reference).replace(/\W.*/, "") || "file"}${extensions[0] ?? ""}`;
-  if (!isRelative.test(reference) || /[\\\0]|%2f|%5c/i.test(reference))
+  if (isForeign.test(reference))
     throw new Error(`it must be a path relative to the agent's file, with plain slashes, such as ${example}`);
   const real = await realpath(resolve(dirname(from), reference)).catch(() => null);
   if (real === null) throw new Error("there is no such file");

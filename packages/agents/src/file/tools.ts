@@ -1,14 +1,15 @@
+import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import { declarationsOf, type Tool } from "@colloquy/host";
 import { referredFile } from "./references.ts";
 
 /** A tool that the file of an agent asks for. */
 export interface ToolReference {
-  /** As it is written: `./file.ts#export`. */
+  /** As it is written: `./file.ts` or `./file.ts#export`. */
   readonly reference: string;
   /** The module, by its real path. */
   readonly path: string;
-  /** The name of the export. */
+  /** The name of the export: `default` if none is written, which also stands for the only tool of the module. */
   readonly export: string;
   /** The file of the agent, by its real path. */
   readonly agent: string;
@@ -24,7 +25,7 @@ export const toolReference = async (
   { root, allow }: { readonly root: string; readonly allow: AllowTools },
 ): Promise<ToolReference> => {
   const [path = "", name = "default", ...rest] = reference.split("#");
-  if (rest.length > 0 || name === "") throw new Error("it must be ./file.ts#export");
+  if (rest.length > 0 || name === "") throw new Error("it must be ./file.ts or ./file.ts#export");
   const found = { reference, path: await referredFile(path, agent, { root, extensions }), export: name, agent };
   // Nothing but true allows it: a function in JavaScript may give a promise.
   const allowed: unknown = typeof allow === "function" ? allow(Object.freeze(found)) : allow;
@@ -37,7 +38,7 @@ export const toolReference = async (
 const extensions = [".ts", ".mts", ".js", ".mjs"];
 
 /** Loads a tool. @throws Error in words where there is none */
-export const loadTool = async ({ path, export: name }: ToolReference): Promise<Tool> => {
+export const loadTool = async ({ path, reference, export: name }: ToolReference): Promise<Tool> => {
   const loaded: unknown = await import(pathToFileURL(path).href).catch((thrown: unknown) => {
     throw new Error(`its module can't be loaded: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
   });
@@ -45,11 +46,14 @@ export const loadTool = async ({ path, export: name }: ToolReference): Promise<T
   const exports = loaded as Readonly<Record<string, unknown>>;
   const value = Object.hasOwn(exports, name) ? exports[name] : undefined;
   if (isTool(value)) return value;
-  const tools = Object.keys(exports)
-    .filter((each) => isTool(exports[each]))
-    .toSorted();
+  const tools = Object.entries(exports).filter((entry): entry is [string, Tool] => isTool(entry[1]));
+  const [only, ...others] = tools;
+  if (value === undefined && only !== undefined && others.length === 0 && !reference.includes("#")) return only[1];
+  const names = tools.map(([each]) => each).toSorted();
   const there =
-    tools.length === 0 ? "it exports no tool, which tool({ name, … }) makes" : `its tools are ${tools.join(", ")}`;
+    names.length === 0
+      ? "it exports no tool, which tool({ name, … }) makes"
+      : `its tools are ${names.join(", ")}; name one, as in ${basename(path)}#${names[0]}`;
   throw new Error(`its export "${name}" is ${value === undefined ? "missing" : "no tool"}; ${there}`);
 };
 

@@ -1,5 +1,4 @@
 import {
-  ConfigurationError,
   digestOf,
   type Entry,
   type JsonObject,
@@ -8,12 +7,11 @@ import {
   turnNumbered,
   turnsOf,
 } from "@colloquy/machine";
-import type { OptionNames } from "@colloquy/host/store";
+import { checkOptions, kinds, type OptionKinds } from "@colloquy/host/store";
 import type { NamedJournal } from "@colloquy/machine/inspect";
 import type { Counter } from "@colloquy/machine/policies";
 import * as Either from "fp-ts/lib/Either.js";
 import { checkJournals } from "./check-given.ts";
-import { checkOptions } from "./check-options.ts";
 import { tokensOfExample } from "./count.ts";
 import type { Example, LeftOut, LeftOutBecause } from "./example.ts";
 import { reasonAgainst } from "./reasons.ts";
@@ -65,11 +63,9 @@ export interface DoubtfulTool {
  * @throws ConfigurationError for what is no list of journals, an option that there is not, or a value that it does not take.
  */
 export const linearise = (journals: readonly NamedJournal[], options: LineariseOptions = {}): Linearised => {
+  checkOptions("linearise", options, optionKinds);
   const { minScore, tools = [], counter } = options;
-  checkOptions("linearise", options, optionNames, { per: ["turn", "step"], turns: ["kept", "all"] });
   checkJournals("linearise", journals);
-  if (minScore !== undefined && !(typeof minScore === "number" && !Number.isNaN(minScore)))
-    throw new ConfigurationError(`minScore is ${String(minScore)}; it must be a number`);
   const examples: Example[] = [];
   const leftOut: LeftOut[] = [];
   const unreadable: { readonly thread: string; readonly reason: string }[] = [];
@@ -121,13 +117,13 @@ export const linearise = (journals: readonly NamedJournal[], options: LineariseO
   return { examples, leftOut, unreadable, tools: [...doubts.values()], countedBy };
 };
 
-const optionNames: OptionNames<LineariseOptions> = {
-  per: true,
-  tools: true,
-  turns: true,
-  score: true,
-  minScore: true,
-  counter: true,
+const optionKinds: OptionKinds<LineariseOptions> = {
+  per: kinds.oneOf("turn", "step"),
+  tools: kinds.listOf("declarations of tools", (each) => kinds.text.fits(Reflect.get(Object(each), "name"))),
+  turns: kinds.oneOf("kept", "all"),
+  score: kinds.text,
+  minScore: kinds.number,
+  counter: kinds.having("a counter, such as charCounter()", "countPart"),
 };
 
 const idOf = (entries: readonly Entry[]): string | null => {

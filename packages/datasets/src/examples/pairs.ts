@@ -1,7 +1,6 @@
 import { canonicalText, digestOfPrompt } from "@colloquy/machine";
-import type { OptionNames } from "@colloquy/host/store";
+import { checkOptions, kinds, type OptionKinds } from "@colloquy/host/store";
 import { checkExamples } from "./check-given.ts";
-import { checkOptions } from "./check-options.ts";
 import type { Example, Pair } from "./example.ts";
 
 export interface PairOptions {
@@ -36,7 +35,7 @@ export interface PromptsWithoutPairs {
  * @throws ConfigurationError for what is no list of examples, an option that there is not, or a word that it does not take.
  */
 export const pairsOf = (examples: readonly Example[], options: PairOptions = {}): Paired => {
-  checkOptions("pairsOf", options, optionNames, { prefer: ["score", "kept"], which: ["bestAndWorst", "all"] });
+  checkOptions("pairsOf", options, optionKinds);
   checkExamples("pairsOf", examples, "examples");
   const { prefer = "score", which } = options;
   const goodness = ({ kept, score }: Example): number | null => (prefer === "kept" ? Number(kept) : score);
@@ -67,7 +66,10 @@ export const pairsOf = (examples: readonly Example[], options: PairOptions = {})
   return { pairs, leftOut: { alone, ties, same, unscored: examples.length - scored.length } };
 };
 
-const optionNames: OptionNames<PairOptions> = { prefer: true, which: true };
+const optionKinds: OptionKinds<PairOptions> = {
+  prefer: kinds.oneOf("score", "kept"),
+  which: kinds.oneOf("bestAndWorst", "all"),
+};
 
 /** What a reply says, without its thoughts, which no row has, and whatever ids its calls have: no two replies give the same. */
 const saidIn = ({ reply: { name, parts } }: Example): string =>

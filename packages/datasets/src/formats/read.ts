@@ -8,10 +8,9 @@ import {
   start,
   transition,
 } from "@colloquy/machine";
-import type { OptionNames } from "@colloquy/host/store";
+import { checkOptions, kinds, type OptionKinds } from "@colloquy/host/store";
 import { fromChatMessages, type Imported, type Loss } from "@colloquy/interchange";
 import * as Either from "fp-ts/lib/Either.js";
-import { checkOptions } from "../examples/check-options.ts";
 import { type DatasetRow, readRow, type RowFormat } from "./row.ts";
 
 export interface ImportDatasetOptions {
@@ -42,7 +41,7 @@ export interface ImportedDataset {
  * @throws ConfigurationError for an option that there is not, and a format that is not read.
  */
 export const importDataset = (text: string, options: ImportDatasetOptions): ImportedDataset => {
-  checkOptions("importDataset", options, optionNames, { from: ["sft", "dpo", "trl"] });
+  checkOptions("importDataset", options, optionKinds);
   const { from, threadId = (line) => `line-${line}`, at = 0 } = options;
   const threads: { readonly line: number; readonly entries: readonly Entry[] }[] = [];
   const problems: { readonly line: number; readonly reason: string }[] = [];
@@ -66,7 +65,11 @@ export const importDataset = (text: string, options: ImportDatasetOptions): Impo
   return { threads, problems, losses };
 };
 
-const optionNames: OptionNames<ImportDatasetOptions> = { from: "required", threadId: true, at: true };
+const optionKinds: OptionKinds<ImportDatasetOptions> = {
+  from: kinds.needed(kinds.oneOf("sft", "dpo", "trl")),
+  threadId: kinds.call,
+  at: kinds.whole(0),
+};
 
 const jsonIn = (line: string): Either.Either<string, unknown> => {
   try {

@@ -1,6 +1,6 @@
+import { checkOptions, kinds } from "@colloquy/host/store";
 import type { JsonObject } from "@colloquy/machine";
 import { checkExamples } from "../examples/check-given.ts";
-import { checkOptions } from "../examples/check-options.ts";
 import type { Example, LeftOut, LeftOutBecause, Pair } from "../examples/example.ts";
 import { type Dialect, type LoseField, wireMessages, wireTool } from "./wire.ts";
 
@@ -53,7 +53,7 @@ export const toDpo = (pairs: readonly Pair[]): Dataset =>
  * @throws ConfigurationError for what is no list of examples, an option that there is not, or a word that it does not take.
  */
 export const toTrl = (examples: readonly Example[], options: TrlOptions = {}): Dataset => {
-  checkOptions("toTrl", options, { as: true }, { as: ["promptCompletion", "messages"] });
+  checkOptions("toTrl", options, { as: kinds.oneOf("promptCompletion", "messages") });
   const { as = "promptCompletion" } = options;
   return written("toTrl", "examples", examples, trl, (example, { prompt, reply }) => ({
     ...(as === "messages" ? { messages: [...prompt, reply] } : { prompt, completion: [reply] }),

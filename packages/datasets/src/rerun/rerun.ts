@@ -1,5 +1,5 @@
 import { canonicalText, ConfigurationError } from "@colloquy/machine";
-import { messageOf, type OptionNames, problemOfOptions } from "@colloquy/host/store";
+import { checkOptions, kinds, messageOf, type OptionKinds } from "@colloquy/host/store";
 import type { NamedJournal } from "@colloquy/machine/inspect";
 import { type RunTurn, runConversation } from "./conversation.ts";
 import type { Metric, RerunOptions } from "./options.ts";
@@ -18,11 +18,8 @@ import { figuresOf, sideOf } from "./side.ts";
  * from 1, and invalid machine options.
  */
 export const rerun = async (recordings: readonly NamedJournal[], options: RerunOptions): Promise<RerunReport> => {
+  checkOptions("rerun", options, optionKinds);
   const { concurrency = 4 } = options;
-  const problem = problemOfOptions("rerun", options, optionNames);
-  if (problem !== null) throw new ConfigurationError(problem);
-  if (!(Number.isSafeInteger(concurrency) && concurrency >= 1))
-    throw new ConfigurationError(`concurrency is ${String(concurrency)}; it must be a whole number, 1 or more`);
   const conversations: RerunConversation[] = [];
   const waiting = [...recordings.entries()];
   const work = async (): Promise<void> => {
@@ -38,16 +35,19 @@ export const rerun = async (recordings: readonly NamedJournal[], options: RerunO
   };
 };
 
-const optionNames: OptionNames<RerunOptions> = {
-  llm: "required",
-  clock: "required",
-  machine: true,
-  system: true,
-  model: true,
-  history: true,
-  metric: true,
-  concurrency: true,
-  signal: true,
+const optionKinds: OptionKinds<RerunOptions> = {
+  llm: kinds.needed(kinds.call),
+  clock: kinds.needed(kinds.having("a clock, such as systemClock", "now", "wakeAt")),
+  machine: kinds.object,
+  system: kinds.of(
+    "a text, content parts, or null for none",
+    (value) => value === null || typeof value === "string" || kinds.object.fits(value),
+  ),
+  model: kinds.object,
+  history: kinds.oneOf("recorded", "own"),
+  metric: kinds.call,
+  concurrency: kinds.whole(1),
+  signal: kinds.signal,
 };
 
 const rerunConversation = async (recording: NamedJournal, options: RerunOptions): Promise<RerunConversation> => {

@@ -239,7 +239,7 @@ describe("what is left out, and why", () => {
   it("a minimum that is no number is refused, and an option that there is not", () => {
     const typo = { per: "step", minscore: 1 } as const;
     expect(() => linearise([], typo)).toThrow('linearise has no option "minscore"');
-    expect(() => linearise([], { minScore: Number.NaN })).toThrow("minScore is NaN; it must be a number");
+    expect(() => linearise([], { minScore: Number.NaN })).toThrow("minScore must be a number (got NaN)");
   });
 });
 

@@ -207,7 +207,9 @@ describe("a recorded conversation that is asked again", () => {
     const { conversations } = await askedAgain(recordings, { llm, concurrency: 3 });
     expect(most).toBe(3);
     expect(conversations.map(({ turns }) => turns.length)).toEqual([2, 2, 2, 2, 2, 2]);
-    await expect(askedAgain([], { llm, concurrency: 0 })).rejects.toThrow("concurrency is 0");
+    await expect(askedAgain([], { llm, concurrency: 0 })).rejects.toThrow(
+      "concurrency must be a whole number ≥ 1 (got 0)",
+    );
   });
 
   it("stops where its signal says so", async () => {

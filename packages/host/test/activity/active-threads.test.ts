@@ -220,8 +220,10 @@ describe("threads that are worked on at a time", () => {
 
   test("have to be one at least", () => {
     expect(() => stage({ maxActive: 0 })).toThrow(ConfigurationError);
-    expect(() => stage({ pollMs: 0 })).toThrow("pollMs is 0");
+    expect(() => stage({ pollMs: 0 })).toThrow("pollMs must be a whole number ≥ 1 (got 0)");
     // JavaScript knows no types.
-    expect(() => stage({ whenHeld: "wait" as "reject" })).toThrow('whenHeld is "wait"');
+    expect(() => stage({ whenHeld: "wait" as "reject" })).toThrow(
+      'createHost: whenHeld must be "enqueue" or "reject" (got "wait")',
+    );
   });
 });

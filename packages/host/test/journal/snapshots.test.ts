@@ -169,10 +169,10 @@ describe("a snapshot", () => {
 });
 
 test.each<[StageOptions, RegExp]>([
-  [{ snapshotEvery: -1 }, /snapshotEvery is -1/],
-  [{ progressMs: 0 }, /progressMs is 0/],
+  [{ snapshotEvery: -1 }, /snapshotEvery must be .* \(got -1\)/],
+  [{ progressMs: 0 }, /progressMs must be .* \(got 0\)/],
   // As a caller in JavaScript may have it.
-  [{ partials: "drop" as "keep" }, /partials is "drop"/],
+  [{ partials: "drop" as "keep" }, /partials must be .* \(got "drop"\)/],
 ])("options that are invalid are refused: %j", (options, words) => {
   expect(() => stage(options)).toThrow(words);
 });

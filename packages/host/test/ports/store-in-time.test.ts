@@ -148,7 +148,7 @@ describe("a store that never answers", () => {
 
   test("is given a time that can be meant", () => {
     expect(() => stage({ storeTimeoutMs: 0 })).toThrow(ConfigurationError);
-    expect(() => stage({ storeTimeoutMs: Number.NaN })).toThrow("storeTimeoutMs is NaN");
+    expect(() => stage({ storeTimeoutMs: Number.NaN })).toThrow("storeTimeoutMs must be a whole number ≥ 1 (got NaN)");
   });
 });
 

@@ -277,8 +277,8 @@ describe("in another process, an ask that is rejoined", () => {
     expect(() => stage({ store: plain, partsMs: 100 })).toThrow(
       /partsMs is given, and this store keeps no log of parts/,
     );
-    expect(() => stage({ partsMs: 0 })).toThrow(/partsMs is 0/);
-    expect(() => stage({ keepPartsMs: -1 })).toThrow(/keepPartsMs is -1/);
+    expect(() => stage({ partsMs: 0 })).toThrow(/partsMs must be .* \(got 0\)/);
+    expect(() => stage({ keepPartsMs: -1 })).toThrow(/keepPartsMs must be .* \(got -1\)/);
   });
 });
 

@@ -1,6 +1,5 @@
 import { type AskHandle, type AskPart, type AskResult, TurnError, TurnFailedError } from "@colloquy/host";
-import { problemOfOptions } from "@colloquy/host/store";
-import { ConfigurationError } from "@colloquy/machine";
+import { checkOptions } from "@colloquy/host/store";
 import { randomIds, reasonOf } from "@colloquy/runtime-node";
 import type { SessionCore } from "../core/core.ts";
 import { mostShown } from "../core/policy.ts";
@@ -13,7 +12,7 @@ import { type Marks, withMarks } from "../program/marks.ts";
 import { type Memory, memoryGiven } from "../program/memory.ts";
 import type { CallPart } from "../program/parts.ts";
 import { validated } from "../program/signature.ts";
-import { type CallHandle, callOptionNames, type CallOptions, type GivenHistory } from "./call.ts";
+import { type CallHandle, callOptionKinds, type CallOptions, type GivenHistory, historyKinds } from "./call.ts";
 import { PartBuffer } from "../core/part-buffer.ts";
 import { type CallPlace, pathSegment, placeOf, type ThreadPlace, type Where } from "./place.ts";
 import { runProgram } from "./run-program.ts";
@@ -27,8 +26,7 @@ export const beginCall = (
 ): CallHandle<object> => {
   const outer = frameHere();
   try {
-    const problem = problemOfOptions("call", options, callOptionNames);
-    if (problem !== null) throw new ConfigurationError(problem);
+    checkOptions("call", options, callOptionKinds);
     const history = historyGiven(options.history);
     const place: CallPlace =
       history?.as === "override" ? { memory: memoryGiven(history.exchanges) } : placeOf(core, where, outer);
@@ -274,16 +272,8 @@ interface Given {
   readonly as: GivenHistory["as"];
 }
 
-const historyGiven = (history: GivenHistory | null | undefined): Given | null => {
+const historyGiven = (history: GivenHistory | undefined): Given | null => {
   if (history === undefined) return null;
-  // Callers in JavaScript hand in anything.
-  const { as, exchanges } = history ?? { as: null, exchanges: [] };
-  if (isWay(as)) return { as, exchanges: exchangesGiven("the history", exchanges) };
-  throw new ConfigurationError(
-    `call: history.as is ${JSON.stringify(as)}; it must be ${ways.map((way) => JSON.stringify(way)).join(" or ")}`,
-  );
+  checkOptions("call: history", history, historyKinds);
+  return { as: history.as, exchanges: exchangesGiven("the history", history.exchanges) };
 };
-
-const ways = ["override", "useIfProvided", "replaceSession"] as const;
-
-const isWay = (as: unknown): as is GivenHistory["as"] => (ways as readonly unknown[]).includes(as);

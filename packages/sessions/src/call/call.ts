@@ -1,5 +1,5 @@
 import type { AskOptions } from "@colloquy/host";
-import type { OptionNames } from "@colloquy/host/store";
+import { kinds, type OptionKinds } from "@colloquy/host/store";
 import type { GivenExchange } from "../program/exchange.ts";
 import type { CallPart } from "../program/parts.ts";
 
@@ -13,7 +13,17 @@ export interface CallOptions extends Pick<AskOptions, "metadata"> {
   readonly signal?: AbortSignal;
 }
 
-export const callOptionNames: OptionNames<CallOptions> = { history: true, askId: true, signal: true, metadata: true };
+export const callOptionKinds: OptionKinds<CallOptions> = {
+  history: kinds.object,
+  askId: kinds.text,
+  signal: kinds.signal,
+  metadata: kinds.object,
+};
+
+export const historyKinds: OptionKinds<GivenHistory> = {
+  exchanges: kinds.needed(kinds.list),
+  as: kinds.needed(kinds.oneOf("override", "useIfProvided", "replaceSession")),
+};
 
 /**
  * `override`: the program sees just these, and nothing is recorded. `useIfProvided`: it sees just these, and the turn is

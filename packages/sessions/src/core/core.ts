@@ -1,4 +1,5 @@
 import { type HostedThread, type LlmHandler, type Store, ThreadHeldError } from "@colloquy/host";
+import { checkValue, kinds } from "@colloquy/host/store";
 import {
   ConfigurationError,
   conversationMachine,
@@ -65,6 +66,7 @@ export class SessionCore {
 
   /** From here on calls run another program; those under way end with the one that they began with. */
   swap(program: Program<never, object>, version: string = nextVersion(this.#version)): void {
+    checkValue("swap: version", version, kinds.text);
     this.#program = checkedProgram(program);
     this.#version = version;
   }

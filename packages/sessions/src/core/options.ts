@@ -28,9 +28,9 @@ export interface SessionOptions<
   /** How many of the newest turns count as there at all. A view: none is deleted, and their numbers stay. Default: all. */
   readonly maxStoredTurns?: number;
   /** Fields that no memory shows; stronger than `onlyInputFields`. */
-  readonly excludeFields?: readonly string[];
+  readonly excludeFields?: readonly string[] | ReadonlySet<string>;
   /** Of earlier inputs, memory shows these alone. */
-  readonly onlyInputFields?: readonly string[];
+  readonly onlyInputFields?: readonly string[] | ReadonlySet<string>;
   /** Has earlier turns summarised, by `summariser` or else by `llm`. Default: they are shown as they are. */
   readonly compression?: "concise" | "verbose" | { readonly instruction: string };
   readonly summariser?: Summariser;

@@ -13,8 +13,8 @@ import type { AnyOptions } from "./options.ts";
 export const policyOf = (options: AnyOptions): Policy => {
   const { excludeFields, onlyInputFields } = options;
   return compose(
-    ...(excludeFields === undefined ? [] : [omitFields(excludeFields)]),
-    ...(onlyInputFields === undefined ? [] : [onlyInputs(onlyInputFields)]),
+    ...(excludeFields === undefined ? [] : [omitFields([...excludeFields])]),
+    ...(onlyInputFields === undefined ? [] : [onlyInputs([...onlyInputFields])]),
     windowOf(options),
   );
 };

@@ -1,5 +1,5 @@
 import { type AskPart, type CompletedTurn, type StandardSchema, strictProblems, type Tool } from "@colloquy/host";
-import { type OptionNames, problemOfOptions } from "@colloquy/host/store";
+import { checkOptions, kinds, type OptionKinds } from "@colloquy/host/store";
 import { ConfigurationError, type Limits, type OutputMode } from "@colloquy/machine";
 import { partsOf } from "../program/fields.ts";
 import type { ProgramContext, ProgramFunction } from "../program/program.ts";
@@ -43,34 +43,27 @@ export interface PredictOptions<
 export const predict = <Given extends object, Inputs extends object, Outputs extends object, Result extends object>(
   options: PredictOptions<Given, Inputs, Outputs, Result>,
 ): ProgramFunction<Given, Result> => {
-  checkPredicting("predict", options, predictOptionNames);
+  checkOptions("predict", options, predictOptionKinds);
   return asking({ name: "predict", ...options });
 };
 
-/** @throws ConfigurationError for options that are missing or unknown, and for inputs or outputs that are no schemas */
-export const checkPredicting = <Options extends { readonly inputs: unknown; readonly outputs: unknown }>(
-  of: string,
-  options: Options,
-  names: OptionNames<Options>,
-): void => {
-  const problem = problemOfOptions(of, options, names);
-  if (problem !== null) throw new ConfigurationError(problem);
-  for (const [name, schema] of Object.entries({ inputs: options.inputs, outputs: options.outputs })) {
-    if (!("~standard" in Object(schema)))
-      throw new ConfigurationError(`${of}: ${name} is no Standard Schema of an object, such as z.object({ … })`);
-  }
+/** The options that `predict` and `react` share. */
+export const predictOptionKinds: OptionKinds<PredictOptions<never, never, never, never>> = {
+  inputs: kinds.needed(kinds.schema),
+  outputs: kinds.needed(kinds.schema),
+  instructions: kinds.anyText,
+  name: kinds.text,
+  mode: kinds.oneOf("native", "tool", "prompted"),
+  repairs: kinds.whole(0),
+  limits: kinds.of(
+    "an object of limits, each a whole number ≥ 0",
+    (value) =>
+      typeof value === "object" &&
+      value !== null &&
+      !Array.isArray(value) &&
+      Object.values(value).every((each: unknown) => each === undefined || kinds.whole(0).fits(each)),
+  ),
 };
-
-/** The names of the options that `predict` and `react` share. */
-export const predictOptionNames = {
-  inputs: "required",
-  outputs: "required",
-  instructions: true,
-  name: true,
-  mode: true,
-  repairs: true,
-  limits: true,
-} as const;
 
 /** What `predict` and `react` share. @throws ConfigurationError for a schema that the mode does not take */
 export const asking = <Given extends object, Inputs extends object, Outputs extends object, Result extends object>({

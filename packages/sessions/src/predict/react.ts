@@ -1,6 +1,7 @@
 import type { Tool } from "@colloquy/host";
+import { checkOptions, kinds } from "@colloquy/host/store";
 import type { ProgramFunction } from "../program/program.ts";
-import { asking, checkPredicting, predictOptionNames, type PredictOptions } from "./predict.ts";
+import { asking, predictOptionKinds, type PredictOptions } from "./predict.ts";
 
 /** A program that reasons with tools before it answers. */
 export interface ReactOptions<
@@ -21,6 +22,6 @@ export interface ReactOptions<
 export const react = <Given extends object, Inputs extends object, Outputs extends object, Result extends object>(
   options: ReactOptions<Given, Inputs, Outputs, Result>,
 ): ProgramFunction<Given, Result> => {
-  checkPredicting("react", options, { ...predictOptionNames, tools: "required" });
+  checkOptions("react", options, { ...predictOptionKinds, tools: kinds.needed(kinds.tools) });
   return asking({ name: "react", ...options, limits: { steps: 10, ...options.limits } });
 };

@@ -1,4 +1,5 @@
 import { contentText, type Message, textOf } from "@colloquy/machine";
+import type { SummarySection } from "@colloquy/machine/hosting";
 import { type Exchange, messagesOfExchanges, type PlainExchange } from "./exchange.ts";
 import { fieldsOf } from "./fields.ts";
 import { exchangesBefore, marksIn } from "./marks.ts";
@@ -14,6 +15,14 @@ export interface Memory {
   readonly text: string;
 }
 
+/** The line of a memory that says what a turn was about: its summary, or else its inputs and outputs. */
+export interface TurnSummary {
+  /** The number of the turn; 0 for exchanges that were given, such as a seed. */
+  readonly turn: number;
+  /** May have several lines, as its summariser wrote it. */
+  readonly text: string;
+}
+
 /**
  * What the messages of a prompt come to, without the message that asks.
  *
@@ -25,7 +34,7 @@ export const memoryOf = (prompt: readonly Message[], most: number = Number.POSIT
   const shown = exchanges.slice(Math.max(0, exchanges.length - most));
   const left = new Set(exchanges.slice(0, exchanges.length - shown.length).flatMap((exchange) => exchange.messages));
   const rest = messages.filter((message) => !left.has(message));
-  const lines = [...rest.flatMap(notesIn), ...linesOf(shown)];
+  const lines = [...rest.flatMap(notesIn), ...shown.map(lineOf(shown))];
   return Object.freeze({
     exchanges: Object.freeze(shown),
     messages: Object.freeze(rest),
@@ -39,6 +48,16 @@ export const memoryAt = (prompt: readonly Message[]): Memory => {
   if (history === undefined) return memoryOf(prompt.slice(0, -1), most);
   if ("instead" in history) return memoryGiven(history.instead);
   return memoryOf(messagesOfExchanges(history.before), most);
+};
+
+/** Returns the lines of a memory one by one; `sections` are those that its message of summaries has. */
+export const summariesIn = (memory: Memory, sections: readonly SummarySection[]): readonly TurnSummary[] => {
+  const { exchanges, messages } = memory;
+  const shown = messages.some(isSummary) ? sections : [];
+  return Object.freeze([
+    ...shown.map(({ to, line }) => Object.freeze({ turn: to, text: withoutLabel(line) })),
+    ...exchanges.map((each) => Object.freeze({ turn: each.turn, text: withoutLabel(lineOf(exchanges)(each)) })),
+  ]);
 };
 
 /** The memory that exchanges are which a caller gave. */
@@ -88,20 +107,24 @@ const turnOf = ({ id }: Message): number => {
 /** What stands in a prompt before the exchanges: what was consolidated, and the lines of summaries, whose heading is left out. */
 const notesIn = (message: Message): readonly string[] => {
   if (message.role === "system" || message.role === "developer") return [textOf(message)];
-  return message.role === "user" && message.synthesised === true ? textOf(message).split("\n").slice(1) : [];
+  return isSummary(message) ? textOf(message).split("\n").slice(1) : [];
 };
 
-const linesOf = (exchanges: readonly Exchange[]): readonly string[] => {
+const isSummary = ({ role, synthesised }: Message): boolean => role === "user" && synthesised === true;
+
+const lineOf = (exchanges: readonly Exchange[]): ((exchange: Exchange) => string) => {
   const first = exchanges.find(({ turn }) => turn > 0)?.turn ?? 1;
-  return exchanges.map(({ turn, messages }) =>
+  return ({ turn, messages }) =>
     [
       turn === 0 ? `[Before turn ${first}]` : `[Turn ${turn}]`,
       ...messages.flatMap((message) =>
         message.role === "user" ? `Asked: ${dataWords(message)}` : answerWords(message),
       ),
-    ].join(" "),
-  );
+    ].join(" ");
 };
+
+/** A line begins with its label in brackets: `[Turn 3] …`. */
+const withoutLabel = (line: string): string => line.slice(line.indexOf("]") + 1).trimStart();
 
 /** The outputs, with the tools that were used; what `describe` said of them stands in their place. */
 const answerWords = (message: Message): readonly string[] => {

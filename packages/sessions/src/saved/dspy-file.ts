@@ -2,10 +2,13 @@ import { type ZodType, z } from "zod";
 import type { Json } from "@colloquy/machine";
 
 /**
- * What dspy-session writes: `Session.save` as version 2 (1 had `input_field_override` where 2 has `history_input_fields`),
- * and `SessionState.save` as a version 1 of its own, with the history of each turn. A file without a version counts as 1.
+ * A file that dspy-session wrote: `Session.save` as version 2 (1 had `input_field_override` where 2 has
+ * `history_input_fields`), or `SessionState.save` as a version 1 of its own, with the history of each turn. A file without
+ * a version counts as 1.
  */
 export interface DspyFile {
+  /** The input that carries the history there. */
+  readonly history_field?: string | null | undefined;
   readonly max_turns?: number | null | undefined;
   readonly max_stored_turns?: number | null | undefined;
   readonly exclude_fields?: readonly string[] | null | undefined;
@@ -36,23 +39,22 @@ const names = z.array(z.string()).nullish();
 
 /** Its shape, once the version is known to be one of these. */
 export const dspyFile: ZodType<DspyFile> = z.looseObject({
+  history_field: z.string().nullish(),
   max_turns: count,
   max_stored_turns: count,
   exclude_fields: names,
   history_input_fields: names,
   input_field_override: names,
   history_policy: z.string().nullish(),
-  turns: z
-    .array(
-      z.looseObject({
-        index: z.number().optional(),
-        inputs: fields,
-        outputs: fields,
-        score: z.number().nullish(),
-        history_snapshot: z.unknown().optional(),
-      }),
-    )
-    .default([]),
+  turns: z.array(
+    z.looseObject({
+      index: z.number().optional(),
+      inputs: fields,
+      outputs: fields,
+      score: z.number().nullish(),
+      history_snapshot: z.unknown().optional(),
+    }),
+  ),
   initial_history: z.looseObject({ messages: z.array(fields) }).nullish(),
   l2_memory: z.string().nullish(),
   node_states: z.record(z.string(), z.unknown()).nullish(),

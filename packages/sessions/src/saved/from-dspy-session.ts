@@ -1,3 +1,4 @@
+import { checkOptions, kinds } from "@colloquy/host/store";
 import { conversationMachine, type Entry, type SeedDraft, start, transition } from "@colloquy/machine";
 import { describeValueProblem, NotPlain, plainCopy } from "@colloquy/machine/hosting";
 import * as Either from "fp-ts/lib/Either.js";
@@ -24,19 +25,22 @@ export interface DspyOptions {
 }
 
 /**
- * Reads what dspy-session saved, as parsed JSON: its sessions of versions 1 and 2 (`Session.save`), and its states of users
- * (`SessionState.save`). Others, and what is no session, are refused in words. What each turn saw is made anew from the
- * turns before it, as dspy-session does in loading.
+ * Reads a file of dspy-session, as parsed JSON: a session of version 1 or 2 (`Session.save`), or the state of a user
+ * (`SessionState.save`). Gives the reason where it is neither. The prompt of each turn is made from the turns before it, as
+ * dspy-session does when it loads a file.
  *
  * @param options `at` stands for all times, which the file does not have, in milliseconds since the epoch. Default 0.
+ * @throws ConfigurationError for an invalid `at`
  */
 export const fromDspySession = (
   json: unknown,
-  { at = 0 }: { readonly at?: number } = {},
+  options: { readonly at?: number } = {},
 ): Either.Either<string, DspySession> => {
+  checkOptions("fromDspySession", options, { at: kinds.whole(0) });
+  const { at = 0 } = options;
   const plain = plainCopy(json, mostNestedInFile);
   if (plain instanceof NotPlain)
-    return Either.left(`it is no session of dspy-session: ${describeValueProblem(plain.problem, "the file")}`);
+    return Either.left(`it is not a session of dspy-session: ${describeValueProblem(plain.problem, "the file")}`);
   const head = versioned.safeParse(plain);
   const version = head.data?.version ?? 1;
   if (version !== 1 && version !== 2)
@@ -45,7 +49,7 @@ export const fromDspySession = (
   if (!read.success) {
     const [issue] = read.error.issues;
     const where = issue === undefined || issue.path.length === 0 ? "" : `"${issue.path.join(".")}": `;
-    return Either.left(`it is no session of dspy-session: ${where}${issue?.message ?? "it can't be read"}`);
+    return Either.left(`it is not a session of dspy-session: ${where}${issue?.message ?? "it can't be read"}`);
   }
   const file = read.data;
   return Either.right({ saved: savedSession(journalOf(file, at)), options: optionsOf(file), losses: lossesOf(file) });
@@ -88,14 +92,27 @@ const exchange = (inputs: Fields, outputs: Fields): readonly SeedDraft[] => [
 ];
 
 const optionsOf = (file: DspyFile): DspyOptions => {
-  const { max_turns: maxTurns, max_stored_turns: maxStoredTurns, exclude_fields: excludeFields } = file;
-  const onlyInputFields = file.history_input_fields ?? file.input_field_override;
+  const { max_turns: maxTurns, max_stored_turns: maxStoredTurns } = file;
+  const isHistory = historyFieldsOf(file);
+  const excluded = (file.exclude_fields ?? []).filter((field) => !isHistory(field));
+  const only = (file.history_input_fields ?? file.input_field_override)?.filter((field) => !isHistory(field));
   return {
     ...(maxTurns == null ? {} : { maxTurns }),
     ...(maxStoredTurns == null ? {} : { maxStoredTurns }),
-    ...(excludeFields == null ? {} : { excludeFields }),
-    ...(onlyInputFields == null ? {} : { onlyInputFields }),
+    ...(excluded.length === 0 ? {} : { excludeFields: excluded }),
+    ...(only === undefined ? {} : { onlyInputFields: only }),
   };
+};
+
+/**
+ * Returns a test for the fields that carry the history in dspy-session. A session here has none, and dspy-session always
+ * excludes its own: the one that the file names, and also "history" where its program renamed it. A field that some turn
+ * really has is data.
+ */
+const historyFieldsOf = ({ history_field: named, turns, initial_history: history }: DspyFile) => {
+  const said = [...turns.flatMap(({ inputs, outputs }) => [inputs, outputs]), ...(history?.messages ?? [])];
+  return (field: string): boolean =>
+    (field === "history" || field === named) && !said.some((fields) => Object.hasOwn(fields, field));
 };
 
 const lossesOf = (file: DspyFile): readonly string[] => {
@@ -105,7 +122,7 @@ const lossesOf = (file: DspyFile): readonly string[] => {
   const children = Object.keys(nodes ?? {});
   const losses: readonly (readonly [boolean, string])[] = [
     [indexes.some((index, place) => index !== place), `index ${indexes.join(", ")}: turns are numbered from 1 here`],
-    [snapshots > 0, `history_snapshot of ${snapshots} turns: what a turn saw is made anew from the turns before it`],
+    [snapshots > 0, `history_snapshot of ${snapshots} turns: each turn is shown what the turns before it say`],
     [
       (history?.messages ?? []).length > 0 && outputNamesIn(turns).size === 0,
       "initial_history: without a turn it is not known which fields are outputs, so all of them are inputs",

@@ -1,4 +1,13 @@
-import { type Entry, type LaterEntry, type Message, outstanding, type State, type Turn } from "@colloquy/machine";
+import {
+  type Entry,
+  type LaterEntry,
+  type Message,
+  outstanding,
+  type State,
+  toArray,
+  type Turn,
+  turnNumbered,
+} from "@colloquy/machine";
 import { turnOfEffect } from "@colloquy/machine/hosting";
 import { fold, foldEntry, type JournalError } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
@@ -15,11 +24,11 @@ export interface ShownTurns {
 
 /**
  * The messages that the program was called with, its inputs the last of them; of a turn that was added by hand, for which
- * nothing was called, the state that it was added to.
+ * nothing was called, its own messages and the state that it was added to.
  */
 export type Shown =
   | { readonly type: "called"; readonly messages: readonly Message[] }
-  | { readonly type: "added"; readonly to: State };
+  | { readonly type: "added"; readonly messages: readonly Message[]; readonly to: State };
 
 /** What each turn of a journal was answered from: needs nothing of the configuration, then or now. */
 export const shownIn = (entries: readonly Entry[]): Either.Either<JournalError, ShownTurns> => {
@@ -33,7 +42,8 @@ export const shownIn = (entries: readonly Entry[]): Either.Either<JournalError, 
     state = foldEntry(before, entry);
     const { open, conversation } = state.context;
     const added = entry.event.type === "turn.added" ? conversation.turns.length : null;
-    if (added !== null) shown.set(added, { type: "added", to: before });
+    const turn = added === null ? undefined : turnNumbered(state, added);
+    if (turn !== undefined) shown.set(turn.number, { type: "added", messages: toArray(turn.messages), to: before });
     if (entry.redacted === true) redacted.add(added ?? saidBy(entry));
     if (open === null || open.stage.type !== "responding" || shown.has(open.number)) continue;
     const call = outstanding(state).find((effect) => effect.type === "callLlm" && effect.purpose === "answer");

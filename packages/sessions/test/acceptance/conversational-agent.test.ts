@@ -52,6 +52,47 @@ test("49: summaries stand one on a line, under the numbers of their turns", asyn
   expect(seen[2]?.exchanges).toEqual([]);
 });
 
+test("49: each turn has one summary in the list, also where a summary has several lines", async () => {
+  const written = ["S1\n[Turn 9] still S1", "S2"];
+  const { qa, summaries } = summarising({ summariser: () => written.shift() ?? "" });
+  expect(await qa.summaries()).toEqual([]);
+  await asked(qa, 1);
+  await summaries(1);
+  await asked(qa, 2);
+  await summaries(2);
+  expect(await qa.summaries()).toEqual([
+    { turn: 1, text: "S1\n[Turn 9] still S1" },
+    { turn: 2, text: "S2" },
+  ]);
+  await qa.reset();
+  expect(await qa.summaries()).toEqual([]);
+});
+
+test("49: the list and the text of a memory say the same, with a seed, a window and turns that have no summary", async () => {
+  const seed = [{ inputs: { q: "Hi" }, outputs: { a: "Hello!" } }];
+  // The summary of the second turn is still being written when the memory is read.
+  const summariser = ({ text, signal }: { readonly text: string; readonly signal: AbortSignal }) =>
+    text.includes("Q2")
+      ? new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(new Error("stopped"))))
+      : "S";
+  const windows: readonly Options[] = [{ seed }, { seed, maxTurns: 2 }, { excludeFields: ["a"] }, { maxTurns: 0 }];
+  for (const window of windows) {
+    const { qa, summaries } = summarising({ ...window, compression: "verbose", summariser });
+    const { qa: plain } = seeing(window);
+    for (const number of [1, 2, 3]) {
+      await asked(qa, number);
+      await asked(plain, number);
+      if (number === 1 && window.maxTurns !== 0) await summaries(1);
+    }
+    for (const each of [qa, plain]) {
+      const lines = (await each.summaries()).map(
+        ({ turn, text }) => `[${turn === 0 ? "Before turn 1" : `Turn ${turn}`}] ${text}`,
+      );
+      expect(lines.join("\n") || "No prior conversation context.").toBe((await each.memory()).text);
+    }
+  }
+});
+
 test("50: two turns are two in both views, and after a reset none", async () => {
   const { qa } = seeing();
   await asked(qa, 1, 2);
@@ -101,7 +142,7 @@ test("55: another level is refused, and both that there are named", () => {
   // @ts-expect-error it is none of the levels
   const medium = () => sessionOf(() => ({ a: "" }), { compression: "medium", summariser: () => "" });
   expect(medium).toThrow(ConfigurationError);
-  expect(medium).toThrow(/medium.*(verbose.*concise|concise.*verbose)/su);
+  expect(medium).toThrow(/"concise", "verbose".*\(got "medium"\)/su);
   expect(() => sessionOf(() => ({ a: "" }), { compression: "verbose" })).toThrow(/give llm, or a summariser/);
 });
 

@@ -32,6 +32,13 @@ describe("turns and what programs see of them", () => {
     expect((await qa.turns())[0]?.inputs).toEqual({ q: "Q1", context: "large" });
   });
 
+  test("86: fields are named by a list or by a Set, as dspy-session has them", async () => {
+    const { qa, seen } = seeing({ excludeFields: new Set(["context"]), onlyInputFields: new Set(["context", "q"]) });
+    await qa.call({ q: "Q1", context: "large" });
+    await asked(qa, 2);
+    expect(seen[1]?.exchanges[0]?.inputs).toEqual({ q: "Q1" });
+  });
+
   test("86: of the inputs only some are shown, of the outputs all", async () => {
     const { qa, seen } = seeing({ onlyInputFields: ["context"] });
     await qa.call({ q: "Q1", context: "small" });

@@ -78,7 +78,10 @@ describe("a program that is a signature alone", () => {
   test.each([
     { given: { inputs }, says: 'predict needs the option "outputs", and it is missing' },
     { given: { inputs, outputs, instruction: "Be short." }, says: 'predict has no option "instruction"' },
-    { given: { inputs, outputs: { answer: "string" } }, says: "predict: outputs is no Standard Schema" },
+    {
+      given: { inputs, outputs: { answer: "string" } },
+      says: "predict: outputs must be a Standard Schema of an object",
+    },
     {
       given: "question -> answer",
       says: "predict is given a value of type string; it takes an object of inputs, outputs",

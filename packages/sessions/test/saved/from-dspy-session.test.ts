@@ -1,16 +1,17 @@
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
-import { type DspySession, fromDspySession, scoreOf } from "../../src/index.ts";
+import { z } from "zod";
+import { type DspySession, fromDspySession, scoreOf, session } from "../../src/index.ts";
 import { answering, asked } from "../question-answerer.ts";
 
-/** As `Session.save_state` of dspy-session writes it today. */
+/** As `Session.save_state` of dspy-session writes it today: its history field is always among the excluded ones. */
 const second = {
   version: 2,
   history_field: "history",
   max_turns: 3,
   max_stored_turns: null,
   copy_mode: "deep",
-  exclude_fields: ["context"],
+  exclude_fields: ["history", "context"],
   history_input_fields: ["question"],
   history_policy: "override",
   turns: [
@@ -23,14 +24,29 @@ const second = {
 };
 
 const { history_input_fields: inputFields, version: _, ...others } = second;
+const { max_stored_turns: __, copy_mode: ___, l2_memory: ____, node_states: _____, ...ofFirst } = others;
 
-/** Version 1 had another name for the fields of inputs. */
-const first = { ...others, version: 1, input_field_override: inputFields };
+/** Version 1 had another name for the fields of inputs, and fewer settings. */
+const first = { ...ofFirst, version: 1, input_field_override: inputFields };
+
+/** The file of a session that was made without any option, and never called. */
+const untouched = {
+  version: 2,
+  history_field: "history",
+  max_turns: null,
+  max_stored_turns: null,
+  copy_mode: "deep",
+  exclude_fields: ["history"],
+  history_input_fields: null,
+  history_policy: "override",
+  turns: [],
+  initial_history: null,
+};
 
 /** As `SessionState.to_dict` writes it: of one user, with the history of each turn. */
 const ofUser = {
   version: 1,
-  turns: [{ ...second.turns[0], history_snapshot: { messages: [] } }],
+  turns: second.turns.map((turn) => ({ ...turn, history_snapshot: { messages: [] } })),
   initial_history: null,
   l2_memory: "",
   node_states: {},
@@ -79,8 +95,42 @@ describe("what dspy-session saved", () => {
 
   test("of one user is loaded, and says that the snapshots are made anew", async () => {
     const { saved, losses } = read(ofUser);
-    expect(losses).toEqual(["history_snapshot of 1 turns: what a turn saw is made anew from the turns before it"]);
-    expect(await (await answering([]).qa.load(saved)).turns()).toHaveLength(1);
+    expect(losses).toEqual(["history_snapshot of 2 turns: each turn is shown what the turns before it say"]);
+    expect(await (await answering([]).qa.load(saved)).turns()).toHaveLength(2);
+  });
+
+  test.each([
+    { of: "version 2", file: second },
+    { of: "version 1", file: first },
+    { of: "a session without options", file: untouched },
+    { of: "a user's state", file: ofUser },
+    {
+      of: "a program whose own history field is chat",
+      file: { ...second, history_field: "chat", exclude_fields: ["context", "history", "chat"] },
+    },
+    {
+      of: "a session that was told to show its history field",
+      file: { ...second, history_input_fields: ["question", "history"] },
+    },
+  ])("the options of $of suit a session with a signature", async ({ file }) => {
+    const { saved, options } = read(file);
+    const signature = {
+      inputs: z.strictObject({ question: z.string(), context: z.string().optional() }),
+      outputs: z.strictObject({ answer: z.string() }),
+    };
+    const qa = session(() => ({ answer: "A" }), { name: "qa", signature, ...options });
+    const loaded = await qa.load(saved);
+    expect((await loaded.turns()).map(({ inputs }) => inputs.question)).toEqual(
+      file.turns.map(({ inputs }) => inputs.question),
+    );
+    const shown = JSON.stringify((await loaded.memory()).exchanges);
+    expect(shown.includes("long")).toBe("history_snapshot" in (file.turns[0] ?? {}));
+    await qa.close();
+  });
+
+  test("a field called history that turns really have stays excluded", () => {
+    const turns = [{ index: 0, inputs: { question: "Q", history: "of Rome" }, outputs: { answer: "A" }, score: null }];
+    expect(read({ ...second, history_field: "chat", turns }).options.excludeFields).toEqual(["history", "context"]);
   });
 
   test.each([
@@ -88,13 +138,14 @@ describe("what dspy-session saved", () => {
     { change: { version: "2" }, says: 'version "2" of dspy-session' },
     { change: { turns: [{ inputs: {}, outputs: 7 }] }, says: '"turns.0.outputs": ' },
     { change: { max_turns: -1 }, says: '"max_turns": ' },
-    { change: { turns: "none" }, says: "it is no session of dspy-session" },
+    { change: { turns: "none" }, says: "it is not a session of dspy-session" },
+    { change: { turns: undefined }, says: "it is not a session of dspy-session" },
   ])("97: is refused in words for $change", ({ change, says }) => {
     const refused = fromDspySession({ ...second, ...change });
     expect(Either.isLeft(refused) ? refused.left : "").toContain(says);
   });
 
-  test.each([null, "text", [], 7])("%j is no session", (json) => {
+  test.each([null, "text", [], 7])("refuses %j, which is not a session", (json) => {
     expect(Either.isLeft(fromDspySession(json))).toBe(true);
   });
 
@@ -125,7 +176,7 @@ describe("what dspy-session saved", () => {
     const nested: unknown = JSON.parse(`${"[".repeat(300)}${"]".repeat(300)}`);
     const file = { ...second, turns: [{ inputs: { question: nested }, outputs: {} }] };
     expect(fromDspySession(file)).toMatchObject({
-      left: expect.stringMatching(/^it is no session of dspy-session: turns\.0\.inputs\.question.*nested too deep/),
+      left: expect.stringMatching(/^it is not a session of dspy-session: turns\.0\.inputs\.question.*nested too deep/),
     });
   });
 });

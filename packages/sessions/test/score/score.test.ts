@@ -102,11 +102,11 @@ describe("scores", () => {
   test("a value of an option that means nothing is refused, and named", async () => {
     const { qa } = answering([]);
     await expect(qa.score(() => 1, Object({ onMetricError: "rise" }))).rejects.toThrow(
-      'score: onMetricError is rise; it must be "zero" or "raise"',
+      'score: onMetricError must be "zero" or "raise" (got "rise")',
     );
     for (const minScore of [Number.NaN, "1"])
       await expect(qa.examples(Object({ minScore }))).rejects.toThrow(
-        `examples: minScore is ${minScore}; it must be a number`,
+        /examples: minScore must be a number \(got (NaN|".*")\)/,
       );
   });
 });
@@ -187,8 +187,8 @@ test("what is no metric is refused in words, and no turn is scored", async () =>
   const { qa } = answering([]);
   await asked(qa, 1);
   // @ts-expect-error no function
-  await expect(qa.score(0.5)).rejects.toThrow("score: the metric is of type number; it must be a function");
+  await expect(qa.score(0.5)).rejects.toThrow("score: the metric must be a function (got 0.5)");
   // @ts-expect-error none
-  await expect(qa.score()).rejects.toThrow("score: the metric is of type undefined; it must be a function");
+  await expect(qa.score()).rejects.toThrow("score: the metric must be a function (got undefined)");
   expect((await qa.turns()).map(scoreOf)).toEqual([null]);
 });

@@ -1,5 +1,11 @@
 import { describe, expect, test } from "vitest";
+import type { TurnPrompt } from "../../src/index.ts";
 import { answering, asked, throughJson } from "../question-answerer.ts";
+
+const fieldsOfLast = (prompt: TurnPrompt | null): object =>
+  Object.fromEntries(
+    (prompt?.messages.at(-1)?.parts ?? []).flatMap((part) => (part.type === "data" ? [[part.field, part.value]] : [])),
+  );
 
 describe("the prompt of a turn", () => {
   test("is what its program saw, with the messages", async () => {
@@ -38,17 +44,32 @@ describe("the prompt of a turn", () => {
     expect((await qa.promptOfTurn(2))?.memory.exchanges).toHaveLength(1);
   });
 
-  test("is there of a turn that failed, and null of one that was added by hand, whose example has what was to be seen", async () => {
+  test("is there for a turn that failed", async () => {
     const { qa, seen } = answering(["A0", new Error("down")]);
     await asked(qa, 2);
-    await qa.thread.addTurn([
-      { role: "user", content: [{ type: "data", field: "question", value: "by hand" }] },
-      { role: "assistant", content: [{ type: "data", field: "answer", value: "A2" }] },
-    ]);
     expect((await qa.promptOfTurn(2))?.memory).toEqual(seen[1]);
-    expect(await qa.promptOfTurn(3)).toBeNull();
-    const [, example] = await qa.examples();
-    expect(example?.history?.exchanges.map(({ turn }) => turn)).toEqual([1]);
+  });
+
+  test("is, for a turn that was added by hand, what a program would have been called with then", async () => {
+    const added = { inputs: { question: "by hand" }, outputs: { answer: "A2" } };
+    const { qa } = answering(["A0", new Error("down"), "A3"], { maxTurns: 1 });
+    await qa.addTurn(added);
+    expect((await qa.promptOfTurn(1))?.memory.text).toBe("No prior conversation context.");
+    await asked(qa, 2);
+    await qa.addTurn(added);
+    await asked(qa, 1, 2);
+    const prompt = await qa.promptOfTurn(4);
+    expect(prompt?.memory.exchanges.map(({ turn }) => turn)).toEqual([2]);
+    expect(prompt?.messages.map(({ id }) => id)).toEqual(["2.0", "2.1", "4.0"]);
+    expect(fieldsOfLast(prompt)).toEqual(added.inputs);
+    const [first, , third] = await qa.examples();
+    expect([first, third].map((example) => example?.history?.text)).toEqual([
+      "No prior conversation context.",
+      prompt?.memory.text,
+    ]);
+    expect(await (await qa.load(await qa.save(), { threadId: "copy" })).promptOfTurn(4)).toEqual(prompt);
+    await qa.thread.redact({ turn: 4 });
+    expect(JSON.stringify(await qa.promptOfTurn(4))).not.toContain("by hand");
   });
 
   test("is refused by the number of a turn that is not there", async () => {

@@ -1,0 +1,79 @@
+import type { JsonObject } from "@colloquy/machine";
+
+/** A signature as the file of an agent may say it in one text. */
+export interface SignatureText {
+  readonly inputs: Readonly<Record<string, JsonObject>>;
+  readonly outputs: Readonly<Record<string, JsonObject>>;
+  /** Each says what the text must be. */
+  readonly problems: readonly string[];
+}
+
+/** Reads a signature as DSPy writes it, such as `question, tags: list[str] -> answer`. A field without a type is a text. */
+export const readSignatureText = (text: string): SignatureText => {
+  const problems: string[] = [];
+  const [inputs = "", outputs, ...more] = splitAt(text, "->");
+  if (outputs === undefined || more.length > 0)
+    return { inputs: {}, outputs: {}, problems: ["inputs, one arrow and outputs, such as question -> answer"] };
+  const fieldsIn = (side: string): Readonly<Record<string, JsonObject>> => {
+    const fields = new Map<string, JsonObject>();
+    for (const field of splitAt(side, ",")) {
+      const [, name = "", type = "str"] = /^\s*([A-Za-z_]\w*)\s*(?::([^]*))?$/.exec(field) ?? [];
+      const schema = name === "" ? null : schemaOf(type.trim(), 0);
+      if (name === "")
+        problems.push(`made of fields such as name or name: type (${JSON.stringify(field.trim())} is not one)`);
+      else if (fields.has(name)) problems.push(`made of fields with different names ("${name}" is there twice)`);
+      else if (schema === null)
+        problems.push(
+          `made of types such as ${types} (that of "${name}" is ${JSON.stringify(type.trim())}); write it as { inputs, outputs } for any other`,
+        );
+      if (schema !== null) fields.set(name, schema);
+    }
+    return Object.fromEntries(fields);
+  };
+  return { inputs: fieldsIn(inputs), outputs: fieldsIn(outputs), problems };
+};
+
+const types = `str, int, float, bool, list[str] or Literal["a", "b"]`;
+
+/** The parts of a text between separators that are in no bracket and no quotation. */
+const splitAt = (text: string, separator: string): readonly string[] => {
+  const parts: string[] = [];
+  let [from, depth, quote] = [0, 0, ""];
+  for (let place = 0; place < text.length; place++) {
+    const character = text.charAt(place);
+    if (quote !== "") quote = character === quote ? "" : quote;
+    else if (character === "'" || character === '"') quote = character;
+    else if (character === "[") depth++;
+    else if (character === "]") depth--;
+    else if (depth === 0 && text.startsWith(separator, place)) {
+      parts.push(text.slice(from, place));
+      from = place + separator.length;
+      place = from - 1;
+    }
+  }
+  return [...parts, text.slice(from)];
+};
+
+/** The JSON Schema of a type; null where it is not known here. */
+const schemaOf = (type: string, level: number): JsonObject | null => {
+  const plain = plainTypes.get(type);
+  if (plain !== undefined) return { type: plain };
+  const [, items, words] = /^(?:list\[([^]*)\]|Literal\[([^]*)\])$/.exec(type) ?? [];
+  if (items !== undefined && level < levelsMax) {
+    const schema = schemaOf(items.trim(), level + 1);
+    return schema === null ? null : { type: "array", items: schema };
+  }
+  const literals = words === undefined ? [] : splitAt(words, ",").map((word) => /^\s*(['"])(.+)\1\s*$/.exec(word)?.[2]);
+  const known = literals.filter((word) => word !== undefined);
+  return known.length === 0 || known.length < literals.length ? null : { type: "string", enum: known };
+};
+
+const levelsMax = 8;
+
+const plainTypes: ReadonlyMap<string, string> = new Map([
+  ...["string", "number", "integer", "boolean"].map((name) => [name, name] as const),
+  ["str", "string"],
+  ["int", "integer"],
+  ["float", "number"],
+  ["bool", "boolean"],
+]);
