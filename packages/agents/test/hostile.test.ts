@@ -14,6 +14,14 @@ const bomb = [
   }),
 ].join("\n");
 
+test("a path of 200,000 blanks is refused without reading it again from each blank", async () => {
+  const text = `name: a\ntools: ["${" ".repeat(200_000)}x"]`;
+  const problems = await problemsOf({ "agent.yaml": text });
+  expect(problems.map((problem) => problem.replaceAll(/ +/g, " "))).toEqual([
+    `agent.yaml:2:9: tool " x": it must be a path relative to the agent's file, with plain slashes, such as ./file.ts`,
+  ]);
+});
+
 test("aliases are refused, each where it stands, and never followed", async () => {
   const problems = await problemsOf({ "agent.yaml": bomb });
   expect(problems[0]).toBe("agent.yaml:2:8: *a is an alias; write out what it stands for");

@@ -28,5 +28,6 @@ const lineOf = ({ file, line, column, message, chain }: AgentFileProblem): strin
   const place = line === null || column === null ? file : `${file}:${line}:${column}`;
   const said = `${place}: ${message}${chain.length === 0 ? "" : ` (a subagent: ${[...chain, file].join(" → ")})`}`;
   // Keys of a file, and what a module throws, must not pass for another problem.
-  return said.replaceAll(/\s*[\r\n\u2028\u2029]\s*/g, " ");
+  const lines = said.split(/[\r\n\u2028\u2029]+/);
+  return lines.length === 1 ? said : lines.map((each) => each.trim()).join(" ");
 };
