@@ -33,6 +33,6 @@ export type { ListOptions, StoredThread, ThreadPage, TimeRange } from "./ports/l
 export type { SearchHit, SearchOptions, SearchPage } from "./ports/searching.ts";
 export type { Store } from "./ports/store.ts";
 export { resultReader, type ResultReaderOptions } from "./tools/result-reader.ts";
-export type { SchemaIssue, SchemaResult, StandardSchema } from "./tools/schema.ts";
+export { type SchemaIssue, type SchemaResult, type StandardSchema, withJsonSchema } from "./tools/schema.ts";
 export { declarationsOf, tool, type Tool, type ToolCall, type ToolContext, type ToolDefinition } from "./tools/tool.ts";
 export type { InputOf, ToolInput } from "./tools/tool.ts";

@@ -9,7 +9,7 @@ import { isObjectSchema, strictProblems } from "./strict.ts";
 
 /** What the answer to an ask has to be. */
 export interface OutputOptions<Schema extends OutputSchema = OutputSchema> {
-  /** Any Standard Schema that can say itself as JSON Schema (zod 4.2 or newer, not `zod/mini`), or a JSON Schema by itself. */
+  /** A Standard Schema with a JSON Schema (`withJsonSchema` gives one to a schema that has none), or a JSON Schema by itself. */
   readonly schema: Schema;
   /** For the model: letters, digits, `_` and `-`, up to 64. */
   readonly name: string;
@@ -54,7 +54,7 @@ export const wantedOutput = (options: OutputOptions): Either.Either<string, Want
   try {
     const expected = {
       name,
-      schema: parametersOf(`output "${name}"`, schema, "schema: { jsonSchema }"),
+      schema: parametersOf(`output "${name}"`, schema),
       mode,
       repairs,
     };

@@ -8,7 +8,7 @@ export interface CallerToolDefinition {
   readonly name: string;
   /** For the model: what it does, and when to call it. */
   readonly description?: string;
-  /** What its arguments are, for the model alone: they are passed on as it wrote them. Any Standard Schema that can say itself as JSON Schema, or `{ jsonSchema }`. */
+  /** What its arguments are, for the model alone: they are passed on as it wrote them. A Standard Schema with a JSON Schema, as for `tool`, or `{ jsonSchema }`. */
   readonly input?: ToolInput;
 }
 
@@ -44,7 +44,7 @@ const readTool = (where: string, given: CallerToolDefinition): Either.Either<str
     return Either.right({
       name,
       ...(description === undefined ? {} : { description }),
-      ...(input === undefined ? {} : { parameters: parametersOf(`tool "${name}"`, input, "input: { jsonSchema }") }),
+      ...(input === undefined ? {} : { parameters: parametersOf(`tool "${name}"`, input) }),
     });
   } catch (thrown) {
     if (thrown instanceof ConfigurationError) return Either.left(`${where}: ${thrown.message}`);

@@ -1,7 +1,7 @@
 import { messageOf } from "../boundary/thrown.ts";
 
 /**
- * What the host uses of a Standard Schema (standardschema.dev): zod, valibot, arktype and others have it. Their
+ * The part of a Standard Schema (standardschema.dev) that the host uses: zod, valibot, arktype and others have it. Their
  * own types are wider and fit this one, so that no package is needed for it.
  */
 export interface StandardSchema<Input = unknown, Output = Input> {
@@ -18,6 +18,17 @@ export interface StandardSchema<Input = unknown, Output = Input> {
     readonly types?: { readonly input: Input; readonly output: Output } | undefined;
   };
 }
+
+/**
+ * Gives a Standard Schema a JSON Schema, which a model is told, and which some vendors' schemas lack: those of `zod/mini`, of
+ * zod before 4.2.0, and of valibot without `toStandardJsonSchema`. Values are validated by the schema alone.
+ */
+export const withJsonSchema = <Input, Output>(
+  schema: StandardSchema<Input, Output>,
+  jsonSchema: object,
+): StandardSchema<Input, Output> => ({
+  "~standard": { ...schema["~standard"], jsonSchema: { input: () => ({ ...jsonSchema }) } },
+});
 
 export type SchemaResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }

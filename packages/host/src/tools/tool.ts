@@ -23,10 +23,8 @@ export interface ToolDefinition<Input extends ToolInput> {
   readonly description: string;
   /** What the function does differently is another version. */
   readonly version?: string;
-  /** What its arguments are: any Standard Schema (zod, valibot, arktype, …), or a JSON Schema by itself. From zod 4.2 on, a schema of `zod` says itself to the model; one of `zod/mini` needs `parameters`. */
+  /** The schema of its arguments: a Standard Schema with a JSON Schema for the model (`withJsonSchema` gives one to a schema that has none), or a JSON Schema by itself. */
   readonly input: Input;
-  /** JSON Schema of the arguments, for the model, where `input` is a schema that can't say it itself. */
-  readonly parameters?: JsonObject;
   /** What to do about a call that was out when the process died. Default `interrupted`. */
   readonly recovery?: ToolRecovery;
   /**
@@ -102,7 +100,7 @@ export const tool = <Input extends ToolInput>(definition: ToolDefinition<Input>)
       `tool "${name}": approval is ${JSON.stringify(approval)}; it must be "always" or a function`,
     );
   }
-  const parameters = definition.parameters ?? parametersOf(`tool "${name}"`, input, "parameters");
+  const parameters = parametersOf(`tool "${name}"`, input);
   const unchecked = "jsonSchema" in input ? problemOfSchema(parameters) : null;
   if (unchecked !== null) throw new ConfigurationError(`tool "${name}": input.jsonSchema: ${unchecked}`);
   return {
@@ -149,7 +147,6 @@ const definitionNames: OptionNames<ToolDefinition<ToolInput>> = {
   description: "required",
   version: true,
   input: "required",
-  parameters: true,
   recovery: true,
   approval: true,
   timeoutMs: true,
@@ -163,14 +160,14 @@ export const isInput = (input: unknown): boolean =>
   input !== null &&
   ("~standard" in input || "jsonSchema" in input);
 
-/** A schema as JSON Schema: `what` it is of and the `wayOut` are for the error. @throws ConfigurationError */
-export const parametersOf = (what: string, input: ToolInput, wayOut: string): JsonObject => {
+/** Returns a schema as JSON Schema; `what` it is of is for the error. @throws ConfigurationError for one that has none */
+export const parametersOf = (what: string, input: ToolInput): JsonObject => {
   if ("jsonSchema" in input) return input.jsonSchema;
   const { vendor, jsonSchema } = input["~standard"];
   if (jsonSchema === undefined) {
-    const advice = vendor === "zod" ? zodAdvice : "";
+    const advice = advices.get(vendor) ?? "";
     throw new ConfigurationError(
-      `${what}: a schema of ${vendor} can't say itself as JSON Schema; ${advice}give it as ${wayOut}`,
+      `${what}: this schema of ${vendor} has no JSON Schema for the model; ${advice}give it one, as in ${example}`,
     );
   }
   try {
@@ -179,10 +176,15 @@ export const parametersOf = (what: string, input: ToolInput, wayOut: string): Js
     return JSON.parse(JSON.stringify(parameters)) as JsonObject;
   } catch (thrown) {
     throw new ConfigurationError(
-      `${what}: its schema has no JSON Schema (${messageOf(thrown)}); give one as ${wayOut}`,
+      `${what}: its schema has no JSON Schema for the model (${messageOf(thrown)}); give it one, as in ${example}`,
     );
   }
 };
 
-/** Below these, a schema has no `~standard.jsonSchema`; the error is the first that somebody hears of it. */
-const zodAdvice = `take zod 4.2.0 or newer, and its schemas from "zod", not from "zod/mini" or "zod/v3"; or `;
+const example = 'withJsonSchema(schema, { type: "object", … })';
+
+/** How the schemas of some vendors come to have one. The error is the first that a caller hears of it. */
+const advices: ReadonlyMap<string, string> = new Map([
+  ["zod", 'take zod 4.2.0 or newer, and its schemas from "zod", not from "zod/mini" or "zod/v3"; or '],
+  ["valibot", "wrap it in toStandardJsonSchema of @valibot/to-json-schema; or "],
+]);

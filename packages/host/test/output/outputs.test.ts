@@ -113,7 +113,7 @@ describe("an ask for an output", () => {
     expect(await refusal(schema)).toMatch(/output is a schema by itself; give it as \{ schema, name \}/);
     expect(await refusal({ jsonSchema: {} })).toMatch(/give it as \{ schema: \{ jsonSchema \}, name \}/);
     expect(await refusal({ schema: z.object({ n: z.bigint() }), name: "n" })).toMatch(
-      /output "n": its schema has no JSON Schema \(BigInt.*give one as schema: \{ jsonSchema \}/,
+      /output "n": its schema has no JSON Schema for the model \(BigInt.*give it one, as in withJsonSchema/,
     );
     expect(await refusal({ schema: z.object({ a: z.object({ b: z.string().optional() }) }), name: "n" })).toMatch(
       /output "n" is not what mode "native" takes: a\.b: it is optional; require it.*or use mode "tool" or "prompted"/,

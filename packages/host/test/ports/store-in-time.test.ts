@@ -1,7 +1,15 @@
 import { ConfigurationError } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
 import type { Inbox } from "@colloquy/host/store";
-import { memoryStore, type Store, StoreError, StoreTimeoutError, tool, TurnCancelledError } from "@colloquy/host";
+import {
+  memoryStore,
+  type Store,
+  StoreError,
+  StoreTimeoutError,
+  tool,
+  TurnCancelledError,
+  withJsonSchema,
+} from "@colloquy/host";
 import { overriding } from "../gated-store.ts";
 import {
   calls,
@@ -279,9 +287,11 @@ describe("what others wrote that never comes to an end", () => {
         name: "once",
         description: "",
         recovery: "ask",
-        parameters: { type: "object" },
-        // What a validator gives is its schema's business.
-        input: { "~standard": { version: 1, vendor: "test", validate: validates as () => { value: unknown } } },
+        input: withJsonSchema(
+          // What a validator gives is its schema's business.
+          { "~standard": { version: 1, vendor: "test", validate: validates as () => { value: unknown } } },
+          { type: "object" },
+        ),
         run: () => never,
       });
     const first = stage({ tools: [once(() => ({ value: {} }))], script: [calls(["once", {}])] });

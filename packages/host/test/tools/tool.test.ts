@@ -2,7 +2,7 @@ import { conversationMachine } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { expect, expectTypeOf, test } from "vitest";
 import * as mini from "zod/mini";
-import { createHost, declarationsOf, memoryStore, type StandardSchema, tool } from "@colloquy/host";
+import { createHost, declarationsOf, memoryStore, type StandardSchema, tool, withJsonSchema } from "@colloquy/host";
 import { wantedOutput } from "../../src/output/expected.ts";
 import { readCallerTools } from "../../src/tools/caller-tools.ts";
 import { manualClock } from "../stage.ts";
@@ -44,25 +44,21 @@ test("a tool says its schema to the model by itself, without what says nothing t
   ]);
 });
 
-test("a schema that can't say itself needs parameters", () => {
+test("a schema without a JSON Schema is refused until it is given one", () => {
   const definition = { name: "t", description: "", input: schemaOf(), run: () => null };
-  expect(() => tool(definition)).toThrow(/tool "t": a schema of test can't say itself as JSON Schema/);
-  expect(tool({ ...definition, parameters: { type: "object" } }).declaration.parameters).toEqual({ type: "object" });
+  expect(() => tool(definition)).toThrow(/tool "t": this schema of test has no JSON Schema for the model; give it one/);
+  const made = tool({ ...definition, input: withJsonSchema(schemaOf(), { type: "object" }) });
+  expect(made.declaration.parameters).toEqual({ type: "object" });
 });
 
-test("a schema of zod that can't say itself hears which can", () => {
+test("the error for a schema of zod without a JSON Schema says which have one", () => {
   const input = mini.object({ city: mini.string() });
   const advice =
-    'a schema of zod can\'t say itself as JSON Schema; take zod 4.2.0 or newer, and its schemas from "zod", not from "zod/mini" or "zod/v3"; or give it as ';
+    'this schema of zod has no JSON Schema for the model; take zod 4.2.0 or newer, and its schemas from "zod", not from "zod/mini" or "zod/v3"; or give it one, as in withJsonSchema(schema, { type: "object", … })';
   const definition = { name: "t", description: "", input, run: () => null };
-  expect(() => tool(definition)).toThrow(`tool "t": ${advice}parameters`);
-  expect(tool({ ...definition, parameters: { type: "object" } }).schema).toBe(input);
-  expect(readCallerTools([{ name: "t", input }])).toEqual(
-    Either.left(`tools.0: tool "t": ${advice}input: { jsonSchema }`),
-  );
-  expect(wantedOutput({ name: "o", schema: input })).toEqual(
-    Either.left(`output "o": ${advice}schema: { jsonSchema }`),
-  );
+  expect(() => tool(definition)).toThrow(`tool "t": ${advice}`);
+  expect(readCallerTools([{ name: "t", input }])).toEqual(Either.left(`tools.0: tool "t": ${advice}`));
+  expect(wantedOutput({ name: "o", schema: input })).toEqual(Either.left(`output "o": ${advice}`));
 });
 
 test.each([

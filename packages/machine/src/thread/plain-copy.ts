@@ -105,6 +105,6 @@ const nameOf = (instance: object): string => {
   // An instance of a class has a prototype.
   const { constructor: made } = Object.getPrototypeOf(instance) as object;
   return typeof made === "function" && made.name !== ""
-    ? `${/^[AEIOU]/.test(made.name) ? "an" : "a"} ${made.name}`
+    ? `${/^[AEIO]/.test(made.name) ? "an" : "a"} ${made.name}`
     : "an instance of a class";
 };

@@ -15,7 +15,7 @@ export interface PredictOptions<
 > {
   /** What goes in, checked before a model is called: a Standard Schema of an object. */
   readonly inputs: StandardSchema<Given, Inputs>;
-  /** What comes out: a Standard Schema of an object that can say itself as JSON Schema, as zod's can. */
+  /** The outputs: a Standard Schema of an object, with a JSON Schema (`withJsonSchema` gives one to a schema that has none). */
   readonly outputs: StandardSchema<Outputs, Result>;
   /** For the model. Default: to answer with the outputs. */
   readonly instructions?: string;
