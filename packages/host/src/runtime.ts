@@ -20,7 +20,7 @@ import type { LlmHandler } from "./ports/llm.ts";
 import { declarationsOf, type Tool } from "./tools/tool.ts";
 
 export { failureReport, type FailureReport } from "./boundary/failure-report.ts";
-export { errorTextOf } from "./boundary/thrown.ts";
+export { type ErrorAnswer, errorTextOf } from "./boundary/thrown.ts";
 export { type KeyFilter, keyFilter, redactionMark } from "./secrets/key-filter.ts";
 export type { KeyPieces, KeyWalk } from "./secrets/key-walk.ts";
 export { charactersRead, redact } from "./secrets/redact.ts";

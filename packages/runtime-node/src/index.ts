@@ -17,7 +17,7 @@ export { openaiResponses, type OpenAiResponsesOptions } from "./llm/openai-respo
 export type { OpenAiConnection } from "./llm/transport/connection.ts";
 export { textCompletion, type TextCompletionOptions } from "./llm/text-completion.ts";
 export type { TextRequestOptions } from "./llm/text-request.ts";
-export { errorTextOf } from "@colloquy/host/runtime";
+export { type ErrorAnswer, errorTextOf } from "@colloquy/host/runtime";
 export { randomIds } from "./ports/ids.ts";
 export { filesStore, type FilesStoreOptions } from "./stores/files/files-store.ts";
 export { sqliteStore, type SqliteStoreOptions } from "./stores/sqlite/sqlite-store.ts";

@@ -89,24 +89,14 @@ export const reasonsOf = (reason: string | null, content: boolean): readonly str
   reason === null ? null : [content || knownReasons.has(reason.toLowerCase()) ? reason : "other"];
 
 /** Those of OpenAI, Anthropic, Gemini, Mistral, DeepSeek, Ollama and the AI SDK. */
-const knownReasons: ReadonlySet<string> = new Set([
-  ...[
-    "stop",
-    "length",
-    "content_filter",
-    "tool_calls",
-    "function_call",
-    "error",
-    "eos",
-    "load",
-    "unload",
-    "incomplete",
-  ],
-  ...["end_turn", "max_tokens", "stop_sequence", "tool_use", "pause_turn", "refusal", "model_context_window_exceeded"],
-  ...["content-filter", "tool-calls", "other", "unknown", "max_output_tokens", "model_length"],
-  ...["finish_reason_unspecified", "safety", "recitation", "language", "blocklist", "prohibited_content", "spii"],
-  ...["malformed_function_call", "image_safety", "unexpected_tool_call", "insufficient_system_resource"],
-]);
+const knownReasons: ReadonlySet<string> = new Set(
+  (
+    "stop length content_filter tool_calls function_call error eos load unload incomplete end_turn max_tokens stop_sequence " +
+    "tool_use pause_turn refusal model_context_window_exceeded content-filter tool-calls other unknown max_output_tokens " +
+    "model_length finish_reason_unspecified safety recitation language blocklist prohibited_content spii " +
+    "malformed_function_call image_safety unexpected_tool_call insufficient_system_resource"
+  ).split(" "),
+);
 
 /** Whether a name is another with nothing but digits behind it, such as those of a date. */
 const isVersionOf = (model: string, requested: SpanAttributes[string] | undefined): boolean =>

@@ -105,7 +105,8 @@ const told = async (
     clock,
     ids: sequentialIds(),
   });
-  for (const _ of [1, 2]) await host.ask(mark, { threadId: "t", metadata: { note: mark } }).catch(() => {});
+  for (const askId of ["1", "2"])
+    await host.ask(mark, { askId, threadId: "t", metadata: { note: mark } }).catch(() => {});
   await host.close();
   const spans = exporter.getFinishedSpans().map(({ name, attributes, events }) => ({ name, attributes, events }));
   return { journal: rightOf(decodeJournal(await store.read("t"))), live: `${JSON.stringify(spans)}${await shown()}` };
@@ -127,12 +128,12 @@ const ofOddServer = (entries: readonly Entry[]): readonly Entry[] =>
   entries.map((entry) => {
     const { event } = entry;
     if (event.type === "llm.completed")
-      return { ...entry, event: { ...event, finishReason: mark, model: mark, responseId: mark } } as Entry;
+      return { ...entry, event: { ...event, finishReason: mark, model: mark, responseId: mark } };
     if (event.type !== "llm.failed") return entry;
     return {
       ...entry,
       event: { ...event, model: mark, failure: { ...event.failure, message: mark, code: mark } },
-    } as Entry;
+    };
   });
 
 test.prop([journalArbitrary()])("no span of any journal has a word that a server chose", (entries) => {

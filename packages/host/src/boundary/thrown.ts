@@ -27,13 +27,23 @@ const jsonOf = (value: unknown): string | undefined => {
   }
 };
 
+/** As much of the `Response` of a `fetch` as is read: this package has the types of no platform. */
+export interface ErrorAnswer {
+  readonly body: {
+    getReader(): {
+      read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
+      cancel(): Promise<void>;
+    };
+  } | null;
+}
+
 /**
  * Returns the beginning of the body of an error, 4,096 characters at most, and cancels the rest: a body is as long as its
  * server likes. Where the body breaks off, or the signal is aborted, it returns what had come.
  */
-export const errorTextOf = async ({ body }: Pick<Response, "body">, signal?: AbortSignal): Promise<string> => {
+export const errorTextOf = async ({ body }: ErrorAnswer, signal?: AbortSignal): Promise<string> => {
   if (body === null) return "";
-  const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader();
+  const reader = body.getReader();
   const decoder = new TextDecoder();
   const stop = (): void => void reader.cancel().catch(() => {});
   signal?.addEventListener("abort", stop, { once: true });
@@ -41,7 +51,7 @@ export const errorTextOf = async ({ body }: Pick<Response, "body">, signal?: Abo
   try {
     while (text.length < charactersRead && signal?.aborted !== true) {
       const { done, value } = await reader.read();
-      if (done) break;
+      if (done || value === undefined) break;
       text += decoder.decode(value.subarray(0, 4 * charactersRead), { stream: true });
     }
   } catch {

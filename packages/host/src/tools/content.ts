@@ -32,8 +32,9 @@ const jsonOf = (value: unknown): string => {
 
 /** Returns what an object says of itself as JSON, where it does: a date, an address. JSON would call an invalid date null. */
 const asJson = (object: object): unknown => {
-  if (object instanceof Date && Number.isNaN(object.getTime())) return Number.NaN;
-  return "toJSON" in object && typeof object.toJSON === "function" ? (object.toJSON() as unknown) : object;
+  if (!("toJSON" in object) || typeof object.toJSON !== "function") return object;
+  const json: unknown = Reflect.apply(object.toJSON, object, []);
+  return json === null && Object.prototype.toString.call(object) === "[object Date]" ? Number.NaN : json;
 };
 
 /** How deep a result may be nested: deeper nesting overflows the stack of code that reads it. */

@@ -29,8 +29,8 @@ describe("a key never reaches journal, signals or model from a tool", () => {
     ["whose validator throws", tool({ ...subject, input: validator(throwing) })],
     ["whose validator quotes it", tool({ ...subject, input: validator(() => ({ issues: [{ message: leak }] })) })],
     ["whose approval throws", tool({ ...subject, approval: throwing })],
-    ["that throws a text", tool({ ...subject, run: async () => Promise.reject(leak as unknown as Error) })],
-    ["that throws an object", tool({ ...subject, run: async () => Promise.reject({ leak } as unknown as Error) })],
+    ["that throws a text", tool({ ...subject, run: async () => Promise.reject(leak) })],
+    ["that throws an object", tool({ ...subject, run: async () => Promise.reject({ leak }) })],
     [
       "that throws at length",
       tool({

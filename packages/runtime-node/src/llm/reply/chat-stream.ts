@@ -67,10 +67,9 @@ const carries = (value: Json): boolean => {
   return value !== null && value !== "";
 };
 
-const envelope: ReadonlySet<string> = new Set([
-  ...["id", "object", "created", "model", "provider", "system_fingerprint", "service_tier", "usage", "obfuscation"],
-  ...["index", "role", "type"],
-]);
+const envelope: ReadonlySet<string> = new Set(
+  "id object created model provider system_fingerprint service_tier usage obfuscation index role type".split(" "),
+);
 
 /** What an event of the name `error` says is one, however it is wrapped; unless it is a piece of the answer after all. */
 const errorIn = (chunk: Json): Json =>

@@ -68,7 +68,7 @@ export const responseStream = (onDelta: (delta: LlmDelta) => void = () => {}): R
       return;
     }
     state.begun = true;
-    if (/^response\./.test(type) && !waiting.has(type) && event["delta"] !== "") state.heard += 1;
+    if (type.startsWith("response.") && !waiting.has(type) && event["delta"] !== "") state.heard += 1;
     const { response } = event;
     if (isObject(response)) said = { ...said, ...factsOf(response) };
     if (type === "response.output_item.added") items.begin(event);
