@@ -62,6 +62,7 @@ const ofHosts = {
   observers: "list",
   onObserverError: "function",
   describeThrown: "function",
+  secrets: "function",
   defaultThread: "text",
   leaseTtlMs: "count",
   storeTimeoutMs: "count",

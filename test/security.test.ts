@@ -53,6 +53,14 @@ const promised: Readonly<Record<string, Tests>> = {
       ],
       "packages/host/test/secrets/redact.test.ts": ["takes out the secrets that it is told, whatever they look like"],
     },
+  "So it does in what tools, validators, model handlers and stores throw.": {
+    "packages/host/test/loop/masked-failures.test.ts": [
+      "a key never reaches journal, signals or model from a tool > %s",
+      "a key that an output's validator quotes never reaches journal or model",
+      "a key in the failure of a model handler never reaches journal or caller",
+      "a password in the address of a store is not in the error of an ask",
+    ],
+  },
   "`colloquy serve` and `colloquy studio` listen on 127.0.0.1, and `colloquy serve` refuses an address that others reach without a token.":
     {
       [serve]: ["it listens until it is asked to end", "what can't be served is refused in words: %#"],
@@ -85,6 +93,36 @@ const promised: Readonly<Record<string, Tests>> = {
     "packages/host/test/loop/recovery.test.ts": [
       "after a crash > a tool call that was out, declared %s, runs again %i times",
       "after a crash > a tool that must run once, and had not started, is started and runs",
+    ],
+  },
+  "A foreign JSON Schema cannot block the process: patterns match in linear time, a check takes at most ten million steps, and a schema that cannot be checked like this is refused when a tool is made or listed.":
+    {
+      "packages/host/test/tools/pattern.test.ts": ["matching %s takes steps in proportion to the text"],
+      "packages/host/test/tools/schema-problem.test.ts": [
+        "a check of %s ends with an issue after a bounded number of steps",
+        "a tool and an output with a pattern that is not linear are refused when they are made",
+      ],
+      "packages/mcp/test/hostile-process.test.ts": [
+        "a process with the tools of a hostile server checks by its patterns, answers other asks, and ends",
+      ],
+    },
+  "The hints of an MCP server have no effect unless you trust it.": {
+    "packages/mcp/test/hostile-servers.test.ts": [
+      "a list that lies > shows hints to approval, and heeds them, only if trust is true: %s",
+    ],
+  },
+  "The body of an error is read to 4,096 characters, then cancelled.": {
+    "packages/runtime-node/test/llm/endless-errors.test.ts": [
+      "%s > reads an error %i without an end to a bound, and cancels it",
+    ],
+  },
+  "Comments and empty events do not keep a stalled stream alive.": {
+    "packages/runtime-node/test/llm/heartbeats.test.ts": ["%s > gives up a stalled stream that is kept open by %j"],
+  },
+  "Without `content`, no span or metric holds a word that a model, a server, a tool or a user chose.": {
+    "packages/telemetry/test/words.test.ts": [
+      "no span and no metric of a host has a word of user, model, server or tool, unless content is asked for",
+      "no span of any journal has a word that a server chose",
     ],
   },
   "Redacted words are gone from the journal, the snapshots, the search index and what was derived, and from the copies that the redaction names.":

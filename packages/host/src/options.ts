@@ -269,6 +269,7 @@ const runKinds: Partial<OptionKinds<RunOptions>> = {
   observers: kinds.listOf("observers", kinds.object.fits),
   onObserverError: kinds.call,
   describeThrown: kinds.call,
+  secrets: kinds.call,
 };
 
 const hookKinds: OptionKinds<Hooks> = {
