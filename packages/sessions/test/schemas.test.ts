@@ -107,7 +107,7 @@ test("the types of valibot's schemas are those of the arguments, inputs and outp
     signature: { inputs: schema, outputs: schema },
   });
   expectTypeOf<Parameters<typeof signed.call>[0]>().toEqualTypeOf<{ city: string }>();
-  expectTypeOf(signed.call).returns.resolves.toEqualTypeOf<{ city: number }>();
+  expectTypeOf<Awaited<ReturnType<typeof signed.call>>>().toEqualTypeOf<{ city: number }>();
   tool({
     name: "t",
     description: "",

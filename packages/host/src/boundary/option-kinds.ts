@@ -82,13 +82,40 @@ const listOf = (what: string, fits: OptionKind["fits"]): OptionKind =>
   kind(`a list of ${what}`, (value) => Array.isArray(value) && value.every(fits));
 
 /** The kinds of options that there are. */
-export const kinds = {
+export interface Kinds {
+  readonly text: OptionKind;
+  readonly anyText: OptionKind;
+  readonly flag: OptionKind;
+  readonly number: OptionKind;
+  readonly whole: (least: number) => OptionKind;
+  readonly call: OptionKind;
+  readonly object: OptionKind;
+  readonly list: OptionKind;
+  readonly listOf: (what: string, fits: OptionKind["fits"]) => OptionKind;
+  readonly names: OptionKind;
+  readonly signal: OptionKind;
+  readonly tools: OptionKind;
+  readonly schema: OptionKind;
+  /** One of some words. */
+  readonly oneOf: (...words: readonly string[]) => OptionKind;
+  /** An object with some methods. */
+  readonly having: (takes: string, ...methods: readonly string[]) => OptionKind;
+  readonly store: OptionKind;
+  readonly anything: OptionKind;
+  /** Whatever a test says. */
+  readonly of: (takes: string, fits: OptionKind["fits"]) => OptionKind;
+  /** The same, of a text that errors may show. */
+  readonly word: Kinds["of"];
+  /** The same kind, of an option that can't be left out. */
+  readonly needed: (of: OptionKind) => OptionKind & { readonly isNeeded: true };
+}
+
+export const kinds: Kinds = {
   text: kind("a text that is not empty", isText),
   anyText: kind("a text", (value) => typeof value === "string"),
   flag: word("true or false", (value) => typeof value === "boolean"),
   number: word("a number", (value) => typeof value === "number" && !Number.isNaN(value)),
-  whole: (least: number) =>
-    word(`a whole number ≥ ${least}`, (value) => Number.isSafeInteger(value) && Number(value) >= least),
+  whole: (least) => word(`a whole number ≥ ${least}`, (value) => Number.isSafeInteger(value) && Number(value) >= least),
   call,
   object,
   list: kind("a list", (value) => Array.isArray(value)),
@@ -97,22 +124,18 @@ export const kinds = {
     "a list or a Set of names",
     (value) => (Array.isArray(value) || value instanceof Set) && [...value].every((name) => isText(name)),
   ),
-  signal: kind("an AbortSignal", (value) => value instanceof AbortSignal),
+  signal: having("an AbortSignal", "addEventListener", "throwIfAborted"),
   tools: listOf(
     "tools that tool({ … }) made",
     (each) => call.fits(Reflect.get(Object(each), "run")) && object.fits(Reflect.get(Object(each), "declaration")),
   ),
   schema: kind("a Standard Schema of an object, such as z.object({ … })", (value) => "~standard" in Object(value)),
-  /** One of some words. */
-  oneOf: (...words: readonly string[]) =>
+  oneOf: (...words) =>
     word(words.map((each) => JSON.stringify(each)).join(" or "), (value) => words.some((each) => each === value)),
-  /** An object with some methods. */
   having,
   store: having("a store, such as memoryStore()", "append", "acquire", "read"),
   anything: kind("anything", () => true),
-  /** Whatever a test says; `word` lets errors show the text. */
   of: kind,
   word,
-  /** The same, of an option that can't be left out. */
-  needed: (of: OptionKind) => ({ ...of, isNeeded: true }) as const,
+  needed: (of) => ({ ...of, isNeeded: true }),
 };
