@@ -12,7 +12,7 @@ import { type InterruptedTurns, keepAll, unitsOf } from "@colloquy/machine/polic
 import { realSubject, type Subject } from "../../arbitraries/subject.ts";
 import { statesOf } from "../../arbitraries/trace.ts";
 import { LawBroken, requireSame } from "../evidence/law-broken.ts";
-import { type MachineLaw, traceFor } from "./machine-law.ts";
+import { type MachineLaw, onceFor, traceFor } from "./machine-law.ts";
 
 /**
  * M9: a conversation goes on after any end. Under keep-all, the prompt of the next ask is the system message, the
@@ -22,7 +22,7 @@ import { type MachineLaw, traceFor } from "./machine-law.ts";
 export const continuation: MachineLaw = (options, schedule, subject = realSubject) => {
   const trace = traceFor(options, schedule, subject);
   for (const interrupted of ["keep", "omit"] as const) {
-    const machine = conversationMachine(keepingAll(options, interrupted));
+    const machine = machinesKeepingAll(options)[interrupted];
     for (const state of statesOf(trace)) {
       if (state.context.open !== null) continue;
       const name = `the prompt of the next ask after entry ${state.context.seq}, interrupted turns ${interrupted}`;
@@ -37,6 +37,11 @@ export const continuation: MachineLaw = (options, schedule, subject = realSubjec
 };
 
 const newText = "And what follows from that?";
+
+const machinesKeepingAll = onceFor((options) => ({
+  keep: conversationMachine(keepingAll(options, "keep")),
+  omit: conversationMachine(keepingAll(options, "omit")),
+}));
 
 /** Nothing that is decided here may stand in the way of the next call. */
 const keepingAll = (options: MachineOptions, interrupted: InterruptedTurns): MachineOptions => {

@@ -1,12 +1,11 @@
 import { realSubject } from "../../arbitraries/subject.ts";
 import { requireSame } from "../evidence/law-broken.ts";
-import { type MachineLaw, stepNamed, traceFor } from "./machine-law.ts";
+import { isLookedAt, type MachineLaw, onceFor, stepNamed, traceFor } from "./machine-law.ts";
 
 /** M1: the same configuration, state and event give the same transition, in another machine and a second time. */
 export const deterministic: MachineLaw = (options, schedule, subject = realSubject) => {
   const first = traceFor(options, schedule, subject);
-  // Options of their own, so machines of their own.
-  const second = traceFor({ ...options }, schedule, subject);
+  const second = traceFor(sameOptions(options), schedule, subject);
   requireSame("M1", "two beginnings", first.started, second.started);
   for (const [index, step] of first.steps.entries()) {
     const name = stepNamed(index, step.event);
@@ -14,7 +13,11 @@ export const deterministic: MachineLaw = (options, schedule, subject = realSubje
     requireSame("M1", `${name} in a second machine`, step.transition, again?.transition);
     const { machine, before, event, transition } = step;
     requireSame("M1", `${name} sent a second time`, transition, subject.transition(machine, before, event));
+    if (!isLookedAt(first, index)) continue;
     const prompts = [machine, machine].map((same) => subject.promptOf(same, transition.state));
     requireSame("M1", `two looks at the prompt after ${name}`, prompts[0], prompts[1]);
   }
 };
+
+/** Options of their own, so machines of their own. */
+const sameOptions = onceFor((options) => ({ ...options }));

@@ -1,9 +1,8 @@
-import { type ConversationMachine, conversationMachine, messagesOf, type State } from "@colloquy/machine";
+import { type ConversationMachine, messagesOf, type State } from "@colloquy/machine";
 import type { Explanation } from "@colloquy/machine/inspect";
-import { runSchedule } from "../../arbitraries/run-schedule.ts";
 import { realSubject, type Subject } from "../../arbitraries/subject.ts";
 import { LawBroken, requireSame } from "../evidence/law-broken.ts";
-import type { MachineLaw } from "./machine-law.ts";
+import { type MachineLaw, machinesFor, traceFor } from "./machine-law.ts";
 
 /**
  * What `explain` says is what the next prompt shows: its units and its summary, one after the other, are the prompt,
@@ -27,9 +26,8 @@ export const lawExplained = (
 
 /** `lawExplained`, wherever a schedule ends. */
 export const explaining: MachineLaw = (options, schedule, subject = realSubject) => {
-  const machine = conversationMachine(options);
-  const { started, steps } = runSchedule(machine, schedule, { subject });
-  lawExplained(machine, steps.at(-1)?.transition.state ?? started.state, subject);
+  const { started, steps } = traceFor(options, schedule, subject);
+  lawExplained(machinesFor(options).machine, steps.at(-1)?.transition.state ?? started.state, subject);
 };
 
 const law = "explain";

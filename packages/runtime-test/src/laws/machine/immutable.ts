@@ -6,7 +6,7 @@ import { entriesOf, type Trace } from "../../arbitraries/trace.ts";
 import { Scribbler } from "../../scribbling/scribble.ts";
 import { scribblingOptions } from "../../scribbling/scribbling-options.ts";
 import { LawBroken, requireSame } from "../evidence/law-broken.ts";
-import { type MachineLaw, stepNamed } from "./machine-law.ts";
+import { alternateOptions, isLookedAt, type MachineLaw, onceFor, stepNamed, traceFor } from "./machine-law.ts";
 
 /**
  * M4, the other half: nothing that leaves is a live part of a conversation. Whatever is written into states, effects,
@@ -14,30 +14,35 @@ import { type MachineLaw, stepNamed } from "./machine-law.ts";
  * that was done, the conversation is the same as without, step by step.
  */
 export const immutable: MachineLaw = (options, schedule, subject = realSubject) => {
-  const expected = runSchedule(conversationMachine(options), schedule, { subject });
-  const given = unshared(options);
-  const scribbler = new Scribbler();
-  const machine = conversationMachine(scribblingOptions(given, scribbler));
-  scribbler.visit(dataIn(given));
-  const actual = goingOn(() => runSchedule(machine, schedule, { subject: scribblingSubject(subject, scribbler) }));
+  const expected = traceFor(options, schedule, subject);
+  const { machine, scribbler } = scribbled(options);
+  const { machine: alternate } = scribbled(alternateOptions(options));
+  const scribbling = scribblingSubject(subject, scribbler);
+  const actual = goingOn(() => runSchedule(machine, schedule, { subject: scribbling, alternate }));
   requireSame("M4", "the beginning, when all that left was written into", expected.started, actual.started);
   for (const [index, { event, transition }] of expected.steps.entries()) {
     const name = `${stepNamed(index, event)}, when all that left was written into`;
     const { transition: result } = actual.steps[index] ?? {};
     requireSame("M4", name, withoutState(transition), result && withoutState(result));
   }
-  // States share what they hold, so few have to be looked at.
-  const every = Math.max(1, Math.ceil(expected.steps.length / statesLookedAt));
-  for (let index = expected.steps.length - 1; index >= 0; index -= every) {
+  for (const [index, { transition }] of expected.steps.entries()) {
+    if (!isLookedAt(expected, index)) continue;
     const name = `the state after step ${index}, when all that left was written into`;
-    requireSame("M4", name, expected.steps[index]?.transition.state, actual.steps[index]?.transition.state);
+    requireSame("M4", name, transition.state, actual.steps[index]?.transition.state);
   }
   requireFold(subject, expected, actual);
 };
 
-const statesLookedAt = 6;
-
 const withoutState = ({ state: _, ...rest }: Transition): Omit<Transition, "state"> => rest;
+
+/** A machine whose options were written into once it was made, and that writes into what its functions are given. */
+const scribbled = onceFor((options) => {
+  const given = unshared(options);
+  const scribbler = new Scribbler();
+  const machine = conversationMachine(scribblingOptions(given, scribbler));
+  scribbler.visit(dataIn(given));
+  return { machine, scribbler };
+});
 
 /** A conversation that was written into may also go nowhere. */
 const goingOn = (run: () => Trace): Trace => {

@@ -1,4 +1,4 @@
-import { type ConversationMachine, conversationMachine, type MachineOptions } from "@colloquy/machine";
+import { conversationMachine, type MachineOptions } from "@colloquy/machine";
 import { keepAll, lastTurns } from "@colloquy/machine/policies";
 import { runSchedule } from "../../arbitraries/run-schedule.ts";
 import type { Schedule } from "../../arbitraries/schedule.ts";
@@ -33,21 +33,30 @@ interface TraceKnown {
 
 const traces = new WeakMap<Schedule, TraceKnown>();
 
-/** Made once for the same options, which one law after the other is asked about. */
-const machinesFor = (options: MachineOptions): Machines => {
-  const known = machines.get(options);
-  if (known !== undefined) return known;
-  const made = { machine: conversationMachine(options), alternate: conversationMachine(otherwise(options)) };
-  machines.set(options, made);
-  return made;
+/** Makes something once for the same options: one law after the other is asked about them, and a machine costs more than most steps. */
+export const onceFor = <Made>(make: (options: MachineOptions) => Made): ((options: MachineOptions) => Made) => {
+  const known = new WeakMap<MachineOptions, { readonly made: Made }>();
+  return (options) => {
+    const found = known.get(options) ?? { made: make(options) };
+    known.set(options, found);
+    return found.made;
+  };
 };
 
-interface Machines {
-  readonly machine: ConversationMachine;
-  readonly alternate: ConversationMachine;
-}
+/** The machine with these options, and one that decides most things otherwise. */
+export const machinesFor = onceFor((options) => ({
+  machine: conversationMachine(options),
+  alternate: conversationMachine(alternateOptions(options)),
+}));
 
-const machines = new WeakMap<MachineOptions, Machines>();
+/** Options by which a machine decides most things otherwise. */
+export const alternateOptions = onceFor((options): MachineOptions => otherwise(options));
+
+/** Whether a state is one of the few that are looked at as a whole, by the step that led to it. States share what they hold. */
+export const isLookedAt = ({ steps }: Trace, index: number): boolean =>
+  (steps.length - 1 - index) % Math.max(1, Math.ceil(steps.length / statesLookedAt)) === 0;
+
+const statesLookedAt = 6;
 
 /** How a step is named in a message. */
 export const stepNamed = (index: number, event: { readonly type: string }): string => `step ${index} (${event.type})`;

@@ -68,14 +68,14 @@ export const laws: {
 /**
  * Holds a machine with these options, its policy above all, to the laws of the machine, on random schedules.
  *
- * @param run `runs` schedules (default 100), from `seed` when one is given.
+ * @param run `runs` schedules (default 60), from `seed` when one is given.
  * @throws with the smallest schedule that was found, its seed, and the law that it breaks.
  */
 export const checkMachineLaws = (
   options: MachineOptions,
   run: { readonly runs?: number; readonly seed?: number; readonly subject?: Subject } = {},
 ): void => {
-  const { runs = 100, seed, subject } = run;
+  const { runs = 60, seed, subject } = run;
   fc.assert(
     fc.property(scheduleFor(options), (schedule) => {
       for (const law of Object.values(laws)) law(options, schedule, subject);

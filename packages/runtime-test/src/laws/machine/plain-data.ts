@@ -2,11 +2,12 @@ import type { Entry } from "@colloquy/machine";
 import { realSubject } from "../../arbitraries/subject.ts";
 import { entriesOf } from "../../arbitraries/trace.ts";
 import { requireSame } from "../evidence/law-broken.ts";
-import { type MachineLaw, stepNamed, traceFor } from "./machine-law.ts";
+import { isLookedAt, type MachineLaw, stepNamed, traceFor } from "./machine-law.ts";
 
 /**
  * M3: all is plain data. State, event, effects and entry are what their JSON is read back as; and a conversation
- * whose state and events go through JSON between any two steps is the same conversation.
+ * whose state and events go through JSON between its steps is the same conversation. States share what they hold, so
+ * few steps are looked at, the last one among them: to write all of them took a third of all laws.
  */
 export const plainData: MachineLaw = (options, schedule, subject = realSubject) => {
   const trace = traceFor(options, schedule, subject);
@@ -15,16 +16,15 @@ export const plainData: MachineLaw = (options, schedule, subject = realSubject) 
   let state = throughJson(trace.started.state);
   for (const [index, { machine, event, transition }] of trace.steps.entries()) {
     const name = stepNamed(index, event);
-    requireSame("M3", `${name} through JSON`, transition, throughJson(transition));
     const copied = subject.transition(machine, state, throughJson(event));
+    ({ state } = copied);
+    if (!isLookedAt(trace, index)) continue;
     requireSame("M3", `${name}, sent to a state that went through JSON`, transition, copied);
-    state = throughJson(copied.state);
-    requireSame(
-      "M3",
-      `outstanding after ${name}`,
-      subject.outstanding(transition.state),
-      throughJson(subject.outstanding(state)),
-    );
+    const read = throughJson(transition);
+    requireSame("M3", `${name} through JSON`, transition, read);
+    ({ state } = read);
+    const out = throughJson(subject.outstanding(state));
+    requireSame("M3", `outstanding after ${name}`, subject.outstanding(transition.state), out);
     const prompt = subject.promptOf(machine, transition.state);
     requireSame("M3", `the prompt after ${name}`, prompt, throughJson(subject.promptOf(machine, state)));
   }

@@ -15,7 +15,7 @@ import { hostilePolicies, whimsical } from "../../arbitraries/policy.ts";
 import { realSubject } from "../../arbitraries/subject.ts";
 import { statesOf, type Trace } from "../../arbitraries/trace.ts";
 import { LawBroken, requireSame } from "../evidence/law-broken.ts";
-import { type MachineLaw, traceFor } from "./machine-law.ts";
+import { type MachineLaw, machinesFor, traceFor } from "./machine-law.ts";
 import { joiningMessages } from "../evidence/said-units.ts";
 
 /**
@@ -26,7 +26,7 @@ import { joiningMessages } from "../evidence/said-units.ts";
 export const wellFormedPrompts: MachineLaw = (options, schedule, subject = realSubject) => {
   const trace = traceFor(options, schedule, subject);
   requireCarried(trace);
-  const own = conversationMachine(options);
+  const own = machinesFor(options).machine;
   for (const [index, state] of statesOf(trace).entries()) {
     for (const effect of subject.outstanding(state)) {
       if (effect.type === "callLlm")

@@ -1,10 +1,10 @@
-import { conversationMachine, type Effect } from "@colloquy/machine";
+import type { Effect } from "@colloquy/machine";
 import { describeDifference, replay } from "@colloquy/machine/inspect";
 import * as Either from "fp-ts/lib/Either.js";
 import { realSubject } from "../../arbitraries/subject.ts";
 import { entriesOf, handledSteps } from "../../arbitraries/trace.ts";
 import { LawBroken, requireSame } from "../evidence/law-broken.ts";
-import { type MachineLaw, stepNamed, traceFor } from "./machine-law.ts";
+import { type MachineLaw, machinesFor, stepNamed, traceFor } from "./machine-law.ts";
 
 /**
  * R5: a journal sent again asks for the same: prompts of the recorded digests, under the same ids; and `replay`,
@@ -13,8 +13,9 @@ import { type MachineLaw, stepNamed, traceFor } from "./machine-law.ts";
 export const replaying: MachineLaw = (options, schedule, subject = realSubject) => {
   // An event out of nowhere may echo a digest that nothing was sent under, which is a difference indeed.
   const moves = schedule.moves.filter(({ move }) => move !== "reconfigure" && move !== "send");
-  const trace = traceFor(options, { ...schedule, moves }, subject);
-  const machine = conversationMachine(options);
+  const isWhole = moves.length === schedule.moves.length;
+  const trace = traceFor(options, isWhole ? schedule : { ...schedule, moves }, subject);
+  const { machine } = machinesFor(options);
   let state = subject.start(machine, schedule.input).state;
   for (const [index, { event, transition }] of handledSteps(trace).entries()) {
     const again = subject.transition(machine, state, event);

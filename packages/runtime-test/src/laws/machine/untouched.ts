@@ -1,7 +1,7 @@
 import { realSubject, type Subject } from "../../arbitraries/subject.ts";
 import { entriesOf } from "../../arbitraries/trace.ts";
 import { LawBroken } from "../evidence/law-broken.ts";
-import { type MachineLaw, traceFor } from "./machine-law.ts";
+import { isLookedAt, type MachineLaw, traceFor } from "./machine-law.ts";
 
 /** M4: inputs are never changed. Options, events, states, effects and entries are frozen through and through before use. */
 export const untouched: MachineLaw = (options, schedule, subject = realSubject) => {
@@ -11,7 +11,8 @@ export const untouched: MachineLaw = (options, schedule, subject = realSubject) 
     const trace = traceFor(options, schedule, freezing(subject));
     const entries = deepFreeze(entriesOf(trace));
     subject.fold(entries);
-    for (const { machine, transition } of trace.steps) {
+    for (const [index, { machine, transition }] of trace.steps.entries()) {
+      if (!isLookedAt(trace, index)) continue;
       subject.outstanding(transition.state);
       subject.promptOf(machine, transition.state);
     }

@@ -62,10 +62,11 @@ export const zeroMeansZero: PolicyLaw = ({ options, counter, trace, views, subje
   }
   const least = views.flatMap(({ looks }) => looks).find(({ budget }) => budget?.tokens === 0);
   const nothing = least?.machine ?? conversationMachine({ ...options, budget: { tokens: 0, reserve: 0 } });
-  for (const { event, before, transition } of handledSteps(trace)) {
-    const isAboutPrompt =
-      transition.entry.decided?.unfit !== undefined || transition.effects.some(({ type }) => type === "callLlm");
-    if (!isAboutPrompt) continue;
+  const aboutPrompts = handledSteps(trace).filter(
+    ({ transition: { entry, effects } }) =>
+      entry.decided?.unfit !== undefined || effects.some(({ type }) => type === "callLlm"),
+  );
+  for (const { event, before } of aboutPrompts.slice(-promptsWithoutRoom)) {
     const next = subject.transition(nothing, before, event);
     for (const effect of next.handled ? next.effects : []) {
       if (effect.type !== "callLlm" || effect.purpose !== "answer") continue;
@@ -75,6 +76,8 @@ export const zeroMeansZero: PolicyLaw = ({ options, counter, trace, views, subje
     }
   }
 };
+
+const promptsWithoutRoom = 3;
 
 /** A policy whose options are invalid, how it is built, and the value that the error must name. */
 export interface BadOptions {

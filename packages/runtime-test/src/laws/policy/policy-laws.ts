@@ -117,7 +117,7 @@ export const checkPolicyLaws = (subject: Policy | MachineOptions, run: PolicyLaw
     ...(run.subject === undefined ? {} : { subject: run.subject }),
     ...(claims === undefined ? {} : { claims }),
   };
-  if (!except.includes("P9")) naming(options, () => cutsSeldom(options));
+  if (!except.includes("P9")) naming(options, () => cutsSeldom(options, 60));
   const counts = { conversations: 0, tight: 0, fitting: 0 };
   const broken = new Map<OpenClaim, Omit<Found, "seed">>();
   const property = fc.property(playArbitrary(options), (play) => {

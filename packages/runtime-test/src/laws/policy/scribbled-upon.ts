@@ -5,12 +5,11 @@ import { lookNamed, type PolicyLaw } from "./policy-run.ts";
 
 /**
  * P10 as well: whatever is written into all that the policy, its summariser and the counter were given, by those that were
- * given it beside them, the next prompt is the same. The widest and the narrowest look of the last state are looked at again.
+ * given it beside them, the next prompt is the same. The widest or the narrowest look of the last state is looked at again.
  */
 export const scribblingChangesNothing: PolicyLaw = ({ options, views, subject }) => {
   for (const { state, looks } of views.slice(-1)) {
-    for (const look of new Set([looks[0], looks.at(-1)])) {
-      if (look === undefined) continue;
+    for (const look of looks.slice(state.context.seq % 2 === 0 ? -1 : 0).slice(0, 1)) {
       const given = { ...options, budget: look.budget };
       const machine = conversationMachine(scribblingOptions(given));
       subject.promptOf(machine, state);

@@ -7,7 +7,8 @@ import {
   type UnitPosition,
   unitsOf,
 } from "@colloquy/machine/policies";
-import { type Message, type Part, toolCallsOf } from "@colloquy/machine";
+import { type Effect, type Message, type Part, toolCallsOf } from "@colloquy/machine";
+import { handledSteps } from "../../arbitraries/trace.ts";
 import { differenceOf } from "../evidence/difference.ts";
 import { LawBroken } from "../evidence/law-broken.ts";
 import { cutNamed, type Look, lookNamed, type PolicyLaw } from "./policy-run.ts";
@@ -23,8 +24,12 @@ export const shownIsSubsequence: PolicyLaw = ({ views }) => {
   for (const look of views.flatMap(({ looks }) => looks)) requireSubsequence(look);
 };
 
-/** P2: every prompt is well-formed, of every state and within every budget. */
-export const shownIsWellFormed: PolicyLaw = ({ views }) => {
+/** P2: every prompt is well-formed, of every state and within every budget; and so is each that a call carries. */
+export const shownIsWellFormed: PolicyLaw = ({ trace, views }) => {
+  for (const effect of handledSteps(trace).flatMap(({ transition }): readonly Effect[] => transition.effects)) {
+    const problem = effect.type === "callLlm" ? problemOfPrompt(effect.messages) : null;
+    if (problem !== null) throw new LawBroken("P2", `the prompt of a call is not well-formed: ${problem}`);
+  }
   for (const look of views.flatMap(({ looks }) => looks)) {
     const { messages } = look.prompt;
     // Between turns the prompt may be empty: its question comes with the next ask.

@@ -97,7 +97,7 @@ const emptyPrompt: typeof promptOf = (machine, state) => ({ ...promptOf(machine,
 describe("checkMachineLaws", () => {
   test.each([{ policy: keepAll() }, { policy: lastTurns(2), interrupted: "omit" as const }])(
     "holds one configuration to all of them: $policy.name",
-    (options) => checkMachineLaws(options, { runs: runs(10) }),
+    (options) => checkMachineLaws(options, { runs: runs(100) }),
   );
 
   test("says which law does not hold, for which schedule, and from which seed", () => {
