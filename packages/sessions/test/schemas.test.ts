@@ -106,8 +106,8 @@ test("the types of valibot's schemas are those of the arguments, inputs and outp
     name: "typed",
     signature: { inputs: schema, outputs: schema },
   });
-  expectTypeOf<Parameters<typeof signed.call>[0]>().toEqualTypeOf<{ city: string }>();
-  expectTypeOf<Awaited<ReturnType<typeof signed.call>>>().toEqualTypeOf<{ city: number }>();
+  expectTypeOf<Parameters<(typeof signed)["call"]>[0]>().toEqualTypeOf<{ city: string }>();
+  expectTypeOf<Awaited<ReturnType<(typeof signed)["call"]>>>().toEqualTypeOf<{ city: number }>();
   tool({
     name: "t",
     description: "",
