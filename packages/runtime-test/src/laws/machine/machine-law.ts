@@ -1,4 +1,4 @@
-import { conversationMachine, type MachineOptions } from "@colloquy/machine";
+import { type ConversationMachine, conversationMachine, type MachineOptions } from "@colloquy/machine";
 import { keepAll, lastTurns } from "@colloquy/machine/policies";
 import { runSchedule } from "../../arbitraries/run-schedule.ts";
 import type { Schedule } from "../../arbitraries/schedule.ts";
@@ -44,13 +44,16 @@ export const onceFor = <Made>(make: (options: MachineOptions) => Made): ((option
 };
 
 /** The machine with these options, and one that decides most things otherwise. */
-export const machinesFor = onceFor((options) => ({
+export const machinesFor: (options: MachineOptions) => {
+  readonly machine: ConversationMachine;
+  readonly alternate: ConversationMachine;
+} = onceFor((options) => ({
   machine: conversationMachine(options),
   alternate: conversationMachine(alternateOptions(options)),
 }));
 
 /** Options by which a machine decides most things otherwise. */
-export const alternateOptions = onceFor((options): MachineOptions => otherwise(options));
+export const alternateOptions: (options: MachineOptions) => MachineOptions = onceFor((options) => otherwise(options));
 
 /** Whether a state is one of the few that are looked at as a whole, by the step that led to it. States share what they hold. */
 export const isLookedAt = ({ steps }: Trace, index: number): boolean =>

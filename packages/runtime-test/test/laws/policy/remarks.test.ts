@@ -141,6 +141,14 @@ describe("what was not claimed and would not hold", () => {
     expect(() => checkPolicyLaws(wrong, { seed: 1, path, claims: "all" })).toThrow(/^P(?:4|11): /);
   });
 
+  test("is told of a long conversation where no short one shows it", async () => {
+    const remarks = checkPolicyLaws(
+      { ...windowOfTurns(19), name: "last-20-turns" },
+      { seed: 1, runs: 10, except: ["P4"] },
+    ).remarks;
+    await expect(`${remarks.find((remark) => remark.includes("does not claim"))}\n`).toMatchFileSnapshot("remark.txt");
+  });
+
   test("is not remarked upon where its law is left out", () => {
     const [wrong = keepAll()] = mistakes;
     expect(checkPolicyLaws(wrong, { seed: 1, runs: 20, except: ["P4", "P11"] }).remarks).toEqual([]);
