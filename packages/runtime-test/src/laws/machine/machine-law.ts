@@ -44,15 +44,13 @@ export const onceFor = <Made>(make: (options: MachineOptions) => Made): ((option
 };
 
 /** The machine with these options, and one that decides most things otherwise. */
-export const machinesFor: (options: MachineOptions) => Machines = onceFor((options) => ({
+export const machinesFor: (options: MachineOptions) => {
+  readonly machine: ConversationMachine;
+  readonly alternate: ConversationMachine;
+} = onceFor((options) => ({
   machine: conversationMachine(options),
   alternate: conversationMachine(alternateOptions(options)),
 }));
-
-interface Machines {
-  readonly machine: ConversationMachine;
-  readonly alternate: ConversationMachine;
-}
 
 /** Options by which a machine decides most things otherwise. */
 export const alternateOptions: (options: MachineOptions) => MachineOptions = onceFor((options) => otherwise(options));
