@@ -26,10 +26,10 @@ test("a window that fills up is told once, and again when it is full", async () 
   const machine = { ...bounded, policy: tokenWindow() };
   const answers = ["a".repeat(60), "b", "c", "d"].map((text) => reply(text));
   const { written } = await said(["12", "34", "56", "7890123456789"], answers, machine);
-  expect(written).toContain("> 34\n  the model's window is filling up: about 64 tokens of 80 tokens\nb\n(");
+  expect(written).toContain("> 34\n  the model's window is filling up: 3 messages, about 64 tokens of 80 tokens\nb\n(");
   expect(written).toContain("> 56\nc\n(");
   expect(written).toMatch(
-    /the model's window is full \(about \d+ tokens of 80 tokens\): what is older is left out, shortened or summed up\nd\n/,
+    /the model's window is full \(7 messages, about \d+ tokens of 80 tokens\): what is older is left out, shortened or summed up\nd\n/,
   );
 });
 
