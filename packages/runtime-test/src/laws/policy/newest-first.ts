@@ -68,7 +68,7 @@ const requireNewestFirst = (run: PolicyRun, look: Look, limits: NewestFirst, cal
   const units = look.said.closed;
   const ids = new Set(look.prompt.messages.map(({ id }) => id));
   const isShown = ({ messages, pinned }: Unit): boolean => pinned !== true && messages.some(({ id }) => ids.has(id));
-  const beyond = beyondLimits(look, units.filter(isShown), limits, calibration);
+  const beyond = beyondLimits(look, units.filter(isShown), limits);
   if (beyond !== null) fail(beyond);
   const isLeftOut = (unit: Unit): boolean => unit.pinned !== true && !isShown(unit) && !hasNoField(unit, look);
   const newest = units.findLastIndex(isLeftOut);
@@ -92,9 +92,10 @@ const beyondLimits = (
   { said, prompt }: Look,
   shown: readonly Unit[],
   { turns, messages, tokens }: NewestFirst,
-  calibration: number,
 ): string | null => {
   if (shown.length === 0) return null;
+  // A look without a budget is not calibrated.
+  const { calibration = 1 } = prompt.cut;
   const counts = [
     [new Set(shown.map(({ turn }) => turn)).size, mostOf(turns), "turns"],
     [messagesIn([...shown, ...said.open]).length, mostOf(messages), "messages"],

@@ -182,6 +182,10 @@ describe("a window that is one off what it claims breaks P11", () => {
   });
 });
 
+test("a room of its own is measured as it was decided, also without a budget of the machine", () => {
+  checkPolicyLaws(tokenWindow({ tokens: 274 }), { seed: 31_371, runs: 10 });
+});
+
 describe("a shipped policy", () => {
   const shipped: readonly Policy[] = [
     keepAll(),
