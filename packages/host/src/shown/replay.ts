@@ -35,7 +35,9 @@ export const replayOf = ({ answer, messages, ...turn }: Turn): readonly AskPart[
 export const replayOfOpen = ({ number, asks, messages, step, stage }: NonNullable<OpenTurn>): readonly AskPart[] => {
   const results = stage.type === "running" ? stage.calls.flatMap(({ result }) => result ?? []) : [];
   const said = [...toArray(messages), ...results];
-  return replay({ number, asks, messages: said, answer: null, steps: step, outcome: null });
+  // While a call is out its step has no reply: an assistant message that was appended would be taken for one.
+  const steps = stage.type === "responding" ? step - 1 : step;
+  return replay({ number, asks, messages: said, answer: null, steps, outcome: null });
 };
 
 type OpenTurn = State["context"]["open"];
@@ -192,7 +194,9 @@ function* repliesIn({ number, messages, answer, steps }: ReplayedTurn) {
   for (const message of messages) {
     if (message.role !== "assistant" || message.synthesised === true) continue;
     const at = message.id === answer ? steps : (stepOfCalls(message, number) ?? step + 1);
-    if (at <= step || at > steps) continue;
+    // The last step is the answer's.
+    const last = answer === null || message.id === answer ? steps : steps - 1;
+    if (at <= step || at > last) continue;
     step = at;
     yield { message, at };
   }
