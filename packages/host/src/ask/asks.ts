@@ -12,6 +12,8 @@ export interface PartRecorder {
   readonly newest: number | null;
   /** Whether something was shown of a step, and is not void. */
   hasShown(turn: number, step: number): boolean;
+  /** Whether the start of a step was shown, and is not void. */
+  hasStartedStep(turn: number, step: number): boolean;
   /** Whether the end of a step was shown. */
   hasEndedStep(turn: number, step: number): boolean;
 }

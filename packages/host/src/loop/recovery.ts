@@ -62,13 +62,9 @@ const unlessStopped = async <Answer>(
   }
 };
 
-/** Asks that were shown some of a reply are shown that it begins anew; of a first attempt the call itself shows that. */
+/** Asks that were shown some of a reply are shown that it is void; the call then starts its step again. */
 const performAgain = (loop: LoopPort, effect: AnswerableEffect): void => {
-  if (effect.type === "callLlm" && effect.purpose === "answer") {
-    const { turn, step } = effect;
-    loop.asks.voidStep(turn, step);
-    if (effect.attempt > 1) loop.asks.emit(turn, { type: "step.started", turn, step });
-  }
+  if (effect.type === "callLlm" && effect.purpose === "answer") loop.asks.voidStep(effect.turn, effect.step);
   perform(loop, effect);
 };
 

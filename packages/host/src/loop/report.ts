@@ -29,7 +29,7 @@ export interface ReportPort {
 export const reportEffect = (port: ReportPort, effect: Effect): void => {
   switch (effect.type) {
     case "callLlm":
-      if (effect.purpose === "answer" && effect.attempt === 1) beginStep(port, effect);
+      if (effect.purpose === "answer") beginStep(port, effect);
       return;
     case "callTool":
       if (effect.by !== "caller") return;
@@ -99,7 +99,9 @@ export const showText = (
   if (value !== undefined) asks.emit(turn, { type: "output.partial", turn, step, attempt: refused + 1, value });
 };
 
-const beginStep = (port: ReportPort, { turn, step }: CallLlm): void => {
+/** A later attempt starts a step whose start this host never showed: another host made the earlier attempts. */
+const beginStep = (port: ReportPort, { turn, step, attempt }: CallLlm): void => {
+  if (attempt > 1 && port.asks.recorder?.hasStartedStep(turn, step) !== false) return;
   if (step > 1) endStep(port, turn, step - 1);
   port.asks.emit(turn, { type: "step.started", turn, step });
 };
@@ -129,6 +131,8 @@ export const asksShown = (show: (turn: number, part: AskPart) => void, newest: (
       return newest();
     },
     hasShown: () => false,
+    // The entry of the first attempt showed it.
+    hasStartedStep: () => true,
     hasEndedStep: () => false,
   };
   return asks;

@@ -40,6 +40,10 @@ export class Recorder implements PartRecorder {
     return this.#open(turn).hasShown(step);
   }
 
+  hasStartedStep(turn: number, step: number): boolean {
+    return this.#open(turn).hasStartedStep(step);
+  }
+
   hasEndedStep(turn: number, step: number): boolean {
     return this.#open(turn).hasEndedStep(step);
   }

@@ -25,6 +25,7 @@ export class TurnParts {
   /** How many were let go: the position of the first that is kept. */
   #letGo = 0;
   #hasEnded = false;
+  #startedStep = 0;
   #endedStep = 0;
   /** Of the parts that were shown elsewhere, the newest that came here, and its step. */
   #elsewhere = { epoch: -1, index: -1, step: 0 };
@@ -38,6 +39,11 @@ export class TurnParts {
   /** Whether nothing more is shown of the turn. */
   get hasEnded(): boolean {
     return this.#hasEnded;
+  }
+
+  /** Whether the start of a step was shown, and is not void. */
+  hasStartedStep(step: number): boolean {
+    return step <= this.#startedStep;
   }
 
   /** Whether the end of a step was shown. */
@@ -146,7 +152,9 @@ export class TurnParts {
     const kept = { turn, epoch, index, offset: 0, part: Object.freeze(part), text };
     this.#kept.push(kept);
     if (part.type === "turn.ended") this.#hasEnded = true;
+    else if (part.type === "step.started") this.#startedStep = part.step;
     else if (part.type === "step.ended") this.#endedStep = part.step;
+    else if (part.type === "thread.lost") this.#startedStep = this.#endedStep;
     if (this.#kept.length > partsMax) {
       this.#kept = this.#kept.slice(partsMax / 2);
       this.#letGo += partsMax / 2;

@@ -12,7 +12,19 @@ import {
 import { type Inbox, LeaseLostError, StorageError } from "@colloquy/host/store";
 import { overriding } from "../gated-store.ts";
 import { mortal } from "../mortal-store.ts";
-import { entriesOf, errorOf, held, journalOf, manualClock, partsOf, says, settle, stage } from "../stage.ts";
+import {
+  calls,
+  echo,
+  entriesOf,
+  errorOf,
+  held,
+  journalOf,
+  manualClock,
+  partsOf,
+  says,
+  settle,
+  stage,
+} from "../stage.ts";
 
 const queue = { overlap: { type: "queue", max: 8 } } as const;
 
@@ -474,6 +486,26 @@ describe("a lease that is lost", () => {
       "timer.fired",
       "llm.completed",
     ]);
+  });
+
+  test("before a retry has the next host show the start of the step that it retries", async () => {
+    const failure = { kind: "overloaded", message: "busy", retryable: true } as const;
+    const first = stage({
+      machine: { ...queue, retry: { attempts: 2, baseDelayMs: 2_000 } },
+      script: [calls(["echo", { text: "x" }]), { type: "failed", failure }],
+      tools: [echo],
+    });
+    const one = first.host.ask("one", { askId: "a" });
+    const second = first.another({ script: [says("from the second")] });
+    const parts = partsOf(second.host.ask("one", { askId: "a" }));
+    await first.clock.advance(1_000);
+    await first.store.release({ threadId: "default", owner: "owner-1", token: 1 });
+    await first.clock.advance(4_000);
+    expect((await one).text).toBe("from the second");
+    const steps = (await parts).flatMap((part) =>
+      part.type === "text.delta" || part.type === "step.started" ? [`${part.step} ${part.type}`] : [],
+    );
+    expect(steps).toEqual(["1 step.started", "2 step.started", "2 text.delta"]);
   });
 
   test("for longer than the machine remembers asks has none of them asked twice", async () => {

@@ -3,8 +3,8 @@ import type { SimulatedProcess } from "../world/process.ts";
 import type { World } from "../world/world.ts";
 
 /**
- * Reads what an ask shows: when it has a turn, the parts end with the end of that turn, and what the last attempt
- * showed is in the answer. All of it need not be: who asks again comes in the middle.
+ * Reads the parts of an ask. If it has a turn, they end with the end of that turn, each text belongs to the step that was
+ * started last, and the answer contains the text of the last attempt. An ask that was repeated may begin in mid-turn.
  */
 export const checkParts = (world: World, process: SimulatedProcess, handle: AskHandle): void => {
   const breaks = (what: string): void => {
@@ -13,6 +13,7 @@ export const checkParts = (world: World, process: SimulatedProcess, handle: AskH
   const read = async (): Promise<void> => {
     let last: AskPart | null = null;
     let text = "";
+    let started: number | null = null;
     try {
       for await (const part of handle) {
         last = part;
@@ -20,7 +21,11 @@ export const checkParts = (world: World, process: SimulatedProcess, handle: AskH
         if (part.type === "step.started" || (part.type === "signal" && part.signal.type === "retry.scheduled"))
           text = "";
         if (part.type === "thread.lost") text = "";
-        if (part.type === "text.delta") text += part.text;
+        if (part.type === "step.started") started = part.step;
+        if (part.type !== "text.delta") continue;
+        text += part.text;
+        if (started !== null && part.step !== started)
+          breaks(`have a text of step ${part.step}, and last started step ${started}`);
       }
     } catch {
       // The handle rejects with the same, and is looked at.
