@@ -54,11 +54,7 @@ class OpenTab implements Tab {
       idleMs: 100,
       ...(store.parts === undefined ? {} : { partsMs: 20 }),
       observers: [{ approval: ({ id }) => this.#report({ type: "approval", tab, id }) }],
-      onObserverError: (error, where) => {
-        // What is not wanted any more is cut off.
-        if (!(error instanceof Error && error.name === "AbortError"))
-          this.#report({ type: "trouble", tab, words: `${where}: ${String(error)}` });
-      },
+      onObserverError: (error, where) => this.#report({ type: "trouble", tab, words: `${where}: ${String(error)}` }),
     });
   }
 

@@ -19,7 +19,10 @@ import type { LlmContext, LlmOutcome } from "../ports/llm.ts";
 /** What a handler returned, as plain JSON of its own: of an outcome it has what the handler gave it. */
 export type GivenOutcome = Partial<LlmOutcome>;
 
-/** Calls the model. Never rejects: what a handler throws is reported to `onObserverError`, and the call has failed. */
+/**
+ * Calls the model. Never rejects: if the handler throws, the call has failed, and `onObserverError` gets the error. A handler
+ * that was stopped may throw; its error is not reported.
+ */
 export const callModel = async (
   loop: Worker & { readonly host: RunContext },
   call: CallLlm,
@@ -30,6 +33,7 @@ export const callModel = async (
     // Copied before anything else is done: it stays its handler's.
     return withoutKeys(host, copyOf(await host.active.code.run(loop, () => host.llm(call, context))));
   } catch (thrown) {
+    if (context.signal.aborted) return { type: "failed", failure: failureOf("the call was stopped") };
     // What it throws may hold a key, and would be journalled.
     host.observation.report(thrown, "llm");
     return withoutKeys(host, { type: "failed", failure: failureOf(`the llm handler threw${reasonOf(host, thrown)}`) });

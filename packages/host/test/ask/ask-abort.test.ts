@@ -87,6 +87,23 @@ describe("aborting an ask", () => {
     expect(results).toEqual(["echo completed", "slow interrupted"]);
   });
 
+  test("reports nothing to onObserverError when the handler rejects because it was stopped", async () => {
+    const reported: unknown[] = [];
+    const { host } = stage({
+      script: [
+        (_, { signal }) =>
+          new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error))),
+      ],
+      onObserverError: (error, where) => reported.push([String(error), where]),
+    });
+    const handle = host.ask("hi");
+    await settle();
+    handle.abort("enough");
+    expect(await errorOf(handle)).toMatchObject({ name: "TurnCancelledError", reason: "enough" });
+    await settle();
+    expect(reported).toEqual([]);
+  });
+
   test("after the end does nothing", async () => {
     const { host, store } = stage({ script: [says("done")] });
     const handle = host.ask("hi");
