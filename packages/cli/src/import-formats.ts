@@ -187,6 +187,8 @@ const importFormats: Readonly<Record<string, ImportFormat>> = {
       const session = fromDspySession(jsonIn(path), { at: Date.now() });
       if ("left" in session) throw new Error(session.left);
       for (const loss of session.right.losses) report(`not carried: ${loss}`);
+      for (const [option, value] of Object.entries(session.right.options))
+        report(`not carried: ${option} ${JSON.stringify(value)}: a thread has no such option; give it to session()`);
       return one(await host.importJournal(session.right.saved.journal, { threadId: "new", ...under }));
     },
   },

@@ -86,6 +86,12 @@ const files: Readonly<Record<string, unknown>> = {
       ],
     },
   ]),
+  "sft-pretty.json": {
+    messages: [
+      { role: "user", content: "Oslo?" },
+      { role: "assistant", content: "Rain." },
+    ],
+  },
   "dpo.jsonl": linesOf([
     {
       input: { messages: [{ role: "user", content: "Oslo?" }] },
@@ -106,6 +112,21 @@ describe("import without --from", () => {
     const { output: chat } = await run("export", output.trim(), "--as", "chat", "--store", store);
     expect(chat).toContain("Oslo?");
     expect(chat).toContain("Rain.");
+  });
+
+  test("names each option of a dspy-session file that a thread cannot carry", async () => {
+    const path = write(
+      "options.json",
+      JSON.stringify({ version: 2, max_turns: 6, exclude_fields: ["notes"], turns: [] }),
+    );
+    const { exitCode, error } = await run("import", path, "--store", store);
+    expect({ exitCode, error }).toEqual({
+      exitCode: 0,
+      error: [
+        `${path}: not carried: maxTurns 6: a thread has no such option; give it to session()\n`,
+        `${path}: not carried: excludeFields ["notes"]: a thread has no such option; give it to session()\n`,
+      ].join(""),
+    });
   });
 
   test("asks for the format of a file that it does not recognise, and names all formats", async () => {
