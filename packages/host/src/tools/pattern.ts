@@ -23,7 +23,9 @@ export const patternOf = (source: string): Either.Either<string, Pattern> => {
       test: (text, spend) => new Run(Array.from(text), spend).ends(start, true, 1).includes(true),
     });
   } catch (thrown) {
-    if (thrown instanceof NotLinear || thrown instanceof SyntaxError) return Either.left(thrown.message);
+    if (thrown instanceof NotLinear) return Either.left(thrown.message);
+    // V8 quotes the whole pattern, which may be long, before the reason.
+    if (thrown instanceof SyntaxError) return Either.left(thrown.message.split(`/${source}/u: `).at(-1) ?? "");
     throw thrown;
   }
 };
