@@ -39,8 +39,8 @@ export interface HostOptions {
    */
   readonly describeThrown?: (thrown: unknown) => string;
   /**
-   * Gives the secrets of the application that must not stand in what a tool, a validator or a model handler says of a failure,
-   * beside the keys of the model handler and all that has the form of a key. Called at each failure; an error that it
+   * Gives the secrets of the application. They are taken out of the failures of tools, validators and model handlers, beside
+   * the keys of the model handler and everything that has the form of a key. Called at each failure; an error that it
    * throws goes to `onObserverError`, and gives no secrets. Default: none.
    */
   readonly secrets?: () => readonly string[];
