@@ -116,7 +116,7 @@ test("a tool without an export is the default one, or else the only one", async 
     'agent.yaml:1:9: tool "t.mjs": its export "default" is missing; its tools are one, two; name one, as in t.mjs#one',
   ]);
   expect(await problemsWith(`${one}\nexport default 3;`)).toEqual([
-    'agent.yaml:1:9: tool "t.mjs": its export "default" is no tool; its tools are one; name one, as in t.mjs#one',
+    'agent.yaml:1:9: tool "t.mjs": its export "default" is not a tool; its tools are one; name one, as in t.mjs#one',
   ]);
 });
 
