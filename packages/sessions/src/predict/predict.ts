@@ -59,7 +59,8 @@ export const predictOptionKinds: OptionKinds<PredictOptions<never, never, never,
     "an object of limits, each a whole number ≥ 0",
     (value) =>
       kinds.object.fits(value) &&
-      Object.values(Object(value)).every((each) => each === undefined || kinds.whole(0).fits(each)),
+      // It has just been found to be one.
+      Object.values(value as object).every((each: unknown) => each === undefined || kinds.whole(0).fits(each)),
   ),
 };
 
