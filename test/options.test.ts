@@ -27,7 +27,7 @@ const values: Readonly<Record<string, unknown>> = {
   function: () => () => null,
 };
 
-/** What a function is given beside the option in question, and which of the values each of its options takes. */
+/** A function, the options that it needs beside the one in question, and the values that each option takes. */
 interface Subject {
   readonly call: (options: never) => unknown;
   readonly needed?: (option: string) => object;
@@ -229,7 +229,7 @@ test.each(all)("every option of %s takes its own kind of value, and refuses all 
   expect(found).toEqual(subject.takes);
 });
 
-test.each(all)("every option of %s that there is stands in the table", async (_, subject) => {
+test.each(all)("the table has every option of %s", async (_, subject) => {
   const refusal = (await refusalBy(subject, "misspelt", 1)) ?? "";
   const named = /has no option "misspelt"; there are (.*)$/.exec(refusal)?.[1]?.split(", ") ?? ["none"];
   expect(named.filter((option) => !Object.hasOwn(subject.takes, option))).toEqual([]);

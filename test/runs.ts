@@ -1,6 +1,6 @@
 /**
  * Returns how many cases a property tries. `pnpm test` tries an eighth of `full`, always the same cases; the gate tries
- * as many others, which follow from the sources (`pnpm test:seeds --quick`). `pnpm test:seeds` and `pnpm test:long` try
+ * as many others, which follow from the sources (`pnpm other-day`). `pnpm test:seeds` and `pnpm test:long` try
  * all. `COLLOQUY_RUNS` sets the number for one run: `full`, or a whole number.
  */
 export const runs = (full: number): number => {

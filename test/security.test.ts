@@ -32,7 +32,7 @@ const places: Tests = {
   ],
 };
 
-const nobody = "authenticate > that gives %s lets nobody in, at once or later";
+const nobody = "authenticate > lets nobody in if authenticate gives %s, at once or later";
 
 /** Each sentence of the promises of SECURITY.md, and what holds it. */
 const promised: Readonly<Record<string, Tests>> = {
@@ -70,7 +70,7 @@ const promised: Readonly<Record<string, Tests>> = {
     },
   "A server refuses requests by other host names, and those of pages of other origins.": places,
   "`authenticate` lets in nobody but a principal, whatever else it gives or throws.": {
-    [access]: [nobody, "%s that throws, at once or later, is answered as a failed server, without a word of why"],
+    [access]: [nobody, "an error of %s, at once or later, is answered as 500 without its reason"],
   },
   "A thread that a principal may not use is not there for it, in no answer, list, search or cursor.": {
     "test/two-principals.test.ts": [law, "the requests of the law of two principals reach every route"],
@@ -176,15 +176,17 @@ const promised: Readonly<Record<string, Tests>> = {
 /** The same of the section "What holds" of docs/server.md. */
 const served: Readonly<Record<string, Tests>> = {
   "Only an object with a text as its `id` is a principal, at once or later.": {
-    [access]: ["authenticate > that gives an object with a text as its id lets that principal in"],
+    [access]: ["authenticate > lets a principal in if authenticate gives an object with a text as its id"],
   },
   "Anything else that `authenticate` gives is nobody (401): `undefined`, `false`, an empty text, a number, a list, a function.":
-    { [access]: [nobody, "authenticate > takes a look into a map of users, which has none for a stranger"] },
-  "An option that throws is answered as 500, without a word of why.": {
-    [access]: ["%s that throws, at once or later, is answered as a failed server, without a word of why"],
+    { [access]: [nobody, "authenticate > lets nobody in whom a map of users does not have"] },
+  "An option that throws is answered as 500, without the reason.": {
+    [access]: ["an error of %s, at once or later, is answered as 500 without its reason"],
   },
-  "`uiChat` needs `authenticate`.": { [access]: ["uiChat needs to be told who may ask"] },
-  "`mayUse` allows a thread only by `true`, at once or later.": { [access]: ["mayUse > that gives %s"] },
+  "`uiChat` needs `authenticate`.": { [access]: ["uiChat requires the option authenticate"] },
+  "`mayUse` allows a thread only by `true`, at once or later.": {
+    [access]: ["mayUse > allows a thread only if mayUse gives true: %s"],
+  },
   "A thread that a principal may not use is answered as one that is not there: 404, never 403.": {
     [responses]: ["a thread that a principal may not use is not there for it"],
     [conversations]: ["two principals > see their own conversations and no others, whether there are any or not"],
@@ -198,16 +200,14 @@ const served: Readonly<Record<string, Tests>> = {
   "Every thread that a request begins has the prefix of its principal: conversations, responses, forks and copies in the studio.":
     {
       [access]: [
-        "threadPrefix > that gives a text of letters, digits, _ and - leads the id of a new thread",
-        "threadPrefix > that gives %j begins no thread",
+        "threadPrefix > begins the id of a new thread with a threadPrefix of letters, digits, _ and -",
+        "threadPrefix > begins no thread if threadPrefix gives %j",
       ],
       "test/two-principals.test.ts": [law],
       [conversations]: ["responses of two principals are theirs, forks too"],
     },
   "A thread of a subagent is reached by no id of a conversation, a response, an item or a chat.": {
-    [conversations]: [
-      "a nested thread, or one of no name that a path can have, is not reached by any id that names it",
-    ],
+    [conversations]: ["no id reaches a nested thread, or one whose id no path can have"],
   },
   "The studio shows it to a principal for which `mayUse` allows that very thread.": {
     "test/two-principals.test.ts": [law],
@@ -226,7 +226,7 @@ const served: Readonly<Record<string, Tests>> = {
     ],
   },
   "A token has at least 16 characters.": {
-    [access]: ["the option %s is refused as %j, in words that do not show a token"],
+    [access]: ["the option %s is refused as %j without showing a token"],
     [serve]: ["what can't be served is refused in words: %#"],
   },
   "`colloquy serve` listens on 127.0.0.1, and refuses an address that others reach without `--token-file`.": {
@@ -250,7 +250,7 @@ const served: Readonly<Record<string, Tests>> = {
   "A request that comes in too slowly is cut: its head after ten seconds, all of it after thirty.": {
     [serving]: ["a head, and a body, that come too slowly are cut"],
   },
-  "What a route throws reaches the operator and no client, unless it is an `HttpError`.": {
+  "An error of a route reaches the operator and no client, unless it is an `HttpError`.": {
     [http]: ["answers > say nothing of what a route threw, which is reported"],
   },
   "A stream that breaks is cut, and prints no stack.": {

@@ -2,7 +2,7 @@ import type { Node } from "oxc-parser";
 
 import { programOf, type Source, walk } from "./rules/source.ts";
 
-/** The titles of the tests of a file, each behind those of the groups around it: `who may ask > is asked for each thread`. Skipped ones are left out. */
+/** The titles of the tests of a file, each after those of the groups around it: `who may ask > is asked for each thread`. Skipped ones are left out. */
 export const titlesIn = (source: Source): readonly string[] => {
   const titles: string[] = [];
   walk(programOf(source), (node, ancestors) => {

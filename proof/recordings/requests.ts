@@ -79,7 +79,7 @@ interface Request {
   readonly played: Played;
   /** The recorded reply to compare with; null for an exchange that belongs to no case. */
   readonly reply: RecordedReply | null;
-  /** What the case expects that the call was sent; null for an exchange that belongs to no case. */
+  /** The call that its case expects; null for an exchange that belongs to no case. */
   readonly expected: RecordedExpectation["calls"][number] | null;
 }
 

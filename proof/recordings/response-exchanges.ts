@@ -168,5 +168,6 @@ const requestDifference = (
   );
   return field === undefined ? null : `${field}: sent ${glimpse(body[field])}, recorded ${glimpse(asked[field])}`;
 };
+
 const keyOf = (source: string, { cassette, index }: { readonly cassette: string; readonly index: number }): string =>
   `${source}|${cassette}|${index}`;

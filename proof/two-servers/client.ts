@@ -21,7 +21,7 @@ const response = z.object({
 
 type Response = z.infer<typeof response>;
 
-/** What a client had, and what it found wrong. */
+/** The answers that a client got, and the problems that it found. */
 export interface Had {
   readonly conversation: string;
   /** The answers, in the order of the questions. */
@@ -32,7 +32,11 @@ export interface Had {
   readonly problems: string[];
 }
 
-/** Asks one question after the other in a conversation of its own, each of any server and in any way, until it is to stop. @param broken aborted when a client found something wrong */
+/**
+ * Asks questions in a conversation of its own until it is over, each of any server and in any way.
+ *
+ * @param broken Aborted when a client found a problem.
+ */
 export const converse = async (
   name: string,
   servers: readonly Served[],
@@ -67,7 +71,7 @@ class Client {
     this.#had = had;
   }
 
-  /** Gives the id of the response that the next question goes behind. */
+  /** Returns the id of the response that the next question follows. */
   async ask(question: string, key: string, previous: string | null): Promise<string> {
     const tools = [{ type: "function", name: callerTool, parameters: { type: "object" } }];
     const where = previous === null ? {} : { previous_response_id: previous };
@@ -93,7 +97,7 @@ class Client {
     throw new Error(`${id}, which answers "${question}", is ${status} with the output ${JSON.stringify(output)}`);
   }
 
-  /** A response to its end. A request that is broken off is made again, of any server. */
+  /** Returns a response that has ended. A request that breaks off is made again, of any server. */
   async #respond(body: object, key: string | null): Promise<Response> {
     const way = this.#random.pick(["whole", "stream", "background"]);
     const asked = { model: "any", ...body, ...(way === "whole" ? {} : { [way ?? ""]: true }) };
@@ -121,7 +125,7 @@ class Client {
     return `/v1/responses/${id}${this.#random.percent(50) ? "?stream=true" : ""}`;
   }
 
-  /** Null where the server was away, or went meanwhile. */
+  /** Returns the text of an answer; null if the server was away, or died meanwhile. */
   async #fetch(path: string, init: RequestInit = {}): Promise<string | null> {
     const url = this.#random.pick(this.#servers)?.url ?? null;
     if (url === null) return null;
@@ -141,7 +145,7 @@ class Client {
   }
 }
 
-/** The response of an answer; of a stream, that of its last event that has one. Null where there is none. */
+/** Returns the response in an answer; in a stream, that of the last event that has one. Null if there is none. */
 const lastIn = (text: string): Response | null => {
   if (text.startsWith("{")) return response.parse(JSON.parse(text));
   const events = text.split("\n\n").flatMap((block) => /^data: (\{.*\})$/mu.exec(block)?.[1] ?? []);

@@ -1,5 +1,5 @@
-// Has clients ask two servers on one store, either of which is killed at any moment and started again. Then looks whether a
-// response was empty, lost or never ended, and whether the journals have each answer once. Exits with 1 when anything is wrong.
+// Lets clients ask two servers on one store, which are killed at random moments and started again. Then checks that no
+// response was empty, lost or endless, and that the journals have each answer once. Exits with 1 if a check fails.
 import { runCommand } from "../kit/command.ts";
 import { fault, seed, someOf, whole } from "../kit/options.ts";
 import { withProgram } from "../kit/program.ts";

@@ -26,7 +26,7 @@ export interface TwoServersRun extends SeededRun {
   readonly again: number;
 }
 
-/** Kills one of two servers on one store so many times, while clients ask both, or until something is wrong. */
+/** Kills one of two servers on one store again and again, while clients ask both. Stops early if a client finds a problem. */
 export const serveTwice = (
   program: string,
   { store, kills: wanted, clients, fault }: TwoServersOptions,
@@ -71,7 +71,7 @@ export const serveTwice = (
     return { seed, violations, kills, responses, answers: sum(({ answers }) => answers.length), again };
   });
 
-/** Answers that a client had and no journal has, once, and in order. */
+/** Names the conversations whose answers are not those of a journal, each once and in order. */
 const lostIn = async (place: StorePlace, all: readonly Had[]): Promise<readonly string[]> => {
   const store = openStore(place);
   try {

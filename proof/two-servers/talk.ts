@@ -1,9 +1,9 @@
 import type { StorePlace } from "../kit/places.ts";
 
-/** Ways to break the servers, so that it shows that they would be noticed. */
+/** Ways to break the servers, which show that a fault is noticed. */
 export const faults = { blind: "an ask is shown nothing of its turn but that it began and ended" } as const;
 
-/** What a server is started with. */
+/** The options that a server is started with. */
 export interface ChildOptions {
   readonly place: StorePlace;
   readonly owner: string;
@@ -16,7 +16,7 @@ export const callerTool = "look_up";
 /** A tool that servers run. */
 export const hostTool = "run";
 
-/** What the model answers, once it has what it needs. */
+/** Returns the answer of the model, after its tools have answered. */
 export const answerTo = (question: string): string => `This is the answer to ${question}.`;
 
 export const leaseTtlMs = 1_500;

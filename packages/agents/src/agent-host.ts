@@ -113,7 +113,7 @@ const agentKind = kinds.needed(
   ),
 );
 
-/** What is not an option of a host; the others are checked by `createHost`. */
+/** The options that `createHost` does not check. */
 const optionKinds: Partial<OptionKinds<AgentHostOptions & { readonly tools?: undefined }>> = {
   llm: kinds.call,
   models: kinds.call,

@@ -97,7 +97,7 @@ test("a signature that is nested without end is refused in time", async () => {
   expect(problem).toMatch(/signature is .*; it must be/);
 });
 
-test("a file without a name and with a file name that is none is refused, unless it says a name", async () => {
+test("a file whose own name cannot name an agent is refused, unless it has the field name", async () => {
   expect(await problemsOf({ "9a.yaml": "model: m" }, "9a.yaml")).toEqual([
     '9a.yaml:1:1: name is missing, and the file is called "9a.yaml", which gives none; it must be a name of at most 64 letters, digits, - and _ that begins with a letter',
   ]);
@@ -116,7 +116,7 @@ test("a tool without an export is the default one, or else the only one", async 
     'agent.yaml:1:9: tool "t.mjs": its export "default" is missing; its tools are one, two; name one, as in t.mjs#one',
   ]);
   expect(await problemsWith(`${one}\nexport default 3;`)).toEqual([
-    'agent.yaml:1:9: tool "t.mjs": its export "default" is no tool; its tools are one; name one, as in t.mjs#one',
+    'agent.yaml:1:9: tool "t.mjs": its export "default" is not a tool; its tools are one; name one, as in t.mjs#one',
   ]);
 });
 

@@ -219,7 +219,7 @@ test("what is exported has to be a tool, and be the module's own", async () => {
   const tools = `./${"../".repeat(12)}${folder}/tools.ts`;
   expect(await refused(`${tools}#forecast`)).toBeUndefined();
   expect(await refused(`${tools}#notATool`)).toContain(
-    `its export "notATool" is no tool; its tools are ${names}; name one, as in tools.ts#forecast`,
+    `its export "notATool" is not a tool; its tools are ${names}; name one, as in tools.ts#forecast`,
   );
   for (const name of ["none", "__proto__", "constructor", "toString"])
     expect(await refused(`${tools}#${name}`)).toContain(
@@ -234,7 +234,7 @@ test("what is exported has to be a tool, and be the module's own", async () => {
   const problems = await problemsOf(broken, "agent.yaml", { allowTools: true });
   expect(problems[0]).toBe('agent.yaml:2:9: tool "./a.mjs": its module can\'t be loaded: no');
   expect(problems[1]).toMatch(/2:18: tool ".\/b\.mjs": its module can't be loaded: /);
-  expect(problems.at(-1)).toContain('its export "a" is no tool; it exports no tool, which tool({ name, … }) makes');
+  expect(problems.at(-1)).toContain('its export "a" is not a tool; it exports no tool, which tool({ name, … }) makes');
 });
 
 test("levels of subagents end, and siblings of siblings are read once each", async () => {

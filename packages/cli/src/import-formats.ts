@@ -198,7 +198,7 @@ const importFormats: Readonly<Record<string, ImportFormat>> = {
 };
 
 /** The types of LangChain's messages, which no other format has. */
-const langChainTypes = new Set<unknown>(["human", "ai", "system", "tool", "generic", "AIMessageChunk"]);
+const langChainTypes = new Set<unknown>(["human", "ai", "system", "tool", "generic", "chat", "AIMessageChunk"]);
 
 const names = Object.keys(importFormats).join(", ");
 
@@ -233,7 +233,7 @@ const firstValue = (text: string): unknown => {
     } catch {
       continue;
     }
-  throw new Error(`it can't be read: line ${index + 1} is no JSON: ${JSON.stringify(line.slice(0, 60))}`);
+  throw new Error(`it can't be read: line ${index + 1} is not JSON: ${JSON.stringify(line.slice(0, 60))}`);
 };
 
 const jsonIn = (path: string): unknown => {

@@ -46,7 +46,7 @@ const readJournalFile = (path: string): JournalFile => {
     try {
       values.push(JSON.parse(line));
     } catch {
-      return { path, problem: `line ${index + 1} is no JSON: ${JSON.stringify(line.slice(0, 60))}` };
+      return { path, problem: `line ${index + 1} is not JSON: ${JSON.stringify(line.slice(0, 60))}` };
     }
   }
   const decoded = decodeJournal(values);

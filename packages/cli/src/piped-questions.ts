@@ -40,7 +40,7 @@ export const pipedQuestions = async (
     for await (const typed of reader) {
       const line = typed.trim();
       // A closed reader still gives the lines that it has read.
-      if (isEnded) break;
+      if (isEnded || signal.aborted) break;
       if (line === "") continue;
       const command = commandIn(line);
       const came =

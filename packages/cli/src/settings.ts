@@ -160,7 +160,7 @@ const parsed = (file: string, text: string): Readonly<Record<string, unknown>> =
     const read: unknown = JSON.parse(text);
     if (typeof read === "object" && read !== null && !Array.isArray(read)) return { ...read };
   } catch (thrown) {
-    throw new ArgumentError(`${file} is no JSON: ${reasonOf(thrown)}`, { cause: thrown });
+    throw new ArgumentError(`${file} is not JSON: ${reasonOf(thrown)}`, { cause: thrown });
   }
   throw new ArgumentError(`${file} must be a JSON object, such as {"model": "gpt-4o-mini"}`);
 };

@@ -114,7 +114,7 @@ describe("data sets", () => {
     expect(exitCode).toBe(1);
     expect(output.trim().split("\n")).toHaveLength(1);
     expect(error).toBe(
-      `${path}: line 1: it is no JSON: "{"\n${path}: not carried: line 2: the field "topic": a thread has no place for it\n`,
+      `${path}: line 1: it is not JSON: "{"\n${path}: not carried: line 2: the field "topic": a thread has no place for it\n`,
     );
   });
 

@@ -155,7 +155,7 @@ describe("import without --from", () => {
     const { exitCode, error } = await run("import", path, "--store", store);
     expect({ exitCode, error }).toEqual({
       exitCode: 1,
-      error: `colloquy: ${path}: it can't be read: line 2 is no JSON: "Oslo?"\n`,
+      error: `colloquy: ${path}: it can't be read: line 2 is not JSON: "Oslo?"\n`,
     });
   });
 

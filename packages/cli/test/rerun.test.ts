@@ -86,7 +86,7 @@ mean score            1    0      -1
     const { exitCode, output, error } = await run("rerun", broken, one, "--base-url", server.url);
     expect(exitCode).toBe(1);
     expect(output).toContain("now       failed: ");
-    expect(error).toContain("broken.jsonl can't be read: line 1 is no JSON");
+    expect(error).toContain("broken.jsonl can't be read: line 1 is not JSON");
   });
 
   test.each([

@@ -91,7 +91,7 @@ describe("settings", () => {
   });
 
   test.each([
-    ['{"model": }', /settings\.json is no JSON: /],
+    ['{"model": }', /settings\.json is not JSON: /],
     ["[]", /settings\.json must be a JSON object, such as/],
     ['{\n  "modle": "a"\n}', /settings\.json:2:3: there is no setting modle; there are thread, model, /],
     ['{"model": ["a"]}', /settings\.json:1:2: model is \["a"\]; it must be a text/],

@@ -1,4 +1,4 @@
-/** As much of `TextDecoder` as the host uses, which every platform has: this package has the types of none. */
+/** The part of `TextDecoder` that the host uses. Every platform has it; this package has no types of a platform. */
 declare class TextDecoder {
   decode(bytes: Uint8Array, options: { readonly stream: boolean }): string;
 }

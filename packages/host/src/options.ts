@@ -11,6 +11,7 @@ import type { Ids } from "./ports/ids.ts";
 import type { LlmHandler } from "./ports/llm.ts";
 import { storeInTime } from "./ports/store-in-time.ts";
 import type { Store } from "./ports/store.ts";
+import { secretsOf } from "./secrets/secrets-of.ts";
 import { ShownTurns } from "./shown/shown-turns.ts";
 import { toolRegistry } from "./tools/registry.ts";
 import type { Tool, ToolContext } from "./tools/tool.ts";
@@ -38,8 +39,9 @@ export interface HostOptions {
    */
   readonly describeThrown?: (thrown: unknown) => string;
   /**
-   * Gives the secrets of the application that must not stand in what a tool, a validator or a model handler says of a failure,
-   * beside the keys of the model handler and all that has the form of a key. Called at each failure. Default: none.
+   * Gives the secrets of the application. They are taken out of the failures of tools, validators and model handlers, beside
+   * the keys of the model handler and everything that has the form of a key. Called at each failure; an error that it
+   * throws goes to `onObserverError`, and gives no secrets. Default: none.
    */
   readonly secrets?: () => readonly string[];
   /** The thread of asks that name none. Default `default`. */
@@ -142,6 +144,8 @@ export const runContextOf = <Options extends RunOptions>(
     throw new ConfigurationError(`${whose}: llm is of type ${typeof llm}; it must be a function`);
   checkMethods(whose, { clock }, ["clock", "now"], ["clock", "wakeAt"]);
   checkNumbers(whose, ["maxActive", maxActive, 1]);
+  const observation = new Observation(options.hooks ?? {}, [...(options.observers ?? [])], options.onObserverError);
+  const failed = (thrown: unknown): void => observation.report(thrown, "secrets");
   return {
     machine,
     llm,
@@ -149,8 +153,8 @@ export const runContextOf = <Options extends RunOptions>(
     active: new ActiveThreads(maxActive),
     tools: toolRegistry(options.tools ?? [], toolsOf(machine)),
     describeThrown: options.describeThrown ?? null,
-    secrets: () => [...(secrets?.() ?? []), ...(llm.secrets?.() ?? [])],
-    observation: new Observation(options.hooks ?? {}, [...(options.observers ?? [])], options.onObserverError),
+    secrets: () => [...secretsOf(() => secrets?.(), failed), ...secretsOf(() => llm.secrets?.(), failed)],
+    observation,
     toolContext: {},
     threadDefaults: frozenCopy(options.thread ?? {}),
     progressMs: null,

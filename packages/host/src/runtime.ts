@@ -17,6 +17,7 @@ import { type HostOptions, hostOptionNames } from "./options.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Ids } from "./ports/ids.ts";
 import type { LlmHandler } from "./ports/llm.ts";
+import { secretsOf } from "./secrets/secrets-of.ts";
 import { declarationsOf, type Tool } from "./tools/tool.ts";
 
 export { failureReport, type FailureReport } from "./boundary/failure-report.ts";
@@ -91,7 +92,12 @@ export const runtimePerforming = (
   const { machine, system, thread, clock = ownClock } = options;
   const tools = options.tools ?? [];
   const { describeThrown = failures.reasonOf, secrets = failures.secrets } = options;
-  const report: ObserverErrorHandler = (thrown, where) => failures.report(thrown, where, options.llm?.secrets?.());
+  const report: ObserverErrorHandler = (thrown, where) =>
+    failures.report(
+      thrown,
+      where,
+      secretsOf(() => options.llm?.secrets?.()),
+    );
   const { onObserverError = report } = options;
   const begun = system === undefined ? thread : threadWith(of, system, thread ?? {});
   return {

@@ -1,4 +1,4 @@
-// What an author of a store needs: the port, what its methods check and give, its errors. And the check of foreign JSON Schemas.
+// For authors of stores: the port, checks of arguments and results, errors. Beside them the checks of options and of JSON Schemas.
 export { messageOf } from "./boundary/thrown.ts";
 export {
   checkKinds,

@@ -35,7 +35,7 @@ export const fromBaseMessages = (
     options,
   );
 
-/** A message as LangChain stores it, with what was said of it since it was made. What is no JSON is left out, as LangChain's own stores do. */
+/** A message as LangChain stores it, with what was said of it since it was made. What is not JSON is left out, as LangChain's own stores do. */
 export const storedOf = (message: BaseMessage): Json => {
   const data = fields.map((field) => [field, Reflect.get(message, field)] as const);
   // What JSON was written comes back as JSON.

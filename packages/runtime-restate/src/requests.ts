@@ -58,7 +58,7 @@ const requestIn = (data: Uint8Array): unknown => {
   try {
     return data.length === 0 ? undefined : JSON.parse(new TextDecoder().decode(data));
   } catch {
-    throw new TypeError("it is no JSON");
+    throw new TypeError("it is not JSON");
   }
 };
 

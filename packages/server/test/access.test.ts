@@ -53,19 +53,19 @@ describe("authenticate", () => {
     ],
   ];
 
-  it.each(nobody)("that gives %s lets nobody in, at once or later", async (_, value) => {
+  it.each(nobody)("lets nobody in if authenticate gives %s, at once or later", async (_, value) => {
     for (const authenticate of [() => value, async () => value]) {
       const server = serving({ authenticate: odd(authenticate) }, who);
       expect(await errorOf(await server.fetch(at("/who")))).toMatchObject({ status: 401, code: "invalid_api_key" });
     }
   });
 
-  it("that gives an object with a text as its id lets that principal in", async () => {
+  it("lets a principal in if authenticate gives an object with a text as its id", async () => {
     for (const authenticate of [() => ({ id: "ada" }), async () => ({ id: "ada" })])
       expect(await (await serving({ authenticate }, who).fetch(at("/who"))).json()).toEqual({ id: "ada" });
   });
 
-  it("takes a look into a map of users, which has none for a stranger", async () => {
+  it("lets nobody in whom a map of users does not have", async () => {
     const users = new Map<string | null, Principal>([["key", { id: "ada" }]]);
     const server = serving({ authenticate: ({ headers }) => users.get(headers.get("x-key")) }, who);
     expect((await server.fetch(at("/who"))).status).toBe(401);
@@ -85,7 +85,7 @@ describe("mayUse", () => {
     ["an object", {}, false],
     ["a promise of an object", Promise.resolve({ owner: "bob" }), false],
     ["a function", () => true, false],
-  ])("that gives %s", async (_, value, wanted) => {
+  ])("allows a thread only if mayUse gives true: %s", async (_, value, wanted) => {
     const server = serving({ mayUse: odd(() => value) }, may);
     expect(await (await server.fetch(at("/may/t"))).json()).toBe(wanted);
   });
@@ -98,14 +98,14 @@ describe("threadPrefix", () => {
     return response.ok ? response.json() : response.status;
   };
 
-  it("that gives a text of letters, digits, _ and - leads the id of a new thread", async () => {
+  it("begins the id of a new thread with a threadPrefix of letters, digits, _ and -", async () => {
     expect(await prefixed("ada-")).toBe("ada-conv_1");
     expect(await prefixed(Promise.resolve("ada-"))).toBe("ada-conv_1");
     expect(await prefixed("")).toBe("conv_1");
   });
 
   it.each([undefined, null, 5, true, [], ["ada"], {}, "a/b", "x".repeat(65), Promise.resolve(5)])(
-    "that gives %j begins no thread",
+    "begins no thread if threadPrefix gives %j",
     async (value) => {
       expect(await prefixed(value)).toBe(500);
     },
@@ -113,7 +113,7 @@ describe("threadPrefix", () => {
 });
 
 test.each(["authenticate", "mayUse", "threadPrefix"] as const)(
-  "%s that throws, at once or later, is answered as a failed server, without a word of why",
+  "an error of %s, at once or later, is answered as 500 without its reason",
   async (name) => {
     for (const error of [new Error("sk-secret"), new ConfigurationError("sk-secret"), odd("sk-secret")])
       for (const decide of [throwing(error), async () => throwing(error)()]) {
@@ -158,7 +158,7 @@ test.each<[string, unknown]>([
   ["origins", ["null"]],
   ["origins", ["https://good.example/"]],
   ["origins", [7]],
-])("the option %s is refused as %j, in words that do not show a token", (name, value) => {
+])("the option %s is refused as %j without showing a token", (name, value) => {
   const options = odd({ [name]: value });
   expect(() => serving(options)).toThrow(words);
   expect(() => serving(options)).toThrow(name);
@@ -166,13 +166,13 @@ test.each<[string, unknown]>([
 });
 
 test.each(["api.example", "api.example:8080", "API.example", "my_service", "127.0.0.2", "[::1]:80", "*"])(
-  "the name %s is one that a server may be called by",
+  "%s is accepted as a host name",
   (name) => {
     expect(() => serving({ hosts: [name] })).not.toThrow();
   },
 );
 
-test("uiChat needs to be told who may ask", () => {
+test("uiChat requires the option authenticate", () => {
   const host = createHost({ llm: scriptedModel([]), store: memoryStore() });
   for (const options of [{ path: "/chat" }, { path: "/chat", authenticate: undefined }])
     expect(() => uiChat(host, odd(options))).toThrow(/authenticate/u);

@@ -331,7 +331,7 @@ describe("two principals", () => {
   });
 });
 
-test("a listing of one conversation reads one page of the store, whoever else has threads in it", async () => {
+test("a listing of one conversation reads one page of the store, however many threads others have", async () => {
   const store = memoryStore();
   const host = createHost({ llm: scriptedModel([]), store });
   for (let index = 0; index < 90; index += 1) await host.thread(`bob-${index}`).start();
@@ -343,7 +343,7 @@ test("a listing of one conversation reads one page of the store, whoever else ha
   expect(listing).toHaveBeenCalledTimes(1);
 });
 
-test("a nested thread, or one of no name that a path can have, is not reached by any id that names it", async () => {
+test("no id reaches a nested thread, or one whose id no path can have", async () => {
   for (const id of ["ada-1/helper", "ada-1/helper/1.1.0", "ada-1 ", "ada.1", "ä", "a".repeat(129)]) {
     const host = hostWith(toolCalls([{ name: "lookup", arguments: {} }]), reply("A word."), reply("Another."));
     await host.ask("Say it.", { threadId: id });

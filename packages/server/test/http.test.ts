@@ -63,7 +63,7 @@ describe("bodies", () => {
   });
 
   it.each([
-    ["{", { status: 400, message: "the body is no JSON", param: null }],
+    ["{", { status: 400, message: "the body is not JSON", param: null }],
     ["[]", { status: 400, param: null }],
     [{ list: [{ name: "a" }, { name: 1 }] }, { status: 400, param: "list[1].name" }],
     [{ liste: [] }, { status: 400, param: "liste", message: "liste: the body has no such member; leave it out" }],

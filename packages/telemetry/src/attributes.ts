@@ -16,9 +16,9 @@ import type { GivenAttributes, SpanAttributes } from "./span.ts";
 /** What spans of a thread show. */
 export interface TelemetryOptions {
   /**
-   * Also what was said: prompts, replies, arguments and results of tools, and what a model or a server named as it liked: a
-   * tool that was not offered, the id of a response, another model, an unknown finish reason. Default: false, and no word of
-   * it is shown.
+   * Shows also the content: prompts, replies, arguments and results of tools, and names that a model or a server made up (a
+   * tool that was not offered, the id of a response, another model, an unknown finish reason). Default: false, and no word
+   * of it is shown.
    */
   readonly content?: boolean;
   /** The agent that answers the turns. */
@@ -64,8 +64,8 @@ const numbersIn = (parameters: JsonObject): SpanAttributes =>
   );
 
 /**
- * What the outcome of a call says of itself. Without `content` it has no word that the server chose freely: of its model the
- * name that was asked for, with a date or a version, and no id.
+ * Returns the attributes of the outcome of a call. Without `content` they have no word that the server chose freely: the model
+ * has the requested name, with a date or a version, and there is no id.
  *
  * @param requested the model that was asked for
  */
@@ -84,7 +84,7 @@ export const ofOutcome = (
   };
 };
 
-/** A finish reason as an attribute. A server may make one up: without `content` it is `other` then. */
+/** Returns a finish reason as an attribute. Without `content`, one that the server made up is `other`. */
 export const reasonsOf = (reason: string | null, content: boolean): readonly string[] | null =>
   reason === null ? null : [content || knownReasons.has(reason.toLowerCase()) ? reason : "other"];
 
@@ -98,7 +98,7 @@ const knownReasons: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** Whether a name is another with nothing but digits behind it, such as those of a date. */
+/** Whether a name is the requested one, followed by nothing but numbers, such as a date. */
 const isVersionOf = (model: string, requested: SpanAttributes[string] | undefined): boolean =>
   typeof requested === "string" &&
   model.startsWith(requested) &&

@@ -124,7 +124,7 @@ export class Projection {
     });
   }
 
-  /** @param isNamed whether its name was offered, and is no invention of the model */
+  /** @param isNamed whether its name was offered, not made up by the model */
   #beginTool(
     isNamed: boolean,
     callId: string,
@@ -234,5 +234,5 @@ const wasOffered = (
   return limit !== undefined || !results.some((result) => result.position === position);
 };
 
-/** The same of a call that another process began, of which only what became of it says so. */
+/** The same for a call that another process began: only its progress shows it. */
 const isOffered = ({ started, approval, by }: RoundCall): boolean => started || approval !== null || by === "caller";

@@ -109,7 +109,7 @@ class Reading {
   /** Takes out what no field may have, so that the fields can be checked in the same round. */
   #problemsOfYaml(): { readonly problems: readonly PlacedProblem[]; readonly isReadable: boolean } {
     const { errors, warnings, directives } = this.#parsed;
-    // What comes after an error of the syntax was read as something else.
+    // After an error of the syntax, the rest is misread.
     const [first] = errors;
     if (first !== undefined) return refused(this.#at(first.pos[0], inWords(first.code, first.message)));
     if (directives.yaml.version !== "1.2")

@@ -43,7 +43,7 @@ export interface SubagentFields {
 
 // The message of each schema says what the value must be; what it is, and where, is put before it.
 
-/** What a name must be. */
+/** The rule for names, as errors state it. */
 export const nameText = "a name of at most 64 letters, digits, - and _ that begins with a letter";
 const namePattern = /^[A-Za-z][\w-]{0,63}$/;
 const name = z.string(nameText).regex(namePattern, nameText);

@@ -3,7 +3,7 @@ import { type AgentFields, aliases } from "./agent-fields.ts";
 /** A path of members in a file. */
 export type Path = readonly PropertyKey[];
 
-/** Lists what is said twice in the file of an agent, or of agents within it, and what is said neither way. */
+/** Lists the fields of an agent, or of agents within it, that contradict each other, and subagents that name no agent. */
 export const contradictionsIn = (value: unknown, hasBody: boolean, path: Path = []): readonly Problem[] => {
   if (!isRecord(value)) return [];
   const problems: Problem[] = [];

@@ -1,7 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { basename, dirname, extname, isAbsolute, relative, resolve, sep } from "node:path";
 
-/** Absolute, with a scheme or a drive, or with a slash in another guise: a path that the file of an agent may not name. */
+/** Matches a path that the file of an agent may not name: absolute, with a scheme or a drive, or with a slash in another guise. */
 const isForeign = /^(?:\/|[a-z][a-z\d+.-]*:|$)|[\\\0]|%2f|%5c/i;
 
 /**

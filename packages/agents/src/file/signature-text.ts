@@ -54,7 +54,7 @@ const splitAt = (text: string, separator: string): readonly string[] => {
   return [...parts, text.slice(from)];
 };
 
-/** The JSON Schema of a type; null where it is not known here. */
+/** Returns the JSON Schema of a type; null if the type is unknown. */
 const schemaOf = (type: string, level: number): JsonObject | null => {
   const plain = plainTypes.get(type);
   if (plain !== undefined) return { type: plain };

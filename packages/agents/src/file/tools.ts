@@ -54,7 +54,7 @@ export const loadTool = async ({ path, reference, export: name }: ToolReference)
     names.length === 0
       ? "it exports no tool, which tool({ name, … }) makes"
       : `its tools are ${names.join(", ")}; name one, as in ${basename(path)}#${names[0]}`;
-  throw new Error(`its export "${name}" is ${value === undefined ? "missing" : "no tool"}; ${there}`);
+  throw new Error(`its export "${name}" is ${value === undefined ? "missing" : "not a tool"}; ${there}`);
 };
 
 const isTool = (value: unknown): value is Tool => {

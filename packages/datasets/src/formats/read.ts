@@ -75,7 +75,7 @@ const jsonIn = (line: string): Either.Either<string, unknown> => {
   try {
     return Either.right(JSON.parse(line));
   } catch {
-    return Either.left(`it is no JSON: ${JSON.stringify(line.slice(0, 60))}`);
+    return Either.left(`it is not JSON: ${JSON.stringify(line.slice(0, 60))}`);
   }
 };
 

@@ -25,7 +25,7 @@ export interface RowConversation {
 
 /** A line as its format has it, or in words why it is none of that format. */
 export const readRow = (value: unknown, format: RowFormat): Either.Either<string, DatasetRow> => {
-  if (!isObject(value)) return Either.left(`it is no JSON object: ${excerpt(value)}`);
+  if (!isObject(value)) return Either.left(`it is not JSON object: ${excerpt(value)}`);
   switch (format) {
     case "sft":
       return wholeRow(value);

@@ -5,13 +5,17 @@ import {
   type HostedThread,
   type LlmHandler,
   memoryStore,
+  type StandardSchema,
   type Tool,
   tool,
   TurnError,
+  withJsonSchema,
 } from "@colloquy/host";
+import { problemOfSchema } from "@colloquy/host/store";
 import {
   conversationMachine,
   type ConversationMachine,
+  type JsonObject,
   type MachineOptions,
   type State,
   type Turn,
@@ -95,7 +99,7 @@ class Running {
       tool({
         name,
         description,
-        input: { jsonSchema: parameters },
+        input: inputOf(parameters),
         run: (input) => {
           const given = JSON.stringify(input);
           const result = results.take(name, given);
@@ -106,7 +110,7 @@ class Running {
       }),
     );
     this.machine = conversationMachine({ ...options, tools: this.tools.map(({ declaration }) => declaration) });
-    this.llm = async (call, context) => {
+    const handler: LlmHandler = async (call, context) => {
       // A call of a tool that there is not was answered by the machine, and the turn would go on. This call is not made, and counts as one that reported nothing.
       if (this.#unknown !== null) {
         this.#handle?.abort(this.#unknown);
@@ -119,6 +123,7 @@ class Running {
         this.#unknown ??= `the machine's options do not declare the tool of ${stray.name}(${stray.arguments})`;
       return outcome;
     };
+    this.llm = Object.assign(handler, { secrets: () => llm.secrets?.() ?? [] });
   }
 
   /** Asks, and gives the turn when it has ended, however it ended. */
@@ -149,4 +154,12 @@ const numberOf = async (handle: AskHandle): Promise<number> => {
     if (thrown instanceof TurnError && thrown.summary.turn !== null) return thrown.summary.turn;
     throw thrown;
   }
+};
+
+/** Returns the input of a declared tool. Its own schema may have checked arguments by rules that a check in bounds cannot follow; then none is made here. */
+const inputOf = (parameters: JsonObject): StandardSchema | { readonly jsonSchema: JsonObject } =>
+  problemOfSchema(parameters) === null ? { jsonSchema: parameters } : withJsonSchema(unchecked, parameters);
+
+const unchecked: StandardSchema = {
+  "~standard": { version: 1, vendor: "colloquy", validate: (value) => ({ value }) },
 };

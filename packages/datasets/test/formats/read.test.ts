@@ -68,8 +68,8 @@ describe("a line", () => {
   const read = (line: string, from: RowFormat) => importDataset(line, { from }).problems.map(({ reason }) => reason);
 
   it.each<readonly [RowFormat, string, string]>([
-    ["sft", "{", 'it is no JSON: "{"'],
-    ["sft", "[]", "it is no JSON object: []"],
+    ["sft", "{", 'it is not JSON: "{"'],
+    ["sft", "[]", "it is not JSON object: []"],
     ["sft", "{}", "messages is no list of messages: nothing"],
     ["sft", '{"messages":[{"role":"bot","content":"x"}]}', 'a chat message with the role "bot"'],
     ["sft", '{"messages":[{"role":"user","content":"x"}],"tools":[{}]}', "tools is no list of function tools: [{}]"],
@@ -98,7 +98,7 @@ describe("a line", () => {
     const { threads, problems } = importDataset(`\uFEFF${lines.join("\r\n")}\n`, { from: "sft" });
     expect(threads.map(({ line }) => line)).toEqual([1, 4, 6]);
     expect(problems).toEqual([
-      { line: 3, reason: expect.stringContaining("it is no JSON") },
+      { line: 3, reason: expect.stringContaining("it is not JSON") },
       { line: 5, reason: expect.stringContaining("nested too deep") },
     ]);
   });

@@ -58,6 +58,16 @@ describe("a recorded conversation that is asked again", () => {
     }
   });
 
+  it("takes tools whose schemas cannot be checked in bounds, as those of other validators may be", async () => {
+    const parameters = { type: "object", properties: { city: { type: "string", pattern: "(s)\\1" } } };
+    const { conversations } = await askedAgain([recorded], {
+      llm: forecaster(),
+      machine: { tools: [{ ...weather.declaration, parameters }] },
+    });
+    expect(conversations[0]?.problem).toBeNull();
+    expect(conversations[0]?.turns.map(({ after: { status } }) => status)).toEqual(["completed", "completed"]);
+  });
+
   it("is asked under another system prompt, and scored on both sides", async () => {
     const { conversations, before, after } = await askedAgain([recorded], {
       llm: forecaster(),

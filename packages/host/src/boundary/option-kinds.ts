@@ -6,13 +6,13 @@ export interface OptionKind {
   /** Completes "it must be …". */
   readonly takes: string;
   readonly fits: (value: unknown) => boolean;
-  /** The option can't be left out. */
+  /** The option cannot be left out. */
   readonly isNeeded?: true;
-  /** An error may show a short text that does not fit. Of other kinds it does not: the text may be a key. */
+  /** An error may show a short text of this kind. It shows no text of other kinds, which may be a key. */
   readonly isWord?: true;
 }
 
-/** The kinds of all options of a function; the type has each of them named, and those marked that can't be left out. */
+/** The kinds of all options of a function; the type has each of them named, and marks those that cannot be left out. */
 export type OptionKinds<Options extends object> = {
   readonly [Name in keyof Required<Options>]: Pick<Options, Name> extends Required<Pick<Options, Name>>
     ? OptionKind & { readonly isNeeded: true }
@@ -20,7 +20,7 @@ export type OptionKinds<Options extends object> = {
 };
 
 /**
- * Checks the names and values of options, for callers in JavaScript. What is `undefined` counts as left out.
+ * Checks the names and values of options, for callers in JavaScript. An option that is `undefined` counts as left out.
  *
  * @param of the function as its caller knows it: `session`, `linearise`.
  * @throws ConfigurationError for an option that is unknown, missing or of another kind
@@ -50,7 +50,7 @@ export const checkKinds = <Options extends object>(
   }
 };
 
-/** Checks one value. @throws ConfigurationError where it is of another kind */
+/** Checks one value. @throws ConfigurationError if it is of another kind */
 export const checkValue = (what: string, value: unknown, { takes, fits, isNeeded, isWord }: OptionKind): void => {
   if (fits(value)) return;
   const wayOut = value === null && isNeeded !== true ? "; leave it out for the default" : "";
@@ -81,7 +81,7 @@ const having = (takes: string, ...methods: readonly string[]): OptionKind =>
 const listOf = (what: string, fits: OptionKind["fits"]): OptionKind =>
   kind(`a list of ${what}`, (value) => Array.isArray(value) && value.every(fits));
 
-/** The kinds of options that there are. */
+/** The usual kinds of options, and makers of others. */
 export interface Kinds {
   readonly text: OptionKind;
   readonly anyText: OptionKind;
@@ -102,11 +102,11 @@ export interface Kinds {
   readonly having: (takes: string, ...methods: readonly string[]) => OptionKind;
   readonly store: OptionKind;
   readonly anything: OptionKind;
-  /** Whatever a test says. */
+  /** A kind that a function decides. */
   readonly of: (takes: string, fits: OptionKind["fits"]) => OptionKind;
-  /** The same, of a text that errors may show. */
+  /** The same, for texts that errors may show. */
   readonly word: Kinds["of"];
-  /** The same kind, of an option that can't be left out. */
+  /** The same kind, for an option that cannot be left out. */
   readonly needed: (of: OptionKind) => OptionKind & { readonly isNeeded: true };
 }
 

@@ -27,7 +27,7 @@ const jsonOf = (value: unknown): string | undefined => {
   }
 };
 
-/** As much of the `Response` of a `fetch` as is read: this package has the types of no platform. */
+/** The part of a `Response` that is read. This package has no types of a platform. */
 export interface ErrorAnswer {
   readonly body: {
     getReader(): {
@@ -38,8 +38,8 @@ export interface ErrorAnswer {
 }
 
 /**
- * Returns the beginning of the body of an error, 4,096 characters at most, and cancels the rest: a body is as long as its
- * server likes. Where the body breaks off, or the signal is aborted, it returns what had come.
+ * Returns the beginning of the body of an error, 4,096 characters at most, and cancels the rest: a server may
+ * send a body without an end. If the body breaks off, or the signal is aborted, it returns what has come until then.
  */
 export const errorTextOf = async ({ body }: ErrorAnswer, signal?: AbortSignal): Promise<string> => {
   if (body === null) return "";

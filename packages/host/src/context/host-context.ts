@@ -20,7 +20,7 @@ export interface RunContext {
   readonly observation: Observation;
   /** What may be said of what the model handler threw; null for nothing. */
   readonly describeThrown: ((thrown: unknown) => string) | null;
-  /** The secrets that must not stand in what is said of a failure: those of the application and the keys of the model handler. */
+  /** Gives the secrets that are taken out of failures: those of the application, and the keys of the model handler. */
   readonly secrets: () => readonly string[];
   readonly toolContext: ToolContext;
   readonly threadDefaults: ThreadDefaults;

@@ -40,7 +40,7 @@ export const callModel = async (
   }
 };
 
-/** Takes keys out of what a handler says of its failure. A reply is what a model said, and stays as it is. */
+/** Takes keys out of the message of a failure. A reply stays as the model wrote it. */
 const withoutKeys = ({ secrets }: RunContext, outcome: GivenOutcome): GivenOutcome => {
   if (outcome.type !== "failed" || typeof outcome.failure?.message !== "string") return outcome;
   const { failure } = outcome;

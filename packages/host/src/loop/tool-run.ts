@@ -98,7 +98,7 @@ export class ToolRun implements Running, Sender {
     }
   }
 
-  /** Returns what the model reads of what was thrown: the message of an error, which says itself what is wrong. */
+  /** Returns the text that the model reads. The message of an error stands alone: it says by itself what is wrong. */
   #reasonOf(thrown: unknown): string {
     const message = messageOf(thrown, this.#loop.host.secrets());
     return thrown instanceof Error || typeof thrown === "string" ? message : `The tool failed: ${message}`;

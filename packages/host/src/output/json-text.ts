@@ -1,4 +1,4 @@
-/** The JSON of an answer, which a model may have put into a code fence. Anything else around it is left where it is: then it is no JSON. */
+/** The JSON of an answer, which a model may have put into a code fence. Anything else around it is left where it is: then it is not JSON. */
 export const jsonTextIn = (text: string): string => {
   const trimmed = text.trim();
   const opening = fenceAt(trimmed);

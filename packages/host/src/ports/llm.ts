@@ -8,7 +8,7 @@ import type { Clock } from "./clock.ts";
  */
 export interface LlmHandler {
   (call: CallLlm, context: LlmContext): Promise<LlmOutcome>;
-  /** Gives the keys that it sends, which must not stand in what tools and others say of a failure. Absent: none are known. */
+  /** Gives the keys that it sends, so that they are taken out of failures. Absent: no keys are known. */
   readonly secrets?: () => readonly string[];
 }
 

@@ -8,7 +8,7 @@ export interface CallerToolDefinition {
   readonly name: string;
   /** For the model: what it does, and when to call it. */
   readonly description?: string;
-  /** What its arguments are, for the model alone: they are passed on as it wrote them. A Standard Schema with a JSON Schema, as for `tool`, or `{ jsonSchema }`. */
+  /** The schema of its arguments, for the model alone: they are passed on as the model wrote them. A Standard Schema with a JSON Schema, as for `tool`, or `{ jsonSchema }`. */
   readonly input?: ToolInput;
 }
 

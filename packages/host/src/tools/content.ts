@@ -8,7 +8,7 @@ import { messageOf } from "../boundary/thrown.ts";
  * What a model reads of a tool's return value: a string as it is; null and undefined as an empty result; a list
  * of content parts as those parts; anything else as its JSON text.
  *
- * @throws TypeError for what JSON would change or has no word for, anywhere in the value: NaN, a BigInt, a function, a Map, an
+ * @throws TypeError for a value that JSON would change or cannot express, at any depth: NaN, a BigInt, a function, a Map, an
  *   instance of a class without `toJSON`, undefined in a list, a circular value.
  */
 export const contentOf = (value: unknown): Content | null => {
@@ -30,7 +30,7 @@ const jsonOf = (value: unknown): string => {
   return JSON.stringify(copy);
 };
 
-/** Returns what an object says of itself as JSON, where it does: a date, an address. JSON would call an invalid date null. */
+/** Returns the JSON of an object that has a `toJSON`, such as a date or a URL. JSON would write an invalid date as null. */
 const asJson = (object: object): unknown => {
   if (!("toJSON" in object) || typeof object.toJSON !== "function") return object;
   const json: unknown = Reflect.apply(object.toJSON, object, []);
@@ -41,9 +41,7 @@ const asJson = (object: object): unknown => {
 const levelsMax = 256;
 
 const notJson = (why: string): TypeError =>
-  new TypeError(
-    `what it returned can't be written as JSON: ${why}; return a string or plain JSON, and throw what is a failure`,
-  );
+  new TypeError(`what it returned can't be written as JSON: ${why}; return a string or plain JSON, or throw an error`);
 
 /**
  * Read back from the text, parts are a copy that no other code can change. They are parts if a journal can hold them as

@@ -16,7 +16,7 @@ export const checkStepsMax = 10_000_000;
  * Checks a value by a JSON Schema: types, values, members, elements, sizes, patterns, combinations, and references within
  * the schema. Other keywords pass; use a Standard Schema for them. Neither a schema nor a value can make it run for long:
  * each part of the schema is applied to each part of the value once, patterns are matched in linear time, and the steps
- * are counted. What is invalid in a schema, or not linear, allows everything: `problemOfSchema` refuses it before.
+ * are counted. A part of a schema that is invalid, or not linear, allows everything; `problemOfSchema` refuses such a schema beforehand.
  */
 export const issuesOf = (
   schema: Json | undefined,
@@ -79,7 +79,7 @@ class Check {
     const wrong = this.#ownProblem(schema, value) ?? this.#problemOfSize(schema, value) ?? this.#choices(schema, place);
     if (wrong !== null) return [{ path, message: wrong }];
     const { allOf, $ref: reference } = schema;
-    // Each issue once, however often parts of the schema are named: else they double with each that names another twice.
+    // Each issue once. Otherwise they would double with each part that names another one twice.
     const issues = new Set((isList(allOf) ? allOf : []).flatMap((each) => this.issues(each, place)));
     for (const each of typeof reference === "string" ? this.issues(this.#referred(reference), place) : [])
       issues.add(each);

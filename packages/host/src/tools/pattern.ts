@@ -14,7 +14,7 @@ export interface Pattern {
  */
 export const patternOf = (source: string): Either.Either<string, Pattern> => {
   try {
-    // Says what is wrong with the syntax, so that the reader below meets only what is valid.
+    // Throws for wrong syntax, so that the reader below meets only valid patterns.
     void new RegExp(source, "u");
     const builder = new Builder();
     const start = builder.build(new Reader(source).read(), accepting, true);
@@ -23,7 +23,9 @@ export const patternOf = (source: string): Either.Either<string, Pattern> => {
       test: (text, spend) => new Run(Array.from(text), spend).ends(start, true, 1).includes(true),
     });
   } catch (thrown) {
-    if (thrown instanceof NotLinear || thrown instanceof SyntaxError) return Either.left(thrown.message);
+    if (thrown instanceof NotLinear) return Either.left(thrown.message);
+    // V8 quotes the whole pattern, which may be long, before the reason.
+    if (thrown instanceof SyntaxError) return Either.left(thrown.message.split(`/${source}/u: `).at(-1) ?? "");
     throw thrown;
   }
 };
@@ -118,7 +120,7 @@ const places: Readonly<Record<string, (run: Run, place: number) => boolean>> = {
 
 const never = (): boolean => false;
 
-/** A state of a match: it is left to `next` with a character, at a place, or freely. */
+/** A state of a match. It leads to `next` by a character, at a place, or freely. */
 interface State {
   readonly fits?: (character: string) => boolean;
   readonly holds?: (run: Run, place: number) => boolean;
@@ -221,7 +223,7 @@ class Run {
       state.visit = visit;
     };
     for (const each of from) reach(each);
-    // A list that grows is gone through to its end.
+    // The loop also visits the states that are added meanwhile.
     for (const { fits, holds, next } of reached)
       if (fits === undefined && (holds?.(this, place) ?? true)) for (const each of next) reach(each);
     this.#spend(reached.length);

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from "@colloquy/machine";
 import { describeValueProblem, NotPlain, plainCopy } from "@colloquy/machine/hosting";
 import * as Either from "fp-ts/lib/Either.js";
+import { kinds, type OptionKind } from "../boundary/option-kinds.ts";
 import { isList, isObject, placeIn } from "./json-places.ts";
 import { patternOf } from "./pattern.ts";
 
@@ -32,8 +33,8 @@ class Inspection {
     if (!isObject(schema)) return at("it must be a schema: an object, true or false");
     for (const [keyword, value] of Object.entries(schema)) {
       const expected = keywords.get(keyword);
-      if (expected !== undefined && !expected.is(value))
-        return at(`${keyword} must be ${expected.name} (got ${shown(value)})`);
+      if (expected !== undefined && !expected.fits(value))
+        return at(`${keyword} must be ${expected.takes} (got ${shown(value)})`);
       const problem = this.#problemOfValue(keyword, value);
       if (problem !== null) return at(`${keyword} ${shown(value)}: ${problem}`);
       for (const [place, part] of partsIn(keyword, value)) {
@@ -85,41 +86,24 @@ const chainMax = 100;
 /** Keywords whose schemas are applied to the value itself, not to parts of it. */
 const inPlace = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else"] as const;
 
-interface Kind {
-  readonly name: string;
-  readonly is: (value: Json | undefined) => boolean;
-}
-
-const count: Kind = {
-  name: "a whole number ≥ 0",
-  is: (value) => typeof value === "number" && Number.isInteger(value) && value >= 0,
-};
-const number: Kind = { name: "a number", is: (value) => typeof value === "number" };
-const text: Kind = { name: "a text", is: (value) => typeof value === "string" };
-const list: Kind = { name: "a list", is: isList };
-const mapping: Kind = { name: "an object", is: isObject };
-const texts: Kind = {
-  name: "a list of texts",
-  is: (value) => isList(value) && value.every((each) => typeof each === "string"),
-};
 const types = ["string", "number", "integer", "boolean", "object", "array", "null"];
-const type: Kind = {
-  name: `one or some of ${types.join(", ")}`,
-  is: (value) => (isList(value) ? value : [value]).every((each) => typeof each === "string" && types.includes(each)),
-};
+const type = kinds.of(`one or some of ${types.join(", ")}`, (value) =>
+  [value].flat().every((each) => types.some((name) => name === each)),
+);
+const texts = kinds.listOf("texts", (each) => typeof each === "string");
 
 /** The keywords that a check heeds, by what they must hold. */
-const keywordsOf: readonly (readonly [Kind, readonly string[]])[] = [
+const keywordsOf: readonly (readonly [OptionKind, readonly string[]])[] = [
   [type, ["type"]],
-  [text, ["pattern", "$ref"]],
+  [kinds.anyText, ["pattern", "$ref"]],
   [texts, ["required"]],
-  [number, ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]],
-  [count, ["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"]],
-  [mapping, ["properties", "patternProperties", "$defs", "definitions"]],
-  [list, ["enum", "allOf", "anyOf", "oneOf", "prefixItems"]],
+  [kinds.number, ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]],
+  [kinds.whole(0), ["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"]],
+  [kinds.object, ["properties", "patternProperties", "$defs", "definitions"]],
+  [kinds.list, ["enum", "allOf", "anyOf", "oneOf", "prefixItems"]],
 ];
 
-const keywords: ReadonlyMap<string, Kind> = new Map(
+const keywords: ReadonlyMap<string, OptionKind> = new Map(
   keywordsOf.flatMap(([kind, names]) => names.map((name) => [name, kind] as const)),
 );
 
@@ -129,8 +113,8 @@ const single: readonly string[] = ["additionalProperties", "items", "not", "if",
 const partsIn = (keyword: string, value: Json | undefined): readonly (readonly [string, Json | undefined])[] => {
   if (single.includes(keyword) && !isList(value)) return [["", value]];
   const kind = keywords.get(keyword);
-  if (kind === mapping && isObject(value)) return Object.entries(value).map(([name, part]) => [`.${name}`, part]);
-  const isOfSchemas = kind === list && keyword !== "enum";
+  if (kind === kinds.object && isObject(value)) return Object.entries(value).map(([name, part]) => [`.${name}`, part]);
+  const isOfSchemas = kind === kinds.list && keyword !== "enum";
   return isOfSchemas && isList(value) ? value.map((part, index) => [`.${index}`, part]) : [];
 };
 

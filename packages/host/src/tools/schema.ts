@@ -20,8 +20,8 @@ export interface StandardSchema<Input = unknown, Output = Input> {
 }
 
 /**
- * Gives a Standard Schema a JSON Schema, which a model is told, and which some vendors' schemas lack: those of `zod/mini`, of
- * zod before 4.2.0, and of valibot without `toStandardJsonSchema`. Values are validated by the schema alone.
+ * Adds a JSON Schema for the model to a Standard Schema that has none: one of `zod/mini`, of zod before 4.2.0, or of valibot
+ * without `toStandardJsonSchema`. Values are validated by the schema alone.
  */
 export const withJsonSchema = <Input, Output>(
   schema: StandardSchema<Input, Output>,
@@ -39,7 +39,7 @@ export interface SchemaIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** Issues in words, for mending the value: where, and what was expected. A validator is foreign code, and may quote a key. */
+/** Describes issues by their places and messages, so that the value can be mended. A validator is foreign code, and may quote a key. */
 export const issuesInWords = (issues: readonly SchemaIssue[]): string =>
   issues.map(({ message, path }) => `${pathInWords(path ?? [])}${messageOf(message)}`).join("; ");
 

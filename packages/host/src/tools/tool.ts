@@ -183,7 +183,7 @@ export const parametersOf = (what: string, input: ToolInput): JsonObject => {
 
 const example = 'withJsonSchema(schema, { type: "object", … })';
 
-/** How the schemas of some vendors come to have one. The error is the first that a caller hears of it. */
+/** How to get a JSON Schema from the schemas of some vendors, for the error. */
 const advices: ReadonlyMap<string, string> = new Map([
   ["zod", 'take zod 4.2.0 or newer, and its schemas from "zod", not from "zod/mini" or "zod/v3"; or '],
   ["valibot", "wrap it in toStandardJsonSchema of @valibot/to-json-schema; or "],

@@ -110,6 +110,22 @@ test("the report of a failure has no key of the model handler", () => {
   expect(lines.join("\n")).not.toMatch(leaked);
 });
 
+test.each<[string, () => readonly string[]]>([
+  ["that throw", throwing],
+  // As a caller in JavaScript may give them.
+  ["that are not a list", () => 7 as never],
+  ["that are not texts", () => [null, 7] as never],
+])("a tool that fails is answered with secrets %s", async (_, secrets) => {
+  const { host, store } = stage({
+    tools: [tool({ ...subject, run: throwing })],
+    script: [calls(["subject", {}]), says("ok")],
+    keys: [ofHandler, ofApplication],
+    secrets,
+  });
+  expect((await host.ask("go")).text).toBe("ok");
+  expect(JSON.stringify(await entriesOf(store))).not.toMatch(leaked);
+});
+
 test("a result that a tool returns on purpose stays as it is", async () => {
   const { host, store } = stage({
     tools: [tool({ ...subject, run: () => leak })],

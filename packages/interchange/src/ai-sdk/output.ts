@@ -108,7 +108,7 @@ const outputPart = (part: Part): readonly JsonObject[] => {
   return file === undefined ? [] : filePart(file);
 };
 
-/** Links have no form here but the one of old: the newer one takes an object of a program, which is no JSON. */
+/** Links have no form here but the one of old: the newer one takes an object of a program, which is not JSON. */
 const filePart = ({ mediaType, url, reference, filename, options }: AiFile): readonly JsonObject[] => {
   const named = { ...(filename === undefined ? {} : { filename }), ...underName("providerOptions", options) };
   if (reference !== undefined) return [{ type: "file", mediaType, data: { type: "reference", reference }, ...named }];

@@ -15,8 +15,8 @@ export interface ExchangedConversation extends Imported {
 
 /**
  * Reads logged chat completions, each `{ request, response }` with the bodies that were sent and received, and puts them
- * together: a request continues the conversation whose messages and reply it begins with. A request that begins with the
- * messages of a conversation and then has another reply than was received is a problem that names both.
+ * together: a request continues the longest conversation whose messages and reply it begins with. A request that begins with
+ * the messages of a conversation, and has the reply of none, is a problem that names both replies.
  */
 export const fromChatExchanges = (
   exchanges: unknown,
@@ -31,9 +31,9 @@ export const fromChatExchanges = (
     // A call that failed left nothing in the conversation.
     if (reply === undefined) return Either.right(null);
     const messages = request.messages;
-    const before = open.findLast(({ sent }) => sent.length < messages.length && startsWith(messages, sent));
+    const before = continuedBy(messages, open);
     const at = before?.sent.length ?? 0;
-    if (before !== undefined && textOf(before.reply) !== textOf(messages[at]))
+    if (before !== undefined && !isRepliedIn(messages, before))
       return problem(
         index,
         `item ${index}: message ${at} of its request is ${excerpt(messages[at])}, and the reply in item ${before.index} was ${excerpt(before.reply)}; log both as they went over the wire`,
@@ -67,6 +67,17 @@ interface Open {
   readonly reply: JsonObject;
   readonly tools: readonly ToolDeclaration[];
 }
+
+/** Returns the longest conversation that a request begins with; if it has the reply of none, one whose reply it has changed. */
+const continuedBy = (messages: readonly JsonObject[], open: readonly Open[]): Open | undefined => {
+  const begun = open
+    .filter(({ sent }) => sent.length < messages.length && startsWith(messages, sent))
+    .toSorted((left, right) => right.sent.length - left.sent.length);
+  return begun.find((each) => isRepliedIn(messages, each)) ?? begun[0];
+};
+
+const isRepliedIn = (messages: readonly JsonObject[], { sent, reply }: Open): boolean =>
+  textOf(reply) === textOf(messages[sent.length]);
 
 const startsWith = (messages: readonly JsonObject[], sent: readonly JsonObject[]): boolean =>
   sent.every((message, index) => textOf(message) === textOf(messages[index]));

@@ -138,10 +138,11 @@ const send = (drive: Drive, untimed: Untimed<Event>): string | null => {
 type Untimed<Timed> = Timed extends unknown ? Omit<Timed, "at"> : never;
 
 /** A thread whose configuration lists no tools is not compared by them. */
-const withoutTools = ([first, ...later]: readonly Entry[]): readonly Entry[] => {
-  if (first?.event.type !== "thread.started" || first.event.configuration === undefined) return later;
+const withoutTools = (entries: readonly Entry[]): readonly Entry[] => {
+  const [first, ...later] = entries;
+  if (first?.event.type !== "thread.started" || first.event.configuration === undefined) return entries;
   const { tools: _, ...configuration } = first.event.configuration;
-  // The first entry as it was, without the list.
+  // The first entry is as it was, without the list.
   return [{ ...first, event: { ...first.event, configuration } } as Entry, ...later];
 };
 

@@ -26,6 +26,23 @@ describe("logged requests of chat completions", () => {
     ]);
   });
 
+  test("continue the conversation whose reply they have, if others begin with the same messages", () => {
+    const hello = [user("Hi"), said("Hello")];
+    const log = [
+      exchange([user("Hi")], said("Hello")),
+      exchange([...hello, user("More?")], said("a")),
+      exchange([user("Hi")], said("Hello")),
+      exchange([user("Hi")], said("Hey")),
+      exchange([...hello, user("More?"), said("a"), user("And?")], said("aa")),
+    ];
+    const conversations = right(fromChatExchanges(log));
+    expect(conversations.map(({ turns }) => turns.flat().map(({ content }) => content))).toEqual([
+      ["Hi", "Hello"],
+      ["Hi", "Hey"],
+      ["Hi", "Hello", "More?", "a", "And?", "aa"],
+    ]);
+  });
+
   test("continue a reply whose arguments the client wrote with other spaces, or without its reasoning", () => {
     const call = (text: string) => ({ id: "c", type: "function", function: { name: "f", arguments: text } });
     const log = [
@@ -49,7 +66,7 @@ describe("logged requests of chat completions", () => {
     });
   });
 
-  test("leave out a failed call, and say which item is none", () => {
+  test("leave out a failed call, and name the item that is not an exchange", () => {
     const failed = { request: { messages: [user("A?")] }, response: { error: { message: "busy" } } };
     expect(right(fromChatExchanges([failed]))).toEqual([]);
     expect(fromChatExchanges([{ request: {} }])).toMatchObject({ left: { index: 0 } });

@@ -1,6 +1,6 @@
 /**
- * The limits within which a policy shows what fits, newest first. Without any it fills the room. No unit that would go
- * beyond one of them is shown, but for what is pinned and the open turn.
+ * The limits within which a policy shows what fits, newest first. Without any it fills the room. It shows
+ * nothing beyond them, except pinned units and the open turn.
  */
 export interface NewestFirst {
   /** How many of the newest turns. Those in which nothing was said count, and the seed is the oldest. */
@@ -9,7 +9,7 @@ export interface NewestFirst {
   readonly messages?: Window;
   /** A room of its own, less what it leaves free for the answer. Unit: tokens, as models report them. */
   readonly tokens?: number;
-  /** What it leaves free of the machine's budget, where that is more than the machine does. Unit: tokens. */
+  /** The part of the machine's budget that it leaves free, if that is more than the machine leaves. Unit: tokens. */
   readonly reserve?: number;
   /** The least share of the room for closed turns that it fills, above 0 and at most 1: a policy that cuts seldom shows more most of the time. */
   readonly share?: number;

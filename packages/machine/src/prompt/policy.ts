@@ -26,7 +26,7 @@ export interface Policy {
   /**
    * What fits is shown, newest first: no unit is left out while an older one that is not pinned is shown, and the
    * newest turn of which something is left out would not fit as a whole. `true`: into the room; a policy with limits of
-   * its own gives them. Absent: it claims nothing. Fields, and messages of which no field is left, are another matter.
+   * its own gives them. Absent: it claims nothing. Fields that are left out, and messages without any other field, do not count.
    */
   readonly newestFirst?: boolean | NewestFirst;
   readonly decide: (input: PolicyInput) => PolicyDecision;

@@ -49,7 +49,7 @@ export interface MemoryMessage extends MessageDraft {
   readonly id: string;
   readonly memoryId: string;
   readonly createdAt: string;
-  /** Of an interaction whose text is no JSON object, that text as `text`. */
+  /** Of an interaction whose text is not a JSON object, that text as `text`. */
   readonly info: Info;
 }
 

@@ -15,7 +15,7 @@ interface Answer {
   readonly isCancelled: () => boolean;
 }
 
-/** A server whose answer begins with a text, and goes on without an end, or stalls. */
+/** A server whose answer begins with a text, and then never ends, or stalls. */
 const answer = (status: number, text: string, rest: "endless" | "stalled", type = "application/json"): Answer => {
   let taken = 0;
   let cancelled = false;
@@ -83,7 +83,7 @@ describe.each(handlers)("%s", (_, make) => {
     expect(server.isCancelled()).toBe(true);
   });
 
-  test("fails at an answer without an end that is no stream", async () => {
+  test("fails at an endless answer that is not a stream", async () => {
     const server = answer(200, '{"choices":[', "endless");
     const { outcome } = perform(make(server.fetch));
     expect(await outcome).toMatchObject({
@@ -93,7 +93,7 @@ describe.each(handlers)("%s", (_, make) => {
   });
 });
 
-test("a client that is shared reads the errors of other code as ever", async () => {
+test("a shared client reads the errors of other code in full", async () => {
   const long = JSON.stringify({ error: { message: "x".repeat(10_000) } });
   const client = new OpenAI({ ...base, maxRetries: 0, fetch: async () => new Response(long, { status: 400 }) });
   const { outcome } = perform(openaiChat({ model: "m", client }));

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from "@colloquy/machine";
 import fc from "fast-check";
 import { nameArbitrary, textArbitrary } from "./text.ts";
 
-/** A member called `__proto__` is no JSON that survives in JavaScript; the codec refuses it. */
+/** A member called `__proto__` is not JSON that survives in JavaScript; the codec refuses it. */
 const memberName = nameArbitrary.filter((name) => name !== "__proto__");
 
 const { json } = fc.letrec<{ json: Json; list: readonly Json[]; object: JsonObject }>((tie) => ({

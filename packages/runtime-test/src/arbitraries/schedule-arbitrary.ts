@@ -90,7 +90,10 @@ const moveArbitrary = (tools: ToolNames): fc.Arbitrary<Move> =>
     )
     .map(([afterMs, move]): Move => ({ afterMs, ...move }));
 
-/** Draws moves after which the system message may be all that a call has to send: changes of it, and asks without words that wait, join, fail or are withdrawn. */
+/**
+ * Draws moves that may leave a call nothing to send but the system message: changes of it, and asks without words that wait,
+ * join, fail or are withdrawn.
+ */
 const wordlessMove = (): fc.Arbitrary<Move> => {
   const silent = fc.constantFrom<readonly MessageDraft[]>([], [], [], [{ role: "user", content: "Q" }]);
   const wordless = fc.constantFrom({}, {}, { content: "" }, { content: "A" });

@@ -15,7 +15,7 @@ export type JournalReplay =
       readonly difference: Difference | null;
     };
 
-/** The values of a journal in JSON lines, not yet decoded. Empty lines do not count. Throws a SyntaxError on a line that is no JSON. */
+/** The values of a journal in JSON lines, not yet decoded. Empty lines do not count. Throws a SyntaxError on a line that is not JSON. */
 export const journalLines = (text: string): readonly unknown[] =>
   text
     .split("\n")

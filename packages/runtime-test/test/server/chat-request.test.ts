@@ -24,7 +24,7 @@ const talk = (...messages: readonly unknown[]): object => ({ model: "test", mess
 
 describe("parseChatRequest", () => {
   it.each<readonly [string, unknown, string | null, string | null, string]>([
-    ["what is no JSON", '{"model": ', null, null, "could not parse the JSON body"],
+    ["what is not JSON", '{"model": ', null, null, "could not parse the JSON body"],
     ["a list", [], null, "invalid_type", "expected an object, got an array"],
     ["no model", { messages: [user] }, "model", "missing_required_parameter", "Missing required parameter: 'model'."],
     ["no messages", { model: "test" }, "messages", "missing_required_parameter", "'messages'"],

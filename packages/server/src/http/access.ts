@@ -14,11 +14,11 @@ export type Authenticate =
 export interface AccessOptions {
   /** Who may ask. A token has 16 characters or more. Default: everybody who reaches the server, as one principal. */
   readonly authenticate?: Authenticate;
-  /** Whether a principal may use a thread, also one that is not there yet. Unless it is `true`, the thread is not there for it (404). Default: all. */
+  /** Whether a principal may use a thread, also one that does not exist yet. Unless it gives `true`, the thread is answered as missing (404). Default: all. */
   readonly mayUse?: (principal: Principal, threadId: string) => boolean | Promise<boolean>;
   /**
-   * What the ids of threads begin with that a principal begins without naming them (conversations, responses, forks), of
-   * letters, digits, `_` and `-`: so `mayUse` can tell by the id whose a thread is. Default: nothing.
+   * The prefix of the ids of threads that a principal creates without naming them (conversations, responses, forks), of
+   * letters, digits, `_` and `-`. `mayUse` can tell the owner of a thread by it. Default: nothing.
    */
   readonly threadPrefix?: (principal: Principal) => string | Promise<string>;
 }
@@ -69,7 +69,7 @@ export const mayReach = async (call: Call, threadId: string): Promise<boolean> =
 export const isThreadId = (text: string): boolean => text !== "new" && /^[A-Za-z0-9_-]{1,128}$/u.test(text);
 
 const problemOfAccess = (options: AccessOptions): string | null => {
-  // Left out by mistake, as a variable that is not set, it would let everybody in.
+  // A variable that is not set, taken for an option that is left out, would let everybody in.
   for (const name of ["authenticate", "mayUse", "threadPrefix"] as const)
     if (Object.hasOwn(options, name) && options[name] == null)
       return `${name} is ${String(options[name])}; give it a value, or leave it out`;
@@ -91,12 +91,12 @@ const isPrincipal = (given: unknown): given is Principal => {
     if (typeof given !== "object" || given === null || Array.isArray(given) || !("id" in given)) return false;
     return typeof given.id === "string" && given.id !== "";
   } catch {
-    // It can't be read.
+    // Reading it throws.
     return false;
   }
 };
 
-/** Waits for what an option decides. A refusal that it throws is answered; anything else may hold a secret, and is reported. */
+/** Waits for the decision of an option. A refusal that it throws is answered. Another error may hold a secret, so it is only reported. */
 const decided = async <Given>(name: string, decide: () => Given): Promise<Awaited<Given>> => {
   try {
     return await decide();

@@ -160,7 +160,7 @@ class OpenStream implements StreamContext {
       this.#streams.report(thrown, this.#requestId);
       // Not what was thrown: it may hold a secret, and there are servers that show it.
       const broken = new Error("the stream broke off");
-      // Where those servers print it, a sentence: its frames would name nothing but this line.
+      // Servers that print it show one sentence: its stack would name only this line.
       broken.stack = String(broken);
       controller.error(broken);
     }

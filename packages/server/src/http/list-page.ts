@@ -28,8 +28,8 @@ export const listPage = (data: readonly JsonObject[], hasMore: boolean): Respons
   });
 
 /**
- * Reads pages until they had so many items whose threads the caller may use, or there are no more. A cursor of a store may name
- * a thread of somebody else: what is answered has to name the last of these items instead.
+ * Reads pages until `limit` items are of threads that the caller may use, or no page is left. Answer with a cursor of the last of
+ * these items: that of a store may name a thread of another principal.
  */
 export const usable = async <Item extends { readonly threadId: string }>(
   call: Call,

@@ -75,7 +75,7 @@ const jsonOf = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {
-    throw new HttpError(400, "the body is no JSON");
+    throw new HttpError(400, "the body is not JSON");
   }
 };
 

@@ -24,7 +24,7 @@ export interface Call {
   query<Query>(schema: z.ZodType<Query>): Query;
   /** Whether this principal may use that thread; a route answers 404 otherwise. */
   mayUse(threadId: string): Promise<boolean>;
-  /** Gives a thread that this principal begins its id: the name, after what `threadPrefix` says. */
+  /** Returns the id of a thread that this principal creates: the name, after its `threadPrefix`. */
   newThreadId(name: string): Promise<string>;
   /**
    * Takes one of the streams that may be open, for `eventStream`. To be called before anything is begun that is to be streamed:

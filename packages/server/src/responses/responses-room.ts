@@ -107,7 +107,7 @@ export const findLeg = async (room: ShowingRoom, place: LegPlace): Promise<Reada
   const isNext = leg === record.legs.length + 1 && record.legs.at(-1)?.facts.endedAt !== null && !isAwaiting(record);
   if (!record.isOpen || (recorded === undefined && !isNext)) return null;
   const turnShown = showTurn(room, thread, turn, record);
-  // It is under way by an approval that was given elsewhere.
+  // An approval that was given elsewhere has continued it.
   if (recorded !== undefined) turnShown.goOnBehind(leg - 1);
   return readableLeg(await turnShown.leg(leg));
 };
@@ -121,7 +121,7 @@ const isAskedIn = (state: State, { number, askId }: Pick<RunningTurn, "number" |
 export const showTurn = (room: ShowingRoom, thread: HostedThread, number: number, record: TurnRecord): RunningTurn => {
   const found = room.turns.of(thread.id, number);
   const ended = record.legs.filter(({ facts }) => facts.endedAt !== null);
-  // Another server may have gone on with it since it was shown here.
+  // Another server may have continued it since it was shown here.
   const known = found?.isFollowed === true || found?.output.leg === ended.length ? found : undefined;
   const turn = known ?? new RunningTurn({ ...record, thread, number }, room.turns);
   if (known === undefined) {

@@ -53,11 +53,11 @@ export class RunningTurn {
     null;
   /** What was used before the leg that is under way. */
   #before: TokenFigures | null = null;
-  /** Legs that somebody waits for, by their numbers. */
+  /** The legs that are awaited, by their numbers. */
   readonly #awaited = new Map<number, PromiseWithResolvers<ShownLeg>>();
   #isFollowed = false;
   #isPrimed = false;
-  /** The newest step that legs which ended are made of: parts of it may come again. */
+  /** The newest step of the legs that ended: parts of it may come again. */
   #known = 0;
 
   constructor(turn: TurnToShow, keeper: LegKeeper) {
@@ -81,7 +81,7 @@ export class RunningTurn {
     return this.#isFollowed;
   }
 
-  /** A leg that is shown here, or when it begins. */
+  /** Returns a leg, once it begins. */
   leg(number: number): Promise<ShownLeg> {
     const shown = this.legs.get(number);
     if (shown !== undefined) return Promise.resolve(shown);
@@ -100,7 +100,7 @@ export class RunningTurn {
     this.#known = this.output.knownThrough;
   }
 
-  /** Shows what comes by a handle, to the end of the turn, or until somebody outside must answer and nobody waits for a later leg. Parts that were shown before may come again. */
+  /** Shows the parts of a handle until the turn ends, or until it waits for an answer from outside and no later leg is awaited. Parts that were shown before may come again. */
   follow(parts: AsyncIterable<TurnPart>, handle: AskHandle): void {
     this.#isFollowed = true;
     void this.#follow(parts, handle)
@@ -132,14 +132,14 @@ export class RunningTurn {
       if (this.output.isUnderWay || (!wasUnderWay && this.output.leg === leg)) continue;
       this.#known = this.output.knownThrough;
       if (this.#awaited.size > 0) continue;
-      // At once: who waits for a later leg from here on has it followed anew.
+      // Before anything else runs: a leg that is awaited from here on has the turn followed again.
       this.#isFollowed = false;
       return;
     }
-    this.#stop(new HttpError(400, "the turn ended, and no response to this came of it", { code: "turn_ended" }));
+    this.#stop(new HttpError(400, "the turn ended before this response began", { code: "turn_ended" }));
   }
 
-  /** Nothing more is shown: those that wait for a later leg learn why. */
+  /** Ends what is shown, and rejects the waits for later legs with the reason. */
   #stop(why: unknown): void {
     this.#isFollowed = false;
     for (const { reject } of this.#awaited.values()) reject(why);

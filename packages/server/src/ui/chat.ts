@@ -113,29 +113,27 @@ const standingOf = (state: State, turn: number): Standing => {
   };
 };
 
-/** Gives the thread what it waits for, and says how much that was: a page sends its whole message. */
+/** Gives the thread what it waits for, or nothing if an answer is refused. Returns how much that was: a page sends its whole message. */
 const answer = async (
   thread: HostedThread,
   { approvals, calls }: Standing,
   answers: readonly CallAnswer[],
   by: string,
 ): Promise<number> => {
-  let taken = 0;
+  const given: (() => Promise<unknown>)[] = [];
   for (const { callId, output, approval } of answers) {
     const request = approvals[callId];
     if (request !== undefined && approval !== undefined) {
       const { approved, reason, digest } = approval;
       if (digest === undefined)
         throw refused(`the approval of ${callId} must have the signature of its request, which says what was shown`);
-      taken += 1;
-      if (approved) await thread.approve(request, { digest, by });
-      else await thread.deny(request, { digest, by, ...(reason === undefined ? {} : { reason }) });
+      const denial = { digest, by, ...(reason === undefined ? {} : { reason }) };
+      given.push(() => (approved ? thread.approve(request, { digest, by }) : thread.deny(request, denial)));
     }
-    if (!calls.includes(callId) || output === undefined) continue;
-    taken += 1;
-    await thread.answerTool(callId, output);
+    if (calls.includes(callId) && output !== undefined) given.push(() => thread.answerTool(callId, output));
   }
-  return taken;
+  for (const give of given) await give();
+  return given.length;
 };
 
 /** The thread's words are the page's. */

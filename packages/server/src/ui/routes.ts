@@ -81,7 +81,9 @@ export type UiChat = Readonly<Record<"GET" | "POST" | "OPTIONS", (request: Reque
  */
 export const uiChat = (host: Host, { path, tools, errorText, ...options }: UiChatOptions): UiChat => {
   if (!Object.hasOwn(options, "authenticate"))
-    throw new ConfigurationError("uiChat needs the option authenticate, which says who asks");
+    throw new ConfigurationError(
+      "uiChat needs the option authenticate: a function from a request to its principal, or { token }",
+    );
   const ui = { ...(tools === undefined ? {} : { tools }), ...(errorText === undefined ? {} : { errorText }) };
   const server = serve(uiRoutes(host, ui, path), serverContextOf({ hosts: ["*"], ...options }));
   const answer = (request: Request): Promise<Response> => server.fetch(request);

@@ -65,7 +65,7 @@ export const metadataOf = (
 ): { readonly providerMetadata?: { readonly colloquy: { readonly refusal: true } } } =>
   kind === "refusal" ? { providerMetadata: { colloquy: { refusal: true } } } : {};
 
-/** The arguments of a call as a value; the text itself where it is no JSON. */
+/** The arguments of a call as a value; the text itself where it is not JSON. */
 export const inputOf = (written: string): Json => parsed(written) ?? written;
 
 /** How a call ended, as UI messages tell it. */

@@ -135,6 +135,27 @@ describe("a page of the AI SDK", () => {
     },
   );
 
+  test("that signs one of two approvals answers neither", async () => {
+    const { host, server } = served([toolCalls([1, 2].map(() => ({ name: "pay", arguments: {} })))]);
+    const chat = new Chat({ server });
+    await chat.sendMessage({ text: "Pay twice." });
+    const [user, asked] = chat.messages;
+    const parts = asked?.parts.map((part) =>
+      "approval" in part && part.approval !== undefined
+        ? {
+            ...part,
+            state: "approval-responded",
+            approval:
+              part.approval.id === "1.1.0" ? { ...part.approval, approved: true } : { id: "1.1.1", approved: true },
+          }
+        : part,
+    );
+    const response = await server.fetch(post("/ui", { id: "t", messages: [user, { ...asked, parts }] }));
+    expect(await errorOf(response)).toMatchObject({ status: 400, message: expect.stringContaining("1.1.1") });
+    expect(await host.thread("t").approvals()).toHaveLength(2);
+    await host.close();
+  });
+
   test("that was shown another version of a tool does not approve the one that is asked about now", async () => {
     const ran: string[] = [];
     const versioned = (version: string) =>

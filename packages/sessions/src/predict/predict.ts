@@ -58,10 +58,9 @@ export const predictOptionKinds: OptionKinds<PredictOptions<never, never, never,
   limits: kinds.of(
     "an object of limits, each a whole number ≥ 0",
     (value) =>
-      typeof value === "object" &&
-      value !== null &&
-      !Array.isArray(value) &&
-      Object.values(value).every((each: unknown) => each === undefined || kinds.whole(0).fits(each)),
+      kinds.object.fits(value) &&
+      // It has just been found to be one.
+      Object.values(value as object).every((each: unknown) => each === undefined || kinds.whole(0).fits(each)),
   ),
 };
 

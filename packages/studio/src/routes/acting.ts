@@ -76,7 +76,7 @@ export const actingRoutes = ({ configurations }: StudioOptions, read: Reader): r
   ];
 };
 
-/** An id that says whose the copy is. */
+/** Returns an id that shows whose copy it is. */
 const forkId = (call: Call): Promise<string> => call.newThreadId(`fork_${crypto.randomUUID().replaceAll("-", "")}`);
 
 const approvalBody = z.strictObject({

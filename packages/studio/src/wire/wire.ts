@@ -14,7 +14,7 @@ export interface Setup {
   readonly about: string;
 }
 
-/** Entries in which words were said, and whether there are more of them. */
+/** Entries that hold the words of a search, and whether there are more of them. */
 export interface FoundView {
   readonly hits: readonly SearchHit[];
   readonly hasMore: boolean;

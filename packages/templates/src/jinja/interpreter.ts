@@ -35,7 +35,7 @@ const jinja = untyped as unknown as Jinja;
 
 /** Reads a template, with the settings of transformers. @throws Error if it is invalid */
 export const parseTemplate = (text: string): Program => {
-  // The lexer looks for tags from each character of white space to the end of its run: the square of its length.
+  // From each character of white space the lexer scans to the end of the run, which takes the square of its length.
   const place = text.search(longRun);
   if (place >= 0)
     throw new SyntaxError(`it has more than ${runMax} characters of white space in a row at ${place}; shorten them`);

@@ -126,7 +126,7 @@ const callLines = (
   return [head, ...lines.flatMap(([indent, each]) => behind(indent, each, columns))];
 };
 
-/** Undefined where it is no JSON. */
+/** Undefined where it is not JSON. */
 const valueOf = (json: string): unknown => {
   try {
     return JSON.parse(json);

@@ -8,7 +8,7 @@ import type { Exchange } from "./exchange.ts";
 export interface Status {
   /** Of the thread: the least is first. */
   readonly figures: readonly string[];
-  /** Whether what goes on has a label. */
+  /** Whether the current activity has a label. */
   readonly isLabelled: boolean;
   /** The keys that its hints name. */
   readonly keymap: Keymap;
@@ -65,7 +65,7 @@ const stopping = ["closeOrStop", "closeOrStopOrQuit", "interrupt"] as const;
 const labelled = (isLabelled: boolean, [first = "Ready", ...others]: readonly string[]): readonly string[] =>
   isLabelled ? [`Status: ${first}`, ...others] : first === "Ready" ? others : [first, ...others];
 
-/** What a key does; nothing if no key does it. */
+/** The hint of a key; empty if no key does it. */
 const hint = (key: string | null, does: string): readonly string[] => (key === null ? [] : [`${key} ${does}`]);
 
 const doing = ({ isAnswering, approval, waits }: Ongoing, stops: readonly string[]): readonly string[] => {

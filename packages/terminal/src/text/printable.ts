@@ -42,7 +42,7 @@ export const approvableJson = (value: unknown, indent?: number): string =>
     character === "\n" ? character : escaped(character),
   );
 
-/** The same of a text that is no JSON: what is escaped in it, and nothing else, reads as `\u` and four digits. */
+/** The same of a text that is not JSON: what is escaped in it, and nothing else, reads as `\u` and four digits. */
 export const approvable = (text: string): string => text.replaceAll(hiddenInText, escaped);
 
 // Of the ignorable characters the joiners, and what chooses the look of the character before, mean something in a text.

@@ -250,7 +250,7 @@ export type Signal =
   | {
       readonly type: "context.warning";
       readonly warning: Exclude<Fullness, "within">;
-      /** On the path, the open turn and what waits included; the system message is not counted. */
+      /** How many messages are on the path, in the open turn and waiting, without the system message. */
       readonly messages: number;
       readonly tokens: number;
       readonly available: number;

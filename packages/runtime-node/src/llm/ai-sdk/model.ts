@@ -32,7 +32,7 @@ export interface AiSdkModelOptions {
  * The model is offered exactly the tools of the call, and none for summaries. An output that the call wants is asked for by
  * `responseFormat` (`native`), by a tool that has to be called (`tool`), or in words (`prompted`).
  *
- * Any piece of the answer that is not empty counts as a sign of life for `idleTimeoutMs`. A model that ignores that it was cancelled is let go.
+ * Any piece of the answer that is not empty counts as a sign of life for `idleTimeoutMs`. A model that ignores its cancellation is abandoned.
  * Keys that are known (what the provider sends as headers, `headers`, environment variables named like a provider's key) are taken out of reply,
  * pieces and failures. Redirects are the business of the `fetch` that the provider was given.
  *

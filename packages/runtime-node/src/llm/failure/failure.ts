@@ -20,7 +20,7 @@ export interface FailureSetting {
 export interface ErrorResponse {
   readonly status: number;
   readonly headers?: { get(name: string): string | null };
-  /** The parsed body, the `error` in it, or the text of a body that is no JSON. */
+  /** The parsed body, the `error` in it, or the text of a body that is not JSON. */
   readonly error: unknown;
 }
 
@@ -119,7 +119,7 @@ export const idleFailure = (idleMs: number): Failure => ({
 /** The stream ended without saying why, or what came of it has a hole. */
 export const truncated = (how: string): Failure => ({ kind: "truncated", retryable: true, message: how });
 
-/** The SDK keeps the `error` of a body, or, of a body that is no JSON, the text in its own message, behind the status. */
+/** The SDK keeps the `error` of a body, or, of a body that is not JSON, the text in its own message, behind the status. */
 const responseOf = (thrown: StatusError): ErrorResponse => {
   const { status = 0, headers, error, message } = thrown;
   const text = message.replace(/^\d{3} (status code \(no body\)$)?/, "");

@@ -6,7 +6,7 @@ export interface BodyReading {
   readonly stream: AnswerStream | null;
   /** Reading ends when it is aborted. */
   readonly signal: AbortSignal;
-  /** Called when something of an answer came. Comments, empty events and white space are none: a server may send them for ever. */
+  /** Called when something of an answer came. Comments, empty events and white space do not count: a server may send them for ever. */
   readonly touch: () => void;
 }
 

@@ -9,7 +9,7 @@ export const oursOnly: { readonly [isOurs]: true } = { [isOurs]: true };
 
 /**
  * Has the client read the body of an error to a bound, in the requests that are marked: the SDK itself reads it to its end,
- * which a server need not send. The body is read within the time that the request has.
+ * which may never come. The body is read within the time that the request has.
  */
 export const withBoundedErrors = (client: OpenAI): OpenAI => {
   // Private in the SDK's types. A copy of the client would not know a key that is given to the client later.

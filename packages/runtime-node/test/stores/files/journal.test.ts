@@ -115,7 +115,7 @@ test("a thread whose first append was torn is not there", async () => {
 });
 
 test.each([
-  ["that is no JSON", (lines: string[]) => lines.with(2, '{"seq":2,'), 3],
+  ["that is not JSON", (lines: string[]) => lines.with(2, '{"seq":2,'), 3],
   ["that holds no entry", (lines: string[]) => lines.with(2, '"words"'), 3],
   ["that is missing", (lines: string[]) => lines.toSpliced(2, 1), 3],
   ["that is there twice", (lines: string[]) => lines.toSpliced(2, 0, lines[2] ?? ""), 4],

@@ -105,7 +105,7 @@ test("a full disk is told as such", () => {
   expect(error.message).toMatch(/"\/disk\/store\.db": the disk is full; make room/);
 });
 
-test("an entry that is no JSON any more is named by thread and seq, and others stay readable", async () => {
+test("an entry that is not JSON any more is named by thread and seq, and others stay readable", async () => {
   const path = await written("other");
   await written("thread");
   change(

@@ -5,8 +5,8 @@ import { LawBroken, requireSame } from "../evidence/law-broken.ts";
 import { type MachineLaw, traceFor } from "./machine-law.ts";
 
 /**
- * M5: the state is the fold of the journal, at any prefix: the first, the whole, and some between. Folding is given no configuration, and the journal
- * comes from several: so nothing that one decided can be missing from the entries.
+ * M5: the state is the fold of the journal, at the first prefix, at the last, and at some between. Folding is given no
+ * configuration, and the journal comes from several, so the entries must have everything that one of them decided.
  */
 export const folding: MachineLaw = (options, schedule, subject = realSubject) => {
   const trace = traceFor(options, schedule, subject);

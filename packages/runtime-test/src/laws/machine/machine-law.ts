@@ -33,7 +33,7 @@ interface TraceKnown {
 
 const traces = new WeakMap<Schedule, TraceKnown>();
 
-/** Makes something once for the same options: one law after the other is asked about them, and a machine costs more than most steps. */
+/** Makes a value once for the same options: many laws share them, and making a machine takes longer than most steps. */
 export const onceFor = <Made>(make: (options: MachineOptions) => Made): ((options: MachineOptions) => Made) => {
   const known = new WeakMap<MachineOptions, { readonly made: Made }>();
   return (options) => {
@@ -55,7 +55,7 @@ export const machinesFor: (options: MachineOptions) => {
 /** Options by which a machine decides most things otherwise. */
 export const alternateOptions: (options: MachineOptions) => MachineOptions = onceFor((options) => otherwise(options));
 
-/** Whether a state is one of the few that are looked at as a whole, by the step that led to it. States share what they hold. */
+/** Whether the state after a step is one of the few that a law checks as a whole. States share their parts, so a few suffice. */
 export const isLookedAt = ({ steps }: Trace, index: number): boolean =>
   (steps.length - 1 - index) % Math.max(1, Math.ceil(steps.length / statesLookedAt)) === 0;
 

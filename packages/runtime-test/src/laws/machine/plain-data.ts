@@ -6,8 +6,8 @@ import { isLookedAt, type MachineLaw, stepNamed, traceFor } from "./machine-law.
 
 /**
  * M3: all is plain data. State, event, effects and entry are what their JSON is read back as; and a conversation
- * whose state and events go through JSON between its steps is the same conversation. States share what they hold, so
- * few steps are looked at, the last one among them: to write all of them took a third of all laws.
+ * whose state and events go through JSON between its steps is the same conversation. States share their
+ * parts, so a few steps are checked, the last one among them: writing all took a third of the time of all laws.
  */
 export const plainData: MachineLaw = (options, schedule, subject = realSubject) => {
   const trace = traceFor(options, schedule, subject);

@@ -14,7 +14,7 @@ export interface Checking {
   /** Each under its name, in the order in which they are asked. */
   readonly laws: readonly (readonly [name: string, law: PolicyLaw])[];
   readonly subject?: Subject;
-  /** It is held to claims that it does not make. */
+  /** The policy is also held to the claims that it leaves open. */
   readonly claims?: "all";
 }
 

@@ -16,8 +16,8 @@ export const tightLooks = ({ views, counter, options }: PolicyRun): readonly Loo
   );
 
 /**
- * P4, of policies that leave out more where there is less room: they mean to make room. The policy is not known to mean
- * it where it decides the same within every budget, or only makes things shorter.
+ * P4, for policies that leave out more if there is less room. A policy that decides the same within every budget, or that
+ * only shortens, need not mean to make room.
  */
 export const makesRoomIfMeant: PolicyLaw = (run) => {
   const isMeant = run.views.some(({ looks }) => new Set(looks.map(leftOutIn)).size > 1);

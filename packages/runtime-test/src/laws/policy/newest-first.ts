@@ -13,7 +13,7 @@ import { hasField } from "./shown.ts";
  * one that is not pinned is shown; and the newest turn of which something is left out would not fit as a whole, into
  * the room or within the limits that the policy declares. It is counted as it was said, without what a rule makes
  * shorter. Nothing is shown beyond these limits, but for what is pinned and the open turn. Turns that are left out
- * because they were interrupted, and units of which no field is left, are no part of it.
+ * because they were interrupted, and units of which no field is left, do not count.
  */
 export const newestIsShownFirst: PolicyLaw = (run) => {
   const { newestFirst = false } = run.policy;
@@ -87,7 +87,7 @@ const requireNewestFirst = (run: PolicyRun, look: Look, limits: NewestFirst, cal
     );
 };
 
-/** Says of which limit more is shown, of closed turns, than the policy declares; null for none. */
+/** Describes the declared limit that the shown units of closed turns exceed; null if they exceed none. */
 const beyondLimits = (
   { said, prompt }: Look,
   shown: readonly Unit[],

@@ -5,7 +5,7 @@ import { makesRoomIfMeant } from "./making-room.ts";
 import { newestIsShownFirst, newestIsShownFirstAtLength } from "./newest-first.ts";
 import type { PolicyLaw } from "./policy-run.ts";
 
-/** A claim that nobody made for a policy, and the law that it would be held to. */
+/** A claim that a policy leaves open, and the law that would check it. */
 export interface OpenClaim {
   readonly name: "P4" | "P11";
   readonly claim: string;
@@ -15,8 +15,8 @@ export interface OpenClaim {
 }
 
 /**
- * The claims that were left open: to show what fits, newest first, and to make room. A policy always says whether it is
- * monotone and stable. One that has summaries written shows older turns as these, and waits for them.
+ * Returns the claims that a policy leaves open: to show what fits, newest first, and to make room. Every policy says whether
+ * it is monotone and stable. One with a summariser shows older turns as summaries and waits for them, so it has no open claims.
  */
 export const openClaims = (
   { policy = keepAll() }: MachineOptions,
@@ -37,7 +37,7 @@ export const openClaims = (
   return claims.filter(({ name }) => !except.includes(name));
 };
 
-/** What a law has against something; null where it holds. */
+/** Returns the law that a run breaks; null if it breaks none. */
 export const brokenBy = (run: () => void): LawBroken | null => {
   try {
     run();

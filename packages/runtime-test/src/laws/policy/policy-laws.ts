@@ -71,7 +71,7 @@ export interface PolicyLawsRun {
   readonly except?: readonly (keyof typeof policyLaws)[];
   /** It is a policy that is to make room: a prompt that does not fit, although what must be shown would, breaks P4. Not for those that wait for a summary. Default false. */
   readonly makesRoom?: boolean;
-  /** A claim that was left open, and that would not hold, is a broken law and not a remark. */
+  /** Treats an open claim that would not hold as a broken law, not as a remark. */
   readonly claims?: "all";
   /** For tests of the laws. */
   readonly subject?: Subject;
@@ -85,7 +85,7 @@ export interface PolicyLawsReport {
   readonly tight: number;
   /** How many of these it made fit. */
   readonly fitting: number;
-  /** Claims that nobody made for the policy and that would not hold, each with the counterexample; and that it never makes room. They may be mistakes. */
+  /** The open claims that would not hold, each with its counterexample, and whether the policy never makes room. Each may be a mistake. */
   readonly remarks: readonly string[];
 }
 
@@ -94,8 +94,8 @@ export interface PolicyLawsReport {
  * several at once, fail, or never answer; with provider ids that repeat; with turns that are cancelled, edits, pins
  * and seeds. In one line of a test: `checkPolicyLaws(myPolicy())`.
  *
- * A policy is held to what it claims. What is left open (`newestFirst`, and to make room) and would not hold is said in
- * the remarks of the report; `except` leaves it out where it is meant, and `claims: "all"` makes it a fault.
+ * A policy is held to its claims. The remarks of the report name the open claims (`newestFirst`, and to make room) that would
+ * not hold. `except` leaves out a claim that is open on purpose, and `claims: "all"` makes it a fault.
  *
  * @param subject the policy, or the options of a machine, its policy among them. A budget, and what becomes of
  *   interrupted turns, are drawn where the options do not say.
@@ -140,20 +140,20 @@ export const checkPolicyLaws = (subject: Policy | MachineOptions, run: PolicyLaw
     ...(path === undefined ? {} : { path }),
   });
   if (found.failed) throw counterexampleOf(checking, found);
-  // After the conversations that were drawn: what breaks in one of these is shorter to tell.
+  // After the drawn conversations, whose counterexamples are shorter.
   naming(options, () => {
     if (!except.includes("P11")) newestIsShownFirstAtLength(options);
     if (claims !== undefined) for (const { atLength } of open) atLength?.(options);
   });
   const never = neverMakesRoom(options, counts);
   if (never !== null && claims !== undefined && !except.includes("P4")) throw new LawBroken("P4", never);
-  // A policy that never makes room is told so, and no more of it.
+  // A policy that never makes room gets that remark in place of P4's.
   const told = open.filter(({ name }) => claims === undefined && (never === null || name !== "P4"));
   const remarks = told.flatMap((claim) => remarkOn(checking, claim, broken.get(claim), found.seed) ?? []);
   return { ...counts, remarks: [...(never === null ? [] : [never]), ...remarks] };
 };
 
-/** Says which claim a policy could not make, with the counterexample; null where it could. */
+/** Describes a claim that the policy could not keep, with the counterexample; null if it could. */
 const remarkOn = (
   { options, claims: _, ...checking }: Checking,
   { name, claim, law, atLength }: OpenClaim,

@@ -63,7 +63,7 @@ export const oneBehind: typeof transition = altering((told) => ({
 }));
 
 export const keepingADate: typeof transition = altering((told) =>
-  // The cast is the fault: a date is no JSON.
+  // The cast is the fault: a date is not JSON.
   withContext(told, () => ({ metadata: { when: new Date(0) as unknown as string } })),
 );
 

@@ -83,7 +83,7 @@ const tokensOf = ({ count }: PolicyInput, units: readonly Unit[]): number =>
 
 const isAnswer = ({ messages: [first] }: Unit): boolean => first?.role === "assistant";
 
-/** What a person would get wrong, nothing of it claimed. */
+/** Policies with the mistakes that people make, without any claim. */
 const mistakes: readonly Policy[] = [
   dropping("over budget, drops the newest tool result first", (units) => units.filter(({ kind }) => kind === "round")),
   dropping("over budget, drops every other answer", (units) => units.filter(isAnswer).filter((_, at) => at % 2 === 0)),
@@ -122,26 +122,26 @@ const mistakes: readonly Policy[] = [
   windowOfMessages(50),
 ];
 
-describe("what was not claimed and would not hold", () => {
-  test.each(mistakes)("is remarked upon, with the claim and the counterexample: $name", (wrong) => {
+describe("a claim that is left open and would not hold", () => {
+  test.each(mistakes)("adds a remark with the open claim and its counterexample: $name", (wrong) => {
     const { remarks } = checkPolicyLaws(wrong, { seed: 1 });
     expect(remarks.join("\n")).toMatch(
       /does not claim "(?:newestFirst: true|makesRoom: true)"; if it did, it would break P(?:4|11): /,
     );
   });
 
-  test.each(mistakes)("is a broken law where all claims are held to: $name", (wrong) => {
+  test.each(mistakes)("breaks the law if all claims are checked: $name", (wrong) => {
     expect(() => checkPolicyLaws(wrong, { seed: 1, claims: "all" })).toThrow(/^P(?:4|11): /);
   });
 
-  test("leads to the very conversation from the seed and the path", () => {
+  test("is found again from the seed and the path of the remark", () => {
     const [wrong = keepAll()] = mistakes;
     const [remark = ""] = checkPolicyLaws(wrong, { seed: 1 }).remarks;
     const [, path = ""] = /checkPolicyLaws\(policy, \{ seed: 1, path: "(\d+)", claims: "all" \}\)/.exec(remark) ?? [];
     expect(() => checkPolicyLaws(wrong, { seed: 1, path, claims: "all" })).toThrow(/^P(?:4|11): /);
   });
 
-  test("is told of a long conversation where no short one shows it", async () => {
+  test("is found in a long conversation if no short one shows it", async () => {
     const remarks = checkPolicyLaws(
       { ...windowOfTurns(19), name: "last-20-turns" },
       { seed: 1, runs: 10, except: ["P4"] },
@@ -149,15 +149,15 @@ describe("what was not claimed and would not hold", () => {
     await expect(`${remarks.find((remark) => remark.includes("does not claim"))}\n`).toMatchFileSnapshot("remark.txt");
   });
 
-  test("is not remarked upon where its law is left out", () => {
+  test("adds no remark if its law is excepted", () => {
     const [wrong = keepAll()] = mistakes;
     expect(checkPolicyLaws(wrong, { seed: 1, runs: 20, except: ["P4", "P11"] }).remarks).toEqual([]);
   });
 });
 
-describe("a window that is one off what it claims breaks P11", () => {
+describe("a window that is one off its claim", () => {
   test.each([5, 10, 20, 50, 120].flatMap((size) => [[size, size - 1] as const, [size, size + 1] as const]))(
-    "with a claim of %i turns or messages, and %i that are shown",
+    "P11 breaks with a claim of %i turns or messages if %i are shown",
     (claimed, size) => {
       const run: PolicyLawsRun = { seed: 1, runs: 1 };
       expect(() => checkPolicyLaws(windowOfTurns(size, { turns: claimed }), run)).toThrow(/^P11: /);
@@ -166,7 +166,7 @@ describe("a window that is one off what it claims breaks P11", () => {
     },
   );
 
-  test.each([5, 10, 20, 50, 120])("and keeps it where it shows the %i that it claims", (size) => {
+  test.each([5, 10, 20, 50, 120])("P11 holds if the %i turns or messages that are claimed are shown", (size) => {
     const { remarks } = checkPolicyLaws(windowOfTurns(size, { turns: size }), { seed: 1, runs: 4 });
     expect(remarks.filter((remark) => !remark.includes("never makes room"))).toEqual([]);
     checkPolicyLaws(windowOfMessages(size, { messages: size }), { seed: 1, runs: 4 });
@@ -177,7 +177,7 @@ describe("a window that is one off what it claims breaks P11", () => {
     [{ turns: [6, 7] }, lastTurns(5, { slack: 2 })],
     [{ messages: [10, 49] }, lastMessages()],
     [{ messages: [12, 50] }, lastMessages()],
-  ] as const)("also where it cuts seldom: $0", (newestFirst, window) => {
+  ] as const)("P11 breaks for a window with slack that claims other bounds: $0", (newestFirst, window) => {
     expect(() => checkPolicyLaws({ ...window, newestFirst }, { seed: 1, runs: 1 })).toThrow(/^P11: /);
   });
 });
