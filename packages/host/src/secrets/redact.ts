@@ -21,7 +21,8 @@ const patterns: readonly (readonly [RegExp, string])[] = [
   [/(:\/\/)[^\s"'<>]+@/g, `$1${redactionMark}@`],
   [/([?&](?:api[-_]?key|key|access_token|token|sig)=)[^&\s"']+/gi, `$1${redactionMark}`],
   [
-    /\b([\w-]*(?:api[-_ ]?key|(?:access|auth|refresh|session)[-_ ]?token|authorization|credential|signature|secret|password)["']?(?: provided| given)?["']?\s*[:=]\s*["']?)(?!\[redacted)[^\s"',;&]+/gi,
+    // From the beginning of a run, not from each of its hyphens: that takes the square of its length.
+    /(?<![\w-])([\w-]*(?:api[-_ ]?key|(?:access|auth|refresh|session)[-_ ]?token|authorization|credential|signature|secret|password)["']?(?: provided| given)?["']?\s*[:=]\s*["']?)(?!\[redacted)[^\s"',;&]+/gi,
     `$1${redactionMark}`,
   ],
   [/(\bapi[-_ ]?key\s+["'`])[^"'`]+/gi, `$1${redactionMark}`],

@@ -39,9 +39,25 @@ export interface SchemaIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** Issues in words, for mending the value: where, and what was expected. A validator is foreign code, and may quote a key. */
-export const issuesInWords = (issues: readonly SchemaIssue[]): string =>
-  issues.map(({ message, path }) => `${pathInWords(path ?? [])}${messageOf(message)}`).join("; ");
+/**
+ * Issues in words, for mending the value: where, and what was expected; the first twenty of them. A validator is foreign
+ * code, and may quote a key; a schema may be foreign, and list any number of issues at any length.
+ */
+export const issuesInWords = (issues: readonly SchemaIssue[]): string => {
+  const shown = issues.slice(0, issuesMax).map(({ message, path }) => pathInWords(path ?? []) + inWords(message));
+  const left = issues.length - shown.length;
+  return [...shown, ...(left > 0 ? [`and ${left} more`] : [])].join("; ");
+};
+
+/** What an issue says, without secrets, and not more than a model can use. */
+export const inWords = (message: unknown): string => bounded(messageOf(message), wordsMax);
+
+/** The beginning of a text. */
+export const bounded = (text: string, max: number): string => (text.length <= max ? text : `${text.slice(0, max)}…`);
+
+/** So many issues are shown. */
+export const issuesMax = 20;
+export const wordsMax = 400;
 
 const pathInWords = (path: NonNullable<SchemaIssue["path"]>): string => {
   const keys = path.map((segment) => String(typeof segment === "object" ? segment.key : segment));

@@ -34,3 +34,10 @@ test("takes out the secrets that it is told, whatever they look like", () => {
     "the word is [redacted], [redacted]!",
   );
 });
+
+test.each(["x-password=hunter2", "--password=hunter2", "a.my-db-password: hunter2"])(
+  "a name with hyphens: %s",
+  (text) => {
+    expect(redact(text)).not.toContain("hunter2");
+  },
+);
