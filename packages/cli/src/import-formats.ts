@@ -226,7 +226,8 @@ const linesOrListIn = (path: string): unknown => {
 const firstValue = (text: string): unknown => {
   const lines = text.split("\n");
   const index = lines.findIndex((line) => line.trim() !== "");
-  const line = lines[index] ?? "";
+  const line = lines[index];
+  if (line === undefined) throw new Error("it is empty");
   for (const each of [line, text])
     try {
       return JSON.parse(each);

@@ -89,7 +89,8 @@ export class Connection {
   }
 
   #lastWords(): string {
-    const words = this.#errors.trim();
+    // Before it is cut: half of a key does not look like one.
+    const words = redact(this.#errors).slice(-lastWordsMax).trim();
     return words === "" ? "" : ` The last that it wrote to standard error: ${words}`;
   }
 
@@ -128,8 +129,9 @@ export class Connection {
     const { transport: given, server, timeoutMs, onListChanged } = this.#options;
     this.#errors = "";
     const transport = await openTransport(given, this.#isFirst, (text) => {
-      // Before it is cut: nobody would know half of a key.
-      this.#errors = this.#withoutSecrets(this.#errors + text).slice(-lastWordsMax);
+      // Cut between words, well before what is shown: nobody would know half of a key.
+      const errors = this.#withoutSecrets(this.#errors + text);
+      this.#errors = errors.length > errorsMax ? errors.slice(-errorsMax).replace(/^\S{1,500}/, "") : errors;
     });
     this.#isFirst = false;
     if (transport === null)
@@ -168,6 +170,7 @@ export class Connection {
 const outcomeUnknown = "It may or may not have taken effect.";
 const charactersMax = 2_000;
 const lastWordsMax = 1_000;
+const errorsMax = 4_000;
 
 /** Old servers on standard output leave the question for their version unanswered. */
 const probeMs = 15_000;

@@ -42,3 +42,9 @@ it("says the last that a process wrote to standard error which ended, without it
     /the connection was lost\..* standard error: x{900,1000} no file for \[redacted\]$/,
   );
 });
+
+it.each([967, 980, 3_980])("shows no piece of a key %i characters before the end of standard error", async (behind) => {
+  const script = `console.error('sk-proj-Zz9yXx8wVv7uTt6sRr5qQq4pPp3o ' + 'z '.repeat(${behind / 2})); process.exit(3)`;
+  const opened = mcpTools({ transport: { command: process.execPath, args: ["-e", script] } });
+  await expect(opened).rejects.toThrow(/^(?!.*(?:Zz9y|Rr5q|Pp3o)).* standard error: .*z$/);
+});

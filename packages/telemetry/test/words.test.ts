@@ -178,3 +178,9 @@ test("what a server and a model chose is in spans with content, and versions and
     ["chat gpt-4o", "odd-model", undefined, ["stop"]],
   ]);
 });
+
+test("a model whose name is long and ends in no digit does not hold up the process", async () => {
+  const model = `gpt-4o${"1".repeat(10_000)}x`;
+  const { journal } = await told([{ type: "completed", reply: { content: "." }, finishReason: "stop", model }], true);
+  expect(JSON.stringify(spansIn(journal, { content: false }))).not.toContain(model);
+});

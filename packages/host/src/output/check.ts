@@ -3,7 +3,15 @@ import { describeValueProblem, NotPlain, plainCopy } from "@colloquy/machine/hos
 import { isRecord, messageOf } from "../boundary/thrown.ts";
 import type { Clock } from "../ports/clock.ts";
 import { issuesOf } from "../tools/json-schema.ts";
-import type { SchemaIssue, SchemaResult, StandardSchema } from "../tools/schema.ts";
+import {
+  bounded,
+  inWords,
+  issuesMax,
+  type SchemaIssue,
+  type SchemaResult,
+  type StandardSchema,
+  wordsMax,
+} from "../tools/schema.ts";
 import { answerLevels, jsonTextIn } from "./json-text.ts";
 
 /** What an answer is found to be. */
@@ -97,7 +105,7 @@ const threw = (thrown: unknown): Checked => ({
 const written = (issues: readonly SchemaIssue[]): readonly OutputIssue[] => {
   const shown = issues.slice(0, issuesMax).map(({ message, path }): OutputIssue => {
     const place = (path ?? []).slice(0, answerLevels).map(segmentOf);
-    const words = { message: bounded(messageOf(message), wordsMax) };
+    const words = { message: inWords(message) };
     return place.length === 0 ? words : { ...words, path: place };
   });
   const left = issues.length - shown.length;
@@ -109,8 +117,4 @@ const segmentOf = (segment: NonNullable<SchemaIssue["path"]>[number]): string | 
   return typeof key === "number" && Number.isSafeInteger(key) && key >= 0 ? key : bounded(String(key), keyMax);
 };
 
-const bounded = (text: string, max: number): string => (text.length <= max ? text : `${text.slice(0, max)}…`);
-
-const issuesMax = 20;
-const wordsMax = 400;
 const keyMax = 100;

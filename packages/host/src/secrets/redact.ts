@@ -21,14 +21,16 @@ const patterns: readonly (readonly [RegExp, string])[] = [
   [/(:\/\/)[^\s"'<>]+@/g, `$1${redactionMark}@`],
   [/([?&](?:api[-_]?key|key|access_token|token|sig)=)[^&\s"']+/gi, `$1${redactionMark}`],
   [
-    /\b([\w-]*(?:api[-_ ]?key|(?:access|auth|refresh|session)[-_ ]?token|authorization|credential|signature|secret|password)["']?(?: provided| given)?["']?\s*[:=]\s*["']?)(?!\[redacted)[^\s"',;&]+/gi,
+    // From the beginning of a run, not from each of its hyphens: that takes the square of its length.
+    /(?<![\w-])([\w-]*(?:(?:api|access|account|private|secret|signing)[-_ ]?key|(?:access|auth|refresh|session)[-_ ]?token|authorization|cookie|credential|signature|secret|password)["']?(?: provided| given)?["']?\s*[:=]\s*["']?)(?!\[redacted)[^\s"',;&]+/gi,
     `$1${redactionMark}`,
   ],
   [/(\bapi[-_ ]?key\s+["'`])[^"'`]+/gi, `$1${redactionMark}`],
   [
-    /\b(?:(?:sk|pk|rk|gsk|xai|hf|nvapi|pplx|fw|r8|csk|gh[opsu]|github_pat|glpat)[-_]|AKIA|ASIA|AIza)[\w*-]{6,}[\w*]/g,
+    /\b(?:(?:sk|pk|rk|gsk|xai|hf|nvapi|pplx|fw|r8|csk|gh[opsu]|github_pat|glpat|whsec|GOCSPX)[-_]|AKIA|ASIA|AIza)[\w*-]{6,}[\w*]/g,
     redactionMark,
   ],
+  [/\b(?:npm_[A-Za-z0-9]{36}|dop_v1_\w{8,}|(?:ya29|SG)\.[\w.-]{8,})/g, redactionMark],
   [/\bxox[a-z]-[\w-]{8,}/g, redactionMark],
   // A JSON Web Token, whose signature is part of the secret.
   [/\beyJ[\w-]+\.[\w-]+(?:\.[\w-]+)?/g, redactionMark],

@@ -214,8 +214,8 @@ const problemOfNumber = (schema: JsonObject, value: number): string | null => {
     return `expected less than ${exclusiveMaximum}`;
   if (typeof multipleOf !== "number" || multipleOf <= 0) return null;
   const times = value / multipleOf;
-  // 0.3 is three times 0.1, though not in binary.
-  return Math.abs(times - Math.round(times)) <= 1e-9 * Math.max(1, Math.abs(times))
+  // 0.3 is three times 0.1, though not in binary: as far off as the two numbers and their quotient are rounded.
+  return Math.abs(times - Math.round(times)) <= 2 * Number.EPSILON * Math.abs(times)
     ? null
     : `expected a multiple of ${multipleOf}`;
 };

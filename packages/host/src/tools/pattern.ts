@@ -2,8 +2,9 @@ import * as Either from "fp-ts/lib/Either.js";
 
 /** A regular expression of foreign origin. */
 export interface Pattern {
-  /** Returns whether it matches a part of the text, in steps of at most `size` for each character. */
+  /** Returns whether it matches a part of the text, in at most `size + 1` steps for each character. */
   readonly test: (text: string, spend: (steps: number) => void) => boolean;
+  /** Its parts, and what it takes to make them. */
   readonly size: number;
 }
 
@@ -14,13 +15,17 @@ export interface Pattern {
  */
 export const patternOf = (source: string): Either.Either<string, Pattern> => {
   try {
+    if (source.length > sourceMax) throw new NotLinear(`it is longer than ${sourceMax} characters`);
     // Throws for wrong syntax, so that the reader below meets only valid patterns.
     void new RegExp(source, "u");
     const builder = new Builder();
     const start = builder.build(new Reader(source).read(), accepting, true);
     return Either.right({
-      size: builder.size,
-      test: (text, spend) => new Run(Array.from(text), spend).ends(start, true, 1).includes(true),
+      size: builder.size + (source.match(/\\p/gi)?.length ?? 0) * propertySize,
+      test: (text, spend) => {
+        spend(text.length);
+        return new Run(Array.from(text), spend).ends(start, true, 1).includes(true);
+      },
     });
   } catch (thrown) {
     if (thrown instanceof NotLinear) return Either.left(thrown.message);
@@ -44,7 +49,7 @@ class NotLinear extends Error {}
 class Reader {
   readonly #source: string;
   #at = 0;
-  #groups = 0;
+  #levels = 0;
 
   constructor(source: string) {
     this.#source = source;
@@ -88,8 +93,9 @@ class Reader {
   }
 
   #group(): Part {
-    if (++this.#groups > groupsMax) throw new NotLinear(`it has more than ${groupsMax} groups`);
+    if (++this.#levels > levelsMax) throw new NotLinear(`its groups are nested more than ${levelsMax} deep`);
     const part = this.read();
+    this.#levels -= 1;
     this.#at += 1;
     return part;
   }
@@ -234,4 +240,11 @@ class Run {
 /** Repetitions are written out. Longer than the patterns of mail addresses, host names and IPv6 (some 500). */
 const sizeMax = 10_000;
 
-const groupsMax = 1_000;
+/** Reading one takes the stack: a class of some million characters overflows it. */
+const sourceMax = 100_000;
+
+/** Lookaheads within lookaheads are matched within one another, on the stack of whoever checks a value. */
+const levelsMax = 100;
+
+/** The engine of JavaScript takes as long to compile a property of Unicode as for some thousand steps. */
+const propertySize = 5_000;

@@ -14,23 +14,39 @@ export const problemOfSchema = (schema: unknown): string | null => {
   if (copy instanceof NotPlain) return describeValueProblem(copy.problem, "the schema");
   // A plain copy is JSON.
   const root = copy as Json;
-  return new Inspection(root).problemOf(root, "");
+  return new Inspection(root).problem();
 };
 
 class Inspection {
   readonly #root: Json;
   readonly #chains = new Map<JsonObject, number>();
+  readonly #seen = new Set<JsonObject>();
+  /** What references lead to may be under any name, and is a schema by that alone. */
+  readonly #waiting: [Json | undefined, string][];
   #parts = 0;
+  #patternsSize = 0;
 
   constructor(root: Json) {
     this.#root = root;
+    this.#waiting = [[root, ""]];
   }
 
-  problemOf(schema: Json | undefined, path: string): string | null {
+  problem(): string | null {
+    // A list that grows is gone through to its end.
+    for (const [schema, path] of this.#waiting) {
+      const problem = this.#problemOf(schema, path);
+      if (problem !== null) return problem;
+    }
+    return null;
+  }
+
+  #problemOf(schema: Json | undefined, path: string): string | null {
+    if (isObject(schema) && this.#seen.has(schema)) return null;
     if (++this.#parts > partsMax) return `the schema has more than ${partsMax} parts`;
     if (typeof schema === "boolean") return null;
     const at = (problem: string): string => (path === "" ? problem : `${path}: ${problem}`);
     if (!isObject(schema)) return at("it must be a schema: an object, true or false");
+    this.#seen.add(schema);
     for (const [keyword, value] of Object.entries(schema)) {
       const expected = keywords.get(keyword);
       if (expected !== undefined && !expected.fits(value))
@@ -38,7 +54,7 @@ class Inspection {
       const problem = this.#problemOfValue(keyword, value);
       if (problem !== null) return at(`${keyword} ${shown(value)}: ${problem}`);
       for (const [place, part] of partsIn(keyword, value)) {
-        const within = this.problemOf(part, `${path}${path === "" ? "" : "."}${keyword}${place}`);
+        const within = this.#problemOf(part, `${path}${path === "" ? "" : "."}${keyword}${place}`);
         if (within !== null) return within;
       }
     }
@@ -48,13 +64,20 @@ class Inspection {
   }
 
   #problemOfValue(keyword: string, value: Json | undefined): string | null {
-    if (keyword === "$ref" && typeof value === "string" && placeIn(this.#root, value) === undefined)
-      return "it leads to no place in the schema";
+    if (keyword === "$ref" && typeof value === "string") {
+      const referred = placeIn(this.#root, value);
+      if (referred === undefined) return "it leads to no place in the schema";
+      this.#waiting.push([referred, value]);
+    }
     const sources =
       keyword === "pattern" ? [value] : keyword === "patternProperties" && isObject(value) ? Object.keys(value) : [];
     for (const source of sources) {
-      const pattern = typeof source === "string" ? patternOf(source) : null;
-      if (pattern !== null && Either.isLeft(pattern)) return pattern.left;
+      if (typeof source !== "string") continue;
+      const pattern = patternOf(source);
+      if (Either.isLeft(pattern)) return pattern.left;
+      this.#patternsSize += pattern.right.size;
+      if (this.#patternsSize > patternsSizeMax)
+        return `the patterns of the schema have more than ${patternsSizeMax} parts together`;
     }
     return null;
   }
@@ -80,6 +103,9 @@ class Inspection {
 }
 
 const partsMax = 10_000;
+
+/** Some tenths of a second to read, and a hundred megabytes when all are used by one check. */
+const patternsSizeMax = 1_000_000;
 
 const chainMax = 100;
 

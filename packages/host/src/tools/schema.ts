@@ -39,9 +39,24 @@ export interface SchemaIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** Describes issues by their places and messages, so that the value can be mended. A validator is foreign code, and may quote a key. */
-export const issuesInWords = (issues: readonly SchemaIssue[]): string =>
-  issues.map(({ message, path }) => `${pathInWords(path ?? [])}${messageOf(message)}`).join("; ");
+/**
+ * Describes the first twenty issues by their places and messages, so that the value can be mended. A validator is foreign
+ * code, and may quote a key; a foreign schema may give any number of issues of any length.
+ */
+export const issuesInWords = (issues: readonly SchemaIssue[]): string => {
+  const shown = issues.slice(0, issuesMax).map(({ message, path }) => pathInWords(path ?? []) + inWords(message));
+  const left = issues.length - shown.length;
+  return [...shown, ...(left > 0 ? [`and ${left} more`] : [])].join("; ");
+};
+
+/** Returns the message of an issue without secrets, shortened to a length that a model can use. */
+export const inWords = (message: unknown): string => bounded(messageOf(message), wordsMax);
+
+/** Shortens a text to its first `max` characters. */
+export const bounded = (text: string, max: number): string => (text.length <= max ? text : `${text.slice(0, max)}…`);
+
+export const issuesMax = 20;
+export const wordsMax = 400;
 
 const pathInWords = (path: NonNullable<SchemaIssue["path"]>): string => {
   const keys = path.map((segment) => String(typeof segment === "object" ? segment.key : segment));

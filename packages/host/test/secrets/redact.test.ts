@@ -12,6 +12,13 @@ test.each([
   ["GET /models?key=AIzaSyA1234567890&alt=sse", "AIzaSyA1234567890"],
   ["bad key 0123456789abcdef0123456789abcdef here", "0123456789abcdef"],
   ["gsk_abcdefghij1234567890 is wrong", "gsk_abc"],
+  ["AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "K7MDENG"],
+  ["private_key: 'hunter2-of-mine'", "hunter2"],
+  ['{"cookie":"session=abcdefgh12345678"}', "abcdefgh"],
+  ["whsec_abcdefghijklmnop is wrong", "abcdefgh"],
+  ["GOCSPX-abcdefghijk123 is wrong", "abcdefgh"],
+  ["ya29.a0AfH6SMBx_abcdefghijklmnop-12 expired", "a0AfH6"],
+  [`npm_${"abcdefghijklmnopqr".repeat(2)} is wrong`, "abcdefgh"],
 ])("%s", (text, secret) => {
   expect(redact(text)).toContain("[redacted]");
   expect(redact(text)).not.toContain(secret);
@@ -24,6 +31,7 @@ test.each([
   "Unexpected token: }",
   "Missing required parameter: 'messages[1].content[0].type'.",
   "Bearer authentication required",
+  "see npm-debug.log, npm_config_registry and the primary key of the table",
   "max_tokens: 5 is too small for task-force-oriented risk-assessment",
 ])("leaves alone: %s", (text) => {
   expect(redact(text)).toBe(text);
@@ -34,3 +42,10 @@ test("takes out the secrets that it is told, whatever they look like", () => {
     "the word is [redacted], [redacted]!",
   );
 });
+
+test.each(["x-password=hunter2", "--password=hunter2", "a.my-db-password: hunter2"])(
+  "a name with hyphens: %s",
+  (text) => {
+    expect(redact(text)).not.toContain("hunter2");
+  },
+);

@@ -14,6 +14,8 @@ test.each<[string, JsonObject, Json, Json]>([
   ["exclusiveMinimum", { exclusiveMinimum: 5 }, 5.1, 5],
   ["exclusiveMaximum", { exclusiveMaximum: 5 }, 4.9, 5],
   ["multipleOf", { multipleOf: 0.1 }, 0.3, 0.35],
+  ["multipleOf for large numbers", { multipleOf: 0.01 }, 1_234_567.89, 1_234_567.891],
+  ["multipleOf 1", { multipleOf: 1 }, 123_456_789, 123_456_789.05],
   ["minLength in characters", { minLength: 2 }, "ab", "😀"],
   ["maxLength in characters", { maxLength: 1 }, "😀", "ab"],
   ["pattern", { pattern: "^a" }, "ab", "ba"],

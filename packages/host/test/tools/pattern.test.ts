@@ -58,6 +58,12 @@ test.each([
   expect(stepsOf(10_000)).toBeLessThan(10_000 * 60);
 });
 
+test("a long text is counted for each pattern that is tried with it, and a property of Unicode for what it takes", () => {
+  expect(matched("|a", "b".repeat(1_000)).steps).toBeGreaterThan(1_000);
+  const sizeOf = (source: string): number => Either.getOrElse(() => ({ size: 0 }))(patternOf(source)).size;
+  expect(sizeOf("[\\p{L}\\P{N}]") - sizeOf("a")).toBe(10_000);
+});
+
 test.each([
   ["(a)\\1", "reference back"],
   ["(?<a>a)\\k<a>", "reference back"],
@@ -65,7 +71,9 @@ test.each([
   ["(a{1000}){1000}", "more than 10000 parts"],
   ["((((){9999}){9999}){9999}){9999}", "more than 10000 parts"],
   ["a{4000000000}", "more than 10000 parts"],
-  ["(".repeat(2_000) + ")".repeat(2_000), "more than 1000 groups"],
+  ["(".repeat(101) + ")".repeat(101), "nested more than 100 deep"],
+  ["(?=".repeat(900) + ")".repeat(900), "nested more than 100 deep"],
+  [`[${"ab".repeat(5_000_000)}]`, "longer than 100000 characters"],
   ["(", "Unterminated group"],
   [`${"a".repeat(300)}(`, "Unterminated group"],
   ["(?i)a", "Invalid group"],

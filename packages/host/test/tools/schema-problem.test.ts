@@ -57,6 +57,11 @@ test("a schema that applies itself twice to each member takes steps in proportio
 test.each<[string, JsonObject, Parameters<typeof issuesOf>[1]]>([
   ["a long text and a wide pattern", { pattern: "[ab].{1,4000}!" }, "ab".repeat(100_000)],
   [
+    "a long name and many patterns that match at once",
+    { patternProperties: Object.fromEntries(Array.from({ length: 9_000 }, (_, at) => [`|${at}`, true])) },
+    { ["a".repeat(200_000)]: 1 },
+  ],
+  [
     "many elements and a long enumeration",
     { items: { enum: Array.from({ length: 9_000 }, String) } },
     Array.from({ length: 9_000 }, () => -1),
@@ -85,6 +90,12 @@ test.each<[unknown, string]>([
   [{ allOf: [{ minLength: "1" }] }, 'allOf.0: minLength must be a whole number ≥ 0 (got "1")'],
   [{ anyOf: [4] }, "anyOf.0: it must be a schema"],
   [{ anyOf: Array.from({ length: 10_000 }, () => true) }, "more than 10000 parts"],
+  [{ $ref: "#/x", x: { pattern: "(a)\\1" } }, '#/x: pattern "(a)\\\\1": a reference back to a group'],
+  [{ $ref: "#/enum/0", enum: [{ $ref: "#/b" }], b: { type: "text" } }, "#/b: type must be"],
+  [
+    { patternProperties: Object.fromEntries(Array.from({ length: 101 }, (_, at) => [`a{9990}${at}`, {}])) },
+    "the patterns of the schema have more than 1000000 parts together",
+  ],
   [null, "it must be a schema"],
   [nested(300), "is nested too deep"],
 ])("a schema is refused with its place and reason, case %$", (schema, problem) => {

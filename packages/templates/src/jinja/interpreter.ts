@@ -102,13 +102,15 @@ const stepsMax = 2_000_000;
 /** Of a loop, beside what it does: each of its turns has variables of its own. */
 const stepsPerTurn = 4;
 
-const sizePerStep = 1024;
+/** Filters that search or replace take as long for some dozens of characters as another step. */
+const sizePerStep = 32;
 
 const entriesMax = 1_000_000;
 
 const entriesPerStep = 64;
 
-const sizeMax = 2 ** 24;
+/** A million tokens, more than any model reads. */
+const sizeMax = 2 ** 22;
 
 const sizeOf = (value: unknown): number => {
   if (typeof value === "string" || Array.isArray(value)) return value.length;

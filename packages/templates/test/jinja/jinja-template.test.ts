@@ -176,6 +176,12 @@ test.each([
   expect(jinjaTemplate(doubling + use).render(hello)).toEqual(left(/entries|steps/));
 });
 
+test("a text of a million characters is not gone through again and again", () => {
+  const text = "{% set ns = namespace(a='x') %}{% for i in range(20) %}{% set ns.a = ns.a ~ ns.a %}{% endfor %}";
+  const again = "{% for i in range(100) %}{% set b = ns.a|upper %}{% endfor %}";
+  expect(jinjaTemplate(text + again).render(hello)).toEqual(left(/steps/));
+});
+
 test.each(["\n", " ", "\t", "\r\n", " \n", "\u2003"])(
   "a template is refused whose lexer would take the square of a long run of %j, wherever it is",
   (blank) => {
