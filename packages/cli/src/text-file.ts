@@ -16,11 +16,22 @@ export const readTextFile = (path: string, check: (stats: Stats) => void = () =>
     if (!stats.isFile()) throw new Error(`"${path}" is a pipe or a device; write what comes from it to a file first`);
     check(stats);
     const bytes = readFileSync(file);
-    const text = new TextDecoder(bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : "utf-8").decode(bytes);
+    const text = textOf(bytes);
+    if (text === null) throw new Error(`"${path}" is not text in UTF-8 or UTF-16; convert it to UTF-8 first`);
     if (text.includes("\0")) throw new Error(`"${path}" is binary; name a file with text in it`);
     return text;
   } finally {
     closeSync(file);
+  }
+};
+
+/** Returns the text that bytes encode; null if they are neither UTF-8 nor UTF-16 with a byte order mark. */
+const textOf = (bytes: Uint8Array): string | null => {
+  const encoding = bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : "utf-8";
+  try {
+    return new TextDecoder(encoding, { fatal: true }).decode(bytes);
+  } catch {
+    return null;
   }
 };
 

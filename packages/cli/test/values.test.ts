@@ -8,6 +8,7 @@ const folder = mkdtempSync(join(tmpdir(), "colloquy-values-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 const at = (name: string): string => join(folder, name);
 mkdirSync(at("folder"));
+writeFileSync(at("latin1"), Buffer.from("Gr\xfc\xdfe", "latin1"));
 writeFileSync(at("binary"), Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 0, 1, 2]));
 writeFileSync(at("dies.mjs"), `console.error("the key FOO is missing"); process.exit(3);`);
 
@@ -23,6 +24,7 @@ test.each([
   [["--tools", at("folder")], "is a pipe or a device, or a folder; name a module in a file"],
   [["--template", at("none"), ...completion], `there is no file or folder "${at("none")}"`],
   [["--template", at("folder"), ...completion], "is a folder; name a file"],
+  [["--template", at("latin1"), ...completion], "is not text in UTF-8 or UTF-16; convert it to UTF-8 first"],
   [["--template", at("binary"), ...completion], "is binary; name a file with text in it"],
   [["--agent", at("none.yaml")], "there is no such file"],
   [["--session", at("binary")], "is not a SQLite database"],

@@ -142,6 +142,14 @@ describe("routes that look", () => {
     expect(alike).toBeGreaterThan(5);
   });
 
+  test("refuse a cursor that no page gave", async () => {
+    const [status, { error }] = await ask<Refused>("threads?after=abc");
+    expect([status, error.message]).toEqual([
+      400,
+      expect.stringContaining('after is "abc"; it must be the next of a page'),
+    ]);
+  });
+
   test("search what was said", async () => {
     const [, { hits }] = await ask<FoundView>("search?words=night%20train");
     expect(hits).toMatchObject([{ threadId: "trip" }, { threadId: "trip" }]);

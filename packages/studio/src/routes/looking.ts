@@ -28,7 +28,7 @@ export const lookingRoutes = (options: StudioOptions, read: Reader): readonly Ro
     get("threads", "The threads of the store, newest first.", async (call) => {
       const begin = call.url.searchParams.get("after") ?? undefined;
       const found = await usable(call, threadsOfPage + 1, async (after = begin) => {
-        const { threads, next } = await store.list(after === undefined ? {} : { after });
+        const { threads, next } = await pageAfter(store, after);
         return { items: threads, next };
       });
       const threads = found.slice(0, threadsOfPage);
@@ -78,6 +78,16 @@ export const lookingRoutes = (options: StudioOptions, read: Reader): readonly Ro
     }),
     get("export", "A thread as its journal, in JSON lines.", async (call) => journalFile(await threadIn(call, read))),
   ];
+};
+
+/** Lists the threads after a cursor. The store refuses a cursor that it never gave; the client sent it, so it is told. */
+const pageAfter = async (store: StudioOptions["store"], after: string | undefined) => {
+  try {
+    return await store.list(after === undefined ? {} : { after });
+  } catch (thrown) {
+    if (thrown instanceof RangeError) throw new HttpError(400, thrown.message, { param: "after" });
+    throw thrown;
+  }
 };
 
 const setupOf = ({ store, configurations, models = [], about }: StudioOptions): Setup => ({
