@@ -2,6 +2,7 @@ import { type Lease, SequenceConflictError } from "@colloquy/host/store";
 import type { Store } from "@colloquy/host";
 import * as fc from "fast-check";
 import { expect } from "vitest";
+import { atMost } from "./cases.ts";
 
 import type { ManualClock } from "./manual-clock.ts";
 import { append, entryOf, take, ttlMs } from "./sample-entries.ts";
@@ -44,7 +45,7 @@ export const concurrencyChecks: StoreChecks = {
           expect(inOrder).toEqual([...inOrder].sort((one, other) => one.token - other.token));
           await Promise.all(stores.map((each) => each.close()));
         }),
-        { numRuns: 100 },
+        { numRuns: atMost(100) },
       );
     },
 };

@@ -1,6 +1,7 @@
 import type { Store } from "@colloquy/host";
 import * as fc from "fast-check";
 import { expect } from "vitest";
+import { atMost } from "./cases.ts";
 
 import { append, entryOf, take } from "./sample-entries.ts";
 import type { StoreChecks } from "./subject.ts";
@@ -33,7 +34,7 @@ export const idChecks: StoreChecks = {
         await areKeptApart(store, threadIds);
         await store.close();
       }),
-      { numRuns: 50 },
+      { numRuns: atMost(50) },
     );
   },
 };

@@ -1,6 +1,7 @@
 import type { Entry, Json } from "@colloquy/machine";
 import * as fc from "fast-check";
 import { expect } from "vitest";
+import { atMost } from "./cases.ts";
 
 import { append, begun, entryOf, take } from "./sample-entries.ts";
 import type { StoreChecks, Subject } from "./subject.ts";
@@ -15,7 +16,7 @@ export const valueChecks: StoreChecks = {
           values.map((value, seq) => entryOf(seq, { value })),
         ),
       ),
-      { numRuns: 50 },
+      { numRuns: atMost(50) },
     );
   },
   ...Object.fromEntries(
