@@ -2,10 +2,9 @@ import { type Lease, SequenceConflictError } from "@colloquy/host/store";
 import type { Store } from "@colloquy/host";
 import * as fc from "fast-check";
 import { expect } from "vitest";
-import { atMost } from "./cases.ts";
 
 import type { ManualClock } from "./manual-clock.ts";
-import { append, entryOf, take, ttlMs } from "./sample-entries.ts";
+import { append, atMost, entryOf, take, ttlMs } from "./sample-entries.ts";
 import type { StoreChecks } from "./subject.ts";
 
 /** That any number of writers, in any order, make one journal. */

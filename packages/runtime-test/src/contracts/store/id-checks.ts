@@ -1,9 +1,8 @@
 import type { Store } from "@colloquy/host";
 import * as fc from "fast-check";
 import { expect } from "vitest";
-import { atMost } from "./cases.ts";
 
-import { append, entryOf, take } from "./sample-entries.ts";
+import { append, atMost, entryOf, take } from "./sample-entries.ts";
 import type { StoreChecks } from "./subject.ts";
 
 /** That a thread is known by its id and nothing else. */

@@ -2,9 +2,8 @@ import type { ListOptions, Store, ThreadPage } from "@colloquy/host";
 import type { Entry, JsonObject } from "@colloquy/machine";
 import * as fc from "fast-check";
 import { expect } from "vitest";
-import { atMost } from "./cases.ts";
 
-import { append, entryOf, startOf, take, write, writeEntries } from "./sample-entries.ts";
+import { append, atMost, entryOf, startOf, take, write, writeEntries } from "./sample-entries.ts";
 import type { StoreChecks } from "./subject.ts";
 
 /** What a reader of the pages is shown, in which order, and what while others write. */

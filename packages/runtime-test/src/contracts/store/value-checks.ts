@@ -1,9 +1,8 @@
 import type { Entry, Json } from "@colloquy/machine";
 import * as fc from "fast-check";
 import { expect } from "vitest";
-import { atMost } from "./cases.ts";
 
-import { append, begun, entryOf, take } from "./sample-entries.ts";
+import { append, atMost, begun, entryOf, take } from "./sample-entries.ts";
 import type { StoreChecks, Subject } from "./subject.ts";
 
 /** Stored values come back as they were, and share no object with the caller. */
