@@ -12,3 +12,9 @@ export const runs = (full: number): number => {
     throw new RangeError(`COLLOQUY_RUNS is "${wanted}"; it must be "full" or a whole number of 1 or more`);
   return number;
 };
+
+/** Returns as many of these as `runs` says, from the first to the last of them at equal distances. */
+export const spread = <Value>(all: readonly Value[]): readonly Value[] => {
+  const count = Math.min(all.length, runs(all.length));
+  return Array.from({ length: count }, (_, index) => all[Math.floor((index * all.length) / count)] as Value);
+};

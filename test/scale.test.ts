@@ -2,42 +2,14 @@ import { type ListOptions, type Store } from "@colloquy/host";
 import { describe, expect, it } from "vitest";
 
 import { fill, madeAt, metadataOf, threadIdOf, wordsOfThread } from "../bench/scale/filling.ts";
-import { measurements } from "../bench/scale/main.ts";
 import { dropPlace } from "../bench/scale/place-facts.ts";
 import { newPlace, openStore } from "../proof/kit/places.ts";
-import { restateProgram } from "../proof/servers/restate-package.ts";
+import { measuresLittle } from "./little-scale.ts";
 
 const hasPostgres = (process.env["COLLOQUY_POSTGRES_URL"] ?? "") !== "";
 
-const small = {
-  threads: [1_000],
-  entries: [1_100],
-  processes: [1],
-  seconds: 1,
-  outstanding: 8,
-  lanes: [2],
-  resting: [20],
-  woken: [40],
-  wakings: 2,
-};
-
-const measured = [
-  "sqlite",
-  "journal",
-  ...(hasPostgres ? ["postgres", "asks"] : []),
-  ...(restateProgram() === null ? [] : ["engine"]),
-];
-
 describe("pnpm scale, on little", () => {
-  it.each(measured)("measures %s", async (name) => {
-    let count = 0;
-    for await (const { costs } of measurements[name]?.(small) ?? []) {
-      // What fails takes for ever.
-      for (const { name: what, value } of costs) expect([what, Number.isFinite(value)]).toEqual([what, true]);
-      count += costs.length;
-    }
-    expect(count).toBeGreaterThan(1);
-  });
+  it.each(["sqlite", ...(hasPostgres ? ["postgres"] : [])])("measures %s", measuresLittle);
 });
 
 /** More than either store looks through at once. */

@@ -9,6 +9,8 @@ import { z } from "zod";
 
 import { studioRoutes } from "../packages/studio/src/index.ts";
 
+import { runs } from "./runs.ts";
+
 type Name = "ada" | "bob";
 
 /** One request. The numbers choose a route, and then ids and variants from what there is by then. */
@@ -230,7 +232,7 @@ const run = async (options: HttpOptions, each: readonly Move[], done: Set<string
 test("no answer to one principal holds an id or a word of another one's threads, and each thread begins with the prefix", async () => {
   await fc.assert(
     fc.asyncProperty(moves, (each) => run(owners, each)),
-    { numRuns: 30 },
+    { numRuns: runs(80) },
   );
 });
 

@@ -45,7 +45,7 @@ const manyOf = (length: number, script: readonly string[], lost?: number): reado
 describe("a conversation on workers that die", () => {
   it("comes to what it comes to in memory, or differs as recovery says", async () => {
     const property = fc.asyncProperty(cases, (given) => hold(given));
-    await fc.assert(property, { numRuns: runs(300) });
+    await fc.assert(property, { numRuns: runs(240) });
   });
 
   it("is the same again by the same seed", async () => {
@@ -57,7 +57,7 @@ describe("a conversation on workers that die", () => {
     ["goes on with a call that an attempt began whose connection was lost", ["charge", "verify"], 100],
     ["has in its journal what anybody was shown, and takes the answer to it", ["caller", "plain"], 0],
   ])("%s", async (_, script, lost) => {
-    for (const given of manyOf(100, script, lost)) await hold(given);
+    for (const given of manyOf(runs(200), script, lost)) await hold(given);
   });
 });
 

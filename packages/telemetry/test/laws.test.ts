@@ -105,7 +105,7 @@ test("ids are well spread: none repeats, and half of their bits are set", () => 
   const [, entries = []] = storedJournals.find(([name]) => name === "simple-answer") ?? [];
   const [first, ...more] = entries;
   if (first?.event.type !== "thread.started") throw new Error("the journal has no beginning");
-  for (let thread = 0; thread < 2_000; thread++) {
+  for (let thread = 0; thread < 300; thread++) {
     const event = { ...first.event, threadId: `thread-${thread}` };
     const spans = spansIn([{ seq: 0, format: 1, event }, ...more]);
     ids.push(...spans.map(({ spanId }) => spanId), ...new Set(spans.map(({ traceId }) => traceId)));

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { answerFilter } from "../src/index.ts";
+import { runs } from "../../../test/runs.ts";
 
 const template = { stop: ["U:", "A:"], opening: ["A:"] };
 
@@ -29,6 +30,6 @@ test("of a text, however it is cut, the same answer is shown", () => {
     fc.property(fc.array(text, { maxLength: 6 }), (pieces) => {
       expect(shownOf(pieces).join("")).toBe(answerIn(pieces.join("")));
     }),
-    { numRuns: 3000 },
+    { numRuns: runs(6000) },
   );
 });

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { stopFilter } from "../src/index.ts";
+import { runs } from "../../../test/runs.ts";
 
 /** What is shown of each piece, and at the end. */
 const shownOf = (stops: readonly string[], pieces: readonly string[]): readonly string[] => {
@@ -43,7 +44,7 @@ test("what is shown of a text, however it is cut, is what stands before the firs
     fc.property(patterns, fc.array(alphabet, { maxLength: 6 }), (stops, pieces) => {
       expect(shownOf(stops, pieces).join("")).toBe(before(stops, pieces.join("")));
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(4000) },
   );
 });
 
@@ -62,7 +63,7 @@ test("no more waits than what may still become a pattern, and it may", () => {
         expect(waiting === "" || stops.some((stop) => stop.startsWith(waiting) || waiting.startsWith(stop))).toBe(true);
       }
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(4000) },
   );
 });
 

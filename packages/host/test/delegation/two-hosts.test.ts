@@ -6,6 +6,7 @@ import { expect } from "vitest";
 import { type AskHandle, memoryStore, type Store } from "@colloquy/host";
 import { overriding } from "../gated-store.ts";
 import { entriesOf, manualClock, says, settle, stage } from "../stage.ts";
+import { runs } from "../runs.ts";
 
 type Happening =
   | { readonly type: "ask"; readonly host: number; readonly again: boolean }
@@ -140,6 +141,6 @@ test("two hosts ask on one thread, stand still and go on: each ask has one outco
       expect(clock.sleepers).toBe(0);
       expect(await inner.inbox?.unanswered("default")).toEqual([]);
     }),
-    { numRuns: 100 },
+    { numRuns: runs(300) },
   );
 });

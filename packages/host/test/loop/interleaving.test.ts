@@ -3,6 +3,7 @@ import { decodeJournal, fold } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import { expect } from "vitest";
 import type { AskHandle, Host, LlmOutcome } from "@colloquy/host";
+import { runs } from "../runs.ts";
 import { calls, echo, says, settle, stage } from "../stage.ts";
 
 /** What can happen at any time; `pick` says to which of the things that are there. */
@@ -49,7 +50,8 @@ test("whatever happens in whatever order, every ask is settled, and the journal 
       // The thread is used once more, so that what a crash left is taken up; then everything is answered.
       const last = host.ask("last", { askId: "last" });
       const settled = Promise.allSettled([...handles, last]);
-      for (let round = 0; round < 60; round++) {
+      await settle();
+      for (let round = 0; round < 60 && (waiting.length > 0 || first.clock.sleepers > 0); round++) {
         await first.clock.advance(60_000);
         answer(0, says("done"));
         await settle();
@@ -62,6 +64,6 @@ test("whatever happens in whatever order, every ask is settled, and the journal 
       await host.close();
       expect(first.clock.sleepers).toBe(0);
     }),
-    { numRuns: 150 },
+    { numRuns: runs(600) },
   );
 });

@@ -9,6 +9,7 @@ import {
 } from "@colloquy/runtime-test/recordings";
 import { expect } from "vitest";
 import "@colloquy/runtime-test/vitest";
+import { runs } from "../../../../test/runs.ts";
 
 const content = fc.constantFrom("hello", "", 'a\n"b" ⛴', " ");
 
@@ -65,9 +66,12 @@ const conversation = fc
     recordedOf(system, seed, [{ type: "user", content: first }, ...exchanges.flat()]),
   );
 
-test.prop([conversation], { numRuns: 300 })("whatever a client did within the protocol, it replays", (recorded) => {
-  expect(recorded).toReplayCase();
-});
+test.prop([conversation], { numRuns: runs(600) })(
+  "whatever a client did within the protocol, it replays",
+  (recorded) => {
+    expect(recorded).toReplayCase();
+  },
+);
 
 /** What must come out, told without a machine. */
 const recordedOf = (

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { lawRecovery } from "../../src/laws/index.ts";
 import { reply, toolCalls } from "../../src/models/index.ts";
 import { type Script, simulate, type Simulation } from "../../src/simulate/index.ts";
+import { spread } from "../../../../test/runs.ts";
 
 /** A tool that writes down its runs. */
 const written = (recovery: ToolRecovery, ran: string[]): Tool =>
@@ -76,11 +77,10 @@ describe.each(["rerun", "interrupted", "once", "ask"] as const)(
 
     it("does so also when the next process dies as well", async () => {
       const { simulation: uncrashed } = await crashed(recovery, []);
-      for (let step = 1; step <= uncrashed.counts.steps; step += 3) {
-        for (const after of [1, 2, 4, 7, 11]) {
-          const { simulation, ran, tools } = await crashed(recovery, [step, step + after]);
-          lawRecovery({ uncrashed: uncrashed.journal, resumed: simulation.journal, tools: declarationsOf(tools), ran });
-        }
+      const steps = Array.from({ length: uncrashed.counts.steps }, (_, index) => index + 1);
+      for (const crashAt of spread(steps.flatMap((step) => [1, 2, 4, 7, 11].map((after) => [step, step + after])))) {
+        const { simulation, ran, tools } = await crashed(recovery, crashAt);
+        lawRecovery({ uncrashed: uncrashed.journal, resumed: simulation.journal, tools: declarationsOf(tools), ran });
       }
     });
   },

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import type OpenAI from "openai";
 import { expect, test } from "vitest";
 import { createHost, type Host, memoryStore } from "@colloquy/runtime-node";
+import { runs } from "../../../../test/runs.ts";
 import type { ThreadServer } from "../../src/index.ts";
 import { lookUp, refund, type Responding, respondingOf, streamed, weather } from "./responding.ts";
 
@@ -130,7 +131,7 @@ test("what a client was shown is what the journal gives another process, leg by 
       llm.assertComplete();
       await host.close();
     }),
-    { numRuns: 60 },
+    { numRuns: runs(160) },
   );
   expect([...seen.keys()].toSorted()).toEqual(["completed", "failed", "incomplete"]);
 });
@@ -208,6 +209,6 @@ test("whichever of two servers on one store is asked, and however, a response is
       llm.assertComplete();
       for (const host of hosts) await host.close();
     }),
-    { numRuns: 100 },
+    { numRuns: runs(200) },
   );
 });

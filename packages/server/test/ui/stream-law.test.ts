@@ -5,6 +5,7 @@ import type { UIMessage } from "ai";
 import { describe, expect } from "vitest";
 import { toUiMessageStream, uiMessagesOf } from "../../src/index.ts";
 import { allOf, messageOf, seat, stage } from "./page.ts";
+import { runs } from "../../../../test/runs.ts";
 
 const words = fc.constantFrom("A", " queue", " is a line.", "\n", "é");
 
@@ -40,7 +41,7 @@ const lines: fc.Arbitrary<readonly ScriptLine[]> = fc.array(
 const answers = fc.array(fc.constantFrom("yes", "no", "one", "stop"), { minLength: 1, maxLength: 4 });
 
 describe("law: what a client makes of the live stream is what it makes of a replay, and what the thread has", () => {
-  test.prop([lines, answers], { numRuns: 300 })("of any turn", async (script, said) => {
+  test.prop([lines, answers], { numRuns: runs(600) })("of any turn", async (script, said) => {
     const { host, another } = stage([...script, ...Array.from({ length: 3 }, () => streams(["Done."]))], {
       machine: { limits: { steps: 6 }, retry: { attempts: 2 } },
     });

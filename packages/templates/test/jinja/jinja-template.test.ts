@@ -6,6 +6,7 @@ import { jinjaTemplate, type JinjaTemplateOptions } from "../../src/jinja/index.
 import { strftime } from "../../src/jinja/strftime.ts";
 import { conversation } from "../conversations.ts";
 import { modelTemplates } from "./model-templates.ts";
+import { runs } from "../../../../test/runs.ts";
 
 const right = (value: string): object => ({ _tag: "Right", right: value });
 const left = (reason: RegExp): object => ({ _tag: "Left", left: expect.stringMatching(reason) });
@@ -147,7 +148,7 @@ test("what messages say is never evaluated, whatever it looks like", () => {
         right(`<s><|im_start|>system\n${system}<|im_end|>\n<|im_start|>user\n${said}<|im_end|>\n`),
       );
     }),
-    { numRuns: 500 },
+    { numRuns: runs(1000) },
   );
 });
 
@@ -160,7 +161,7 @@ test("the templates of models show what was said as it was said, but for the whi
       expect(Either.isRight(rendered)).toBe(Either.isRight(plain));
       expect(Either.isRight(rendered) ? rendered.right : said).toContain(said.trim());
     }),
-    { numRuns: 300 },
+    { numRuns: runs(600) },
   );
 });
 

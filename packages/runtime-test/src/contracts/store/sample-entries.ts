@@ -1,6 +1,7 @@
 import type { Lease } from "@colloquy/host/store";
 import type { Store } from "@colloquy/host";
 import type { Entry, JsonObject } from "@colloquy/machine";
+import * as fc from "fast-check";
 
 import type { Subject } from "./subject.ts";
 
@@ -13,6 +14,9 @@ export const entryOf = (seq: number, metadata: JsonObject = {}): Entry => {
 /** Entries from one seq to another, both included. */
 export const entriesFrom = (first: number, last: number): readonly Entry[] =>
   Array.from({ length: last - first + 1 }, (_, index) => entryOf(first + index));
+
+/** Returns how many cases a check tries: so many, or fewer where `fc.configureGlobal` says so. */
+export const atMost = (cases: number): number => Math.min(cases, fc.readConfigureGlobal().numRuns ?? cases);
 
 /** Long enough for every check that does not say otherwise. */
 export const ttlMs = 1000;

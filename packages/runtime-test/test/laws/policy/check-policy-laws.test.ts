@@ -13,6 +13,7 @@ import { checkPolicyLaws, LawBroken, policyLaws, type PolicyLawsRun } from "@col
 import { describe, expect, test } from "vitest";
 import { type Checking, counterexampleOf, type Play } from "../../../src/laws/policy/counterexample.ts";
 import { mostTries } from "../../../src/laws/policy/smaller.ts";
+import { runs } from "../runs.ts";
 import { policyFaults } from "./policy-faults.ts";
 
 const forgetful: Policy = {
@@ -159,7 +160,7 @@ describe("the author of a policy that never makes room", () => {
     tokenWindow({ cutTo: 0.5 }),
     compose(limitResults({ characters: 500 }), clearResults({ keep: 1 }), fitOversized(), tokenWindow({ cutTo: 0.6 })),
   ])("hears nothing where it makes room: $name", (policy) => {
-    const { tight, fitting, remarks } = checkPolicyLaws(policy, { runs: 30, seed: 1, makesRoom: true });
+    const { tight, fitting, remarks } = checkPolicyLaws(policy, { runs: runs(100), seed: 1, makesRoom: true });
     expect(remarks).toEqual([]);
     expect(fitting).toBe(tight);
   });

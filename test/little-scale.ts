@@ -1,0 +1,26 @@
+import { expect } from "vitest";
+
+import { measurements } from "../bench/scale/main.ts";
+
+/** Measures little of what is named so. */
+export const measuresLittle = async (name: string): Promise<void> => {
+  let count = 0;
+  for await (const { costs } of measurements[name]?.(small) ?? []) {
+    // What fails takes for ever.
+    for (const { name: what, value } of costs) expect([what, Number.isFinite(value)]).toEqual([what, true]);
+    count += costs.length;
+  }
+  expect(count).toBeGreaterThan(1);
+};
+
+const small = {
+  threads: [1_000],
+  entries: [1_100],
+  processes: [1],
+  seconds: 1,
+  outstanding: 8,
+  lanes: [2],
+  resting: [20],
+  woken: [40],
+  wakings: 2,
+};
