@@ -1,11 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { rows as conversationalAgent } from "./conversational-agent.ts";
+import { rows as dialogueHistory } from "./dialogue-history.ts";
 import { rows as dspySession } from "./dspy-session.ts";
 import { read, type Rows } from "./parts.ts";
 
 /** The systems of docs/coming-from.md, by the headings of their tables. */
 const systems: Readonly<Record<string, readonly Rows[]>> = {
   "DSPy's ConversationalAgent": conversationalAgent(),
+  "retico's DialogueHistory": dialogueHistory(),
   "dspy-session": dspySession(),
 };
 
