@@ -116,8 +116,10 @@ const connecting: Rows = {
     const memory = await memoryOf();
     // An id is escaped.
     await right(memory.create("Books"));
-    const reason = "Conversation [a/b?c] not found";
-    expect(await memory.messages("a/b?c", 0)).toMatchObject({ left: { status: 404, reason } });
+
+    expect(await memory.add("a/b?c", { input: "Q" })).toMatchObject({
+      left: { status: 404, reason: expect.stringContaining("[a/b?c]") },
+    });
   },
 };
 
