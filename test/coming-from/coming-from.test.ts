@@ -2,12 +2,14 @@ import { describe, expect, test } from "vitest";
 import { rows as conversationalAgent } from "./conversational-agent.ts";
 import { rows as dialogueHistory } from "./dialogue-history.ts";
 import { rows as dspySession } from "./dspy-session.ts";
+import { rows as jido } from "./jido.ts";
 import { rows as openSearchLangChain } from "./opensearch-langchain.ts";
 import { read, type Rows } from "./parts.ts";
 
 /** The systems of docs/coming-from.md, by the headings of their tables. */
 const systems: Readonly<Record<string, readonly Rows[]>> = {
   "DSPy's ConversationalAgent": conversationalAgent(),
+  "Jido AI": jido(),
   "LangChain over OpenSearch": openSearchLangChain(),
   "retico's DialogueHistory": dialogueHistory(),
   "dspy-session": dspySession(),

@@ -123,6 +123,8 @@ const connecting: Rows = {
   },
 };
 
+const conversation = { create_time: "2023-09-14T00:00:00Z", name: "c", user: "u" };
+
 const memories: Rows = {
   "create_conversation(name)": async () => {
     const memory = await memoryOf();
@@ -178,13 +180,22 @@ const memories: Rows = {
     expect(items).toHaveLength(1);
   },
   next_token: async () => {
-    const memory = await memoryOf();
-    const id = await right(memory.create("Books"));
-    for (let number = 0; number < 101; number++) await right(memory.add(id, { input: `Q${number}` }));
-    const first = await right(memory.messages(id, 0));
-    expect([first.items.length, first.next]).toEqual([100, 100]);
-    const from = first.next ?? 0;
-    expect(await right(memory.messages(id, from))).toMatchObject({ items: [{ input: "Q0" }], next: null });
+    const pages = [
+      { conversations: [{ ...conversation, conversation_id: "c2" }], next_token: 100 },
+      { conversations: [{ ...conversation, conversation_id: "c1" }] },
+    ];
+    const asked: unknown[] = [];
+    const request = async (...[given]: readonly unknown[]) => {
+      asked.push(Reflect.get(Object(given), "querystring"));
+      return { body: pages[asked.length - 1] };
+    };
+    // It has overloads; this is the one with promises.
+    const client = { transport: { request: request as unknown as Client["transport"]["request"] } };
+    const memory = openSearchMemory(client, { version: "2.11" });
+    const { next } = await right(memory.memories(0));
+    const from = next ?? 0;
+    expect(await right(memory.memories(from))).toMatchObject({ items: [{ id: "c1" }], next: null });
+    expect(asked).toMatchObject([{ next_token: 0 }, { next_token: 100 }]);
   },
   "delete_conversation(conversation_id)": async () => {
     const memory = await memoryOf();
