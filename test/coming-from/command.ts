@@ -56,7 +56,7 @@ export const atTerminal = async (command: string, { folder = folderOf(), model }
 };
 
 /** The words of a command line behind its first, with file names in a folder. */
-export const argumentsIn = (command: string, folder: string): readonly string[] => {
+const argumentsIn = (command: string, folder: string): readonly string[] => {
   const [, ...words] = (command.match(/"[^"]*"|\S+/g) ?? []).map((word) => word.replaceAll('"', ""));
   return words.map((word) => (/\.(?:yaml|db|json|jsonl|mjs)$/.test(word) ? join(folder, word) : word));
 };

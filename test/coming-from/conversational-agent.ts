@@ -267,12 +267,12 @@ const agentOf = (yaml: string) => {
 
 const files: Rows = {
   'signature: "question -> answer"': async () => {
-    const agent = await agentOf('signature: "question -> answer"');
+    const agent = await agentOf('signature: "question -> answer"\ncompression: none');
     const host = closing(agentHost(agent, { llm: saying({ answer: "Paris" }), store: memoryStore() }));
     expect((await host.run({ question: "What is the capital of France?" })).output).toEqual({ answer: "Paris" });
   },
   'model: "openai/gpt-4o-mini"': async () => {
-    const agent = await agentOf("model: gpt-4o-mini");
+    const agent = await agentOf("model: gpt-4o-mini\ncompression: none");
     const llm = scriptedModel([reply("Paris")]);
     await closing(agentHost(agent, { llm, store: memoryStore() })).ask("The capital of France?");
     expect(llm.calls[0]?.model).toEqual({ model: "gpt-4o-mini" });
@@ -295,7 +295,7 @@ const files: Rows = {
     expect(texts).toEqual(["1", "3", "5", "5"]);
   },
   'create_agent_from_yaml("agent.yaml")': async () => {
-    const folder = folderOf({ "agent.yaml": "instructions: Be brief.\n" });
+    const folder = folderOf({ "agent.yaml": "instructions: Be brief.\ncompression: none\n" });
     const path = join(folder, "agent.yaml");
     const agent = await agentFromFile(path, { allowTools: true });
     const llm = scriptedModel([reply("Paris")]);

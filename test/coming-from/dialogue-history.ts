@@ -52,7 +52,7 @@ const making: Rows = {
     expect(format.format("user", "Hello !")).toBe("Child : Hello !\n\n");
     expect(() => promptFormat({ ...configuration, user: { role: 7 } })).toThrow(/user/);
   },
-  terminal_logger: async () => {
+  "terminal_logger: TerminalLogger": async () => {
     const lines: string[] = [];
     const observers = [
       { entry: ({ event }: { readonly event: { readonly type: string } }) => void lines.push(event.type) },
@@ -61,7 +61,7 @@ const making: Rows = {
     await history.appendUtterance({ speaker: "user", text: "Hello !" });
     expect(lines).toEqual(["thread.started", "turn.added"]);
   },
-  file_logger: async () => {
+  "file_logger: FileLogger": async () => {
     const host = hostOf();
     await new DialogueHistory(host.thread("class"), { format }).appendUtterance({ speaker: "user", text: "Hello !" });
     const entries = await host.thread("class").exportJournal();
@@ -179,7 +179,7 @@ const methods: Rows = {
   punctuation_ids: () => {
     expect(clausesOf("Pi is 3.14, roughly. Wait... what?")).toEqual(["Pi is 3.14,", " roughly.", " Wait...", " what?"]);
   },
-  interrupted_speaker_iu: async () => {
+  "interrupted_speaker_iu: IncrementalUnit": async () => {
     const history = await historyOf();
     const utterance = { speaker: "agent", text: "Café is open." } as const;
     const place = { clause: 0, character: 3 };

@@ -19,7 +19,7 @@ import { z } from "zod";
 import { closing, type Rows } from "./parts.ts";
 
 /** The weather of a city, and what every run of the tool was given beside it. */
-export const weatherTool = (contexts: object[] = []) =>
+const weatherTool = (contexts: object[] = []) =>
   tool({
     name: "weather_by_location",
     description: "The weather.",
@@ -51,6 +51,17 @@ const asking: Rows = {
   "adapter.start_agent(JidoAi.CliJido, agent_module, config)": async () => {
     const host = closing(createHost({ llm: scriptedModel([reply("52°F")]), store: memoryStore() }));
     expect((await host.ask("Seattle?")).text).toBe("52°F");
+  },
+  ReActAgent: async () => {
+    const llm = scriptedModel([called, reply("It's 52°F.")]);
+    const weather = weatherTool();
+    const store = memoryStore();
+    const host = closing(createHost({ llm, store, tools: [weather] }));
+    const { text, messages } = await host.ask("What's the weather in Seattle?");
+    expect([text, messages.map(({ role }) => role)]).toEqual([
+      "It's 52°F.",
+      ["user", "assistant", "tool", "assistant"],
+    ]);
   },
   "WeatherAgent.ask(pid, query)": async () => {
     const host = hostOf([reply("It's 52°F.")]);

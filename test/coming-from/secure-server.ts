@@ -1,4 +1,9 @@
-import { createServer as createHttpServer, type RequestListener } from "node:http";
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import { once } from "node:events";
 import { buffer } from "node:stream/consumers";
@@ -8,13 +13,13 @@ import { onTestFinished } from "vitest";
 /** A service on this machine that makes conversations, over either protocol; its certificate is that of another name. */
 export const opensearchOver = async (protocol: "http" | "https") => {
   const requests: { readonly encoding: string | undefined; readonly text: string }[] = [];
-  const answer: RequestListener = (request, response) => {
-    void buffer(request).then((body) => {
-      const encoding = request.headers["content-encoding"];
-      requests.push({ encoding, text: String(encoding === "gzip" ? gunzipSync(body) : body) });
-      response.setHeader("content-type", "application/json").end('{"conversation_id":"c1"}');
-    });
+  const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = await buffer(request);
+    const encoding = request.headers["content-encoding"];
+    requests.push({ encoding, text: String(encoding === "gzip" ? gunzipSync(body) : body) });
+    response.setHeader("content-type", "application/json").end('{"conversation_id":"c1"}');
   };
+  const answer: RequestListener = (request, response) => void take(request, response);
   const server = protocol === "http" ? createHttpServer(answer) : createHttpsServer({ key, cert: certificate }, answer);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
