@@ -4,6 +4,7 @@ import { compactTurns, countPrompt, estimateCounter, lastMessages } from "@collo
 import { awaitMany, createHost, memoryStore, sqliteStore } from "@colloquy/runtime-node";
 import { reply, ruleModel, scriptedModel } from "@colloquy/runtime-test/models";
 import type { Signal } from "@colloquy/machine";
+import { virtualClock } from "@colloquy/runtime-test";
 import { expect } from "vitest";
 import { folderOf } from "./command.ts";
 import { hostOf, usage } from "./jido-machine.ts";
@@ -70,14 +71,20 @@ const threads: Rows = {
     expect((await thread.figures())?.messages).toBe(4);
   },
   "created_at: nil": async () => {
-    const { host } = await talked();
+    const clock = virtualClock(1_000);
+    const host = hostOf([reply("52°F")], { clock, store: memoryStore({ clock }) });
+    await host.ask(seattle);
     const [stored] = (await host.threads()).threads;
-    expect(stored?.createdAt).toBeLessThanOrEqual(Date.now());
+    expect(stored?.createdAt).toBe(1_000);
   },
   "updated_at: nil": async () => {
-    const { host } = await talked();
+    const clock = virtualClock(1_000);
+    const host = hostOf([reply("52°F"), reply("55°F")], { clock, store: memoryStore({ clock }) });
+    await host.ask(seattle);
+    await clock.advance(500);
+    await host.ask(tomorrow);
     const [stored] = (await host.threads()).threads;
-    expect(stored?.updatedAt).toBeGreaterThanOrEqual(stored?.createdAt ?? Infinity);
+    expect([stored?.createdAt, stored?.updatedAt]).toEqual([1_000, 1_500]);
   },
   "metadata: %{}": async () => {
     const { host, thread } = await talked();
