@@ -1,0 +1,62 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { Readable } from "node:stream";
+import type { LlmHandler } from "@colloquy/runtime-node";
+import { loopbackServer } from "@colloquy/runtime-test/server";
+import { onTestFinished } from "vitest";
+import { FakeTerminal } from "../../packages/terminal/test/kit/fake-terminal.ts";
+import { type Ran, runIn } from "../../packages/cli/test/run-command.ts";
+
+/** A folder with these files, by their paths, until the test ends. */
+export const folderOf = (files: Readonly<Record<string, string>> = {}): string => {
+  const folder = mkdtempSync(join(tmpdir(), "colloquy-coming-from-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+  return folder;
+};
+
+/** Where a command line is run. */
+export interface Place {
+  /** What its file names are relative to. */
+  readonly folder?: string;
+  /** What answers. */
+  readonly model: LlmHandler;
+  /** What comes from the pipe. */
+  readonly lines?: readonly string[];
+}
+
+/** Runs a command line, such as `colloquy chat "Hi?" --store threads.db`, with nobody at a terminal. */
+export const colloquy = async (command: string, { folder = folderOf(), model, lines = [] }: Place): Promise<Ran> => {
+  await using server = await loopbackServer({ model });
+  const input = Readable.from(lines.map((line) => `${line}\n`));
+  return await runIn({ input, environment: { OPENAI_BASE_URL: server.url } }, ...argumentsIn(command, folder));
+};
+
+/** The same at a terminal, with a person who types; what it shows ends with the test. */
+export const atTerminal = async (command: string, { folder = folderOf(), model }: Place) => {
+  const server = await loopbackServer({ model });
+  const terminal = new FakeTerminal({ columns: 120, rows: 30 });
+  const { input, output } = terminal;
+  const ending = new AbortController();
+  const setting = { input, output, isTerminal: true, signal: ending.signal };
+  const environment = { OPENAI_BASE_URL: server.url, NO_COLOR: "1" };
+  const ran = runIn({ ...setting, environment }, ...argumentsIn(command, folder));
+  onTestFinished(async () => {
+    ending.abort();
+    await ran;
+    await server.close();
+    terminal.cells.terminal.dispose();
+  });
+  await terminal.until(/Status: Ready|new thread/);
+  return { terminal, server, ran };
+};
+
+/** The words of a command line behind its first, with file names in a folder. */
+const argumentsIn = (command: string, folder: string): readonly string[] => {
+  const [, ...words] = (command.match(/"[^"]*"|\S+/g) ?? []).map((word) => word.replaceAll('"', ""));
+  return words.map((word) => (/\.(?:yaml|db|json|jsonl|mjs)$/.test(word) ? join(folder, word) : word));
+};
