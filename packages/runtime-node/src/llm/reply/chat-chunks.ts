@@ -2,13 +2,15 @@ import type { LlmDelta } from "@colloquy/host";
 import type { Json, JsonObject } from "@colloquy/machine";
 import { isObject, isText, listOf, textOf } from "./loose-json.ts";
 import { mergedDetails } from "./reasoning-details.ts";
-import { toolCallPieces, type ToolCallPieces } from "./tool-call-pieces.ts";
+import { CallArguments } from "./call-arguments.ts";
+import { indexOf, toolCallPieces, type ToolCallPiece, type ToolCallPieces } from "./tool-call-pieces.ts";
+import { laterReport, reportIn } from "./usage.ts";
 
 /** What a chat completion says, whether it came in one piece or in many. In the words of the wire. */
 export interface DecodedChat {
   /** All choices, in the order in which they began. The answer is the one of index 0. */
   readonly choices: readonly DecodedChoice[];
-  /** The last report; null when there was none. */
+  /** The last report that isn't zeros; null when there was none. */
   readonly usage: JsonObject | null;
   readonly model?: string;
   readonly responseId?: string;
@@ -27,6 +29,8 @@ export interface DecodedChoice {
 export interface ChatChunks {
   /** Takes the next chunk. Anything that is no object is passed over. */
   readonly add: (chunk: unknown) => void;
+  /** No more chunks come. */
+  readonly end: () => void;
   /** All that came so far. */
   readonly decoded: () => DecodedChat;
   /** Whether the answer said why it ended. */
@@ -34,13 +38,16 @@ export interface ChatChunks {
 }
 
 /**
- * Collects the chunks of a stream and reports the pieces of the answer (the choice of index 0) as they come.
- * Takes what servers send: no role, no choices, usage on several chunks (the last one counts), content in
- * parts, an error in the middle. Checked by hand, field by field: this runs once a token.
+ * Collects the chunks of a stream, or a whole body, and reports the pieces of the answer (the choice of index 0) as they come.
+ * Takes what servers send: no role, no choices, usage in several places, content in parts, an error in the middle. Checked by
+ * hand, field by field: this runs once a token.
+ *
+ * @param isOne All choices are one reply: a server that was asked for one may put its text in one and its calls in another.
  */
-export const chatChunks = (onDelta?: (delta: LlmDelta) => void): ChatChunks => {
+export const chatChunks = (onDelta?: (delta: LlmDelta) => void, isOne = false): ChatChunks => {
   const choices: GrowingChoice[] = [];
   const byIndex = new Map<number, GrowingChoice>();
+  const open = new Set<number>();
   let usage: JsonObject | null = null;
   let model: string | undefined;
   let responseId: string | undefined;
@@ -65,21 +72,28 @@ export const chatChunks = (onDelta?: (delta: LlmDelta) => void): ChatChunks => {
   return {
     add: (chunk) => {
       if (!isObject(chunk)) return;
-      if (isObject(chunk["usage"])) usage = chunk["usage"];
+      usage = laterReport(usage, reportIn(chunk));
       if (isText(chunk["model"])) model ??= chunk["model"];
       if (isText(chunk["id"])) responseId ??= chunk["id"];
       if (isError(chunk["error"])) error ??= chunk["error"];
       else if (isBareError(chunk)) error ??= chunk;
       for (const wire of listOf(chunk["choices"])) {
         if (!isObject(wire)) continue;
-        const index = typeof wire["index"] === "number" ? wire["index"] : 0;
-        const choice = choiceOf(index);
-        addFinish(choice, wire["finish_reason"]);
+        const index = indexOf(wire) ?? 0;
+        const choice = choiceOf(isOne ? 0 : index);
+        const show = choice.index === 0 ? onDelta : undefined;
+        usage = laterReport(usage, reportIn(wire));
         if (isError(wire["error"])) error ??= wire["error"];
         // A server that does not stream puts the whole message where the pieces would be.
         const delta = wire["delta"] ?? wire["message"];
-        if (isObject(delta)) addDelta(choice, delta, index === 0 ? onDelta : undefined);
+        if (isObject(delta)) addDelta(choice, delta, index, show);
+        open.add(index);
+        if (addFinish(choice, wire["finish_reason"])) open.delete(index);
+        if (choice.finishReason) showRest(choice, show);
       }
+    },
+    end: () => {
+      for (const choice of choices) showRest(choice, choice.index === 0 ? onDelta : undefined);
     },
     decoded: () => ({
       choices: choices.map(decodedChoice),
@@ -89,7 +103,7 @@ export const chatChunks = (onDelta?: (delta: LlmDelta) => void): ChatChunks => {
       ...(error === undefined ? {} : { error }),
     }),
     // Some servers give an empty reason with each chunk.
-    isFinished: () => Boolean((byIndex.get(0) ?? choices[0])?.finishReason),
+    isFinished: () => Boolean((byIndex.get(0) ?? choices[0])?.finishReason) && !(isOne && open.size > 0),
   };
 };
 
@@ -104,12 +118,20 @@ interface GrowingChoice {
   readonly lists: Map<string, Json[]>;
 }
 
-/** An empty reason says nothing once there was another, and stands when there is none. */
-const addFinish = (choice: GrowingChoice, reason: Json | undefined): void => {
-  if (typeof reason === "string" && (reason !== "" || choice.finishReason === null)) choice.finishReason = reason;
+/** An empty reason never replaces an earlier one, and `stop` is replaced by any other: it may be of the choice with the text. */
+const addFinish = (choice: GrowingChoice, reason: Json | undefined): boolean => {
+  if (typeof reason !== "string") return false;
+  const { finishReason: before } = choice;
+  if (before === null || (reason !== "" && (before === "" || before === "stop"))) choice.finishReason = reason;
+  return reason !== "";
 };
 
-const addDelta = (choice: GrowingChoice, delta: JsonObject, onDelta?: (delta: LlmDelta) => void): void => {
+const addDelta = (
+  choice: GrowingChoice,
+  delta: JsonObject,
+  index: number,
+  onDelta?: (delta: LlmDelta) => void,
+): void => {
   let reasoning: string | undefined;
   for (const field in delta) {
     const value = delta[field];
@@ -118,7 +140,7 @@ const addDelta = (choice: GrowingChoice, delta: JsonObject, onDelta?: (delta: Ll
         addContent(choice, value, onDelta);
         break;
       case "tool_calls":
-        addToolCalls(choice, listOf(value), onDelta);
+        addToolCalls(choice, isObject(value) ? [value] : listOf(value), index, onDelta);
         break;
       case "reasoning":
       case "reasoning_content":
@@ -147,18 +169,18 @@ const addDelta = (choice: GrowingChoice, delta: JsonObject, onDelta?: (delta: Ll
 };
 
 /** A string joins the text; once parts came, everything is a part. */
-const addContent = (choice: GrowingChoice, content: Json | undefined, onDelta?: (delta: LlmDelta) => void): void => {
+const addContent = (choice: GrowingChoice, wire: Json | undefined, onDelta?: (delta: LlmDelta) => void): void => {
+  const content = contentOf(wire);
+  if (content === null) return;
   if (typeof content === "string") {
     if (Array.isArray(choice.content)) choice.content.push({ type: "text", text: content });
     else choice.content = (choice.content ?? "") + content;
     if (content !== "") onDelta?.({ type: "text", text: content });
     return;
   }
-  if (!Array.isArray(content)) return;
   const before: JsonObject[] = choice.content ? [{ type: "text", text: choice.content }] : [];
   if (!Array.isArray(choice.content)) choice.content = before;
-  for (const part of listOf(content)) {
-    if (!isObject(part)) continue;
+  for (const part of content) {
     choice.content.push(part);
     const thinking = part["type"] === "thinking" ? joinedTexts(part["thinking"]) : "";
     if (thinking !== "") onDelta?.({ type: "reasoning", text: thinking });
@@ -166,12 +188,36 @@ const addContent = (choice: GrowingChoice, content: Json | undefined, onDelta?: 
   }
 };
 
-const addToolCalls = (choice: GrowingChoice, pieces: readonly Json[], onDelta?: (delta: LlmDelta) => void): void => {
-  pieces.forEach((piece, place) => {
-    if (!isObject(piece)) return;
-    const { position, ...added } = choice.toolCalls.add(piece, pieces.length === 1 ? null : place);
-    onDelta?.({ type: "toolCall", index: position, ...added });
+/** Content that is neither a text nor parts is the JSON that was asked for: Cloudflare's servers parse it. */
+const contentOf = (content: Json | undefined): string | readonly JsonObject[] | null => {
+  if (content === undefined || content === null || typeof content === "string") return content ?? null;
+  const list = Array.isArray(content) ? listOf(content) : [content];
+  const parts = list.map((part) => (typeof part === "string" ? { type: "text", text: part } : part));
+  const areParts = parts.every((part): part is JsonObject => isObject(part) && isText(part["type"]));
+  return areParts ? parts : JSON.stringify(content);
+};
+
+const addToolCalls = (
+  choice: GrowingChoice,
+  pieces: readonly Json[],
+  index: number,
+  onDelta?: (delta: LlmDelta) => void,
+): void => {
+  const byEntry = pieces.length > 1 && new Set(pieces.filter(isObject).map(indexOf)).size === 1;
+  pieces.forEach((piece, entry) => {
+    if (isObject(piece))
+      showPiece(choice.toolCalls.add(piece, { choice: index, entry: byEntry ? entry : null }), onDelta);
   });
+};
+
+const showRest = ({ toolCalls }: GrowingChoice, onDelta?: (delta: LlmDelta) => void): void => {
+  for (const piece of toolCalls.rest()) showPiece(piece, onDelta);
+};
+
+const showPiece = (piece: ToolCallPiece | null, onDelta?: (delta: LlmDelta) => void): void => {
+  if (piece === null) return;
+  const { position, ...shown } = piece;
+  onDelta?.({ type: "toolCall", index: position, ...shown });
 };
 
 const addRefusal = (choice: GrowingChoice, refusal: Json | undefined, onDelta?: (delta: LlmDelta) => void): void => {
@@ -195,6 +241,7 @@ const addOther = (choice: GrowingChoice, field: string, value: Json | undefined)
 
 const decodedChoice = (choice: GrowingChoice): DecodedChoice => {
   const calls = choice.toolCalls.calls();
+  const { function_call: called } = choice.fields;
   return {
     index: choice.index,
     finish_reason: choice.finishReason,
@@ -202,6 +249,7 @@ const decodedChoice = (choice: GrowingChoice): DecodedChoice => {
       role: "assistant",
       content: choice.content,
       ...choice.fields,
+      ...(isObject(called) && isText(called["arguments"]) ? { function_call: withOneObject(called) } : {}),
       ...Object.fromEntries(choice.lists),
       ...(calls.length === 0 ? {} : { tool_calls: calls }),
     },
@@ -218,6 +266,13 @@ const joined = (before: Json | undefined, added: JsonObject): JsonObject => {
     else object[member] = value ?? said;
   }
   return object;
+};
+
+/** A call of the time before `tool_calls`. */
+const withOneObject = (called: JsonObject): JsonObject => {
+  const given = new CallArguments();
+  given.add(textOf(called["arguments"]));
+  return { ...called, arguments: given.text() };
 };
 
 const setOnce: ReadonlySet<string> = new Set(["id", "name"]);

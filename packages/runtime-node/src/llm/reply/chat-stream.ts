@@ -32,12 +32,14 @@ export interface ChatStreamState {
  * Decodes a streamed chat completion as it comes, and reports the pieces of the answer.
  *
  * @param as Makes a chunk of what another format has in its place.
+ * @param isOne All choices are one reply.
  */
 export const chatStream = (
   onDelta?: (delta: LlmDelta) => void,
   as: (chunk: Json) => Json = (chunk) => chunk,
+  isOne = false,
 ): ChatStream => {
-  const chunks = chatChunks(onDelta);
+  const chunks = chatChunks(onDelta, isOne);
   const state: ChatStreamState = { begun: false, finished: false, done: false, heard: 0, damaged: false };
 
   const add = (chunk: Json): void => {
@@ -56,7 +58,15 @@ export const chatStream = (
     },
     onDamage: () => (state.damaged ||= !state.finished),
   });
-  return { feed, end, decoded: chunks.decoded, state };
+  return {
+    feed,
+    end: () => {
+      end();
+      chunks.end();
+    },
+    decoded: chunks.decoded,
+    state,
+  };
 };
 
 /** Whether a chunk has more than its envelope, which servers repeat to keep a connection open. */
