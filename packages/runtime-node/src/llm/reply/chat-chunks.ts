@@ -47,7 +47,7 @@ export interface ChatChunks {
 export const chatChunks = (onDelta?: (delta: LlmDelta) => void, isOne = false): ChatChunks => {
   const choices: GrowingChoice[] = [];
   const byIndex = new Map<number, GrowingChoice>();
-  const open = new Set<number>();
+  const calls = toolCallPieces();
   let usage: JsonObject | null = null;
   let model: string | undefined;
   let responseId: string | undefined;
@@ -62,11 +62,15 @@ export const chatChunks = (onDelta?: (delta: LlmDelta) => void, isOne = false): 
       fields: {},
       lists: new Map(),
       content: null,
-      toolCalls: toolCallPieces(),
+      toolCalls: isOne ? calls : toolCallPieces(),
     };
     choices.push(choice);
     byIndex.set(index, choice);
     return choice;
+  };
+
+  const showOther = (delta: LlmDelta): void => {
+    if (delta.type === "toolCall" || !byIndex.get(0)?.content) onDelta?.(delta);
   };
 
   return {
@@ -80,30 +84,32 @@ export const chatChunks = (onDelta?: (delta: LlmDelta) => void, isOne = false): 
       for (const wire of listOf(chunk["choices"])) {
         if (!isObject(wire)) continue;
         const index = indexOf(wire) ?? 0;
-        const choice = choiceOf(isOne ? 0 : index);
-        const show = choice.index === 0 ? onDelta : undefined;
+        const choice = choiceOf(index);
+        const show = index === 0 ? onDelta : isOne ? showOther : undefined;
         usage = laterReport(usage, reportIn(wire));
         if (isError(wire["error"])) error ??= wire["error"];
         // A server that does not stream puts the whole message where the pieces would be.
         const delta = wire["delta"] ?? wire["message"];
-        if (isObject(delta)) addDelta(choice, delta, index, show);
-        open.add(index);
-        if (addFinish(choice, wire["finish_reason"])) open.delete(index);
+        if (isObject(delta)) addDelta(choice, delta, show);
+        addFinish(choice, wire["finish_reason"]);
         if (choice.finishReason) showRest(choice, show);
       }
     },
     end: () => {
-      for (const choice of choices) showRest(choice, choice.index === 0 ? onDelta : undefined);
+      for (const choice of choices) showRest(choice, isOne || choice.index === 0 ? onDelta : undefined);
     },
     decoded: () => ({
-      choices: choices.map(decodedChoice),
+      choices: isOne ? oneChoice(choices.map(decodedChoice)) : choices.map(decodedChoice),
       usage,
       ...(model === undefined ? {} : { model }),
       ...(responseId === undefined ? {} : { responseId }),
       ...(error === undefined ? {} : { error }),
     }),
     // Some servers give an empty reason with each chunk.
-    isFinished: () => Boolean((byIndex.get(0) ?? choices[0])?.finishReason) && !(isOne && open.size > 0),
+    isFinished: () =>
+      isOne
+        ? choices.length > 0 && choices.every(({ finishReason }) => finishReason)
+        : Boolean((byIndex.get(0) ?? choices[0])?.finishReason),
   };
 };
 
@@ -118,20 +124,37 @@ interface GrowingChoice {
   readonly lists: Map<string, Json[]>;
 }
 
-/** An empty reason never replaces an earlier one, and `stop` is replaced by any other: it may be of the choice with the text. */
-const addFinish = (choice: GrowingChoice, reason: Json | undefined): boolean => {
-  if (typeof reason !== "string") return false;
-  const { finishReason: before } = choice;
-  if (before === null || (reason !== "" && (before === "" || before === "stop"))) choice.finishReason = reason;
-  return reason !== "";
+const addFinish = (choice: GrowingChoice, reason: Json | undefined): void => {
+  if (typeof reason === "string") choice.finishReason = laterReason(choice.finishReason, reason);
 };
 
-const addDelta = (
-  choice: GrowingChoice,
-  delta: JsonObject,
-  index: number,
-  onDelta?: (delta: LlmDelta) => void,
-): void => {
+/** An empty reason never replaces an earlier one, and `stop` is replaced by any other: it may be of the choice with the text. */
+const laterReason = (before: string | null, reason: string): string =>
+  before === null || (reason !== "" && (before === "" || before === "stop")) ? reason : before;
+
+/**
+ * One reply of several choices: the calls of all, which they share, and of all else that of the first which has it. Two texts
+ * are alternatives.
+ */
+const oneChoice = (choices: readonly DecodedChoice[]): readonly DecodedChoice[] => {
+  if (choices.length < 2) return choices;
+  const ordered = choices.toSorted((left, right) => left.index - right.index);
+  const said = ordered.map(({ message }) =>
+    Object.entries(message).filter(
+      ([, value]) => value !== null && !(typeof value === "string" && value.trim() === ""),
+    ),
+  );
+  const reasons = ordered.flatMap(({ finish_reason: reason }) => (reason === null ? [] : [reason]));
+  return [
+    {
+      index: ordered[0]?.index ?? 0,
+      finish_reason: reasons.reduce<string | null>(laterReason, null),
+      message: { content: null, ...Object.fromEntries(said.toReversed().flat()) },
+    },
+  ];
+};
+
+const addDelta = (choice: GrowingChoice, delta: JsonObject, onDelta?: (delta: LlmDelta) => void): void => {
   let reasoning: string | undefined;
   for (const field in delta) {
     const value = delta[field];
@@ -140,7 +163,7 @@ const addDelta = (
         addContent(choice, value, onDelta);
         break;
       case "tool_calls":
-        addToolCalls(choice, isObject(value) ? [value] : listOf(value), index, onDelta);
+        addToolCalls(choice, isObject(value) ? [value] : listOf(value), onDelta);
         break;
       case "reasoning":
       case "reasoning_content":
@@ -197,16 +220,11 @@ const contentOf = (content: Json | undefined): string | readonly JsonObject[] | 
   return areParts ? parts : JSON.stringify(content);
 };
 
-const addToolCalls = (
-  choice: GrowingChoice,
-  pieces: readonly Json[],
-  index: number,
-  onDelta?: (delta: LlmDelta) => void,
-): void => {
+const addToolCalls = (choice: GrowingChoice, pieces: readonly Json[], onDelta?: (delta: LlmDelta) => void): void => {
   const byEntry = pieces.length > 1 && new Set(pieces.filter(isObject).map(indexOf)).size === 1;
   pieces.forEach((piece, entry) => {
     if (isObject(piece))
-      showPiece(choice.toolCalls.add(piece, { choice: index, entry: byEntry ? entry : null }), onDelta);
+      showPiece(choice.toolCalls.add(piece, { choice: choice.index, entry: byEntry ? entry : null }), onDelta);
   });
 };
 

@@ -28,4 +28,4 @@ const stopped: ReadonlySet<string> = new Set(["stop", "end_turn", "stop_sequence
 
 /** OpenAI, Anthropic, Gemini, Mistral (`model_length`), Bedrock (`guardrail_intervened`). */
 const incomplete =
-  /^(length|max_.*tokens|max_tokens|model_length|model_context_window_exceeded|incomplete|content_filter(ed)?|guardrail_intervened|(image_)?safety|recitation|blocklist|prohibited_content|spii|language|refusal)$/;
+  /^(length|max_.*tokens|max_tokens|model_length|model_context_window_exceeded|content_filter(ed)?|guardrail_intervened|(image_)?safety|recitation|blocklist|prohibited_content|spii|language|refusal)$/;

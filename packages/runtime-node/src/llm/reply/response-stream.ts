@@ -3,6 +3,7 @@ import type { Json, JsonObject } from "@colloquy/machine";
 import { jsonEvents } from "./json-events.ts";
 import { isObject, isText, listOf, parseJson } from "./loose-json.ts";
 import { ResponseItems } from "./response-items.ts";
+import { laterReport } from "./usage.ts";
 
 /** What an answer of the Responses API says, whether it came in one piece or in many. In the words of the wire. */
 export interface DecodedResponse {
@@ -70,7 +71,10 @@ export const responseStream = (onDelta: (delta: LlmDelta) => void = () => {}): R
     state.begun = true;
     if (type.startsWith("response.") && !waiting.has(type) && event["delta"] !== "") state.heard += 1;
     const { response } = event;
-    if (isObject(response)) said = { ...said, ...factsOf(response) };
+    if (isObject(response)) {
+      const facts = factsOf(response);
+      said = { ...said, ...facts, usage: laterReport(said.usage, facts.usage ?? null) };
+    }
     if (type === "response.output_item.added") items.begin(event);
     else if (type === "response.output_item.done") items.finish(event);
     else if (terminal.has(type)) {

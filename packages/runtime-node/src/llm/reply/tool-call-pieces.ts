@@ -157,8 +157,8 @@ const beginsAnother = (call: GrowingCall, piece: Piece): boolean => {
   if (isOther) return !isPlaced || hasObject || begun.isWhole();
   // Without an id, the name after complete arguments begins another call, unless it comes with each piece.
   if (!begun.isWhole() || (piece.arguments === "" && call.isNamedAgain)) return false;
-  if (!isPlaced) return !call.id || !begun.isEmpty();
-  return !call.id && !begun.isEmpty() && piece.arguments !== begun.text();
+  if (!isPlaced && !call.id) return true;
+  return !(isPlaced && call.id) && !begun.isEmpty() && piece.arguments !== begun.text();
 };
 
 /** A name comes at once, or again with each piece; one that comes in pieces does so before any arguments. */
