@@ -1,4 +1,5 @@
 import type { Failure, ReplyDraft } from "@colloquy/machine";
+import { isObject, listOf } from "./loose-json.ts";
 
 /**
  * The failure of an answer that has nothing for whoever asked: no text, call, refusal or other part. Null for any other. The
@@ -12,13 +13,22 @@ export const nothingSaid = (
   reason: string | null,
 ): Failure | null => {
   const parts = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
-  const isSaid = parts.some((part) => part.type !== "reasoning" && !("text" in part && part.text.trim() === ""));
+  const isSaid = parts.some((part) => part.type !== "reasoning" && !isBlank(part));
   if (isSaid || toolCalls.length > 0 || otherCalls.some((name) => provider?.[name] !== undefined)) return null;
   const word = (reason ?? "").toLowerCase().replaceAll("-", "_");
   const hasThought = parts.some((part) => part.type === "reasoning");
   if (incomplete.test(word) || (stopped.has(word) && !hasThought)) return null;
   const message = `the server's answer has neither text nor calls${hasThought ? ", only reasoning" : ""}, and ended with the reason ${JSON.stringify(reason)}`;
   return { kind: "unknown", retryable: true, message };
+};
+
+type ReplyPart = Exclude<ReplyDraft["content"], string | undefined>[number];
+
+/** A message of the Responses API that has no content yet is kept as it came. */
+const isBlank = (part: ReplyPart): boolean => {
+  if (part.type !== "opaque") return "text" in part && part.text.trim() === "";
+  const { value } = part.value;
+  return isObject(value) && value["type"] === "message" && listOf(value["content"]).length === 0;
 };
 
 /** What chat completions keep beside text and calls. */
