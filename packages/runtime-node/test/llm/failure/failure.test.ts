@@ -166,7 +166,7 @@ describe("an error of 400 or so", () => {
     expect(kindOf(message, 422)).toEqual(["auth", false]);
   });
 
-  test.each([
+  test.each<[string, number, string | null, string]>([
     ["no", 400, "tool_use_failed", "Groq"],
     [
       "Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details.",
