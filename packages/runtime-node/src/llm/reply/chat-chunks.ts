@@ -88,8 +88,8 @@ export const chatChunks = (onDelta?: (delta: LlmDelta) => void, isOne = false): 
         const show = index === 0 ? onDelta : isOne ? showOther : undefined;
         usage = laterReport(usage, reportIn(wire));
         if (isError(wire["error"])) error ??= wire["error"];
-        // A server that does not stream puts the whole message where the pieces would be.
-        const delta = wire["delta"] ?? wire["message"];
+        // A server that does not stream puts the whole message where the pieces would be, or behind them.
+        const delta = wire["delta"] ?? restOf(wire["message"], choice);
         if (isObject(delta)) addDelta(choice, delta, show);
         addFinish(choice, wire["finish_reason"]);
         if (choice.finishReason) showRest(choice, show);
@@ -123,6 +123,17 @@ interface GrowingChoice {
   /** Of everything else, the lists. */
   readonly lists: Map<string, Json[]>;
 }
+
+/** What is new in a whole message: its texts may have come in pieces before. */
+const restOf = (message: Json | undefined, { content, fields }: GrowingChoice): Json | undefined => {
+  if (!isObject(message)) return message;
+  const before: JsonObject = { ...fields, content: content === null || typeof content === "string" ? content : null };
+  const rest = Object.entries(message).map(([field, value]): [string, Json | undefined] => {
+    const came = textOf(before[field]);
+    return [field, typeof value === "string" && value.startsWith(came) ? value.slice(came.length) : value];
+  });
+  return Object.fromEntries(rest);
+};
 
 const addFinish = (choice: GrowingChoice, reason: Json | undefined): void => {
   if (typeof reason === "string") choice.finishReason = laterReason(choice.finishReason, reason);
