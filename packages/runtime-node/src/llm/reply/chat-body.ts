@@ -2,6 +2,7 @@ import type { Json } from "@colloquy/machine";
 import { chatChunks, type DecodedChat } from "./chat-chunks.ts";
 import { chatStream } from "./chat-stream.ts";
 import { isObject, listOf, parseJson } from "./loose-json.ts";
+import { decodedWhole, isStream } from "./whole-stream.ts";
 
 /**
  * Decodes the body of a chat completion that came in one piece. Null when it is nothing of the kind.
@@ -14,7 +15,7 @@ export const decodeChatBody = (
   as: (value: Json, whole?: boolean) => Json = (value) => value,
   isOne = false,
 ): DecodedChat | null => {
-  if (/^\s*(data:|:|event:)/.test(text)) return decodeUnasked(text, as, isOne);
+  if (isStream(text)) return decodedWhole(chatStream(undefined, as, isOne), text);
   const parsed = parseJson(text);
   const body = parsed === undefined ? parsed : as(parsed, true);
   if (!isObject(body)) return errorOfList(body);
@@ -25,14 +26,6 @@ export const decodeChatBody = (
   const decoded = chunks.decoded();
   // A body without choices is about what went wrong, under whatever name.
   return decoded.error === undefined && body["choices"] === undefined ? { ...decoded, error: body } : decoded;
-};
-
-/** Some servers stream whether they were asked to or not. */
-const decodeUnasked = (text: string, as: (chunk: Json) => Json, isOne: boolean): DecodedChat => {
-  const stream = chatStream(undefined, as, isOne);
-  stream.feed(new TextEncoder().encode(text));
-  stream.end();
-  return stream.decoded();
 };
 
 /** Gemini reports an error as a list of one. */

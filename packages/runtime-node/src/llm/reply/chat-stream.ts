@@ -3,6 +3,7 @@ import type { Json } from "@colloquy/machine";
 import { chatChunks, type DecodedChat } from "./chat-chunks.ts";
 import { jsonEvents } from "./json-events.ts";
 import { isObject } from "./loose-json.ts";
+import { decodedFrom } from "./whole-stream.ts";
 
 /** What takes the body of a streamed chat completion. */
 export interface ChatStream {
@@ -89,13 +90,7 @@ const errorIn = (chunk: Json): Json =>
  * Decodes a whole streamed chat completion: its bytes, or pieces of them cut anywhere. What can't be read is passed
  * over; a source that fails makes the promise fail.
  */
-export const decodeChatStream = async (
+export const decodeChatStream = (
   source: Uint8Array | AsyncIterable<Uint8Array>,
   onDelta?: (delta: LlmDelta) => void,
-): Promise<DecodedChat> => {
-  const stream = chatStream(onDelta);
-  if (source instanceof Uint8Array) stream.feed(source);
-  else for await (const bytes of source) stream.feed(bytes);
-  stream.end();
-  return stream.decoded();
-};
+): Promise<DecodedChat> => decodedFrom(chatStream(onDelta), source);

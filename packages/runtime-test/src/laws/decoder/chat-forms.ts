@@ -1,7 +1,13 @@
 import type { JsonObject } from "@colloquy/machine";
 import fc from "fast-check";
 import { recordOf } from "../../arbitraries/record.ts";
-import type { WrittenReply } from "./check-chat-decoder.ts";
+
+/** What a model says. */
+export interface WrittenReply {
+  readonly text: string;
+  readonly calls: readonly { readonly name: string; readonly input: JsonObject }[];
+  readonly usage: { readonly input: number; readonly output: number };
+}
 
 /** How a server streams a reply. */
 export interface ChatForm {

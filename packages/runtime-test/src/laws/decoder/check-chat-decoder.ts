@@ -4,7 +4,7 @@ import { recordOf } from "../../arbitraries/record.ts";
 import { differenceOf } from "../evidence/difference.ts";
 import { LawBroken } from "../evidence/law-broken.ts";
 import { type HostLawRun, parametersOf } from "../host/host-under-test.ts";
-import { type ChatForm, chatForms, eventsIn } from "./chat-forms.ts";
+import { type ChatForm, chatForms, eventsIn, type WrittenReply } from "./chat-forms.ts";
 import { type Framing, framings, framed } from "./framing.ts";
 
 /** A reply as a decoder of streamed chat completions has understood it. */
@@ -21,13 +21,6 @@ export interface DecodedReply {
 
 /** Decodes one streamed reply, whose bytes come in these pieces. */
 export type ChatDecoder = (pieces: readonly Uint8Array[]) => DecodedReply | Promise<DecodedReply>;
-
-/** What a model says. */
-export interface WrittenReply {
-  readonly text: string;
-  readonly calls: readonly { readonly name: string; readonly input: JsonObject }[];
-  readonly usage: { readonly input: number; readonly output: number };
-}
 
 /**
  * Holds a decoder to one reply in the forms in which servers stream it: calls told apart by ids, by indexes (also as texts, or
