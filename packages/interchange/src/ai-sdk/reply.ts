@@ -22,7 +22,7 @@ export const replyFromModelMessages = (
   messages: unknown,
   { sources = [] }: ModelReplyOptions = {},
 ): Either.Either<string, ReplyDraft> => {
-  const read = readModelMessages(messages);
+  const read = readModelMessages(withoutMarks(messages));
   if (Either.isLeft(read)) return Either.left(read.left.reason);
   const replies = read.right.pieces.flatMap(({ draft }) => (draft.role === "assistant" ? [draft] : []));
   const [reply, second] = replies;
@@ -35,6 +35,22 @@ export const replyFromModelMessages = (
   const said = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
   return Either.right({ ...draft, content: [...said, ...parts] });
 };
+
+/**
+ * The messages without the parts that the SDK's provider for Anthropic makes for itself and sends to no model
+ * (`anthropic.message_start`): what they say is in the outcome of the call.
+ */
+const withoutMarks = (messages: unknown): unknown =>
+  Array.isArray(messages) ? messages.map((message: unknown) => withoutMarksIn(message)) : messages;
+
+const withoutMarksIn = (message: unknown): unknown => {
+  if (typeof message !== "object" || message === null || !("content" in message)) return message;
+  const { content } = message;
+  return Array.isArray(content) ? { ...message, content: content.filter((part: unknown) => !isMark(part)) } : message;
+};
+
+const isMark = (part: unknown): boolean =>
+  typeof part === "object" && part !== null && "kind" in part && part.kind === "anthropic.message_start";
 
 /** A source of a model as a UI message has it; none where it can't be one. */
 const sourcePart = (source: unknown): readonly OpaquePart[] => {

@@ -4,6 +4,7 @@ import { replyFromChatMessage } from "@colloquy/interchange";
 import * as Either from "fp-ts/lib/Either.js";
 import type { DecodedChat, DecodedChoice } from "./reply/chat-chunks.ts";
 import { failureOfErrorObject, type FailureSetting, truncated } from "./failure/failure.ts";
+import { nothingSaid } from "./reply/nothing-said.ts";
 import { usageFromWire } from "./reply/usage.ts";
 
 /** How a plain body, decoded, ended the call. Null when it holds neither an answer nor an error. */
@@ -51,6 +52,8 @@ const completed = (chat: DecodedChat, answer: DecodedChoice): LlmOutcome => {
   const reply = replyFromChatMessage(answer.message);
   if (Either.isLeft(reply))
     return failed({ kind: "unknown", retryable: true, message: reply.left }, { ...chat, choices: [] });
+  const nothing = nothingSaid(reply.right, answer.finish_reason);
+  if (nothing !== null) return failed(nothing, chat);
   return {
     type: "completed",
     reply: reply.right,

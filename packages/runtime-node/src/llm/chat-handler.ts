@@ -1,6 +1,7 @@
 import type { LlmDelta, LlmHandler, LlmOutcome } from "@colloquy/host";
 import { failed, outcomeOfBody, outcomeOfStream } from "./chat-answer.ts";
 import { chatMessages, chatRequest, type ChatRequestOptions } from "./chat-request.ts";
+import type { CallLlm } from "@colloquy/machine";
 import type { FailureSetting } from "./failure/failure.ts";
 import { decodeChatBody } from "./reply/chat-body.ts";
 import { chatStream } from "./reply/chat-stream.ts";
@@ -13,7 +14,7 @@ import { writerFor } from "./transport/written-messages.ts";
 export const chatHandler = (connected: Connected<ChatRequestOptions>): LlmHandler => {
   const write = writerFor(connected, chatMessages);
   return httpHandler({
-    client: connected.client,
+    connected,
     path: "/chat/completions",
     request: (call, declared) => chatRequest(call, connected, declared, write),
     stream: answerStream,
@@ -21,8 +22,11 @@ export const chatHandler = (connected: Connected<ChatRequestOptions>): LlmHandle
   });
 };
 
-const answerStream = (onDelta: (delta: LlmDelta) => void): AnswerStream => {
-  const { feed, end, state, decoded } = chatStream(onDelta);
+/** Unless several were asked for, all choices are one reply. */
+const isOne = ({ model }: CallLlm): boolean => !(Number(model["n"]) > 1);
+
+const answerStream = (onDelta: (delta: LlmDelta) => void, call: CallLlm): AnswerStream => {
+  const { feed, end, state, decoded } = chatStream(onDelta, undefined, isOne(call));
   return {
     feed,
     end,
@@ -32,7 +36,7 @@ const answerStream = (onDelta: (delta: LlmDelta) => void): AnswerStream => {
   };
 };
 
-const outcomeOfPlainBody = (body: string, setting: FailureSetting): LlmOutcome | null => {
-  const chat = decodeChatBody(body);
+const outcomeOfPlainBody = (body: string, setting: FailureSetting, call: CallLlm): LlmOutcome | null => {
+  const chat = decodeChatBody(body, undefined, isOne(call));
   return chat === null ? null : outcomeOfBody(chat, setting);
 };

@@ -9,8 +9,7 @@ export type OpenAiChatOptions = ChatRequestOptions & OpenAiConnection;
  * loses calls and throws on what servers really send. Throws only here and at once, where there is no key,
  * or where the base URL holds credentials.
  *
- * Any byte counts as a sign of life for `idleTimeoutMs`, comments too: that is how servers say that a model still
- * thinks or waits its turn. One that sends them for ever is stopped by the limit `deadlineMs` of the turn.
+ * A piece of the answer ends the silence that `idleTimeoutMs` bounds. Comments, pings and empty pieces do not.
  *
  * The model is offered exactly the tools of the call, and none for summaries. An output that the call wants is asked for by
  * `response_format` (`native`), by a tool that has to be called (`tool`), or in words (`prompted`).

@@ -5,6 +5,7 @@ import * as Either from "fp-ts/lib/Either.js";
 import { failureOfErrorObject, type FailureSetting, truncated } from "./failure/failure.ts";
 import { decodeResponseBody, type DecodedResponse, responseStream } from "./reply/response-stream.ts";
 import { isObject, listOf } from "./reply/loose-json.ts";
+import { nothingSaid } from "./reply/nothing-said.ts";
 import { usageFromWire } from "./reply/usage.ts";
 import type { AnswerStream } from "./transport/answer.ts";
 
@@ -39,11 +40,14 @@ const outcomeOfResponse = (response: DecodedResponse, setting: FailureSetting, c
   const reply = replyOf(response.output, call);
   if (Either.isLeft(reply))
     return failed({ kind: "unknown", retryable: true, message: reply.left.reason }, { ...response, output: [] });
+  const finishReason = finishReasonOf(response, reply.right);
+  const nothing = nothingSaid(reply.right, finishReason);
+  if (nothing !== null) return failed(nothing, response);
   const { model, responseId } = response;
   return {
     type: "completed",
     reply: reply.right,
-    finishReason: finishReasonOf(response, reply.right),
+    finishReason,
     ...usageOf(response),
     ...(model === undefined ? {} : { model }),
     ...(responseId === undefined ? {} : { responseId }),
@@ -94,10 +98,17 @@ const failureOfError = (error: Json, setting: FailureSetting): Failure => {
 };
 
 /** In the words of chat completions, lest whoever reads it have to know which API was called. */
-const finishReasonOf = ({ status, reason }: DecodedResponse, { toolCalls = [] }: ReplyDraft): string => {
+const finishReasonOf = ({ status, reason, output }: DecodedResponse, { toolCalls = [] }: ReplyDraft): string => {
   if (status === "incomplete") return reason === "max_output_tokens" ? "length" : (reason ?? "incomplete");
+  // Servers complete a response although an item of it was cut.
+  const cut = output.find((item) => item["status"] === "incomplete" || item["status"] === "failed");
+  if (cut !== undefined && isAnswer(cut)) return "incomplete";
   return toolCalls.length > 0 ? "tool_calls" : "stop";
 };
+
+/** A tool that ran at the server may fail, and the answer still be whole. */
+const isAnswer = ({ type }: JsonObject): boolean =>
+  type === "message" || type === "function_call" || type === "custom_tool_call";
 
 /** The call failed; what had come of the answer goes with it. */
 const failed = (failure: Failure, response: DecodedResponse): LlmOutcome => {

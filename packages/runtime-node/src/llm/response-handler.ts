@@ -12,7 +12,7 @@ export const responseHandler = (connected: Connected<ResponseRequestOptions>): L
   const refusing = new Set<unknown>();
   const write = writerFor(connected, responseItems);
   return httpHandler({
-    client: connected.client,
+    connected,
     path: "/responses",
     request: (call, declared) => {
       const request = responseRequest(call, connected, declared, write);

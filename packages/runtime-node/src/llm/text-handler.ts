@@ -10,11 +10,12 @@ import { httpHandler } from "./transport/http-handler.ts";
 
 /** Performs the calls of `textCompletion`. */
 export const textHandler =
-  (template: Template, { client, options }: Connected<TextRequestOptions>): LlmHandler =>
+  (template: Template, connected: Connected<TextRequestOptions>): LlmHandler =>
   (call, context) => {
+    const { options } = connected;
     const { read, overrun } = textChunks(answerFilter(template, stopsOf(call, options)));
     const handler = httpHandler({
-      client,
+      connected,
       path: "/completions",
       request: (asked, declared) => textRequest(asked, template, options, declared, context.clock.now()),
       stream: (onDelta) => {

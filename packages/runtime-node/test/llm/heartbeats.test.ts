@@ -3,6 +3,7 @@ import { promptFormat } from "@colloquy/templates";
 import { describe, expect, test } from "vitest";
 import { openaiChat } from "../../src/llm/openai-chat.ts";
 import { openaiResponses } from "../../src/llm/openai-responses.ts";
+import type { WaitOptions } from "../../src/llm/transport/waits.ts";
 import { textCompletion } from "../../src/llm/text-completion.ts";
 import { callOf, perform } from "./call.ts";
 
@@ -60,14 +61,17 @@ const ofChoices = [
 const ofResponses = (type: string, more: object = {}): string => event({ type: `response.${type}`, ...more });
 
 interface Dialect {
-  readonly handler: (own: typeof fetch) => LlmHandler;
+  readonly handler: (own: typeof fetch, options?: WaitOptions) => LlmHandler;
+  /** Says why the answer ended. The Responses API has its end in one event. */
+  readonly finish?: string;
   readonly pieces: readonly string[];
   readonly heartbeats: readonly string[];
 }
 
 const dialects: Readonly<Record<string, Dialect>> = {
   openaiChat: {
-    handler: (own) => openaiChat({ ...base, fetch: own }),
+    handler: (own, options) => openaiChat({ ...base, ...options, fetch: own }),
+    finish: ofChat({ delta: {}, finish_reason: "stop" }),
     pieces: [
       ofChat({ delta: { content: "a" } }),
       ofChat({ delta: { reasoning_content: "a" } }),
@@ -82,12 +86,13 @@ const dialects: Readonly<Record<string, Dialect>> = {
     ],
   },
   textCompletion: {
-    handler: (own) => textCompletion({ ...base, fetch: own, template }),
+    handler: (own, options) => textCompletion({ ...base, ...options, fetch: own, template }),
+    finish: event({ choices: [{ index: 0, text: "", finish_reason: "stop" }] }),
     pieces: [event({ choices: [{ index: 0, text: "a" }] })],
     heartbeats: [...ofAll, ...ofChoices, event({ choices: [{ index: 0, text: "", finish_reason: null }] })],
   },
   openaiResponses: {
-    handler: (own) => openaiResponses({ ...base, fetch: own }),
+    handler: (own, options) => openaiResponses({ ...base, ...options, fetch: own }),
     pieces: [
       ofResponses("output_item.added", { output_index: 0, item: { type: "message", id: "m", content: [] } }),
       ofResponses("output_text.delta", { output_index: 0, content_index: 0, item_id: "m", delta: "a" }),
@@ -104,7 +109,41 @@ const dialects: Readonly<Record<string, Dialect>> = {
 
 const idleTimeoutMs = 1000;
 
+const ended = async (outcome: Promise<unknown>): Promise<boolean> => {
+  const waiting = Symbol("waiting");
+  // All that is due is done before the next turn of the loop.
+  const turn = new Promise((resolve) => void setImmediate(() => resolve(waiting)));
+  return (await Promise.race([outcome, turn])) !== waiting;
+};
+
 describe.each(Object.entries(dialects))("%s", (_, { handler, pieces, heartbeats }) => {
+  test("gives up an answer that stalls for five minutes, where nobody says another time", async () => {
+    const server = drip("text/event-stream");
+    const { outcome, clock } = perform(handler(server.fetch));
+    await server.send(pieces[0] ?? "");
+    clock.advance(200_000);
+    await server.send(": ping\n\n");
+    clock.advance(99_999);
+    expect(await ended(outcome)).toBe(false);
+    clock.advance(1);
+    expect(await outcome).toMatchObject({ failure: { kind: "timeout" } });
+    expect(clock.waiting()).toBe(0);
+  });
+
+  test("waits for an answer that stalls as long as its options say", async () => {
+    const server = drip("text/event-stream");
+    const { outcome, clock, control } = perform(handler(server.fetch, { idleTimeoutMs: null }));
+    await server.send(pieces[0] ?? "");
+    expect(clock.waiting()).toBe(0);
+    control.abort();
+    await outcome;
+    const short = drip("text/event-stream");
+    const second = perform(handler(short.fetch, { idleTimeoutMs: 5 }));
+    await short.send(pieces[0] ?? "");
+    second.clock.advance(5);
+    expect(await second.outcome).toMatchObject({ failure: { kind: "timeout" } });
+  });
+
   test.each(heartbeats)("gives up a stalled stream that is kept open by %j", async (heartbeat) => {
     const server = drip("text/event-stream");
     const { outcome, clock } = perform(handler(server.fetch), callOf({ idleTimeoutMs }));
@@ -137,5 +176,36 @@ describe.each(Object.entries(dialects))("%s", (_, { handler, pieces, heartbeats 
       clock.advance(idleTimeoutMs / 4);
     }
     expect(await outcome).toMatchObject({ failure: { kind: "timeout" } });
+  });
+});
+
+const withFinish = Object.entries(dialects).flatMap(([name, { handler, pieces, finish }]) =>
+  finish === undefined ? [] : [{ name, handler, pieces, finish }],
+);
+
+describe.each(withFinish)("$name", ({ handler, pieces, finish }) => {
+  test("answers two seconds after the finish reason, with the usage that came since", async () => {
+    const server = drip("text/event-stream");
+    const { outcome, clock } = perform(handler(server.fetch), callOf({ idleTimeoutMs: 60_000 }));
+    await server.send(pieces[0] ?? "");
+    await server.send(finish);
+    clock.advance(1000);
+    await server.send(event({ choices: [], usage: { prompt_tokens: 3, completion_tokens: 2 } }));
+    clock.advance(999);
+    await server.send(": ping\n\n");
+    expect(await ended(outcome)).toBe(false);
+    clock.advance(1);
+    expect(await outcome).toMatchObject({ type: "completed", finishReason: "stop", usage: { inputTokens: 3 } });
+    expect(clock.waiting()).toBe(0);
+  });
+
+  test("waits for the end of a stream as long as its options say", async () => {
+    const server = drip("text/event-stream");
+    const { outcome, clock } = perform(handler(server.fetch, { endTimeoutMs: null, idleTimeoutMs: null }));
+    await server.send(pieces[0] ?? "");
+    await server.send(finish);
+    expect(clock.waiting()).toBe(0);
+    await server.send("data: [DONE]\n\n");
+    expect(await outcome).toMatchObject({ type: "completed" });
   });
 });

@@ -103,6 +103,45 @@ describe("a reply", () => {
     expect(await perform(handlerFor(baseURL)).outcome).toMatchObject({ type: "completed", reply: partial });
   });
 
+  test.each([true, false])(
+    "whose text and calls are in choices of their own is one reply (stream: %s)",
+    async (stream) => {
+      const call = { id: "a", type: "function", function: { name: "f", arguments: "{}" } };
+      const choice = (index: number, said: object, finish_reason: string): object =>
+        stream ? { index, delta: said, finish_reason } : { index, message: said, finish_reason };
+      const choices = [choice(0, { content: "I look." }, "stop"), choice(1, { tool_calls: [call] }, "tool_calls")];
+      const answer = stream
+        ? answering(eventOf({ choices }), 200, { "content-type": "text/event-stream" })
+        : answeringJson({ choices });
+      const { baseURL } = await chatServer(answer);
+      const { outcome, deltas } = perform(handlerFor(baseURL), callOf({ model: { stream } }));
+      expect(await outcome).toMatchObject({
+        reply: { content: "I look.", toolCalls: [{ id: "a", name: "f", arguments: "{}" }] },
+        finishReason: "tool_calls",
+      });
+      expect(deltas.map(({ type }) => type)).toEqual(["text", "toolCall"].concat(stream ? ["toolCall"] : []));
+      const asked = perform(handlerFor(baseURL), callOf({ model: { stream, n: 2 } }));
+      expect(await asked.outcome).toMatchObject({ reply: { content: "I look." }, finishReason: "stop" });
+    },
+  );
+
+  test.each([
+    [{ title: "Apples" }, '{"title":"Apples"}'],
+    [[1, 2], "[1,2]"],
+    [42, "42"],
+    [
+      ["a", "b"],
+      [
+        { type: "text", text: "a" },
+        { type: "text", text: "b" },
+      ],
+    ],
+    [{ type: "text", text: "a" }, "a"],
+  ])("whose content is %j is read", async (content, read) => {
+    const { baseURL } = await chatServer(answeringJson({ choices: [{ message: { content }, finish_reason: "stop" }] }));
+    expect(await perform(handlerFor(baseURL)).outcome).toMatchObject({ reply: { content: read } });
+  });
+
   test("to several choices is the first", async () => {
     const choice = (index: number): object => ({
       index,

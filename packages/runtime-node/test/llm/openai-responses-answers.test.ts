@@ -131,9 +131,30 @@ describe("an answer", () => {
   test("of open reasoning is shown, and kept for whoever reads it", async () => {
     const open = { type: "reasoning", id: "rs_1", summary: [], content: [{ type: "reasoning_text", text: "Hm." }] };
     const piece = { type: "response.reasoning_text.delta", content_index: 0, delta: "Hm." };
-    const { outcome, deltas } = await exchange(streaming(...eventsOf(open, 0, piece), ended([open])));
-    expect(outcome).toMatchObject({ reply: { content: [{ type: "reasoning", text: "Hm." }] } });
-    expect(deltas).toEqual([{ type: "reasoning", text: "Hm." }]);
+    const { outcome, deltas } = await exchange(
+      streaming(...eventsOf(open, 0, piece), ...eventsOf(said, 1), ended([open, said])),
+    );
+    expect(outcome).toMatchObject({ reply: { content: [{ type: "reasoning", text: "Hm." }, { type: "text" }] } });
+    expect(deltas[0]).toEqual({ type: "reasoning", text: "Hm." });
+  });
+
+  test.each([
+    ["only thinks", [reasoning], {}],
+    ["is incomplete for no reason", [], { status: "incomplete" }],
+    ["has an item without an answer that was cut", [{ ...messageOf(""), status: "incomplete", content: [] }], {}],
+  ])("that %s is a failure, and may be tried again", async (_, output, more) => {
+    const { outcome } = await exchange(streaming(ended(output, more)));
+    expect(outcome).toMatchObject({ type: "failed", failure: { kind: "unknown", retryable: true } });
+  });
+
+  test("with a call that was cut says that it is incomplete, although the response is completed", async () => {
+    const cut = { ...callOf("a", "Os"), arguments: "", status: "incomplete" };
+    const { outcome } = await exchange(streaming(ended([cut])));
+    expect(outcome).toMatchObject({
+      type: "completed",
+      finishReason: "incomplete",
+      reply: { toolCalls: [{ arguments: "" }] },
+    });
   });
 });
 

@@ -1,5 +1,7 @@
 export { type ApprovalLogItem, lawApproved } from "./host/approved.ts";
 export { checkApprovals } from "./host/check-approvals.ts";
+export { checkChatDecoder, type ChatDecoder, type DecodedReply } from "./decoder/check-chat-decoder.ts";
+export type { WrittenReply } from "./decoder/chat-forms.ts";
 export { checkRedaction } from "./host/check-redaction.ts";
 export { checkSameJournal, type MakeScriptedHost, type ScriptedParts } from "./host/check-same-journal.ts";
 export { checkSharedThread } from "./host/check-shared-thread.ts";

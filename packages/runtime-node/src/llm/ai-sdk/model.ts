@@ -9,6 +9,7 @@ import { filteredDeltas } from "../secrets/filtered-deltas.ts";
 import { filteredOutcome } from "../secrets/filtered-outcome.ts";
 import { type KeyFilter, keyFilter } from "@colloquy/host/runtime";
 import { idleTimer } from "../transport/idle-timer.ts";
+import { problemOfWaits, type WaitOptions, waitsOf } from "../transport/waits.ts";
 import { AiAnswer } from "./answer.ts";
 import { failureOfAiError } from "./failure.ts";
 import { keysOfModel } from "./keys.ts";
@@ -17,7 +18,7 @@ import { type AiSdkLanguageModel, watchedModel } from "./wrapped-model.ts";
 
 export type { AiSdkLanguageModel } from "./wrapped-model.ts";
 
-export interface AiSdkModelOptions {
+export interface AiSdkModelOptions extends Pick<WaitOptions, "idleTimeoutMs"> {
   /** Options for providers, by provider, as the AI SDK has them. Those of a call's parameters stand over them. */
   readonly providerOptions?: { readonly [provider: string]: JsonObject };
   /** HTTP headers that go with each request. */
@@ -39,20 +40,22 @@ export interface AiSdkModelOptions {
  * @throws ConfigurationError for what is no model, the id of one too, and for an option that there is none of
  */
 export const aiSdkModel = (model: AiSdkLanguageModel, given: AiSdkModelOptions = {}): LlmHandler => {
-  const problem = problemOfModel(model) ?? problemOfOptions("aiSdkModel", given, optionNames);
+  const problem =
+    problemOfModel(model) ?? problemOfOptions("aiSdkModel", given, optionNames) ?? problemOfWaits("aiSdkModel", given);
   if (problem !== null) throw new ConfigurationError(problem);
-  const { providerOptions, headers = {} } = frozenCopy({ ...given });
+  const { providerOptions, headers = {}, ...waits } = frozenCopy({ ...given });
+  const { idleMs } = waitsOf(waits);
   const handler: LlmHandler = async (call, context) => {
     const asked = outputRequest(call, context);
     const request = aiRequest(asked.call, asked.context.tools, { modelId: model.modelId, providerOptions });
     return Either.isLeft(request)
       ? { type: "failed", failure: { kind: "bad_request", message: request.left, retryable: false } }
-      : asked.read(await perform({ model, headers }, request.right, call, asked.context));
+      : asked.read(await perform({ model, headers, idleMs }, request.right, call, asked.context));
   };
   return Object.assign(handler, { secrets: keysOfModel(model, headers).keys });
 };
 
-const optionNames: OptionNames<AiSdkModelOptions> = { providerOptions: true, headers: true };
+const optionNames: OptionNames<AiSdkModelOptions> = { providerOptions: true, headers: true, idleTimeoutMs: true };
 
 const problemOfModel = (model: unknown): string | null => {
   if (typeof model === "string")
@@ -64,10 +67,12 @@ const problemOfModel = (model: unknown): string | null => {
 interface Connection {
   readonly model: AiSdkLanguageModel;
   readonly headers: Readonly<Record<string, string>>;
+  /** The longest silence within an answer, where the call does not say. */
+  readonly idleMs: number | undefined;
 }
 
 const perform = async (
-  { model, headers }: Connection,
+  { model, headers, idleMs: defaultMs }: Connection,
   request: AiRequest,
   call: CallLlm,
   context: LlmContext,
@@ -76,7 +81,8 @@ const perform = async (
   const abort = (): void => control.abort();
   if (context.signal.aborted) abort();
   context.signal.addEventListener("abort", abort, { once: true });
-  const idle = idleTimer(context.clock, call.idleTimeoutMs, abort);
+  let idleMs = call.idleTimeoutMs;
+  let idle = idleTimer(context.clock, idleMs, abort);
   const known = keysOfModel(model, headers);
   const setting = (): FailureSetting => ({ now: context.clock.now(), secrets: [...known.keys(), ...known.secrets()] });
   let filter: KeyFilter | undefined;
@@ -85,13 +91,14 @@ const perform = async (
   const answer = new AiAnswer(model.modelId, deltas.onDelta);
   const errors: unknown[] = [];
   const watched = watchedModel(model, request.wanted, (part) => {
+    if (idleMs === undefined && !control.signal.aborted) idle = idleTimer(context.clock, (idleMs = defaultMs), abort);
     if (!("delta" in part) || part.delta !== "") idle.touch();
     if (!control.signal.aborted) answer.add(part);
   });
   const interrupted = (): LlmOutcome => {
     if (context.signal.aborted) return answer.failed(aborted);
     if (errors.length > 0) return answer.failed(failureOfAiError(errors[0], setting()));
-    return answer.failed(idleFailure(call.idleTimeoutMs ?? 0));
+    return answer.failed(idleFailure(idleMs ?? 0));
   };
   const answered = async (): Promise<LlmOutcome> => {
     if (control.signal.aborted) return interrupted();

@@ -30,7 +30,7 @@ export interface ErrorResponse {
  * The status decides, but for what has a name of its own whatever the status: a prompt that does not fit, content
  * that was filtered, a server that says it is overloaded. 429 is retryable unless money ran out or the request
  * is larger than the limit, since neither ends by waiting. 408, 504 and 524 are timeouts; 498, 503 and 529 are
- * overloaded; any other 5xx, 409 and 425 are unknown, and retryable. Other 4xx are bad requests (402 counts as a
+ * overloaded; any other 5xx, 409, 424 (Bedrock's for a model that failed) and 425 are unknown, and retryable. Other 4xx are bad requests (402 counts as a
  * quota). The server's own word (`x-should-retry`) overrides whether to retry, but for a redirect, which is never followed.
  */
 export const failureOfResponse = (response: ErrorResponse, setting: FailureSetting): Failure => {
@@ -148,8 +148,10 @@ const kindOf = (facts: ErrorFacts): Verdict => {
   const { status = 0, message, words } = facts;
   const mayBeContent = status !== 401 && status !== 429;
   if (mayBeContent && (filteredWords.test(words) || filteredMessage.test(message))) return ["content_filter", false];
-  if (mayBeContent && (contextWords.test(words) || contextMessage.test(message))) return ["context_length", false];
+  if (mayBeContent && isTooLong(facts)) return ["context_length", false];
   if (quotaWords.test(words)) return ["rate_limit", false];
+  if (status < 500 && status !== 429 && (keyWords.test(words) || keyMessage.test(message))) return ["auth", false];
+  if (badReplyWords.test(words) || badReplyMessage.test(message)) return ["unknown", true];
   if (
     (status === 0 || status === 429 || status >= 500) &&
     (/overloaded/i.test(words) || /\boverloaded\b/i.test(message))
@@ -171,6 +173,7 @@ const kindOfStatus = (status: number, message: string): Verdict | undefined => {
     case 524:
       return ["timeout", true];
     case 409:
+    case 424:
     case 425:
       return ["unknown", true];
     case 429:
@@ -198,9 +201,47 @@ const kindsOfWords: readonly (readonly [RegExp, Verdict])[] = [
 
 const filteredWords = /content_?filter|content_?policy|ResponsibleAI|moderation|PROHIBITED_CONTENT/i;
 const filteredMessage = /content management policy|content policy|content filter|\b(was|were|been) flagged\b/i;
-const contextWords = /context_?length|context_?window|prompt_too_long/i;
-const contextMessage =
-  /maximum (context|prompt) length|context[ _-](length|window)|exceed\w*.{0,30}\bcontext\b|(prompt|input) is too long|input token count.{0,40}exceeds|reduce the length of (the|your) (messages|prompt|input)|`inputs` tokens \+ `max_new_tokens`/i;
+/** What a server allows in a minute is no matter of the window. */
+const isTooLong = ({ status, words, message }: ErrorFacts): boolean =>
+  status === 413 ||
+  contextWords.test(words) ||
+  (!/\bper (minute|min|hour|day)\b/i.test(message) && contextMessages.some((pattern) => pattern.test(message)));
+
+/** `exceed_context_size_error` is llama.cpp's, `tokens_limit_reached` GitHub Models', `model_max_prompt_tokens_exceeded` Copilot's. */
+const contextWords =
+  /context_?(length|window|size)|prompt_too_long|request_too_large|tokens_limit_reached|max_prompt_tokens/i;
+
+/** How servers say that a prompt does not fit. */
+const contextMessages: readonly RegExp[] = [
+  // OpenAI, DeepSeek, Mistral, vLLM, Groq, OpenRouter, LM Studio, Fireworks, Together, SGLang; xAI
+  /maximum (context|prompt|model) length|context[ _-](length|window)/i,
+  // llama.cpp ("exceeds the available context size"), Ollama, Anthropic ("exceed context limit")
+  /exceed\w*.{0,30}\bcontext\b/i,
+  // Anthropic, Bedrock ("Input is too long for requested model"), Ollama ("prompt too long"), llama.cpp ("input is too large")
+  /\b(prompt|input|request|conversation)( is| was)? too (long|large)\b/i,
+  // Gemini and Vertex ("exceeds the maximum", "only supports up to"), Copilot, watsonx, Bedrock Nova, Zhipu
+  /\b(tokens?( count)?|input length|prompt)\b.{0,60}\b(exceed(s|ed)?|supports up to)\b.{0,40}(\bmax|\blimit|\blength|\d)/i,
+  // Groq and Cerebras ("reduce the length"); Moonshot; Text Generation Inference; DashScope
+  /reduce the length of (the|your) (messages|prompt|input)|exceeded model token limit|range of input length should be/i,
+  /`inputs` (tokens \+ `max_new_tokens`|must have less than)/i,
+  // Cohere ("too many tokens: total number of tokens in the prompt cannot exceed")
+  /\btoo many (input |prompt )?tokens\b(?! per)/i,
+];
+
+/** Gemini and xAI answer 400 to a wrong key. */
+const keyWords =
+  /api_?key_?(invalid|expired)|invalid_?(api_?key|authentication)|authentication_?error|unauthenticated/i;
+const keyMessage =
+  /\b(api[ _-]?key|access token|authorization header|credentials?)\b.{0,40}\b(not valid|not found|invalid|incorrect|expired|missing|malformed|revoked|required)\b|\b(invalid|incorrect|missing|expired|malformed|no|wrong)( or (invalid|missing))?\b.{0,20}\b(api[ _-]?key|access token|authorization header)\b/i;
+
+/**
+ * The model wrote a call or an output that the server could not read, and another try may do: Groq (`tool_use_failed`,
+ * `json_validate_failed`, `output_parse_failed`), Bedrock ("Model produced invalid sequence as part of ToolUse").
+ */
+const badReplyWords = /tool_use_failed|json_validate_failed|output_parse_failed|ModelErrorException/i;
+const badReplyMessage =
+  /failed to (call a function|generate JSON)|tool call validation failed|model produced invalid sequence|parsing failed\. the model generated output/i;
+
 const quotaWords = /insufficient_?(quota|balance|credits|funds)|billing|quota_?exceeded_?error|credit_?balance/i;
 const tooLargeMessage = /request too large/i;
 

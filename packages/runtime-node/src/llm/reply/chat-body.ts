@@ -1,40 +1,31 @@
-import type { Json, JsonObject } from "@colloquy/machine";
-import type { DecodedChat, DecodedChoice } from "./chat-chunks.ts";
+import type { Json } from "@colloquy/machine";
+import { chatChunks, type DecodedChat } from "./chat-chunks.ts";
 import { chatStream } from "./chat-stream.ts";
 import { isObject, listOf, parseJson } from "./loose-json.ts";
+import { decodedWhole, isStream } from "./whole-stream.ts";
 
 /**
  * Decodes the body of a chat completion that came in one piece. Null when it is nothing of the kind.
  *
  * @param as Makes a body (`whole`), or a chunk of a stream, of what another format has in its place.
+ * @param isOne All choices are one reply.
  */
 export const decodeChatBody = (
   text: string,
   as: (value: Json, whole?: boolean) => Json = (value) => value,
+  isOne = false,
 ): DecodedChat | null => {
-  if (/^\s*(data:|:|event:)/.test(text)) return decodeUnasked(text, as);
+  if (isStream(text)) return decodedWhole(chatStream(undefined, as, isOne), text);
   const parsed = parseJson(text);
   const body = parsed === undefined ? parsed : as(parsed, true);
   if (!isObject(body)) return errorOfList(body);
-  const { usage, model, id } = body;
+  const chunks = chatChunks(undefined, isOne);
   const choices = listOf(body["choices"]).filter(isObject);
+  // In a body the place of a choice is its index.
+  chunks.add({ ...body, choices: choices.map((choice, index) => ({ index, ...choice })) });
+  const decoded = chunks.decoded();
   // A body without choices is about what went wrong, under whatever name.
-  const error = body["error"] ?? choices[0]?.["error"] ?? (body["choices"] === undefined ? body : null);
-  return {
-    choices: choices.map(choiceOf),
-    usage: isObject(usage) ? usage : null,
-    ...(typeof model === "string" && model !== "" ? { model } : {}),
-    ...(typeof id === "string" && id !== "" ? { responseId: id } : {}),
-    ...(error === null ? {} : { error }),
-  };
-};
-
-/** Some servers stream whether they were asked to or not. */
-const decodeUnasked = (text: string, as: (chunk: Json) => Json): DecodedChat => {
-  const stream = chatStream(undefined, as);
-  stream.feed(new TextEncoder().encode(text));
-  stream.end();
-  return stream.decoded();
+  return decoded.error === undefined && body["choices"] === undefined ? { ...decoded, error: body } : decoded;
 };
 
 /** Gemini reports an error as a list of one. */
@@ -42,9 +33,3 @@ const errorOfList = (body: Json | undefined): DecodedChat | null => {
   const [first] = listOf(body);
   return isObject(first) && isObject(first["error"]) ? { choices: [], usage: null, error: first["error"] } : null;
 };
-
-const choiceOf = (choice: JsonObject, position: number): DecodedChoice => ({
-  index: typeof choice["index"] === "number" ? choice["index"] : position,
-  finish_reason: typeof choice["finish_reason"] === "string" ? choice["finish_reason"] : null,
-  message: isObject(choice["message"]) ? choice["message"] : {},
-});

@@ -1,14 +1,16 @@
 import type { LlmDelta } from "@colloquy/host";
 import type { Json, JsonObject } from "@colloquy/machine";
 import { isObject, isText, listOf, textOf } from "./loose-json.ts";
+import { contentOf, detailsText, isBareError, isError, joined, joinedTexts, withOneObject } from "./message-pieces.ts";
 import { mergedDetails } from "./reasoning-details.ts";
-import { toolCallPieces, type ToolCallPieces } from "./tool-call-pieces.ts";
+import { indexOf, toolCallPieces, type ToolCallPiece, type ToolCallPieces } from "./tool-call-pieces.ts";
+import { laterReport, reportIn } from "./usage.ts";
 
 /** What a chat completion says, whether it came in one piece or in many. In the words of the wire. */
 export interface DecodedChat {
   /** All choices, in the order in which they began. The answer is the one of index 0. */
   readonly choices: readonly DecodedChoice[];
-  /** The last report; null when there was none. */
+  /** The last report that isn't zeros; null when there was none. */
   readonly usage: JsonObject | null;
   readonly model?: string;
   readonly responseId?: string;
@@ -27,6 +29,8 @@ export interface DecodedChoice {
 export interface ChatChunks {
   /** Takes the next chunk. Anything that is no object is passed over. */
   readonly add: (chunk: unknown) => void;
+  /** No more chunks come. */
+  readonly end: () => void;
   /** All that came so far. */
   readonly decoded: () => DecodedChat;
   /** Whether the answer said why it ended. */
@@ -34,13 +38,16 @@ export interface ChatChunks {
 }
 
 /**
- * Collects the chunks of a stream and reports the pieces of the answer (the choice of index 0) as they come.
- * Takes what servers send: no role, no choices, usage on several chunks (the last one counts), content in
- * parts, an error in the middle. Checked by hand, field by field: this runs once a token.
+ * Collects the chunks of a stream, or a whole body, and reports the pieces of the answer (the choice of index 0) as they come.
+ * Takes what servers send: no role, no choices, usage in several places, content in parts, an error in the middle. Checked by
+ * hand, field by field: this runs once a token.
+ *
+ * @param isOne All choices are one reply: a server that was asked for one may put its text in one and its calls in another.
  */
-export const chatChunks = (onDelta?: (delta: LlmDelta) => void): ChatChunks => {
+export const chatChunks = (onDelta?: (delta: LlmDelta) => void, isOne = false): ChatChunks => {
   const choices: GrowingChoice[] = [];
   const byIndex = new Map<number, GrowingChoice>();
+  const calls = toolCallPieces();
   let usage: JsonObject | null = null;
   let model: string | undefined;
   let responseId: string | undefined;
@@ -55,41 +62,54 @@ export const chatChunks = (onDelta?: (delta: LlmDelta) => void): ChatChunks => {
       fields: {},
       lists: new Map(),
       content: null,
-      toolCalls: toolCallPieces(),
+      toolCalls: isOne ? calls : toolCallPieces(),
     };
     choices.push(choice);
     byIndex.set(index, choice);
     return choice;
   };
 
+  const showOther = (delta: LlmDelta): void => {
+    if (delta.type === "toolCall" || !byIndex.get(0)?.content) onDelta?.(delta);
+  };
+
   return {
     add: (chunk) => {
       if (!isObject(chunk)) return;
-      if (isObject(chunk["usage"])) usage = chunk["usage"];
+      usage = laterReport(usage, reportIn(chunk));
       if (isText(chunk["model"])) model ??= chunk["model"];
       if (isText(chunk["id"])) responseId ??= chunk["id"];
       if (isError(chunk["error"])) error ??= chunk["error"];
       else if (isBareError(chunk)) error ??= chunk;
       for (const wire of listOf(chunk["choices"])) {
         if (!isObject(wire)) continue;
-        const index = typeof wire["index"] === "number" ? wire["index"] : 0;
+        const index = indexOf(wire) ?? 0;
         const choice = choiceOf(index);
-        addFinish(choice, wire["finish_reason"]);
+        const show = index === 0 ? onDelta : isOne ? showOther : undefined;
+        usage = laterReport(usage, reportIn(wire));
         if (isError(wire["error"])) error ??= wire["error"];
-        // A server that does not stream puts the whole message where the pieces would be.
-        const delta = wire["delta"] ?? wire["message"];
-        if (isObject(delta)) addDelta(choice, delta, index === 0 ? onDelta : undefined);
+        // A server that does not stream puts the whole message where the pieces would be, or behind them.
+        const delta = wire["delta"] ?? restOf(wire["message"], choice);
+        if (isObject(delta)) addDelta(choice, delta, show);
+        addFinish(choice, wire["finish_reason"]);
+        if (choice.finishReason) showRest(choice, show);
       }
     },
+    end: () => {
+      for (const choice of choices) showRest(choice, isOne || choice.index === 0 ? onDelta : undefined);
+    },
     decoded: () => ({
-      choices: choices.map(decodedChoice),
+      choices: isOne ? oneChoice(choices.map(decodedChoice)) : choices.map(decodedChoice),
       usage,
       ...(model === undefined ? {} : { model }),
       ...(responseId === undefined ? {} : { responseId }),
       ...(error === undefined ? {} : { error }),
     }),
     // Some servers give an empty reason with each chunk.
-    isFinished: () => Boolean((byIndex.get(0) ?? choices[0])?.finishReason),
+    isFinished: () =>
+      isOne
+        ? choices.length > 0 && choices.every(({ finishReason }) => finishReason)
+        : Boolean((byIndex.get(0) ?? choices[0])?.finishReason),
   };
 };
 
@@ -104,9 +124,45 @@ interface GrowingChoice {
   readonly lists: Map<string, Json[]>;
 }
 
-/** An empty reason says nothing once there was another, and stands when there is none. */
+/** What is new in a whole message: its texts may have come in pieces before. */
+const restOf = (message: Json | undefined, { content, fields }: GrowingChoice): Json | undefined => {
+  if (!isObject(message)) return message;
+  const before: JsonObject = { ...fields, content: content === null || typeof content === "string" ? content : null };
+  const rest = Object.entries(message).map(([field, value]): [string, Json | undefined] => {
+    const came = textOf(before[field]);
+    return [field, typeof value === "string" && value.startsWith(came) ? value.slice(came.length) : value];
+  });
+  return Object.fromEntries(rest);
+};
+
 const addFinish = (choice: GrowingChoice, reason: Json | undefined): void => {
-  if (typeof reason === "string" && (reason !== "" || choice.finishReason === null)) choice.finishReason = reason;
+  if (typeof reason === "string") choice.finishReason = laterReason(choice.finishReason, reason);
+};
+
+/** An empty reason never replaces an earlier one, and `stop` is replaced by any other: it may be of the choice with the text. */
+const laterReason = (before: string | null, reason: string): string =>
+  before === null || (reason !== "" && (before === "" || before === "stop")) ? reason : before;
+
+/**
+ * One reply of several choices: the calls of all, which they share, and of all else that of the first which has it. Two texts
+ * are alternatives.
+ */
+const oneChoice = (choices: readonly DecodedChoice[]): readonly DecodedChoice[] => {
+  if (choices.length < 2) return choices;
+  const ordered = choices.toSorted((left, right) => left.index - right.index);
+  const said = ordered.map(({ message }) =>
+    Object.entries(message).filter(
+      ([, value]) => value !== null && !(typeof value === "string" && value.trim() === ""),
+    ),
+  );
+  const reasons = ordered.flatMap(({ finish_reason: reason }) => (reason === null ? [] : [reason]));
+  return [
+    {
+      index: ordered[0]?.index ?? 0,
+      finish_reason: reasons.reduce<string | null>(laterReason, null),
+      message: { content: null, ...Object.fromEntries(said.toReversed().flat()) },
+    },
+  ];
 };
 
 const addDelta = (choice: GrowingChoice, delta: JsonObject, onDelta?: (delta: LlmDelta) => void): void => {
@@ -118,7 +174,7 @@ const addDelta = (choice: GrowingChoice, delta: JsonObject, onDelta?: (delta: Ll
         addContent(choice, value, onDelta);
         break;
       case "tool_calls":
-        addToolCalls(choice, listOf(value), onDelta);
+        addToolCalls(choice, isObject(value) ? [value] : listOf(value), onDelta);
         break;
       case "reasoning":
       case "reasoning_content":
@@ -147,18 +203,18 @@ const addDelta = (choice: GrowingChoice, delta: JsonObject, onDelta?: (delta: Ll
 };
 
 /** A string joins the text; once parts came, everything is a part. */
-const addContent = (choice: GrowingChoice, content: Json | undefined, onDelta?: (delta: LlmDelta) => void): void => {
+const addContent = (choice: GrowingChoice, wire: Json | undefined, onDelta?: (delta: LlmDelta) => void): void => {
+  const content = contentOf(wire);
+  if (content === null) return;
   if (typeof content === "string") {
     if (Array.isArray(choice.content)) choice.content.push({ type: "text", text: content });
     else choice.content = (choice.content ?? "") + content;
     if (content !== "") onDelta?.({ type: "text", text: content });
     return;
   }
-  if (!Array.isArray(content)) return;
   const before: JsonObject[] = choice.content ? [{ type: "text", text: choice.content }] : [];
   if (!Array.isArray(choice.content)) choice.content = before;
-  for (const part of listOf(content)) {
-    if (!isObject(part)) continue;
+  for (const part of content) {
     choice.content.push(part);
     const thinking = part["type"] === "thinking" ? joinedTexts(part["thinking"]) : "";
     if (thinking !== "") onDelta?.({ type: "reasoning", text: thinking });
@@ -167,11 +223,21 @@ const addContent = (choice: GrowingChoice, content: Json | undefined, onDelta?: 
 };
 
 const addToolCalls = (choice: GrowingChoice, pieces: readonly Json[], onDelta?: (delta: LlmDelta) => void): void => {
-  pieces.forEach((piece, place) => {
-    if (!isObject(piece)) return;
-    const { position, ...added } = choice.toolCalls.add(piece, pieces.length === 1 ? null : place);
-    onDelta?.({ type: "toolCall", index: position, ...added });
+  const byEntry = pieces.length > 1 && new Set(pieces.filter(isObject).map(indexOf)).size === 1;
+  pieces.forEach((piece, entry) => {
+    if (isObject(piece))
+      showPiece(choice.toolCalls.add(piece, { choice: choice.index, entry: byEntry ? entry : null }), onDelta);
   });
+};
+
+const showRest = ({ toolCalls }: GrowingChoice, onDelta?: (delta: LlmDelta) => void): void => {
+  for (const piece of toolCalls.rest()) showPiece(piece, onDelta);
+};
+
+const showPiece = (piece: ToolCallPiece | null, onDelta?: (delta: LlmDelta) => void): void => {
+  if (piece === null) return;
+  const { position, ...shown } = piece;
+  onDelta?.({ type: "toolCall", index: position, ...shown });
 };
 
 const addRefusal = (choice: GrowingChoice, refusal: Json | undefined, onDelta?: (delta: LlmDelta) => void): void => {
@@ -195,6 +261,7 @@ const addOther = (choice: GrowingChoice, field: string, value: Json | undefined)
 
 const decodedChoice = (choice: GrowingChoice): DecodedChoice => {
   const calls = choice.toolCalls.calls();
+  const { function_call: called } = choice.fields;
   return {
     index: choice.index,
     finish_reason: choice.finishReason,
@@ -202,47 +269,9 @@ const decodedChoice = (choice: GrowingChoice): DecodedChoice => {
       role: "assistant",
       content: choice.content,
       ...choice.fields,
+      ...(isObject(called) && isText(called["arguments"]) ? { function_call: withOneObject(called) } : {}),
       ...Object.fromEntries(choice.lists),
       ...(calls.length === 0 ? {} : { tool_calls: calls }),
     },
   };
-};
-
-/** An object that comes in pieces: its texts grow, an id or a name stays what it first was, others are as they were said last. */
-const joined = (before: Json | undefined, added: JsonObject): JsonObject => {
-  const object: { [member: string]: Json | undefined } = isObject(before) ? { ...before } : {};
-  for (const [member, value] of Object.entries(added)) {
-    const said = object[member];
-    if (setOnce.has(member)) object[member] = isText(said) ? said : (value ?? said);
-    else if (typeof value === "string" && typeof said === "string") object[member] = said + value;
-    else object[member] = value ?? said;
-  }
-  return object;
-};
-
-const setOnce: ReadonlySet<string> = new Set(["id", "name"]);
-
-const detailsText = (details: Json | undefined): string =>
-  details === undefined
-    ? ""
-    : listOf(details)
-        .map((detail) => (isObject(detail) ? textOf(detail["text"] ?? detail["summary"]) : ""))
-        .join("");
-
-const joinedTexts = (thinking: Json | undefined): string =>
-  typeof thinking === "string"
-    ? thinking
-    : listOf(thinking)
-        .map((part) => (isObject(part) ? textOf(part["text"]) : ""))
-        .join("");
-
-/** What is not empty under `error` is one. */
-const isError = (value: Json | undefined): value is Json =>
-  isObject(value) ? Object.keys(value).length > 0 : isText(value) || listOf(value).length > 0;
-
-/** Some servers send an error in the middle without a wrapper: a chunk that answers nothing, and says what went wrong. */
-const isBareError = (chunk: JsonObject): boolean => {
-  if ("choices" in chunk || "usage" in chunk) return false;
-  if (chunk["object"] === "error" || isError(chunk["detail"])) return true;
-  return isText(chunk["message"]) && ("code" in chunk || "type" in chunk);
 };

@@ -3,6 +3,7 @@ import type { Json } from "@colloquy/machine";
 import { chatChunks, type DecodedChat } from "./chat-chunks.ts";
 import { jsonEvents } from "./json-events.ts";
 import { isObject } from "./loose-json.ts";
+import { decodedFrom } from "./whole-stream.ts";
 
 /** What takes the body of a streamed chat completion. */
 export interface ChatStream {
@@ -32,12 +33,14 @@ export interface ChatStreamState {
  * Decodes a streamed chat completion as it comes, and reports the pieces of the answer.
  *
  * @param as Makes a chunk of what another format has in its place.
+ * @param isOne All choices are one reply.
  */
 export const chatStream = (
   onDelta?: (delta: LlmDelta) => void,
   as: (chunk: Json) => Json = (chunk) => chunk,
+  isOne = false,
 ): ChatStream => {
-  const chunks = chatChunks(onDelta);
+  const chunks = chatChunks(onDelta, isOne);
   const state: ChatStreamState = { begun: false, finished: false, done: false, heard: 0, damaged: false };
 
   const add = (chunk: Json): void => {
@@ -56,7 +59,15 @@ export const chatStream = (
     },
     onDamage: () => (state.damaged ||= !state.finished),
   });
-  return { feed, end, decoded: chunks.decoded, state };
+  return {
+    feed,
+    end: () => {
+      end();
+      chunks.end();
+    },
+    decoded: chunks.decoded,
+    state,
+  };
 };
 
 /** Whether a chunk has more than its envelope, which servers repeat to keep a connection open. */
@@ -79,13 +90,7 @@ const errorIn = (chunk: Json): Json =>
  * Decodes a whole streamed chat completion: its bytes, or pieces of them cut anywhere. What can't be read is passed
  * over; a source that fails makes the promise fail.
  */
-export const decodeChatStream = async (
+export const decodeChatStream = (
   source: Uint8Array | AsyncIterable<Uint8Array>,
   onDelta?: (delta: LlmDelta) => void,
-): Promise<DecodedChat> => {
-  const stream = chatStream(onDelta);
-  if (source instanceof Uint8Array) stream.feed(source);
-  else for await (const bytes of source) stream.feed(bytes);
-  stream.end();
-  return stream.decoded();
-};
+): Promise<DecodedChat> => decodedFrom(chatStream(onDelta), source);

@@ -3,6 +3,8 @@ import type { Json, JsonObject } from "@colloquy/machine";
 import { jsonEvents } from "./json-events.ts";
 import { isObject, isText, listOf, parseJson } from "./loose-json.ts";
 import { ResponseItems } from "./response-items.ts";
+import { laterReport } from "./usage.ts";
+import { decodedFrom, decodedWhole, isStream } from "./whole-stream.ts";
 
 /** What an answer of the Responses API says, whether it came in one piece or in many. In the words of the wire. */
 export interface DecodedResponse {
@@ -70,7 +72,10 @@ export const responseStream = (onDelta: (delta: LlmDelta) => void = () => {}): R
     state.begun = true;
     if (type.startsWith("response.") && !waiting.has(type) && event["delta"] !== "") state.heard += 1;
     const { response } = event;
-    if (isObject(response)) said = { ...said, ...factsOf(response) };
+    if (isObject(response)) {
+      const facts = factsOf(response);
+      said = { ...said, ...facts, usage: laterReport(said.usage, facts.usage ?? null) };
+    }
     if (type === "response.output_item.added") items.begin(event);
     else if (type === "response.output_item.done") items.finish(event);
     else if (terminal.has(type)) {
@@ -114,20 +119,14 @@ export const responseStream = (onDelta: (delta: LlmDelta) => void = () => {}): R
  * passed over; a source that fails makes the promise fail. Items are taken as they are when they are done, which alone has
  * all that is encrypted in them.
  */
-export const decodeResponseStream = async (
+export const decodeResponseStream = (
   source: Uint8Array | AsyncIterable<Uint8Array>,
   onDelta?: (delta: LlmDelta) => void,
-): Promise<DecodedResponse> => {
-  const stream = responseStream(onDelta);
-  if (source instanceof Uint8Array) stream.feed(source);
-  else for await (const bytes of source) stream.feed(bytes);
-  stream.end();
-  return stream.decoded();
-};
+): Promise<DecodedResponse> => decodedFrom(responseStream(onDelta), source);
 
 /** Decodes the body of an answer that came in one piece. Null when it is nothing of the kind. */
 export const decodeResponseBody = (text: string): DecodedResponse | null => {
-  if (/^\s*(data:|:|event:)/.test(text)) return decodeUnasked(text);
+  if (isStream(text)) return decodedWhole(responseStream(), text);
   const body = parseJson(text);
   const [first] = listOf(body);
   // Gateways report an error as a list of one.
@@ -145,14 +144,6 @@ export const decodeResponseBody = (text: string): DecodedResponse | null => {
     status,
     ...(reported === null ? {} : { error: reported }),
   };
-};
-
-/** Some servers stream whether they were asked to or not. */
-const decodeUnasked = (text: string): DecodedResponse => {
-  const stream = responseStream();
-  stream.feed(new TextEncoder().encode(text));
-  stream.end();
-  return stream.decoded();
 };
 
 /** Events that say that there is nothing yet. */

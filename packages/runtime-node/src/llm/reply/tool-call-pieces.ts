@@ -1,20 +1,30 @@
 import type { JsonObject } from "@colloquy/machine";
-import { isObject, parseJson, textOf } from "./loose-json.ts";
+import { beginsObject, CallArguments } from "./call-arguments.ts";
+import { isObject, textOf } from "./loose-json.ts";
 
 /** The tool calls of a streamed reply, put together from their pieces. */
 export interface ToolCallPieces {
   /**
-   * Takes one entry of a delta's `tool_calls`, and says which call it belonged to and what was new of its arguments.
-   *
-   * @param place Where it stands in a list of several; null for one that comes alone.
+   * Takes one entry of a delta's `tool_calls`. Returns the call that it belongs to and what is new of its arguments; null if
+   * there is nothing to show yet.
    */
-  readonly add: (piece: JsonObject, place?: number | null) => ToolCallPiece;
-  /** The calls so far, in the order in which they began, as they would stand in a message. */
+  readonly add: (piece: JsonObject, place?: PiecePlace) => ToolCallPiece | null;
+  /** Returns what was held back of the arguments, once the reply says that it is complete. */
+  readonly rest: () => readonly ToolCallPiece[];
+  /** Returns the calls so far, in the order in which they began, as they are in a message. */
   readonly calls: () => readonly JsonObject[];
 }
 
+/** Where a piece came from. */
+export interface PiecePlace {
+  /** The choice: each numbers its calls from 0. */
+  readonly choice?: number;
+  /** The place in a list of several whose indexes don't tell them apart. */
+  readonly entry?: number | null;
+}
+
 export interface ToolCallPiece {
-  /** Which call it is, from 0, in the order in which they began. */
+  /** The position of the call, from 0, in the order in which calls began. */
   readonly position: number;
   readonly id: string | null;
   readonly name: string;
@@ -22,45 +32,59 @@ export interface ToolCallPiece {
 }
 
 /**
- * Puts tool calls together. Servers distinguish them by `index`, which may be missing, start at 1, or be 0 for all:
- * so a piece begins a call of its own when its index is new, and also when it brings a name under another id, or
- * what can't be the rest of the call before it. Entries of one list that have neither index nor id belong to calls of
- * their own: their places distinguish them.
+ * Puts tool calls together. A known id decides first. Then the place in a list of several decides, then the `index`, which
+ * servers may leave out, write as a text, or give as 0 to all calls, and then the call that grew last. A piece with a name
+ * begins another call if its id is new, or if it can't be the rest of the call (`beginsAnother`).
  */
 export const toolCallPieces = (): ToolCallPieces => {
   const calls: GrowingCall[] = [];
-  const byIndex = new Map<number, GrowingCall>();
-  const byPlace = new Map<number, GrowingCall>();
-  const currentOf = (piece: JsonObject, called: JsonObject, place: number | null): GrowingCall | undefined => {
-    if (typeof piece["index"] === "number") return byIndex.get(piece["index"]);
-    const id = textOf(piece["id"]);
-    if (id !== "" || place === null) return sameOrLast(calls, id);
-    // What brings no name can't begin a call.
-    return byPlace.get(place) ?? (textOf(called["name"]) === "" ? calls.at(-1) : undefined);
+  const known = new Map<string, GrowingCall>();
+  let last: GrowingCall | undefined;
+
+  const currentOf = ({ id, name, keys, isIndexed, mayBegin }: Piece): GrowingCall | undefined => {
+    const [first] = keys;
+    const there = known.get(`id ${id}`) ?? (first === undefined ? last : known.get(first));
+    if (there !== undefined) return there;
+    // Without a name only an id of a place of its own begins a call.
+    if (mayBegin && (name !== "" || (id !== "" && isIndexed))) return undefined;
+    return keys.map((key) => known.get(key)).find((call) => call !== undefined) ?? last;
   };
-  const callOf = (piece: JsonObject, called: JsonObject, place: number | null): GrowingCall => {
-    const current = currentOf(piece, called, place);
-    if (current !== undefined && !beginsAnother(current, piece, called)) return current;
-    const begun: GrowingCall = { position: calls.length, id: null, name: "", arguments: "", custom: false, rest: {} };
+  const callOf = (piece: Piece): GrowingCall => {
+    const current = currentOf(piece);
+    if (current !== undefined && !beginsAnother(current, piece)) return current;
+    const begun: GrowingCall = {
+      position: calls.length,
+      id: null,
+      index: piece.index,
+      name: "",
+      isNamedAgain: false,
+      custom: null,
+      arguments: new CallArguments(),
+      rest: {},
+    };
     calls.push(begun);
-    if (typeof piece["index"] === "number") byIndex.set(piece["index"], begun);
-    else if (place !== null) byPlace.set(place, begun);
     return begun;
   };
   return {
-    add: (piece, place = null) => {
-      const { function: wanted, custom } = piece;
-      const called = isObject(wanted) ? wanted : isObject(custom) ? custom : {};
-      const call = callOf(piece, called, place);
-      call.id ??= typeof piece["id"] === "string" ? piece["id"] : null;
-      if (call.id === "") call.id = textOf(piece["id"]);
-      call.custom ||= called === custom;
-      call.name = joinedName(call, textOf(called["name"]));
-      const added = argumentsOf(called["arguments"] ?? called["input"]);
-      call.arguments += added;
-      if (piece["extra_content"] !== undefined) call.rest = { extra_content: piece["extra_content"] };
-      return { position: call.position, id: call.id, name: call.name, arguments: added };
+    add: (wire, place = {}) => {
+      const piece = pieceOf(wire, place);
+      const call = callOf(piece);
+      last = call;
+      for (const key of piece.keys) known.set(key, call);
+      if (!call.id) call.id = typeof wire["id"] === "string" ? wire["id"] : call.id;
+      if (call.id === piece.id && piece.id !== "") known.set(`id ${piece.id}`, call);
+      call.isNamedAgain ||= piece.name !== "" && piece.name === call.name && piece.arguments !== "";
+      call.name = joinedName(call, piece.name);
+      if (piece.isCustom) call.custom = (call.custom ?? "") + piece.arguments;
+      const added = piece.isCustom ? piece.arguments : call.arguments.add(piece.arguments);
+      if (wire["extra_content"] !== undefined) call.rest = { extra_content: wire["extra_content"] };
+      const isHeld = added === "" && piece.arguments !== "" && piece.name === "" && typeof wire["id"] !== "string";
+      return isHeld ? null : { position: call.position, id: call.id, name: call.name, arguments: added };
     },
+    rest: () =>
+      calls
+        .map(({ position, id, name, arguments: given }) => ({ position, id, name, arguments: given.rest() }))
+        .filter((piece) => piece.arguments !== ""),
     calls: () => calls.map(wireOf),
   };
 };
@@ -68,35 +92,83 @@ export const toolCallPieces = (): ToolCallPieces => {
 interface GrowingCall {
   readonly position: number;
   id: string | null;
+  /** The index with which it began. */
+  readonly index: string | null;
   name: string;
-  arguments: string;
-  custom: boolean;
+  /** The server repeats the name with further pieces. */
+  isNamedAgain: boolean;
+  /** The input of a custom tool, which is any text. */
+  custom: string | null;
+  readonly arguments: CallArguments;
   rest: JsonObject;
 }
 
-/** Where pieces have no index: the call of that id, else the one that was begun last. */
-const sameOrLast = (calls: readonly GrowingCall[], id: string): GrowingCall | undefined =>
-  (id === "" ? undefined : calls.find((call) => call.id === id)) ?? calls.at(-1);
+interface Piece {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: string;
+  readonly isCustom: boolean;
+  readonly index: string | null;
+  readonly isIndexed: boolean;
+  /** What tells its call apart beside the id, the strongest first. */
+  readonly keys: readonly string[];
+  /** It isn't the rest of an object. */
+  readonly mayBegin: boolean;
+}
 
-const beginsAnother = (call: GrowingCall, piece: JsonObject, called: JsonObject): boolean => {
-  const id = textOf(piece["id"]);
-  const name = textOf(called["name"]);
-  // A server that gives each piece an id of its own gives the name but once.
-  if (name === "" || call.name === "") return false;
-  if (id !== "" && call.id !== null && call.id !== "") return id !== call.id;
-  if (piece["index"] === undefined && name !== call.name) return true;
-  // In this order: what was written so far is long, and read only where something begins.
-  return argumentsOf(called["arguments"]).startsWith("{") && parseJson(call.arguments) !== undefined;
+/** Some gateways leave out `function`, and write name and arguments beside the id. */
+const pieceOf = (wire: JsonObject, { choice = 0, entry = null }: PiecePlace): Piece => {
+  const { function: wanted, custom, id } = wire;
+  const called = isObject(wanted) ? wanted : isObject(custom) ? custom : wire;
+  const given = argumentsOf(called["arguments"] ?? called["input"]);
+  const number = indexOf(wire);
+  const index = number === null ? null : `${choice} ${number}`;
+  return {
+    id: textOf(id),
+    name: textOf(called["name"]),
+    arguments: given,
+    isCustom: called === custom,
+    index,
+    isIndexed: entry === null && index !== null,
+    keys: [...(entry === null ? [] : [`${index ?? choice} entry ${entry}`]), ...(index === null ? [] : [index])],
+    mayBegin: entry === null || given === "" || beginsObject(given),
+  };
+};
+
+/** The index of an entry, which may be written as a text; null for none. */
+export const indexOf = ({ index }: JsonObject): number | null =>
+  (typeof index === "number" || (typeof index === "string" && index !== "")) && Number.isFinite(Number(index))
+    ? Number(index)
+    : null;
+
+/** Whether a piece begins a call of its own, although its id or its place is that of a call. */
+const beginsAnother = (call: GrowingCall, piece: Piece): boolean => {
+  // A server that gives each piece a new id gives the name only once.
+  if (piece.name === "" || call.name === "") return false;
+  const begun = call.arguments;
+  const isOther = piece.name !== call.name;
+  const isPlaced = piece.index !== null;
+  const hasObject = beginsObject(piece.arguments);
+  if (piece.id !== "" && piece.id === call.id)
+    return begun.isWhole() && (isOther || (hasObject && piece.index !== null && piece.index !== call.index));
+  const isRest = piece.arguments !== "" && !hasObject && !begun.isEmpty() && !begun.isWhole();
+  if (isRest) return isOther && !isPlaced;
+  if (piece.id !== "" && call.id) return true;
+  if (isOther) return !isPlaced || hasObject || begun.isWhole();
+  // Without an id, the name after complete arguments begins another call, unless it comes with each piece.
+  if (!begun.isWhole() || (piece.arguments === "" && call.isNamedAgain)) return false;
+  if (!isPlaced && !call.id) return true;
+  return !(isPlaced && call.id) && !begun.isEmpty() && piece.arguments !== begun.text();
 };
 
 /** A name comes at once, or again with each piece; one that comes in pieces does so before any arguments. */
 const joinedName = (call: GrowingCall, name: string): string =>
-  name === "" || name === call.name || call.arguments !== "" ? call.name : call.name + name;
+  name === "" || name === call.name || !call.arguments.isEmpty() ? call.name : call.name + name;
 
 const wireOf = (call: GrowingCall): JsonObject =>
-  call.custom
-    ? { id: call.id, type: "custom", custom: { name: call.name, input: call.arguments }, ...call.rest }
-    : { id: call.id, type: "function", function: { name: call.name, arguments: call.arguments }, ...call.rest };
+  call.custom === null
+    ? { id: call.id, type: "function", function: { name: call.name, arguments: call.arguments.text() }, ...call.rest }
+    : { id: call.id, type: "custom", custom: { name: call.name, input: call.custom }, ...call.rest };
 
 const argumentsOf = (value: JsonObject[string]): string => {
   if (typeof value === "string") return value;

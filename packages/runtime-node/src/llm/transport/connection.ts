@@ -7,11 +7,11 @@ import type { ClientOptions } from "openai";
 import { keysOf, keysOfOptions, refuseCredentials } from "../secrets/secrets.ts";
 import { variable } from "../secrets/variables.ts";
 import { connectionOptions, problemOfConnection } from "./connection-options.ts";
+import { problemOfWaits, waitOptions, type WaitOptions, type Waits, waitsOf } from "./waits.ts";
 
 /** A client of the official SDK, or what to make one from. Its own retries are not used: the machine retries. */
-export type OpenAiConnection =
-  | { readonly client: OpenAI }
-  | ({ readonly client?: never } & Pick<ClientOptions, keyof typeof connectionOptions>);
+export type OpenAiConnection = WaitOptions &
+  ({ readonly client: OpenAI } | ({ readonly client?: never } & Pick<ClientOptions, keyof typeof connectionOptions>));
 
 /** How a handler comes by its client, and its other options: a frozen copy of them. */
 export interface Connected<Options> {
@@ -20,6 +20,7 @@ export interface Connected<Options> {
   /** The client that was given, or one that is made with the first call. */
   readonly client: (sdk: typeof OpenAI) => OpenAI;
   readonly options: Partial<Options>;
+  readonly waits: Waits;
   /** The client is the caller's. */
   readonly isGiven: boolean;
   /** Gives the keys that go with each request, as far as they are known by now. */
@@ -40,7 +41,7 @@ export const connect = <Options extends object>(
   given: Options & OpenAiConnection,
   own: { readonly [Name in keyof Options]-?: true },
 ): Connected<Options> => {
-  const problem = problemOfOptions(handler, given, { ...own, ...connectionOptions, client: true });
+  const problem = problemOfOptions(handler, given, { ...own, ...connectionOptions, ...waitOptions, client: true });
   if (problem !== null) throw new ConfigurationError(problem);
   for (const [name, value] of Object.entries(given))
     if ((name === "stream" || name === "includeUsage") && value !== undefined && typeof value !== "boolean")
@@ -49,7 +50,10 @@ export const connect = <Options extends object>(
       throw new ConfigurationError(
         `writtenBytes of ${handler} is ${JSON.stringify(value)}; it must be a whole number of bytes, 0 or more`,
       );
+  const wrongWait = problemOfWaits(handler, given);
+  if (wrongWait !== null) throw new ConfigurationError(wrongWait);
   const options = frozenCopy(pick<Options, keyof Options>(given, own));
+  const waits = waitsOf(given);
   const { client } = given;
   if (client !== undefined) {
     if (!isClient(client))
@@ -57,7 +61,7 @@ export const connect = <Options extends object>(
         `client of ${handler} is none of the package openai; give new OpenAI({ … }), or leave it out`,
       );
     refuseCredentials(handler, client.baseURL);
-    return { handler, client: () => client, options, isGiven: true, keys: () => keysOf(client) };
+    return { handler, client: () => client, options, waits, isGiven: true, keys: () => keysOf(client) };
   }
   const connection = { ...fromSurroundings(), ...frozenCopy(pick(given, connectionOptions)) };
   const wrong = problemOfConnection(handler, connection, given);
@@ -69,6 +73,7 @@ export const connect = <Options extends object>(
     handler,
     client: (SDK) => (made ??= new SDK({ ...connection, ...key })),
     options,
+    waits,
     isGiven: false,
     keys: () => (made === undefined ? keysOfOptions(connection) : keysOf(made)),
   };

@@ -18,17 +18,18 @@ import { keysOf, secretsOf } from "../secrets/secrets.ts";
 import type { Endpoint } from "./answer.ts";
 import { oursOnly } from "./bounded-errors.ts";
 import { readBody } from "./body.ts";
-import { idleTimer } from "./idle-timer.ts";
+import { endTimer, idleTimer } from "./idle-timer.ts";
 import { type RequestBody, sentBody } from "./request-body.ts";
+import type { Waits } from "./waits.ts";
 
 /**
  * One request of a call, and what came of it: aborted with the call's signal, given up after `idleTimeoutMs` without a
- * piece, not redirected, not retried, read whole or in pieces, whichever the server sends. Nothing that leaves it, reply,
+ * piece, answered at most `endMs` after the answer said why it ended, not redirected, not retried, read whole or in pieces, whichever the server sends. Nothing that leaves it, reply,
  * pieces or failure, holds a key of the client.
  */
 export const exchange = async (
   client: OpenAI,
-  endpoint: Endpoint,
+  { waits, ...endpoint }: Endpoint & { readonly waits: Waits },
   call: CallLlm,
   body: RequestBody,
   context: LlmContext,
@@ -37,34 +38,42 @@ export const exchange = async (
   const abort = (): void => control.abort();
   if (context.signal.aborted) abort();
   context.signal.addEventListener("abort", abort, { once: true });
-  const idle = idleTimer(context.clock, call.idleTimeoutMs, abort);
+  const { clock } = context;
+  let idleMs = call.idleTimeoutMs;
+  let idle = idleTimer(clock, idleMs, abort);
   let keys: KeyFilter | undefined;
   // Looked up when something has come: a client may fetch its key when it makes the request.
   const filter = (): KeyFilter => (keys ??= keyFilter(keysOf(client)));
   const deltas = filteredDeltas(filter, context.onDelta);
   const stream = endpoint.stream(deltas.onDelta, call);
+  const ending = endTimer(clock, waits.endMs, () => stream.state.finished, abort);
   const setting = (): FailureSetting => ({
-    now: context.clock.now(),
+    now: clock.now(),
     secrets: secretsOf(client),
     baseURL: client.baseURL,
   });
+  const touch = (): void => {
+    idle.touch();
+    ending.touch();
+  };
   const interrupted = (thrown: unknown): LlmOutcome => {
     if (context.signal.aborted) return stream.failed(aborted);
     // The answer is whole: only what would have followed it (a report of usage) is lost.
     if (stream.state.finished) return stream.outcome(setting());
     // A server that answered with an error said why, also where the rest of its body never came.
-    if (idle.isOver() && !isStatusError(thrown)) return stream.failed(idleFailure(call.idleTimeoutMs ?? 0));
+    if (idle.isOver() && !isStatusError(thrown)) return stream.failed(idleFailure(idleMs ?? 0));
     return stream.failed(failureOfThrown(thrown, setting()));
   };
   const answered = async (): Promise<LlmOutcome> => {
     const response = await request(client, endpoint.path, body, call, control.signal);
-    idle.touch();
+    if (idleMs === undefined) idle = idleTimer(clock, (idleMs = waits.idleMs), abort);
+    touch();
     if (response.redirected) return stream.failed(followed(response, setting()));
     const streams = isEventStream(response, body["stream"] === true);
     const rest = await readBody(response, {
       stream: streams ? stream : null,
       signal: control.signal,
-      touch: idle.touch,
+      touch,
     });
     // An aborted body may just end.
     if (control.signal.aborted) return interrupted(undefined);
@@ -77,6 +86,7 @@ export const exchange = async (
     return filteredOutcome(outcome, filter(), setting().secrets);
   } finally {
     idle.stop();
+    ending.stop();
     context.signal.removeEventListener("abort", abort);
   }
 };

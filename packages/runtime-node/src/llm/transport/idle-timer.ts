@@ -32,3 +32,26 @@ export const idleTimer = (clock: Clock, idleMs: number | undefined, onIdle: () =
   arm();
   return { touch: () => (touchedAt = clock.now()), isOver: () => over, stop: () => cancel() };
 };
+
+/**
+ * Calls back `endMs` milliseconds after the `touch` with which an answer was finished. One that is not finished then, since
+ * another choice of it began, is waited for again.
+ */
+export const endTimer = (
+  clock: Clock,
+  endMs: number | undefined,
+  isFinished: () => boolean,
+  onEnd: () => void,
+): Omit<IdleTimer, "isOver"> => {
+  let cancel: (() => void) | undefined;
+  return {
+    touch: () => {
+      if (endMs === undefined || cancel !== undefined || !isFinished()) return;
+      cancel = clock.wakeAt(clock.now() + endMs, () => {
+        cancel = undefined;
+        if (isFinished()) onEnd();
+      });
+    },
+    stop: () => cancel?.(),
+  };
+};

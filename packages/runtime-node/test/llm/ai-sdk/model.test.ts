@@ -2,6 +2,7 @@ import { type Message, messageFromDraft, messageFromReply } from "@colloquy/mach
 import { gateway } from "ai";
 import { describe, expect, test } from "vitest";
 import { aiSdkModel } from "../../../src/llm/ai-sdk/index.ts";
+import { perform } from "../call.ts";
 import { ask, finish, modelOf, type Piece, text } from "./mock.ts";
 
 const weather = { name: "weather", description: "The weather", parameters: { type: "object", properties: {} } };
@@ -122,6 +123,24 @@ describe("an answer", () => {
   test("that says nothing is an empty reply", async () => {
     const { outcome } = await ask(aiSdkModel(modelOf([finish("stop")])));
     expect(outcome).toMatchObject({ type: "completed", reply: {}, finishReason: "stop" });
+  });
+
+  test.each(["tool-calls", "other"] as const)("that says nothing and ends with %s failed", async (unified) => {
+    const { outcome } = await ask(aiSdkModel(modelOf([finish(unified, "MALFORMED_FUNCTION_CALL")])));
+    expect(outcome).toMatchObject({ type: "failed", failure: { kind: "unknown", retryable: true } });
+  });
+
+  test("that stalls for five minutes is given up, where nobody says another time", async () => {
+    const open = (): ReturnType<typeof modelOf> => modelOf(text("a"), { open: true });
+    const { outcome, clock, told } = perform(aiSdkModel(open()));
+    await told(1);
+    clock.advance(300_000);
+    expect(await outcome).toMatchObject({ failure: { kind: "timeout" }, partial: {} });
+    const endless = perform(aiSdkModel(open(), { idleTimeoutMs: null }));
+    await endless.told(1);
+    expect(endless.clock.waiting()).toBe(0);
+    endless.control.abort();
+    await endless.outcome;
   });
 
   test("ends with the reason, though the stream goes on", async () => {

@@ -6,6 +6,7 @@ import { declarationsOf } from "@colloquy/host";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { aiSdkModel, type AiSdkLanguageModel, type AiSdkModelOptions } from "../../../src/llm/ai-sdk/index.ts";
+import { ask } from "./mock.ts";
 import { memoryStore, randomIds, systemClock } from "../../../src/index.ts";
 
 /** A server that answers each request with the next stream of events, and keeps the bodies. */
@@ -67,6 +68,16 @@ describe("of Anthropic", () => {
     { type: "message_delta", delta: { stop_reason: reason, stop_sequence: null }, usage: { output_tokens: 7 } },
     { type: "message_stop" },
   ];
+
+  test("what the provider notes for itself is neither counted nor lost", async () => {
+    const { fetch } = canned([
+      start,
+      ...block(0, { type: "text", text: "" }, { type: "text_delta", text: "Yes." }),
+      ...end("end_turn"),
+    ]);
+    const { outcome } = await ask(aiSdkModel(createAnthropic({ apiKey: "key", fetch })("claude-sonnet-4-5")));
+    expect(outcome).toMatchObject({ type: "completed", reply: { content: "Yes." } });
+  });
 
   test("thinking goes back with its signature, byte for byte, and what was redacted too", async () => {
     const signature = "EqQBCgIYAhIM+/1gbcDa9GJwZA2b3hGgxBdjrkzLoky3dl1pkiMOYds==";

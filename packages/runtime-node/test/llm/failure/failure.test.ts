@@ -74,7 +74,7 @@ describe("an error response", () => {
 
 describe("an error in place of an answer", () => {
   test.each([
-    [{ message: "no", type: "invalid_request_error", code: "tool_use_failed", status_code: 400 }, "bad_request", false],
+    [{ message: "no", type: "invalid_request_error", code: "tool_use_failed", status_code: 400 }, "unknown", true],
     [{ message: "no", code: 502 }, "unknown", true],
     [{ message: "no", code: "429" }, "rate_limit", true],
     [{ message: "no", type: "overloaded_error" }, "overloaded", true],
@@ -89,6 +89,101 @@ describe("an error in place of an answer", () => {
     expect(failure).toMatchObject({ kind, retryable });
     expect(failure.message).not.toBe("");
   });
+});
+
+describe("an error of 400 or so", () => {
+  const kindOf = (message: string, status = 400, code: string | null = null): unknown => {
+    const { kind, retryable } = failureOfResponse({ status, error: { message, code } }, setting);
+    return [kind, retryable];
+  };
+
+  // Each as the server named beside it words it.
+  test.each([
+    [
+      "Your input exceeds the context window of this model. Please adjust your input and try again.",
+      "OpenAI Responses",
+    ],
+    ["prompt is too long: 200251 tokens > 200000 maximum", "Anthropic"],
+    ["input length and `max_tokens` exceed context limit: 198000 + 8192 > 200000", "Anthropic"],
+    ["The input token count (1189077) exceeds the maximum number of tokens allowed (1048576).", "Gemini"],
+    [
+      "Unable to submit request because the input token count is 33000 but the model only supports up to 32768.",
+      "Vertex",
+    ],
+    ["the request exceeds the available context size, try increasing it", "llama.cpp"],
+    ["The decoder prompt (length 5000) is longer than the maximum model length of 4096.", "vLLM"],
+    [
+      "Prompt contains 65673 tokens and 0 draft tokens, too large for model with 32768 maximum context length",
+      "Mistral",
+    ],
+    ["the input length exceeds the context length", "Ollama"],
+    ["prompt too long; exceeded max context length by 12 tokens", "Ollama"],
+    ["This model's maximum context length is 65536 tokens. However, you requested 70000 tokens", "DeepSeek"],
+    ["Please reduce the length of the messages or completion.", "Groq"],
+    ["This model's maximum prompt length is 131072 but the request contains 200000 tokens.", "xAI"],
+    ["too many tokens: total number of tokens in the prompt cannot exceed 4081", "Cohere"],
+    ["Input is too long for requested model.", "Bedrock"],
+    ["Input Tokens Exceeded: Number of input tokens exceeds maximum length.", "Bedrock Nova"],
+    ["Input validation error: `inputs` must have less than 1024 tokens. Given: 5000", "Text Generation Inference"],
+    ["prompt token count of 140000 exceeds the limit of 128000", "Copilot"],
+    ["Prompt exceeds max length", "Zhipu"],
+    ["Invalid request: Your request exceeded model token limit: 8192", "Moonshot"],
+    ["Range of input length should be [1, 129024]", "DashScope"],
+    [
+      "Trying to keep the first 5000 tokens, but the model is loaded with context length of only 4096 tokens",
+      "LM Studio",
+    ],
+  ])("that says %j (%s) is about the length of the prompt", (message) => {
+    expect(kindOf(message)).toEqual(["context_length", false]);
+    expect(kindOf(message, 500)).toEqual(["context_length", false]);
+  });
+
+  test("of status 413 is about the length of the prompt, whatever it says", () => {
+    expect(kindOf("Request Entity Too Large", 413)).toEqual(["context_length", false]);
+    const perMinute = "Request too large for model `m` on tokens per minute (TPM): Limit 6000, Requested 7500";
+    expect(kindOf(perMinute, 413, "rate_limit_exceeded")).toEqual(["context_length", false]);
+    expect(kindOf(perMinute, 429, "rate_limit_exceeded")).toEqual(["rate_limit", false]);
+  });
+
+  test.each([
+    "max_tokens: 9000 > 8192, which is the maximum allowed number of output tokens",
+    "Invalid image: the input image exceeds the maximum size",
+    "Invalid 'messages[0].name': string does not match pattern",
+    "Missing required parameter: 'messages'",
+    "Limit of requested tokens per minute exceeded, the maximum is 6000",
+  ])("that says %j is neither about the prompt nor about a key", (message) => {
+    expect(kindOf(message)).toEqual(["bad_request", false]);
+  });
+
+  test.each([
+    ["API key not valid. Please pass a valid API key.", "Gemini"],
+    ["API key expired. Please renew the API key.", "Gemini"],
+    ["Missing or invalid Authorization header.", "Gemini"],
+    ["Incorrect API key provided: xa***. You can obtain an API key from https://console.x.ai.", "xAI"],
+    ["Invalid API Key", "Groq"],
+  ])("that says %j (%s) is about the key", (message) => {
+    expect(kindOf(message)).toEqual(["auth", false]);
+    expect(kindOf(message, 422)).toEqual(["auth", false]);
+  });
+
+  test.each<[string, number, string | null, string]>([
+    ["no", 400, "tool_use_failed", "Groq"],
+    [
+      "Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details.",
+      400,
+      null,
+      "Groq",
+    ],
+    ["Tool call validation failed: attempted to call tool 'x' which was not in request.tools", 400, null, "Groq"],
+    ["Failed to generate JSON. Please adjust your prompt.", 400, "json_validate_failed", "Groq"],
+    ["Model produced invalid sequence as part of ToolUse.", 424, null, "Bedrock"],
+    ["Request failed during generation", 424, null, "Text Generation Inference"],
+  ])(
+    "that says %j (%s, %s; %s) is about what the model wrote, and may be mended by another try",
+    (message, status, code) => {
+      expect(kindOf(message, status, code)).toEqual(["unknown", true]);
+    },
+  );
 });
 
 describe("something thrown", () => {

@@ -171,6 +171,18 @@ describe("chunks", () => {
     expect(chat.choices).toEqual([{ index: 0, finish_reason: "stop", message }]);
   });
 
+  test("in the form of a whole message after its pieces say nothing new", async () => {
+    const call = callOf("a", "f", '{"x":1}');
+    const message = { role: "assistant", content: "hi there", reasoning_content: "hm", tool_calls: [call] };
+    const chat = await decode(
+      chunkOf({ role: "assistant", content: "hi ", reasoning_content: "hm" }),
+      chunkOf({ content: "there" }),
+      chunkOf({ tool_calls: [{ index: 0, ...call }] }),
+      `data: ${JSON.stringify({ choices: [{ index: 0, message, finish_reason: "tool_calls" }] })}\n\n`,
+    );
+    expect(chat.choices[0]?.message).toEqual(message);
+  });
+
   test("of reasoning details become the details they are pieces of", async () => {
     const detail = (fields: object): string =>
       chunkOf({ reasoning: "x", reasoning_details: [{ type: "reasoning.text", index: 0, ...fields }] });

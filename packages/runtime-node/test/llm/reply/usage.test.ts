@@ -1,5 +1,6 @@
+import type { JsonObject } from "@colloquy/machine";
 import { expect, test } from "vitest";
-import { usageFromWire } from "../../../src/llm/reply/usage.ts";
+import { laterReport, reportIn, usageFromWire } from "../../../src/llm/reply/usage.ts";
 
 test("is read under the names of each provider", () => {
   const sums = { prompt_tokens: 10, completion_tokens: 4, total_tokens: 14 };
@@ -50,4 +51,44 @@ test("keeps what else was said, where it says something", () => {
     totalTokens: 1,
     provider: { cost: 0.5, is_byok: false, prompt_tokens_details: { audio_tokens: 2 } },
   });
+});
+
+test("is found wherever servers put it", () => {
+  const usage = { prompt_tokens: 10, completion_tokens: 4 };
+  const read = { inputTokens: 10, outputTokens: 4 };
+  const found = (chunk: JsonObject): unknown => usageFromWire(reportIn(chunk));
+  expect(found({ usage })).toEqual(read);
+  expect(found({ usage: null, x_groq: { id: "r", usage } })).toEqual(read);
+  expect(found({ usage_metadata: { input_tokens: 10, output_tokens: 4 } })).toEqual(read);
+  const gemini = { promptTokenCount: 10, candidatesTokenCount: 3, thoughtsTokenCount: 1, totalTokenCount: 14 };
+  expect(found({ usageMetadata: gemini })).toEqual({ ...read, totalTokens: 14, reasoningTokens: 1 });
+  expect(found({ timings: { prompt_n: 2, cache_n: 8, predicted_n: 4, prompt_ms: 3.5 } })).toEqual({
+    ...read,
+    cacheReadTokens: 8,
+  });
+  expect(found({ usage, timings: { prompt_n: 2 } })).toEqual(read);
+  expect(found({ choices: [] })).toBeUndefined();
+});
+
+test("is not replaced by zeros, and is joined where it comes in halves", () => {
+  const report = { prompt_tokens: 10, completion_tokens: 4, total_tokens: 14 };
+  const zeros = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
+  expect(laterReport(null, zeros)).toEqual(zeros);
+  expect(laterReport(zeros, report)).toEqual(report);
+  expect(laterReport(report, zeros)).toEqual(report);
+  expect(laterReport(report, null)).toEqual(report);
+  expect(
+    laterReport(
+      { ...report, prompt_tokens_details: { cached_tokens: 3 } },
+      { ...zeros, prompt_tokens_details: { cached_tokens: 0 } },
+    ),
+  ).toEqual({
+    ...report,
+    prompt_tokens_details: { cached_tokens: 3 },
+  });
+  const halves = laterReport(
+    { prompt_tokens: 10, total_tokens: 10 },
+    { prompt_tokens: 0, completion_tokens: 4, total_tokens: 4 },
+  );
+  expect(usageFromWire(halves)).toEqual({ inputTokens: 10, outputTokens: 4 });
 });

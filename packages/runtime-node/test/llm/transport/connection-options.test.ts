@@ -37,6 +37,14 @@ const milliseconds = "it must be a number of milliseconds, from 1 to 2147483647"
 const url = 'it must be a URL with http:// or https://, such as "http://127.0.0.1:8080/v1"';
 
 test.each<[object, string]>([
+  [
+    { idleTimeoutMs: 0 },
+    "idleTimeoutMs of openaiChat is 0; it must be a whole number of milliseconds above 0, or null for no limit",
+  ],
+  [
+    { endTimeoutMs: "2s" },
+    'endTimeoutMs of openaiChat is "2s"; it must be a whole number of milliseconds above 0, or null for no limit',
+  ],
   [{ timeout: "5" }, `timeout of openaiChat is "5"; ${milliseconds}`],
   [{ timeout: 0 }, `timeout of openaiChat is 0; ${milliseconds}`],
   [{ timeout: Number.NaN }, `timeout of openaiChat is NaN; ${milliseconds}`],

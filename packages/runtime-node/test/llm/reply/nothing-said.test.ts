@@ -1,0 +1,61 @@
+import type { ReplyDraft } from "@colloquy/machine";
+import { expect, test } from "vitest";
+import { nothingSaid } from "../../../src/llm/reply/nothing-said.ts";
+
+const thought: ReplyDraft = { content: [{ type: "reasoning", text: "Hm." }] };
+const nothing: readonly ReplyDraft[] = [
+  {},
+  { content: "" },
+  { content: " \n" },
+  { content: [{ type: "text", text: "" }] },
+];
+const something: readonly ReplyDraft[] = [
+  { content: "Yes." },
+  { content: [{ type: "refusal", text: "No." }] },
+  { content: [{ type: "opaque", value: { type: "file" } }] },
+  { toolCalls: [{ id: "a", name: "f", arguments: "" }] },
+  { provider: { function_call: { name: "f", arguments: "{}" } } },
+  { provider: { audio: { id: "a" } } },
+];
+
+test.each([
+  "tool_calls",
+  "tool-calls",
+  "function_call",
+  "MALFORMED_FUNCTION_CALL",
+  "function_call_filter: MALFORMED_FUNCTION_CALL",
+  "insufficient_system_resource",
+  "UNEXPECTED_TOOL_CALL",
+  "OTHER",
+  "unknown",
+  "null",
+  "incomplete",
+  "",
+  null,
+])("an answer that has nothing and ends with %j failed, and may be tried again", (reason) => {
+  for (const reply of [...nothing, thought])
+    expect(nothingSaid(reply, reason)).toMatchObject({ kind: "unknown", retryable: true });
+  for (const reply of something) expect(nothingSaid(reply, reason)).toBeNull();
+});
+
+test.each(["stop", "end_turn", "STOP", "stop_sequence", "eos"])(
+  "an answer that has nothing and ends with %j may be meant",
+  (reason) => {
+    for (const reply of [...nothing, ...something]) expect(nothingSaid(reply, reason)).toBeNull();
+    expect(nothingSaid(thought, reason)).toMatchObject({ retryable: true });
+  },
+);
+
+test.each([
+  "length",
+  "max_tokens",
+  "MAX_TOKENS",
+  "model_length",
+  "max_output_tokens",
+  "content_filter",
+  "content-filter",
+  "SAFETY",
+  "refusal",
+])("an answer that ends with %j is incomplete, whatever it has", (reason) => {
+  for (const reply of [...nothing, ...something, thought]) expect(nothingSaid(reply, reason)).toBeNull();
+});

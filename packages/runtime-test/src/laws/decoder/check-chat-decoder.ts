@@ -1,0 +1,81 @@
+import type { Json, JsonObject } from "@colloquy/machine";
+import fc from "fast-check";
+import { recordOf } from "../../arbitraries/record.ts";
+import { differenceOf } from "../evidence/difference.ts";
+import { LawBroken } from "../evidence/law-broken.ts";
+import { type HostLawRun, parametersOf } from "../host/host-under-test.ts";
+import { type ChatForm, chatForms, eventsIn, type WrittenReply } from "./chat-forms.ts";
+import { type Framing, framings, framed } from "./framing.ts";
+
+/** A reply as a decoder of streamed chat completions has understood it. */
+export interface DecodedReply {
+  readonly text: string;
+  readonly calls: readonly {
+    readonly name: string;
+    /** As they were written. */
+    readonly arguments: string;
+  }[];
+  /** Null when none was reported. */
+  readonly usage: { readonly input: number | undefined; readonly output: number | undefined } | null;
+}
+
+/** Decodes one streamed reply, whose bytes come in these pieces. */
+export type ChatDecoder = (pieces: readonly Uint8Array[]) => DecodedReply | Promise<DecodedReply>;
+
+/**
+ * Holds a decoder to one reply in the forms in which servers stream it: calls told apart by ids, by indexes (also as texts, or
+ * from 1), by names, or by their places in a list; `{}` before the arguments, the whole of them again at the end, or an object
+ * in place of a text; text in one choice and calls in another; usage in four places, with zeros after it; empty and null
+ * deltas; lines, comments and bytes cut anywhere.
+ *
+ * @param run 300 replies by default.
+ */
+export const checkChatDecoder = (decode: ChatDecoder, run: HostLawRun = {}): Promise<void> =>
+  fc.assert(
+    fc.asyncProperty(replies, chatForms, framings, (reply, form, framing) => holds(decode, reply, form, framing)),
+    parametersOf(run, 300),
+  );
+
+const holds = async (decode: ChatDecoder, reply: WrittenReply, form: ChatForm, framing: Framing): Promise<void> => {
+  const { text, calls, usage } = await decode(framed(eventsIn(reply, form), framing));
+  const read = { text, calls: calls.map(({ name, arguments: given }) => ({ name, input: parsed(given) })), usage };
+  const difference = differenceOf(reply, read);
+  if (difference !== null) throw new LawBroken("decoded", `the same reply in another form is another: ${difference}`);
+};
+
+const parsed = (text: string): Json => {
+  try {
+    // What JSON.parse returns is JSON.
+    return JSON.parse(text) as Json;
+  } catch {
+    return text;
+  }
+};
+
+/** Strings with what a careless reader takes for the border of an object or an event. */
+const value = fc.oneof(
+  fc.string({ unit: "grapheme", maxLength: 6 }),
+  fc.constantFrom("}{", '"', "\\", "\n\ndata: x", "\r", "{}", "Grüße 👋🏽"),
+  fc.integer(),
+  fc.constant(null),
+);
+
+const input = fc
+  .dictionary(
+    fc.constantFrom("city", "days", "}{"),
+    fc.oneof(value, fc.record({ inner: value }, { noNullPrototype: true })),
+    {
+      minKeys: 1,
+      noNullPrototype: true,
+    },
+  )
+  .map((object): JsonObject => object);
+
+const replies: fc.Arbitrary<WrittenReply> = recordOf({
+  text: fc.oneof(fc.constant(""), fc.string({ unit: "grapheme", minLength: 1, maxLength: 12 })),
+  calls: fc.uniqueArray(recordOf({ name: fc.constantFrom("weather", "search"), input }), {
+    maxLength: 3,
+    selector: (call) => JSON.stringify(call),
+  }),
+  usage: recordOf({ input: fc.integer({ min: 1, max: 999 }), output: fc.integer({ min: 1, max: 99 }) }),
+});
