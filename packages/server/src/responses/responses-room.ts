@@ -81,7 +81,7 @@ const optionNames: OptionNames<ResponsesOptions> = {
 };
 
 /** A leg that is shown in this process. */
-export const readableLeg = (leg: ShownLeg): ReadableLeg => ({
+const readableLeg = (leg: ShownLeg): ReadableLeg => ({
   facts: () => leg.facts,
   ended: leg.ended,
   blocks: (from) => (leg.log.hasFrom(from) ? leg.log.read(from) : null),
