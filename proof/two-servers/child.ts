@@ -80,7 +80,7 @@ const host = createHost({
   // On a busy machine a store is now and then slower than a lease allows.
   onObserverError: () => {},
 });
-const server = threadServer(fault === "blind" ? blind(host) : host);
+const server = threadServer(fault === "blind" ? blind(host) : host, { takeOverMs: leaseTtlMs });
 const listener = getRequestListener((request) => server.fetch(request), { overrideGlobalObjects: false });
 const sockets = createServer((request, response) => void listener(request, response)).listen(0, "127.0.0.1", () => {
   const address = sockets.address();

@@ -24,8 +24,10 @@ type Response = z.infer<typeof response>;
 /** The answers that a client got, and the problems that it found. */
 export interface Had {
   readonly conversation: string;
-  /** The answers, in the order of the questions. */
-  readonly answers: string[];
+  /** The answers on the way to the last response, in the order of their questions. */
+  answers: readonly string[];
+  /** The answers on the ways that were left, as a question continued from an earlier response. */
+  readonly left: (readonly string[])[];
   responses: number;
   /** How often a request was broken off, and made again. */
   again: number;
@@ -44,13 +46,19 @@ export const converse = async (
   isOver: () => boolean,
   broken: AbortSignal,
 ): Promise<Had> => {
-  const had: Had = { conversation: `thread_${name}`, answers: [], responses: 0, again: 0, problems: [] };
+  const had: Had = { conversation: `thread_${name}`, answers: [], left: [], responses: 0, again: 0, problems: [] };
   const client = new Client(servers, random, had, broken);
-  let previous: string | null = null;
+  const asked: { readonly id: string; readonly answers: readonly string[] }[] = [];
   try {
     for (let number = 1; !isOver() && had.problems.length === 0; number++) {
       const question = `${name} ${number} ${random.pick(["say", "say", "run", "call"])}`;
-      previous = await client.ask(question, `${name}-${number}`, previous);
+      const from = random.percent(10) ? random.pick(asked) : asked.at(-1);
+      if (from !== asked.at(-1)) {
+        had.left.push(had.answers);
+        had.answers = from?.answers ?? [];
+      }
+      const id = await client.ask(question, `${name}-${number}`, from?.id ?? null);
+      asked.push({ id, answers: had.answers });
     }
   } catch (thrown) {
     if (!broken.aborted) had.problems.push(`${name}: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
@@ -63,6 +71,8 @@ class Client {
   readonly #random: Random;
   readonly #had: Had;
   readonly #broken: AbortSignal;
+  /** The responses that were cancelled, or may have been. */
+  readonly #cancelled = new Set<string>();
 
   constructor(servers: readonly Served[], random: Random, had: Had, broken: AbortSignal) {
     this.#broken = broken;
@@ -80,6 +90,7 @@ class Client {
     const [, , kind] = question.split(" ");
     const types = first.output.map(({ type }) => type).join();
     const expected = { say: "message", run: "message,mcp_call,message", call: "message,function_call" }[kind ?? ""];
+    if (this.#isStopped(first, call !== undefined)) return first.id;
     if (first.status !== "completed" || types !== expected) return this.#wrong(question, first);
     if (call === undefined) return this.#answered(question, first);
     const output = [{ type: "function_call_output", call_id: call.call_id, output: "found" }];
@@ -87,10 +98,16 @@ class Client {
   }
 
   #answered(question: string, last: Response): string {
+    if (this.#isStopped(last, false)) return last.id;
     const text = last.output.flatMap(({ content = [] }) => content.map((part) => part.text)).at(-1) ?? "";
     if (last.status !== "completed" || text !== answerTo(question)) return this.#wrong(question, last);
-    this.#had.answers.push(text);
+    this.#had.answers = [...this.#had.answers, text];
     return last.id;
+  }
+
+  /** Whether a cancel stopped the turn of a response. It may come when the response has just ended with a call. */
+  #isStopped({ id, status }: Response, isWaiting: boolean): boolean {
+    return this.#cancelled.has(id) && (status === "cancelled" || isWaiting);
   }
 
   #wrong(question: string, { id, status, output }: Response): never {
@@ -113,7 +130,8 @@ class Client {
       if (text === null) this.#had.again++;
       const found: Response | null = text === null ? null : lastIn(text);
       begun = found ?? begun;
-      if (found !== null && found.status !== "in_progress" && found.status !== "queued") {
+      if (found !== null && isUnderWay(found)) await this.#actOn(found);
+      if (found !== null && !isUnderWay(found)) {
         this.#had.responses++;
         return found;
       }
@@ -121,12 +139,33 @@ class Client {
     }
   }
 
+  /** Reads the input, breaks off a stream, or cancels, of any server: now and then. */
+  async #actOn({ id }: Response): Promise<void> {
+    const path = `/v1/responses/${id}`;
+    if (this.#random.percent(10)) await this.#fetch(`${path}/input_items`);
+    if (this.#random.percent(10)) await this.#readOn(path);
+    if (!this.#random.percent(3)) return;
+    this.#cancelled.add(id);
+    await this.#fetch(`${path}/cancel`, { method: "POST" });
+  }
+
+  /** Reads a stream, and its events after some of them again. */
+  async #readOn(path: string): Promise<void> {
+    const numbers = numbersIn((await this.#fetch(`${path}?stream=true`)) ?? "");
+    const after = this.#random.pick(numbers);
+    if (after === undefined) return;
+    const rest = await this.#fetch(`${path}?stream=true&starting_after=${after}`, {}, "events_not_kept");
+    const [first] = numbersIn(rest ?? "");
+    if (first !== undefined && first !== after + 1)
+      throw new Error(`${path}: the events after ${after} begin with ${first}`);
+  }
+
   #pathOf({ id }: Response): string {
     return `/v1/responses/${id}${this.#random.percent(50) ? "?stream=true" : ""}`;
   }
 
-  /** Returns the text of an answer; null if the server was away, or died meanwhile. */
-  async #fetch(path: string, init: RequestInit = {}): Promise<string | null> {
+  /** Returns the text of an answer; null if the server was away, or died meanwhile, or refused with that code. */
+  async #fetch(path: string, init: RequestInit = {}, refusal?: string): Promise<string | null> {
     const url = this.#random.pick(this.#servers)?.url ?? null;
     if (url === null) return null;
     let answer: { readonly status: number; readonly text: string };
@@ -140,7 +179,7 @@ class Client {
     }
     if (answer.status === 200) return answer.text;
     // A store that did not answer in time: clients ask again, as they do when a server is away.
-    if (answer.status >= 500) return null;
+    if (answer.status >= 500 || (refusal !== undefined && answer.text.includes(refusal))) return null;
     throw new Error(`${path}: ${answer.status} ${answer.text}`);
   }
 }
@@ -154,6 +193,12 @@ const lastIn = (text: string): Response | null => {
   );
   return responses.findLast((each) => each !== undefined) ?? null;
 };
+
+/** Returns the numbers of the events in a stream. */
+const numbersIn = (text: string): readonly number[] =>
+  [...text.matchAll(/"sequence_number":(\d+)\}$/gmu)].map(([, number]) => Number(number));
+
+const isUnderWay = ({ status }: Response): boolean => status === "in_progress" || status === "queued";
 
 /** More than a lease and a start take, by far. */
 const endsWithinMs = 30_000;

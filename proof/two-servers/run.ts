@@ -75,19 +75,28 @@ export const serveTwice = (
 const lostIn = async (place: StorePlace, all: readonly Had[]): Promise<readonly string[]> => {
   const store = openStore(place);
   try {
-    const journals = new Set<string>();
-    for (const { threadId } of (await store.list({ limit: 100 })).threads) {
+    const journals: (readonly string[])[] = [];
+    for (const { threadId } of (await store.list({ limit: 10_000 })).threads) {
       const entries = decodeJournal(await store.read(threadId));
       const state = Either.isLeft(entries) ? null : fold(entries.right);
       if (state === null || Either.isLeft(state)) return [`${threadId} can't be read`];
-      const turns = turnsOf(state.right);
+      const turns = turnsOf(state.right).filter(({ outcome }) => outcome.status === "completed");
       const said = turns.map(({ messages, answer }) => toArray(messages).find(({ id }) => id === answer));
-      journals.add(JSON.stringify(said.map((message) => (message === undefined ? "" : textOf(message)))));
+      journals.push(said.map((message) => (message === undefined ? "" : textOf(message))));
     }
     return all
-      .filter(({ answers }) => answers.length > 0 && !journals.has(JSON.stringify(answers)))
+      .filter(
+        ({ answers, left }) =>
+          (answers.length > 0 &&
+            !journals.some((journal) => startsWith(journal, answers) && journal.length === answers.length)) ||
+          // What was left may have been continued later.
+          !left.every((before) => journals.some((journal) => startsWith(journal, before))),
+      )
       .map(({ conversation }) => `the answers of ${conversation} are not those of a journal`);
   } finally {
     await store.close();
   }
 };
+
+const startsWith = (journal: readonly string[], answers: readonly string[]): boolean =>
+  answers.every((answer, index) => journal[index] === answer);

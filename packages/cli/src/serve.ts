@@ -23,6 +23,7 @@ export const serve = async (_: readonly string[], given: OptionValues, context: 
     const server = threadServer(host, {
       ...access,
       responses: { modelParameters: settings.options.provider === "openai-responses" ? "responses" : "chat" },
+      takeOverMs: leasesMs,
       onError: (error, id) => errors.line(`colloquy: request ${id}: ${reasonOf(error)}`),
     });
     const listening = await listen(server, place);
@@ -40,6 +41,9 @@ export const serve = async (_: readonly string[], given: OptionValues, context: 
   }
   return exitCodes.done;
 };
+
+/** How long leases last, which this command leaves at their default. */
+const leasesMs = 30_000;
 
 /** Where options say that a server is to listen. @throws ArgumentError for what is no port */
 export const placeOf = ({

@@ -6,6 +6,7 @@ import { serve, type ThreadServer } from "./http/server.ts";
 import { type HttpOptions, serverContextOf } from "./http/server-options.ts";
 import { responseRoutes } from "./responses/response-routes.ts";
 import type { ResponsesOptions } from "./responses/responses-room.ts";
+import { takeOver } from "./take-over.ts";
 import type { UiOptions } from "./ui/chat.ts";
 import { uiRoutes } from "./ui/routes.ts";
 
@@ -15,6 +16,11 @@ export interface ThreadServerOptions extends HttpOptions {
   readonly responses?: ResponsesOptions;
   /** What pages of the AI SDK are served with, under `/ui`. */
   readonly ui?: UiOptions;
+  /**
+   * How often the server looks for threads that a server which died left open, and continues them, in milliseconds: the
+   * `leaseTtlMs` of the hosts. Default null: never. Set it only if this host may continue every thread of the store.
+   */
+  readonly takeOverMs?: number | null;
 }
 
 /**
@@ -26,7 +32,7 @@ export interface ThreadServerOptions extends HttpOptions {
  */
 export const threadServer = (
   host: Host,
-  { responses, ui, ...options }: ThreadServerOptions = {},
+  { responses, ui, takeOverMs = null, ...options }: ThreadServerOptions = {},
   moreRoutes: readonly Route[] = [],
 ): ThreadServer => {
   const context = serverContextOf(options);
@@ -36,5 +42,14 @@ export const threadServer = (
     ...uiRoutes(host, ui),
     ...moreRoutes,
   ];
-  return serve([...routes, openApiRoute(routes)], context);
+  const server = serve([...routes, openApiRoute(routes)], context);
+  if (takeOverMs === null) return server;
+  const stop = takeOver(host, context, takeOverMs);
+  return {
+    fetch: (request) => server.fetch(request),
+    close: () => {
+      stop();
+      return server.close();
+    },
+  };
 };

@@ -14,6 +14,8 @@ export interface ResumeAllOptions extends Pick<ListOptions, "metadata" | "create
    * meanwhile. 0: not at all. Default: a little more than `leaseTtlMs` of this host.
    */
   readonly waitMs?: number;
+  /** The ids of threads that are looked at as well, whatever the other options name: those that an earlier call left. */
+  readonly also?: readonly string[];
 }
 
 /** What became of the threads that had something outstanding. */
@@ -39,11 +41,15 @@ export const resumeAll = async (host: HostContext, takeUp: TakeUp, options: Resu
   if (problem !== null) throw new RangeError(problem);
   const { clock, pollMs, leaseTtlMs } = host;
   const retryMs = pollsBetween * pollMs;
-  const { waitMs = leaseTtlMs + 2 * retryMs, ...filter } = options;
+  const { waitMs = leaseTtlMs + 2 * retryMs, also = [], ...filter } = options;
   if (!(waitMs >= 0)) throw new RangeError(`resumeAll: waitMs is ${waitMs}; it must be milliseconds, 0 or more`);
+  if (!Array.isArray(also) || also.some((id) => typeof id !== "string" || id === ""))
+    throw new RangeError("resumeAll: also must be a list of thread ids");
+  const first = new Set(also);
   const until = clock.now() + waitMs;
   const resuming = new Resuming(host, takeUp);
-  for await (const page of threadsOf(host, filter)) await resuming.take(page);
+  await resuming.take([...first]);
+  for await (const page of threadsOf(host, filter)) await resuming.take(page.filter((id) => !first.has(id)));
   for (let held = resuming.held(); held.length > 0 && clock.now() < until; held = resuming.held()) {
     const dueAt = Math.min(clock.now() + retryMs, until);
     await new Promise<void>((resolve) => void clock.wakeAt(dueAt, resolve));
@@ -52,7 +58,13 @@ export const resumeAll = async (host: HostContext, takeUp: TakeUp, options: Resu
   return { resumed: resuming.resumed, left: [...resuming.left].map(([threadId, error]) => ({ threadId, error })) };
 };
 
-const optionNames: OptionNames<ResumeAllOptions> = { metadata: true, created: true, updated: true, waitMs: true };
+const optionNames: OptionNames<ResumeAllOptions> = {
+  metadata: true,
+  created: true,
+  updated: true,
+  waitMs: true,
+  also: true,
+};
 
 /** A holder that is alive need not be replaced, so its lease is tried for less often than a follower polls. */
 const pollsBetween = 5;

@@ -259,6 +259,17 @@ describe("resumeAll", () => {
     await host.close();
   });
 
+  test("looks also at threads that are named, whatever the other options say", async () => {
+    const { host, clock } = await afterCrash(["one", "other"]);
+    await clock.advance(11_000);
+    const newer = { updated: { from: clock.now() }, waitMs: 0 };
+    expect(await host.resumeAll(newer)).toEqual({ resumed: [], left: [] });
+    const { resumed } = await host.resumeAll({ ...newer, also: ["other", "other"] });
+    expect(resumed.map(({ threadId }) => threadId)).toEqual(["other"]);
+    expect(await present(resumed[0]?.turn ?? null)).toMatchObject({ askId: "ask of other" });
+    await expect(host.resumeAll({ also: [""] })).rejects.toThrow("also must be a list of thread ids");
+  });
+
   test("takes up what only lies in an inbox, and what is asked for by metadata or time", async () => {
     const { host, store, clock } = stage({ script: [says("1"), says("2")] });
     await host.thread("a").start({ metadata: { kind: "chat" } });

@@ -5,7 +5,7 @@ import type { Principal } from "../http/route.ts";
 import { callIdOf, placeOfItem, wireCallId } from "../items/item.ts";
 import { type TurnRecord, turnRecord } from "./leg-records.ts";
 import type { ApprovalAnswer, ResponseInput } from "./response-input.ts";
-import { findLeg, readableLeg, type ReadableLeg, type ResponsesRoom, showTurn } from "./responses-room.ts";
+import { awaitedLeg, findLeg, type ReadableLeg, type ResponsesRoom, showTurn } from "./responses-room.ts";
 
 /**
  * Answers what a turn waits for, and gives the leg that goes on with it. All of it is answered, or nothing is journalled; the
@@ -61,7 +61,9 @@ const answerTurn = async (
     });
   for (const draft of input.said) await thread.append(draft);
   const running = showTurn(room, thread, turn, record);
-  const leg = running.leg(asked + 1);
+  const leg = awaitedLeg(room, running, asked + 1);
+  // What an answer is refused for is thrown instead.
+  leg.catch(() => {});
   for (const { place, output } of answers) await thread.answerTool(callIdOf(place), output);
   for (const { approve, reason, request } of decisions) {
     const by = { by: principal.id, digest: request.digest };
@@ -69,7 +71,7 @@ const answerTurn = async (
     else await thread.deny(request.id, { ...by, ...(reason === null ? {} : { reason }) });
     if (approve) running.goOnBehind(asked);
   }
-  return { leg: leg.then(readableLeg) };
+  return { leg: leg.then((found) => found ?? Promise.reject(waitsForNothing(input))) };
 };
 
 /** Whether the id of a request for approval is that of the one that is answered. */

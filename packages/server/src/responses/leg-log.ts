@@ -17,6 +17,8 @@ export class LegLog {
   #characters = 0;
   /** The number of the first event that is kept. */
   #first = 0;
+  /** The number after that of the newest event that somebody read here. */
+  #read = 0;
   #news: PromiseWithResolvers<void> | null = null;
   #isEnded = false;
   #lost: Error | null = null;
@@ -30,9 +32,9 @@ export class LegLog {
     return this.#isEnded;
   }
 
-  /** Whether the events from that number on are kept, or still to come. */
+  /** Whether a reader can begin at that number: the events from there on are kept, and the ones before were read here. Another server numbers otherwise. */
   hasFrom(number: number): boolean {
-    return this.#lost === null && number >= this.#first;
+    return this.#keepsFrom(number) && number <= this.#read;
   }
 
   add(event: LegEvent): void {
@@ -76,11 +78,16 @@ export class LegLog {
         this.#news ??= Promise.withResolvers();
         await this.#news.promise;
       }
-      if (!this.hasFrom(next)) throw this.#lost ?? new LogLostError();
+      if (!this.#keepsFrom(next)) throw this.#lost ?? new LogLostError();
       const blocks = this.#blocks.slice(next - this.#first, next - this.#first + blocksAtOnce);
       next += blocks.length;
+      this.#read = Math.max(this.#read, next);
       yield blocks.join("\n\n");
     }
+  }
+
+  #keepsFrom(number: number): boolean {
+    return this.#lost === null && number >= this.#first;
   }
 
   #wake(): void {

@@ -2,7 +2,7 @@ import type { AskHandle, AskPart, HostedThread } from "@colloquy/host";
 import { saidIn } from "../items/turn-items.ts";
 import type { QueuedPlace } from "./response-id.ts";
 import type { LegFacts } from "./response-object.ts";
-import { findLeg, readableLeg, type ReadableLeg, recordedLeg, type ShowingRoom } from "./responses-room.ts";
+import { awaitedLeg, findLeg, type ReadableLeg, recordedLeg, type ShowingRoom } from "./responses-room.ts";
 import { RunningTurn } from "./running-turn.ts";
 import { echoIn, echoOfQueued } from "./turn-echo.ts";
 
@@ -67,11 +67,15 @@ const queuedLeg = (queued: LegFacts, begun: Promise<ReadableLeg>): ReadableLeg =
   return {
     facts: () => leg?.facts() ?? queued,
     ended,
-    async *blocks(from) {
-      yield* (await begun).blocks(from) ?? [];
-    },
+    // It has shown nobody an event yet.
+    blocks: (from) => (from === 0 ? blocksOf(begun) : null),
   };
 };
+
+async function* blocksOf(begun: Promise<ReadableLeg>): AsyncGenerator<string, undefined> {
+  yield* (await begun).blocks(0) ?? [];
+  return undefined;
+}
 
 /** What parts say next of the turn of an ask. */
 interface News {
@@ -105,12 +109,9 @@ const begunLeg = async (
   const turn = news?.turn ?? record?.turn ?? null;
   // Its result says why there is none.
   if (turn === null) throw await handle.then(() => new Error("an ask ended without a turn"));
-  const known = room.turns.of(thread.id, turn);
-  if (known?.output.leg === 0) return readableLeg(await known.leg(1));
-  const found =
-    known !== undefined || news?.isBeginning !== true
-      ? await findLeg(room, { threadId: thread.id, turn, leg: 1 })
-      : null;
+  const place = { threadId: thread.id, turn, leg: 1 };
+  const isShown = room.turns.of(thread.id, turn) !== undefined;
+  const found = isShown || news?.isBeginning !== true ? await findLeg(room, place) : null;
   if (found !== null) return found;
   const seen = await thread.look((state) => ({
     echo: echoIn(state, turn),
@@ -122,5 +123,7 @@ const begunLeg = async (
   const running = new RunningTurn(shown, room.turns);
   room.turns.add(running);
   running.follow({ [Symbol.asyncIterator]: () => parts }, handle);
-  return readableLeg(await running.leg(1));
+  const leg = await awaitedLeg(room, running, 1);
+  if (leg === null) throw new Error(`turn ${turn} of thread "${thread.id}" is gone`);
+  return leg;
 };

@@ -35,11 +35,10 @@ export const turnRecord = (entries: readonly Entry[], state: State, number: numb
   const legs: { facts: LegFacts; readonly events: LegEvent[]; isEnded: boolean }[] = [];
   const startedAt = closed?.startedAt ?? open?.startedAt ?? 0;
   let at = startedAt;
-  let answeredAt: number | null = startedAt;
   const output = new TurnOutput({ threadId, turn: number }, said.callerTools, {
     begun: (leg) => {
       const place = { threadId, turn: number, leg };
-      const facts = { place, echo, createdAt: answeredAt ?? at, endedAt: null, outcome: null, items: [], usage: null };
+      const facts = { place, echo, createdAt: at, endedAt: null, outcome: null, items: [], usage: null };
       legs.push({ facts, events: [], isEnded: false });
     },
     event: (leg, event) => legs[leg - 1]?.events.push(event),
@@ -49,7 +48,6 @@ export const turnRecord = (entries: readonly Entry[], state: State, number: numb
       const outcome = because === "turn" ? (closed?.outcome ?? null) : null;
       ended.facts = { ...ended.facts, endedAt: at, outcome };
       ended.isEnded = true;
-      answeredAt = null;
     },
   });
   const parts: TurnPart[] = [];
@@ -58,7 +56,6 @@ export const turnRecord = (entries: readonly Entry[], state: State, number: numb
   // The journal was read after the state, and may have more by then.
   for (const recorded of recordedTurn(entries.slice(0, state.context.seq + 1), said, ended)) {
     at = recorded.at;
-    if (legs.at(-1)?.isEnded === true) answeredAt ??= at;
     for (const part of recorded.parts) {
       parts.push(part);
       output.apply(part);

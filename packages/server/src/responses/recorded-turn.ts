@@ -87,7 +87,7 @@ class TurnReader {
       yield { type: "replay.started", turn: this.#said.number, step: this.#step, synthesised: true };
     else if (event.type === "tool.withheld") yield this.#approval(callId, step, event.arguments);
     else if (event.type === "tool.completed" || event.type === "tool.failed") yield* this.#result(callId);
-    else if (event.type === "approval.answered" && event.approved) yield { type: "approval.given" };
+    else if (event.type === "approval.answered" && event.approved) yield { type: "answered" };
     else if (event.type === "approval.answered") yield* this.#result(callId);
   }
 

@@ -85,15 +85,19 @@ const create = async (room: ResponsesRoom, call: Call): Promise<Response> => {
 
 const read = async (room: ResponsesRoom, call: Call, place: LegPlace): Promise<Response> => {
   const leg = await foundLeg(room, place);
-  const { stream, starting_after: after } = call.query(readQuery);
-  if (stream !== "true") return Response.json(responseObject(leg.facts()));
+  return call.query(readQuery).stream === "true" ? streamOf(call, leg) : Response.json(responseObject(leg.facts()));
+};
+
+/** The events of a response. @throws HttpError if this server did not show those before `starting_after`, or keeps them no more */
+const streamOf = (call: Call, leg: ReadableLeg): Response => {
+  const { starting_after: after } = call.query(readQuery);
   const blocks = leg.blocks(after === undefined ? 0 : after + 1);
   if (blocks === null)
     throw new HttpError(
       400,
       leg.facts().endedAt === null
-        ? "the first events of this response are not kept any more; read it whole when it has ended"
-        : "the numbers of this response's events are not kept any more; leave out starting_after to have it whole",
+        ? "these events of the response are not kept here; leave out starting_after, or read it whole when it has ended"
+        : "the numbers of this response's events are not kept here; leave out starting_after to have it whole",
       {
         param: "starting_after",
         code: "events_not_kept",
@@ -167,9 +171,7 @@ const answerQueued = async (room: ResponsesRoom, call: Call, place: QueuedPlace)
   if (facts === null) return null;
   const isStream = call.request.method === "GET" && call.query(readQuery).stream === "true";
   if (!isStream || facts.endedAt !== null) return Response.json(responseObject(facts));
-  const stream = call.openStream();
-  const leg = await legOfQueued(room, thread, askId);
-  return eventStream(stream, leg.blocks(0) ?? none());
+  return streamOf(call, await legOfQueued(room, thread, askId));
 };
 
 const remove = async (room: ResponsesRoom, call: Call, place: LegPlace): Promise<Response> => {

@@ -81,7 +81,7 @@ const optionNames: OptionNames<ResponsesOptions> = {
 };
 
 /** A leg that is shown in this process. */
-export const readableLeg = (leg: ShownLeg): ReadableLeg => ({
+const readableLeg = (leg: ShownLeg): ReadableLeg => ({
   facts: () => leg.facts,
   ended: leg.ended,
   blocks: (from) => (leg.log.hasFrom(from) ? leg.log.read(from) : null),
@@ -103,13 +103,18 @@ export const findLeg = async (room: ShowingRoom, place: LegPlace): Promise<Reada
   const record = state === null ? null : turnRecord(await thread.exportJournal(), state, turn);
   if (record === null) return null;
   const recorded = record.legs[leg - 1];
-  if (recorded !== undefined && recorded.facts.endedAt !== null) return recordedLeg(recorded);
-  const isNext = leg === record.legs.length + 1 && record.legs.at(-1)?.facts.endedAt !== null && !isAwaiting(record);
-  if (!record.isOpen || (recorded === undefined && !isNext)) return null;
+  if (recorded === undefined) return null;
+  if (recorded.facts.endedAt !== null) return recordedLeg(recorded);
   const turnShown = showTurn(room, thread, turn, record);
-  // An approval that was given elsewhere has continued it.
-  if (recorded !== undefined) turnShown.goOnBehind(leg - 1);
-  return readableLeg(await turnShown.leg(leg));
+  // An answer that was given elsewhere has continued it.
+  turnShown.goOnBehind(leg - 1);
+  return awaitedLeg(room, turnShown, leg);
+};
+
+/** A leg of a turn that is shown, when it begins; that of the journal if the turn ended before it was shown. */
+export const awaitedLeg = async (room: ShowingRoom, turn: RunningTurn, leg: number): Promise<ReadableLeg | null> => {
+  const shown = await turn.leg(leg);
+  return shown === null ? findLeg(room, { threadId: turn.thread.id, turn: turn.number, leg }) : readableLeg(shown);
 };
 
 /** Whether a state has that very turn: a thread of the same id may have begun anew. */
@@ -133,13 +138,6 @@ export const showTurn = (room: ShowingRoom, thread: HostedThread, number: number
     turn.follow(handle, handle);
   }
   return turn;
-};
-
-/** Whether the newest leg waits for somebody outside. */
-const isAwaiting = ({ legs, isOpen, parts }: TurnRecord): boolean => {
-  if (!isOpen || legs.at(-1)?.facts.endedAt == null) return false;
-  const last = parts.at(-1)?.type;
-  return last === "result.requested" || last === "approval.requested";
 };
 
 /** A leg that is over, as it is kept. */

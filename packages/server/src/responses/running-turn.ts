@@ -1,6 +1,5 @@
 import { type AskHandle, type HostedThread, TurnError } from "@colloquy/host";
 import type { JsonObject, TurnOutcome } from "@colloquy/machine";
-import { HttpError } from "../http/http-error.ts";
 import type { LegLog } from "./leg-log.ts";
 import type { LegEvent } from "./leg-writer.ts";
 import {
@@ -54,9 +53,8 @@ export class RunningTurn {
   /** What was used before the leg that is under way. */
   #before: TokenFigures | null = null;
   /** The legs that are awaited, by their numbers. */
-  readonly #awaited = new Map<number, PromiseWithResolvers<ShownLeg>>();
+  readonly #awaited = new Map<number, PromiseWithResolvers<ShownLeg | null>>();
   #isFollowed = false;
-  #isPrimed = false;
   /** The newest step of the legs that ended: parts of it may come again. */
   #known = 0;
 
@@ -81,11 +79,11 @@ export class RunningTurn {
     return this.#isFollowed;
   }
 
-  /** Returns a leg, once it begins. */
-  leg(number: number): Promise<ShownLeg> {
+  /** Resolves to a leg when it begins; to null if the turn ends without showing it. */
+  leg(number: number): Promise<ShownLeg | null> {
     const shown = this.legs.get(number);
     if (shown !== undefined) return Promise.resolve(shown);
-    const awaited = this.#awaited.get(number) ?? withoutWarning<ShownLeg>();
+    const awaited = this.#awaited.get(number) ?? withoutWarning<ShownLeg | null>();
     this.#awaited.set(number, awaited);
     return awaited.promise;
   }
@@ -93,10 +91,13 @@ export class RunningTurn {
   /** What was shown before, elsewhere or long ago: legs that ended then are not shown again. */
   prime(parts: Iterable<TurnPart>, used: TokenFigures | null): void {
     this.#before = used;
-    this.#isPrimed = true;
     for (const part of parts) if (part.type !== "turn.ended") this.output.apply(part);
-    for (const leg of this.legs.keys()) if (leg < this.output.leg || !this.output.isUnderWay) this.legs.delete(leg);
-    this.#isPrimed = false;
+    for (const [leg, { log }] of this.legs) {
+      if (leg === this.output.leg && this.output.isUnderWay) continue;
+      this.legs.delete(leg);
+      this.#ends.delete(leg);
+      log.lose();
+    }
     this.#known = this.output.knownThrough;
   }
 
@@ -110,9 +111,9 @@ export class RunningTurn {
       });
   }
 
-  /** An approval was given: the turn goes on, whenever its tool has a result. */
+  /** Begins the leg after this one, whose answers were given: what comes of them may take its time. */
   goOnBehind(leg: number): void {
-    if (this.output.leg === leg && !this.output.isUnderWay) this.output.apply({ type: "approval.given" });
+    if (this.#isFollowed && this.output.leg === leg && !this.output.isUnderWay) this.output.apply({ type: "answered" });
   }
 
   async #follow(parts: AsyncIterable<TurnPart>, handle: AskHandle): Promise<void> {
@@ -136,13 +137,13 @@ export class RunningTurn {
       this.#isFollowed = false;
       return;
     }
-    this.#stop(new HttpError(400, "the turn ended before this response began", { code: "turn_ended" }));
+    this.#stop(({ resolve }) => resolve(null));
   }
 
-  /** Ends what is shown, and rejects the waits for later legs with the reason. */
-  #stop(why: unknown): void {
+  /** Ends what is shown, and settles the waits for later legs. */
+  #stop(settle: (awaited: PromiseWithResolvers<ShownLeg | null>) => void): void {
     this.#isFollowed = false;
-    for (const { reject } of this.#awaited.values()) reject(why);
+    for (const awaited of this.#awaited.values()) settle(awaited);
     this.#awaited.clear();
   }
 
@@ -177,7 +178,6 @@ export class RunningTurn {
     const response = responseObject(facts);
     shown.log.add({ type: "response.created", response });
     shown.log.add({ type: "response.in_progress", response });
-    if (this.#isPrimed) return;
     this.#awaited.get(leg)?.resolve(shown);
     this.#awaited.delete(leg);
   }
@@ -198,7 +198,7 @@ export class RunningTurn {
 
   /** The host could not go on: those that wait learn why, and readers are cut off. */
   #fail(thrown: unknown): void {
-    this.#stop(thrown);
+    this.#stop(({ reject }) => reject(thrown));
     const why = thrown instanceof Error ? thrown : new Error(String(thrown));
     for (const [leg, ended] of this.#ends) {
       ended.reject(why);

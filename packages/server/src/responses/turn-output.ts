@@ -7,8 +7,8 @@ import { type LegEvent, LegWriter } from "./leg-writer.ts";
 /** A part of a turn as far as it is read here, so that a journal can give it as well as a host. */
 export type TurnPart =
   | Exclude<AskPart, { readonly type: "approval.requested" }>
-  /** A person lets a call run. What it comes to may take its time, and the leg is there from now on. */
-  | { readonly type: "approval.given" }
+  /** Somebody outside answered. The next leg is there from now on, however long it says nothing. */
+  | { readonly type: "answered" }
   | {
       readonly type: "approval.requested";
       readonly turn: number;
@@ -42,8 +42,6 @@ export class TurnOutput {
   readonly #calls = new Map<string, RoundCall>();
   /** Somebody was asked in this leg. */
   #asked = false;
-  /** Somebody answered since the last leg ended. */
-  #answered = false;
 
   constructor(
     place: { readonly threadId: string; readonly turn: number },
@@ -53,6 +51,8 @@ export class TurnOutput {
     this.#place = place;
     this.#callerTools = callerTools;
     this.#sink = sink;
+    // A turn that has begun has a leg, however long the model says nothing.
+    this.#begun();
   }
 
   /** The items of the leg that is under way, or of the last one. */
@@ -60,7 +60,7 @@ export class TurnOutput {
     return (this.#writer ?? this.#written)?.items ?? [];
   }
 
-  /** The leg that is under way, or the last one; 0 before the first. */
+  /** The leg that is under way, or the last one. */
   get leg(): number {
     return this.#leg;
   }
@@ -71,7 +71,7 @@ export class TurnOutput {
 
   /** The newest step whose reply is whole: parts of it may come again, and change nothing. 0: none. */
   get knownThrough(): number {
-    return this.#calls.size > 0 || this.#writer === null ? this.#step : this.#step - 1;
+    return this.#calls.size > 0 || this.#writer === null ? this.#step : Math.max(this.#step - 1, 0);
   }
 
   apply(part: TurnPart): void {
@@ -105,7 +105,7 @@ export class TurnOutput {
       case "approval.requested":
         this.#approval(part.request, part.step);
         return;
-      case "approval.given":
+      case "answered":
         this.#begun();
         return;
       case "signal":
@@ -160,11 +160,11 @@ export class TurnOutput {
     call.is = "resolved";
     // A call that a later ask settled was not answered.
     if (this.#writer === null && part.outcome === "interrupted") return;
-    this.#answered = true;
+    const writer = this.#begun();
     if (this.#callerTools.has(part.name)) return;
     const result = { text: textOfContent(part.content), failed: part.outcome !== "completed" };
     const { callId, name } = part;
-    this.#begun().addResult(this.#at(part), { callId, name, arguments: call.arguments }, result);
+    writer.addResult(this.#at(part), { callId, name, arguments: call.arguments }, result);
     this.#endIfAllWait();
   }
 
@@ -196,7 +196,6 @@ export class TurnOutput {
   }
 
   #endTurn(status: "completed" | "incomplete"): void {
-    if (this.#writer === null && (this.#leg === 0 || this.#answered)) this.#begun();
     if (this.#writer !== null) this.#end(status, "turn");
   }
 
@@ -205,7 +204,6 @@ export class TurnOutput {
     this.#written = this.#writer;
     this.#writer = null;
     this.#asked = false;
-    this.#answered = false;
     this.#sink.ended(this.#leg, because);
   }
 

@@ -1,5 +1,6 @@
 import { type VirtualClock, virtualClock } from "@colloquy/runtime-test";
 import { fails, scriptedModel, type ScriptLine, streams } from "@colloquy/runtime-test/models";
+import type { LlmHandler } from "@colloquy/host";
 import fc from "fast-check";
 import type OpenAI from "openai";
 import { expect, test } from "vitest";
@@ -52,9 +53,9 @@ const turns = fc.tuple(
 );
 
 /** The events of a stream, errors among them, at which the SDK throws. */
-const eventsOf = async (server: ThreadServer, path: string, body?: object): Promise<readonly Event[]> => {
+const eventsOf = async (server: ThreadServer, path: string, body?: object, first = 0): Promise<readonly Event[]> => {
   const events = await streamed(server, path, body);
-  expect(events.map(({ sequence_number: number }) => number)).toEqual(events.map((_, index) => index));
+  expect(events.map(({ sequence_number: number }) => number)).toEqual(events.map((_, index) => first + index));
   return events;
 };
 
@@ -136,11 +137,23 @@ test("what a client was shown is what the journal gives another process, leg by 
   expect([...seen.keys()].toSorted()).toEqual(["completed", "failed", "incomplete"]);
 });
 
-/** How a response is asked for. */
+/** How a response is asked for, and what is done with it while it is under way. */
 const way = fc.record({
   server: fc.nat(1),
   by: fc.constantFrom("post", "stream", "background", "background stream"),
   reader: fc.nat(1),
+  acts: fc.array(
+    fc.record({
+      server: fc.nat(1),
+      act: fc.constantFrom("read", "read", "list input items", "cancel", "cut the stream", "cut the stream"),
+      events: fc.nat(6),
+      resumer: fc.nat(1),
+      afterMs: fc.constantFrom(0, 50, 400),
+    }),
+    { maxLength: 3 },
+  ),
+  /** From which of the responses so far the next turn continues; null: from the head of the conversation. */
+  from: fc.option(fc.nat(5), { freq: 2 }),
 });
 
 type Way = typeof way extends fc.Arbitrary<infer Value> ? Value : never;
@@ -149,66 +162,153 @@ const shared = fc.record({
   turns,
   ways: fc.array(way, { minLength: 10, maxLength: 10 }),
   partsMs: fc.constantFrom(null, 30),
+  /** How long the model takes before it says anything. */
+  thinksMs: fc.constantFrom(0, 0, 900, 20_000),
 });
 
-/** Lets time pass until a promise has settled. */
-const inTime = async <Value>(clock: VirtualClock, promise: Promise<Value>): Promise<Value> => {
+/** Lets time pass until a promise has settled; no more than so much of it. */
+const inTime = async <Value>(clock: VirtualClock, promise: Promise<Value>, ms = 200_000): Promise<Value> => {
   let isSettled = false;
   const settled = promise.finally(() => (isSettled = true));
   settled.catch(() => {});
-  for (let rounds = 0; !isSettled && rounds < 400; rounds++) await clock.advance(50);
-  if (!isSettled) throw new Error("it never ends");
+  for (const until = clock.now() + ms; !isSettled && clock.now() < until;) await clock.advance(50);
+  if (!isSettled) throw new Error(`it takes more than ${ms} ms`);
   return settled;
 };
 
-const respondedTo = async (
-  servers: readonly Omit<Responding, "host">[],
-  { server, by, reader }: Way,
-  asked: OpenAI.Responses.ResponseCreateParamsNonStreaming,
-): Promise<OpenAI.Responses.Response> => {
-  const [there = servers[0], back = servers[0]] = [servers[server], servers[reader]];
-  if (there === undefined || back === undefined) throw new Error("there are two servers");
-  if (by === "post") return there.client.responses.create(asked);
-  if (by === "stream") return finalOf(await eventsOf(there.server, "/v1/responses", { ...asked, stream: true }));
-  const { id } = await there.client.responses.create({ ...asked, background: true });
-  if (by === "background stream") return finalOf(await eventsOf(back.server, `/v1/responses/${id}?stream=true`));
-  for (;;) {
-    const read = await back.client.responses.retrieve(id);
-    if (read.status !== "in_progress" && read.status !== "queued") return read;
-    await new Promise((resolve) => setImmediate(resolve));
+/** More than a server takes to see what another one wrote, and less than a model that thinks. */
+const atOnceMs = 2_000;
+
+type Server = Omit<Responding, "host">;
+
+/** Reads a response on one server, breaks off, and reads on with `starting_after`. */
+class BrokenOffReader {
+  readonly #clock: VirtualClock;
+  /** How many events were read on each server. */
+  readonly #read = new Map<Server, number>();
+
+  constructor(clock: VirtualClock) {
+    this.#clock = clock;
+  }
+
+  /** Reads so many of the events that are there, and the rest on the same server or on another one. */
+  async read(id: string, count: number, from: Server, to: Server): Promise<void> {
+    const there = await inTime(this.#clock, firstEvents(from, `/v1/responses/${id}?stream=true`), atOnceMs);
+    this.#note(from, there.length);
+    const begun = there.slice(0, count);
+    const path = `/v1/responses/${id}?stream=true&starting_after=${begun.length - 1}`;
+    const isTold = begun.length <= (this.#read.get(to) ?? 0);
+    const rest = await inTime(this.#clock, eventsOf(to.server, path, undefined, begun.length).catch(String));
+    if (typeof rest === "string") {
+      expect(rest).toContain("events_not_kept");
+      return;
+    }
+    // Numbers that a server gave nobody mean nothing there.
+    expect(isTold).toBe(true);
+    this.#note(to, begun.length + rest.length);
+    if (from !== to) return;
+    const { deltas, done } = itemsIn([...begun, ...rest]);
+    expect(deltas).toEqual(new Map([...done].filter(([, text]) => text !== "")));
+  }
+
+  #note(server: Server, events: number): void {
+    this.#read.set(server, Math.max(events, this.#read.get(server) ?? 0));
+  }
+}
+
+/** The events that a stream begins with: those that are there already. */
+const firstEvents = async ({ server }: Server, path: string): Promise<readonly Event[]> => {
+  const { body } = await server.fetch(new Request(`http://localhost${path}`));
+  for await (const chunk of body ?? [])
+    return [...new TextDecoder().decode(chunk).matchAll(/^data: (.*)$/gmu)].map(([, event = ""]) => JSON.parse(event));
+  return [];
+};
+
+const isUnderWay = ({ status }: OpenAI.Responses.Response): boolean => status === "in_progress" || status === "queued";
+
+/** Reads, cancels and breaks off streams of a response that is under way. Each is answered at once, whatever the model does. */
+const actOn = async (clock: VirtualClock, servers: readonly [Server, Server], id: string, acts: Way["acts"]) => {
+  const reader = new BrokenOffReader(clock);
+  for (const { server, act, events, resumer, afterMs } of acts) {
+    await clock.advance(afterMs);
+    const there = servers[server === 0 ? 0 : 1];
+    const { responses } = there.client;
+    if (act === "read") expect((await inTime(clock, responses.retrieve(id), atOnceMs)).id).toBe(id);
+    else if (act === "list input items") await inTime(clock, responses.inputItems.list(id), atOnceMs);
+    else if (act === "cut the stream") await reader.read(id, events, there, servers[resumer === 0 ? 0 : 1]);
+    else expect(isUnderWay(await inTime(clock, responses.cancel(id), atOnceMs))).toBe(false);
   }
 };
 
+const respondedTo = async (
+  clock: VirtualClock,
+  servers: readonly [Server, Server],
+  { server, by, reader, acts }: Way,
+  asked: OpenAI.Responses.ResponseCreateParamsNonStreaming,
+): Promise<OpenAI.Responses.Response> => {
+  const [there, back] = [servers[server === 0 ? 0 : 1], servers[reader === 0 ? 0 : 1]];
+  if (by === "post") return inTime(clock, there.client.responses.create(asked));
+  if (by === "stream")
+    return finalOf(await inTime(clock, eventsOf(there.server, "/v1/responses", { ...asked, stream: true })));
+  const { id } = await inTime(clock, there.client.responses.create({ ...asked, background: true }), atOnceMs);
+  await actOn(clock, servers, id, acts);
+  if (by === "background stream")
+    return finalOf(await inTime(clock, eventsOf(back.server, `/v1/responses/${id}?stream=true`)));
+  for (;;) {
+    const read = await inTime(clock, back.client.responses.retrieve(id), atOnceMs);
+    if (!isUnderWay(read)) return read;
+    await clock.advance(50);
+  }
+};
+
+/** The script of a turn, whose model thinks before each thing that it says. */
+const thinking = (lines: readonly ScriptLine[], delayMs: number): readonly ScriptLine[] =>
+  lines.map((line) => ({
+    ...line,
+    pieces: line.pieces.map((piece, index) => (index > 0 ? piece : { ...piece, delayMs })),
+  }));
+
 test("whichever of two servers on one store is asked, and however, a response is what the journal has, and ends", async () => {
+  const seen = new Map<string, number>();
   await fc.assert(
-    fc.asyncProperty(shared, async ({ turns: [scripts, approvals], ways, partsMs }) => {
+    fc.asyncProperty(shared, async ({ turns: [scripts, approvals], ways, partsMs, thinksMs }) => {
       const clock = virtualClock();
       const store = memoryStore({ clock });
-      const llm = scriptedModel(scripts.flat());
+      let llm = scriptedModel([]);
+      const model: LlmHandler = (call, context) => llm(call, context);
       const machine = { retry: { attempts: 6, baseDelayMs: 0, maxDelayMs: 0 } };
       const hosts = ["one", "two", "reader"].map((owner) =>
-        createHost({ llm, store, clock, owner, tools: [weather, refund], machine, partsMs }),
+        createHost({ llm: model, store, clock, owner, tools: [weather, refund], machine, partsMs }),
       );
-      const servers = hosts.slice(0, 2).map((host) => respondingOf(host, { clock }));
+      const [one, two, reader] = hosts as [Host, Host, Host];
+      const servers = [respondingOf(one, { clock }), respondingOf(two, { clock })] as const;
       let asks = 0;
       let decisions = 0;
-      let previous: string | null = null;
-      const { id: conversation } = await respondingOf(hosts[0] as Host).client.conversations.create({});
-      for (const number of scripts.keys()) {
+      const responses: string[] = [];
+      const { id: conversation } = await servers[0].client.conversations.create({});
+      for (const [number, script] of scripts.entries()) {
+        llm = scriptedModel(thinking(script, thinksMs));
         let input: string | Input = `Go on, ${number}`;
+        let isCancelled = false;
         while (input.length > 0) {
-          const where = typeof input === "string" ? { conversation } : { previous_response_id: previous };
-          const asked = { model: "any", tools: [lookUp], input, ...where };
           const chosen = ways[asks++ % ways.length] as Way;
-          const final: OpenAI.Responses.Response = await inTime(clock, respondedTo(servers, chosen, asked));
-          await inTime(clock, checkFinal(hosts[2] as Host, final));
-          previous = final.id;
-          input = answersTo(final, () => approvals[decisions++ % approvals.length] === true);
+          const named = typeof input !== "string" ? responses.at(-1) : responses[chosen.from ?? responses.length];
+          const where = named === undefined ? { conversation } : { previous_response_id: named };
+          const asked = { model: "any", tools: [lookUp], input, ...where };
+          const final: OpenAI.Responses.Response = await respondedTo(clock, servers, chosen, asked);
+          seen.set(final.status ?? "", (seen.get(final.status ?? "") ?? 0) + 1);
+          await inTime(clock, checkFinal(reader, final));
+          responses.push(final.id);
+          isCancelled ||= chosen.acts.some(({ act }) => act === "cancel");
+          // A cancel may come when the response has just ended, and stop a turn that waits for answers.
+          const isOpen = await reader.thread(final.conversation?.id).look(({ context: { open } }) => open !== null);
+          input = isOpen === true ? answersTo(final, () => approvals[decisions++ % approvals.length] === true) : [];
         }
+        if (!isCancelled) llm.assertComplete();
       }
-      llm.assertComplete();
       for (const host of hosts) await host.close();
     }),
     { numRuns: runs(200) },
   );
+  expect([...seen.keys()].toSorted()).toEqual(["cancelled", "completed", "failed", "incomplete"]);
 });
