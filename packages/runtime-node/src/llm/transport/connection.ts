@@ -6,6 +6,7 @@ import type OpenAI from "openai";
 import type { ClientOptions } from "openai";
 import { keysOf, keysOfOptions, refuseCredentials } from "../secrets/secrets.ts";
 import { variable } from "../secrets/variables.ts";
+import { problemOfDialect } from "../wire/dialects.ts";
 import { connectionOptions, problemOfConnection } from "./connection-options.ts";
 
 /** A client of the official SDK, or what to make one from. Its own retries are not used: the machine retries. */
@@ -20,6 +21,8 @@ export interface Connected<Options> {
   /** The client that was given, or one that is made with the first call. */
   readonly client: (sdk: typeof OpenAI) => OpenAI;
   readonly options: Partial<Options>;
+  /** The base URL of the server. */
+  readonly baseURL: string;
   /** The client is the caller's. */
   readonly isGiven: boolean;
   /** Gives the keys that go with each request, as far as they are known by now. */
@@ -49,6 +52,9 @@ export const connect = <Options extends object>(
       throw new ConfigurationError(
         `writtenBytes of ${handler} is ${JSON.stringify(value)}; it must be a whole number of bytes, 0 or more`,
       );
+  const { dialect } = given as { readonly dialect?: unknown };
+  const unknown = dialect === undefined ? null : problemOfDialect(dialect);
+  if (unknown !== null) throw new ConfigurationError(`dialect of ${handler} ${unknown}`);
   const options = frozenCopy(pick<Options, keyof Options>(given, own));
   const { client } = given;
   if (client !== undefined) {
@@ -57,7 +63,14 @@ export const connect = <Options extends object>(
         `client of ${handler} is none of the package openai; give new OpenAI({ … }), or leave it out`,
       );
     refuseCredentials(handler, client.baseURL);
-    return { handler, client: () => client, options, isGiven: true, keys: () => keysOf(client) };
+    return {
+      handler,
+      client: () => client,
+      options,
+      baseURL: client.baseURL,
+      isGiven: true,
+      keys: () => keysOf(client),
+    };
   }
   const connection = { ...fromSurroundings(), ...frozenCopy(pick(given, connectionOptions)) };
   const wrong = problemOfConnection(handler, connection, given);
@@ -69,6 +82,7 @@ export const connect = <Options extends object>(
     handler,
     client: (SDK) => (made ??= new SDK({ ...connection, ...key })),
     options,
+    baseURL: connection.baseURL || "https://api.openai.com/v1",
     isGiven: false,
     keys: () => (made === undefined ? keysOfOptions(connection) : keysOf(made)),
   };
