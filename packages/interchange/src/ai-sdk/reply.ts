@@ -40,7 +40,8 @@ export const replyFromModelMessages = (
 /** A part that a provider makes for its own SDK and never takes back, such as `anthropic.message_start`. */
 const isNotice = (part: ReplyPart): boolean => {
   const own = part.type === "opaque" ? foreignValue(part, "model") : undefined;
-  return own?.["type"] === "custom" && /\.message_start$/.test(String(own["kind"]));
+  const kind = own?.["type"] === "custom" ? own["kind"] : undefined;
+  return typeof kind === "string" && kind.endsWith(".message_start");
 };
 
 /** A source of a model as a UI message has it; none where it can't be one. */

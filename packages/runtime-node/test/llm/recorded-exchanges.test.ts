@@ -14,17 +14,17 @@ import { answering, chatServer } from "./server.ts";
 interface Exchange {
   readonly id: string;
   readonly api: string;
-  readonly host?: string | null;
+  readonly host?: string;
   readonly request: { readonly body: JsonObject };
   readonly response: { readonly status: number; readonly body?: JsonObject; readonly sse?: string };
 }
 
 /** Writes requests for the recorded host. A server that nobody recorded took what it was sent. */
-const handlerOf = ({ host = null }: Exchange, url: string): LlmHandler => {
-  const baseURL = host === null ? url : `https://${host}/v1`;
+const handlerOf = ({ host = "" }: Exchange, url: string): LlmHandler => {
+  const baseURL = host === "" ? url : `https://${host}/v1`;
   return openaiChat({
     baseURL,
-    ...(host === null ? { dialect: "lenient" } : {}),
+    ...(host === "" ? { dialect: "lenient" } : {}),
     apiKey: "k",
     tools: [],
     stream: false,

@@ -77,7 +77,7 @@ export const wireFor =
   };
 
 /** A declaration as the dialect takes it. */
-export const toolOnWire = (tool: ToolDeclaration, { toolNames, schemas }: Dialect): ToolDeclaration => {
+const toolOnWire = (tool: ToolDeclaration, { toolNames, schemas }: Dialect): ToolDeclaration => {
   const parameters = tool.parameters ?? { type: "object", properties: {} };
   return {
     ...tool,
