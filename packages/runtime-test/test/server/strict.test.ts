@@ -72,7 +72,11 @@ const accepted: Readonly<Record<StrictFamily, readonly Fields[]>> = {
   "llama.cpp": [plain, afterRound("call_1"), prompt(user(texts), says(texts), user())],
   ollama: [plain, afterRound("call_1"), prompt(user([...texts, image]))],
   vllm: [plain, afterRound("call_1"), prompt(user([...texts, image]))],
-  openrouter: [plain, afterRound("call_1", { reasoning_details: [] })],
+  openrouter: [
+    plain,
+    afterRound("call_1", { reasoning_details: [] }),
+    { model: "mistralai/mistral-large", ...prompt({ role: "developer", content: "a" }, user()) },
+  ],
   "text-completions": [{ prompt: "Once upon", stop: ["a"] }],
 };
 
@@ -135,7 +139,7 @@ const refused: Readonly<Record<StrictFamily, readonly (readonly [rule: string, b
   ],
   "anthropic-messages": [
     ["first message", prompt(says("Hello."))],
-    ["roles", prompt(user(), { role: "system", content: "a" })],
+    ["roles", prompt(user(), { role: "tool", content: "a" })],
     ["content of messages", prompt(user(), says([]), user())],
     ["blank text", prompt(user(), says(" "), user())],
     ["blank text", prompt(user(), useTool(), toolResult("t1", [{ type: "text", text: "" }]))],
@@ -210,7 +214,6 @@ const refused: Readonly<Record<StrictFamily, readonly (readonly [rule: string, b
   ],
   vllm: [
     ["types of parts", prompt(user([{ type: "tool_use" }]))],
-    ["lists of parts", prompt(user(), ...round("call_1", {}, texts))],
     ["arguments of calls", prompt(user(), ...round("call_1", { arguments: "null" }))],
   ],
   openrouter: [

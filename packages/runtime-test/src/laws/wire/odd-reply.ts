@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { recordOf } from "../../arbitraries/record.ts";
-import type { WireApi } from "./wire-target.ts";
+import type { StrictFamily } from "../../server/strict/strict-server.ts";
+import { apiOf, type WireApi } from "./wire-target.ts";
 
 /** What a model answers, in the forms that real ones have been seen to send. */
 export interface OddReply {
@@ -64,9 +65,9 @@ const oddCall = (tools: readonly string[]): fc.Arbitrary<OddCall> =>
     ),
   });
 
-/** Writes a reply as the events of an API. */
-export const eventsOf = (api: WireApi, reply: OddReply): string => {
-  const events = writers[api](reply);
+/** Writes a reply as the events that a server of a family sends. */
+export const eventsOf = (family: StrictFamily, reply: OddReply): string => {
+  const events = writers[apiOf(family)](reply, family);
   return (reply.cutAfter === null ? events : events.slice(0, reply.cutAfter)).join("");
 };
 
@@ -77,8 +78,18 @@ const data = (value: object, name?: string): string =>
 const halves = (text: string): readonly string[] =>
   [text.slice(0, Math.ceil(text.length / 2)), text.slice(Math.ceil(text.length / 2))].filter((half) => half !== "");
 
-/** Fields that only some servers send, all at once: those of DeepSeek, of OpenRouter, of Gemini. */
-const chatEvents = ({ text, reasoning, calls, finishReason }: OddReply): readonly string[] => {
+/** The fields in which servers send reasoning. */
+const reasoningFields: { readonly [Family in StrictFamily]?: readonly string[] } = {
+  deepseek: ["reasoning_content"],
+  "llama.cpp": ["reasoning_content"],
+  vllm: ["reasoning_content"],
+  groq: ["reasoning"],
+  ollama: ["reasoning"],
+  openrouter: ["reasoning", "reasoning_details"],
+};
+
+const chatEvents = ({ text, reasoning, calls, finishReason }: OddReply, family: StrictFamily): readonly string[] => {
+  const fields = reasoning === "" ? [] : (reasoningFields[family] ?? []);
   const chunk = (delta: object, finish: string | null = null): string =>
     data({
       id: "c",
@@ -88,10 +99,11 @@ const chatEvents = ({ text, reasoning, calls, finishReason }: OddReply): readonl
     });
   return [
     chunk({ role: "assistant", content: "" }),
-    ...halves(reasoning).map((half) => chunk({ reasoning_content: half })),
-    ...(reasoning === ""
-      ? []
-      : [chunk({ reasoning_details: [{ type: "reasoning.text", text: reasoning, index: 0 }] })]),
+    ...fields.map((field) =>
+      chunk({
+        [field]: field === "reasoning_details" ? [{ type: "reasoning.text", text: reasoning, index: 0 }] : reasoning,
+      }),
+    ),
     ...halves(text).map((half) => chunk({ content: half })),
     ...calls.map(({ id, name, arguments: written }, index) =>
       chunk({
@@ -101,7 +113,7 @@ const chatEvents = ({ text, reasoning, calls, finishReason }: OddReply): readonl
             id,
             type: "function",
             function: { name, arguments: written },
-            extra_content: { google: { thought_signature: "c2lnbmVk" } },
+            ...(family === "gemini" ? { extra_content: { google: { thought_signature: "c2lnbmVk" } } } : {}),
           },
         ],
       }),
@@ -215,7 +227,9 @@ const textEvents = ({ text, finishReason }: OddReply): readonly string[] => {
   return [...halves(text).map((half) => chunk(half, null)), chunk("", finishReason), "data: [DONE]\n\n"];
 };
 
-const writers: { readonly [Api in WireApi]: (reply: OddReply) => readonly string[] } = {
+const writers: {
+  readonly [Api in WireApi]: (reply: OddReply, family: StrictFamily) => readonly string[];
+} = {
   chat: chatEvents,
   responses: responseEvents,
   messages: messageEvents,

@@ -46,7 +46,7 @@ export const readyTarget = (target: WireTarget): ReadyTarget => {
   let bodies: string[] = [];
   const server = serverOf(target, async (_, init) => {
     bodies.push(typeof init?.body === "string" ? init.body : await new Response(init?.body).text());
-    return new Response(eventsOf(api, reply), { headers: { "content-type": "text/event-stream" } });
+    return new Response(eventsOf(target.family, reply), { headers: { "content-type": "text/event-stream" } });
   });
   const handler: LlmHandler = target.handler(server);
   return {

@@ -47,7 +47,7 @@ const places: { readonly [Family in StrictFamily]: readonly [baseURL: string, mo
   gemini: ["https://generativelanguage.googleapis.com/v1beta/openai", "gemini-3-pro-preview"],
   mistral: ["https://api.mistral.ai/v1", "mistral-large-latest"],
   deepseek: ["https://api.deepseek.com/v1", "deepseek-reasoner"],
-  groq: ["https://api.groq.com/openai/v1", "llama-3.3-70b-versatile"],
+  groq: ["https://api.groq.com/openai/v1", "openai/gpt-oss-120b"],
   "llama.cpp": ["http://127.0.0.1:8080/v1", "any"],
   ollama: ["http://127.0.0.1:11434/v1", "qwen3"],
   vllm: ["http://127.0.0.1:8000/v1", "qwen3"],

@@ -122,9 +122,10 @@ const ofMessages: readonly Rule[] = [
   ...everywhere,
   eachMessage("first message", reference, ({ role }, index) => (index === 0 ? firstIsUser(role) : null)),
   eachMessage("roles", reference, ({ role }, index) =>
-    role === "user" || role === "assistant"
+    // Newer models take system messages in mid-conversation.
+    role === "user" || role === "assistant" || (role === "system" && index > 0)
       ? null
-      : { message: `messages: Unexpected role "${textOf(role)}" at ${index}. Allowed roles are "user" or "assistant"` },
+      : { message: `messages: Unexpected role "${textOf(role)}". Allowed roles are "user" or "assistant"` },
   ),
   eachMessage("content of messages", reference, (message, index, all) =>
     blocksOf(message).length === 0 && !(index === all.length - 1 && message["role"] === "assistant")

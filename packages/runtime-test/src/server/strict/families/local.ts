@@ -67,14 +67,6 @@ const ofVllm: readonly Rule[] = [
       ? null
       : { message: `Unknown part type: ${textOf(type)}` },
   ),
-  // Harmony models read the parts of no other role: https://github.com/0xPlaygrounds/rig/issues/1362
-  eachMessage("lists of parts", "https://github.com/vllm-project/vllm/pull/18729", ({ role, content }, index) =>
-    role === "tool" && Array.isArray(content)
-      ? {
-          message: `1 validation error for ChatCompletionRequest\nmessages.${index}.tool.content\n  Input should be a valid string`,
-        }
-      : null,
-  ),
   argumentsAreObjects("https://github.com/vllm-project/vllm/pull/48922 (before it)", (_, written) => ({
     message: `Unterminated string or no object in the arguments of a tool call: ${written}`,
   })),

@@ -1,5 +1,5 @@
-import { textOf } from "../rules/json.ts";
-import type { Family } from "../rules/rule.ts";
+import { type Fields, textOf } from "../rules/json.ts";
+import { type Family, messagesOf } from "../rules/rule.ts";
 import { anthropic } from "./anthropic.ts";
 import { deepseek } from "./deepseek.ts";
 import { gemini } from "./gemini.ts";
@@ -19,12 +19,20 @@ const providers: { readonly [author: string]: Family } = {
 /** What the router takes out before a request goes to a provider. */
 const ownMembers = new Set(["members of messages", "reasoning beside calls"]);
 
+/** Only OpenAI's models know developers. */
+const asSystem = (message: Fields): Fields =>
+  message["role"] === "developer" ? { ...message, role: "system" } : message;
+
 /** A router: its own errors around the rules of the provider that answers. */
 export const openrouter: Family = {
   rules: (request) => {
     const author = textOf(request["model"]).split("/")[0] ?? "";
     const provider = Object.hasOwn(providers, author) ? providers[author] : undefined;
-    return (provider ?? vllm).rules(request).filter(({ name }) => !ownMembers.has(name));
+    const translated = { ...request, messages: messagesOf(request).map(asSystem) };
+    return (provider ?? vllm)
+      .rules(request)
+      .filter(({ name }) => !ownMembers.has(name))
+      .map((rule) => ({ ...rule, refuse: () => rule.refuse(translated) }));
   },
   // https://openrouter.ai/docs/api-reference/errors
   bodyOf: ({ message, status = 400 }) => ({
