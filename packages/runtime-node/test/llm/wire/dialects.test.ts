@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import type { JsonObject } from "@colloquy/machine";
 import { messageFromDraft, messageFromReply, messageFromResult, toolCallsOf } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
+import { listOf } from "../../../src/llm/reply/loose-json.ts";
 import { openaiChat } from "../../../src/llm/openai-chat.ts";
 import { openaiResponses } from "../../../src/llm/openai-responses.ts";
 import { dialectFor, dialects } from "../../../src/llm/wire/dialects.ts";
@@ -162,7 +163,7 @@ test("what only one server can read goes back to it, and to no other", async () 
   const call = callOf({ messages: [messageFromDraft("1.0", { role: "user", content: "?" }), reply, ...results] });
   await perform(handlerAt(one.baseURL), call).outcome;
   await perform(handlerAt(other.baseURL), call).outcome;
-  const sent = [one, other].map(({ bodies }) => (bodies.at(-1)?.["messages"] as readonly JsonObject[])[1]);
+  const sent = [one, other].map(({ bodies }) => listOf(bodies.at(-1)?.["messages"])[1]);
   expect(sent[0]).toEqual({ role: "assistant", content: null, ...message });
   const { extra_content: _, ...plain } = called;
   expect(sent[1]).toEqual({ role: "assistant", content: null, tool_calls: [plain] });
