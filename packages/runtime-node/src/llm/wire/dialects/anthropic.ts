@@ -1,4 +1,4 @@
-import { dialect } from "../dialect.ts";
+import { type Dialect, dialect } from "../dialect.ts";
 
 /**
  * Models of Anthropic behind chat completions: https://platform.claude.com/docs/en/api/openai-sdk, LiteLLM, Bedrock's gateways.
@@ -8,7 +8,7 @@ import { dialect } from "../dialect.ts";
  * - names: the field is ignored; tools: "tools.0.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'"
  * - fields: https://docs.litellm.ai/docs/reasoning_content (thinking_blocks), cache_control
  */
-export const anthropic = dialect("anthropic", {
+export const anthropic: Dialect = dialect("anthropic", {
   callIds: "^[a-zA-Z0-9_-]{1,64}$",
   toolNames: "^[a-zA-Z0-9_-]{1,64}$",
   texts: "listed",

@@ -1,4 +1,4 @@
-import { dialect } from "../dialect.ts";
+import { type Dialect, dialect } from "../dialect.ts";
 
 /**
  * DeepSeek's API, and its models elsewhere.
@@ -7,7 +7,7 @@ import { dialect } from "../dialect.ts";
  * - fields: https://api-docs.deepseek.com/guides/thinking_mode: reasoning_content of turns with tools must come back, and
  *   nowhere else; https://api-docs.deepseek.com/guides/chat_prefix_completion (prefix)
  */
-export const deepseek = dialect("deepseek", {
+export const deepseek: Dialect = dialect("deepseek", {
   blank: "beside others",
   fields: ["reasoning_content", "prefix"],
   owedReasoning: "reasoning_content",

@@ -1,4 +1,4 @@
-import { dialect } from "../dialect.ts";
+import { type Dialect, dialect } from "../dialect.ts";
 
 /**
  * Gemini's OpenAI endpoint: https://ai.google.dev/gemini-api/docs/openai.
@@ -8,7 +8,7 @@ import { dialect } from "../dialect.ts";
  * - fields: https://ai.google.dev/gemini-api/docs/thought-signatures (extra_content, else 400 in Gemini 3; calls of
  *   other models go with "skip_thought_signature_validator")
  */
-export const gemini = dialect("gemini", {
+export const gemini: Dialect = dialect("gemini", {
   callIds: "^.+$",
   toolNames: "^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$",
   texts: "listed",

@@ -1,4 +1,4 @@
-import { dialect } from "../dialect.ts";
+import { type Dialect, dialect } from "../dialect.ts";
 
 /**
  * The server of llama.cpp (ggml-org/llama.cpp, common/chat.cpp and tools/server).
@@ -7,7 +7,7 @@ import { dialect } from "../dialect.ts";
  * - images: oaicompat_chat_params_parse takes them of models that see, and templates show those of users
  * - fields: common_chat_msgs_parse_oaicompat reads reasoning_content
  */
-export const llamaCpp = dialect("llama.cpp", {
+export const llamaCpp: Dialect = dialect("llama.cpp", {
   callIds: "^.+$",
   texts: "listed",
   blank: "beside others",

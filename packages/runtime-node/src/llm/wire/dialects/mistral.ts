@@ -1,4 +1,4 @@
-import { dialect } from "../dialect.ts";
+import { type Dialect, dialect } from "../dialect.ts";
 
 /**
  * Mistral's API, and servers with its tokenizer.
@@ -8,7 +8,7 @@ import { dialect } from "../dialect.ts";
  * - names: messages of users have no such field, and others are "Extra inputs are not permitted"
  * - fields: https://docs.mistral.ai/api (prefix), https://docs.mistral.ai/capabilities/reasoning (thinking, a part)
  */
-export const mistral = dialect("mistral", {
+export const mistral: Dialect = dialect("mistral", {
   callIds: "^[a-zA-Z0-9]{9}$",
   messageNames: null,
   texts: "listed",

@@ -1,4 +1,4 @@
-import { dialect } from "../dialect.ts";
+import { type Dialect, dialect } from "../dialect.ts";
 
 /**
  * Ollama (ollama/ollama, openai/openai.go).
@@ -6,7 +6,7 @@ import { dialect } from "../dialect.ts";
  * - images: FromChatRequest reads image_url in a message of any role
  * - fields: Message has `reasoning`
  */
-export const ollama = dialect("ollama", {
+export const ollama: Dialect = dialect("ollama", {
   callIds: "^.+$",
   texts: "listed",
   blank: "beside others",

@@ -1,4 +1,4 @@
-import { dialect } from "../dialect.ts";
+import { type Dialect, dialect } from "../dialect.ts";
 
 /**
  * Chat completions of OpenAI and Azure.
@@ -8,7 +8,7 @@ import { dialect } from "../dialect.ts";
  * - schemas: "object schema missing properties", "array schema missing items"
  * - fields: https://platform.openai.com/docs/api-reference/chat/create (assistant message: audio, function_call, refusal)
  */
-export const openaiChat = dialect("openai-chat", {
+export const openaiChat: Dialect = dialect("openai-chat", {
   callIds: "^.{1,40}$",
   toolNames: "^[a-zA-Z0-9_-]{1,64}$",
   messageNames: "^[^\\s<|\\\\/>]{1,64}$",

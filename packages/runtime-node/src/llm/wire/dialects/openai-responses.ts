@@ -1,4 +1,4 @@
-import { dialect } from "../dialect.ts";
+import { type Dialect, dialect } from "../dialect.ts";
 
 /**
  * The Responses API of OpenAI, Azure and xAI.
@@ -6,7 +6,7 @@ import { dialect } from "../dialect.ts";
  * - images: `function_call_output.output` takes input_image and input_file
  * - fields: encrypted reasoning, ids and phases go back (https://platform.openai.com/docs/guides/reasoning)
  */
-export const openaiResponses = dialect("openai-responses", {
+export const openaiResponses: Dialect = dialect("openai-responses", {
   callIds: "^.{1,64}$",
   toolNames: "^[a-zA-Z0-9_-]{1,64}$",
   messageNames: null,

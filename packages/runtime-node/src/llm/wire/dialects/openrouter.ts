@@ -1,4 +1,4 @@
-import { dialect } from "../dialect.ts";
+import { type Dialect, dialect } from "../dialect.ts";
 
 /**
  * OpenRouter, and gateways that write for each provider what it takes (Vercel's AI Gateway, the router of Hugging Face).
@@ -7,7 +7,7 @@ import { dialect } from "../dialect.ts";
  * - fields: https://openrouter.ai/docs/use-cases/reasoning-tokens (reasoning_details unchanged),
  *   https://openrouter.ai/docs/features/prompt-caching (cache_control)
  */
-export const openrouter = dialect("openrouter", {
+export const openrouter: Dialect = dialect("openrouter", {
   callIds: "^.+$",
   texts: "listed",
   resultImages: "in place",

@@ -1,4 +1,4 @@
-import { dialect } from "../dialect.ts";
+import { type Dialect, dialect } from "../dialect.ts";
 
 /**
  * vLLM (vllm-project/vllm, entrypoints/chat_utils.py).
@@ -7,7 +7,7 @@ import { dialect } from "../dialect.ts";
  * - images: _parse_chat_message_content takes parts of any role
  * - fields: reasoning_content and reasoning of an assistant are read
  */
-export const vllm = dialect("vllm", {
+export const vllm: Dialect = dialect("vllm", {
   callIds: "^.+$",
   texts: "listed",
   blank: "beside others",
