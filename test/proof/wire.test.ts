@@ -341,9 +341,11 @@ describe("every handler, before the strict servers of every family,", () => {
   });
 });
 
-/** What is being mended elsewhere at this moment. Empty it when that is done. */
+/**
+ * Faults that the law found in the wire layer, whose mending is not merged here yet. A fault that is mended may stay in the
+ * list; empty it when all are.
+ */
 const stillOpen: ReadonlySet<string> = new Set([
-  // The wire layer.
   "openaiChat at openrouter (mistralai/mistral-large): ids of calls",
   "openaiChat at openrouter: ids of calls",
   "openaiChat at mistral: members of messages",
@@ -351,9 +353,8 @@ const stillOpen: ReadonlySet<string> = new Set([
   "openaiChat at deepseek (deepseek-chat): roles",
   "openaiChat at deepseek: reasoning beside calls",
   "openaiChat at deepseek (deepseek-chat): images",
-  // The machine: a prompt begins with a user message.
-  "openaiChat at gemini: calls follow a question or a result",
-  "openaiChat at anthropic: first message",
-  "openaiChat at openrouter: first message",
-  "aiSdkModel at Anthropic: first message",
+  "openaiChat at openrouter (mistralai/mistral-large): order of roles",
+  "openaiChat at mistral: order of roles",
+  "openaiChat at gemini: thought signatures",
+  "openaiChat at groq: content of messages",
 ]);

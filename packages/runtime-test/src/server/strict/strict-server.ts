@@ -11,7 +11,26 @@ import { textCompletions } from "./families/text.ts";
 import { type Fields, firstOf, isFields, parsedJson } from "./rules/json.ts";
 import type { Family } from "./rules/rule.ts";
 
-const families = {
+/**
+ * A family of servers, by what it refuses. `anthropic` is Claude behind a gateway that speaks chat completions,
+ * `anthropic-messages` its own API, and `gemini` is Google's endpoint for OpenAI's clients.
+ */
+export type StrictFamily =
+  | "openai-chat"
+  | "openai-responses"
+  | "anthropic"
+  | "anthropic-messages"
+  | "gemini"
+  | "mistral"
+  | "deepseek"
+  | "groq"
+  | "llama.cpp"
+  | "ollama"
+  | "vllm"
+  | "openrouter"
+  | "text-completions";
+
+const families: { readonly [Name in StrictFamily]: Family } = {
   "openai-chat": openaiChat,
   "openai-responses": openaiResponses,
   anthropic,
@@ -25,17 +44,11 @@ const families = {
   vllm,
   openrouter,
   "text-completions": textCompletions,
-} satisfies { readonly [name: string]: Family };
-
-/**
- * A family of servers, by what it refuses. `anthropic` is Claude behind a gateway that speaks chat completions,
- * `anthropic-messages` its own API, and `gemini` is Google's endpoint for OpenAI's clients.
- */
-export type StrictFamily = keyof typeof families;
+};
 
 /** The names of all families. */
 // The keys of an object of ours.
-export const strictFamilies = Object.keys(families) as readonly StrictFamily[];
+export const strictFamilies: readonly StrictFamily[] = Object.keys(families) as StrictFamily[];
 
 /** Why a server of a family refuses a request. */
 export interface StrictRefusal {
@@ -58,7 +71,7 @@ export interface StrictRefusal {
  * ```
  */
 export const strictRefusal = (family: StrictFamily, body: string): StrictRefusal | null => {
-  const { rules, bodyOf }: Family = families[family];
+  const { rules, bodyOf } = families[family];
   const parsed = parsedJson(body);
   const request: Fields = isFields(parsed) ? parsed : {};
   return firstOf(rules(request), ({ name, source, refuse }) => {

@@ -6,7 +6,7 @@ export interface Fields {
 export const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** Returns the objects of a list, and `{}` in the place of anything else. */
 export const objectsIn = (value: unknown): readonly Fields[] =>
