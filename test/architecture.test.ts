@@ -9,6 +9,7 @@ import {
   packagesPointDown,
   roomsAreOnThePage,
   roomsPointDown,
+  strictServersStandAlone,
 } from "./rules/layers.ts";
 import { propertiesKeepTheSeed } from "./rules/properties.ts";
 import { machineHasNoAny, machineHoldsNoState, machineIsPure, nothingOfNodeBelowTheRuntimes } from "./rules/purity.ts";
@@ -173,6 +174,24 @@ const cases: readonly Case[] = [
           /"journal" imports "attic", which is no room/,
           /the arrows of "journal" lead back/,
         ],
+      },
+    ],
+  },
+  {
+    name: "strict servers know nothing of the dialects that they judge",
+    rule: strictServersStandAlone,
+    samples: [
+      {
+        sources: [
+          file(
+            "packages/runtime-test/src/server/strict/families/groq.ts",
+            'import { rule } from "../rules/rule.ts";',
+            'import { groq } from "@colloquy/runtime-node/openai";',
+            'import { groq } from "../../../../../runtime-node/src/llm/wire/dialects/groq.ts";',
+            'import { invalidRequest } from "../../wire-error.ts";',
+          ),
+        ],
+        finds: [/groq\.ts:2 .*stands alone/, /groq\.ts:3 /, /groq\.ts:4 /],
       },
     ],
   },

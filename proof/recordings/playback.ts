@@ -14,6 +14,8 @@ import {
 export interface Played {
   readonly call: CallLlm;
   readonly response: ExchangeResponse;
+  /** The host that was called, if it is recorded. */
+  readonly host?: string | undefined;
 }
 
 /** What became of it: the request body that arrived, and the outcome that the handler gave. */
@@ -25,15 +27,15 @@ export interface PlayedOutcome {
 /** Makes model calls with the official SDK over HTTP, one after the other, against a server on this machine that answers as recorded. */
 export const play = async (played: readonly Played[]): Promise<readonly PlayedOutcome[]> => {
   await using server = await loopbackServer({ recorded: played.map(({ response }) => recordedResponse(response)) });
-  const handler: LlmHandler = openaiChat({
-    baseURL: server.url,
-    apiKey: "none is needed here",
-    stream: false,
-    includeUsage: false,
-  });
+  const handlers = new Map<string, LlmHandler>();
+  const handlerOf = (host: string): LlmHandler => {
+    const handler = handlers.get(host) ?? handlerFor(host, server.url);
+    handlers.set(host, handler);
+    return handler;
+  };
   const outcomes: PlayedOutcome[] = [];
-  for (const { call } of played) {
-    const outcome = await handler(call, {
+  for (const { call, host = "" } of played) {
+    const outcome = await handlerOf(host)(call, {
       signal: new AbortController().signal,
       onDelta: () => {},
       clock: systemClock,
@@ -43,6 +45,22 @@ export const play = async (played: readonly Played[]): Promise<readonly PlayedOu
   }
   server.assertComplete();
   return outcomes;
+};
+
+/**
+ * A handler that writes its requests for the recorded host, and sends them to the server on this machine. A server that nobody
+ * recorded took what it was sent.
+ */
+const handlerFor = (host: string, url: string): LlmHandler => {
+  const baseURL = host === "" ? url : `https://${host}/v1`;
+  return openaiChat({
+    baseURL,
+    ...(host === "" ? { dialect: "lenient" } : {}),
+    apiKey: "none is needed here",
+    stream: false,
+    includeUsage: false,
+    fetch: (to, init) => fetch((to instanceof Request ? to.url : String(to)).replace(baseURL, url), init),
+  });
 };
 
 const recordedResponse = ({ status, headers, body, sse }: ExchangeResponse): RecordedResponse => {

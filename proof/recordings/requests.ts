@@ -112,7 +112,11 @@ const requestsOf = (
             {
               id: `${recorded.id}, model call ${k}`,
               exchange,
-              played: { call: { ...call, model: askedWith(recorded, step, k, exchange) }, response: exchange.response },
+              played: {
+                call: { ...call, model: askedWith(recorded, step, k, exchange) },
+                response: exchange.response,
+                host: exchange.host,
+              },
               reply: step,
               expected: recorded.expect.calls[k] ?? null,
             },
@@ -163,9 +167,9 @@ const seededRequest = (exchange: RecordedExchange): Either.Either<string, Reques
   return Either.right({ id: exchange.id, exchange, played: playedOf(call, exchange), reply: null, expected: null });
 };
 
-const playedOf = (call: CallLlm, { request, response }: RecordedExchange): Played => {
+const playedOf = (call: CallLlm, { request, response, host }: RecordedExchange): Played => {
   const { messages: _, ...model } = request.body;
-  return { call: { ...call, model }, response };
+  return { call: { ...call, model }, response, host };
 };
 
 /** The first difference between two request bodies: messages are compared in canonical form, all other fields exactly. */

@@ -42,12 +42,12 @@ export const dataOf = (options: MachineOptions): MachineData => {
   const { policy = keepAll(), counter: _, pricing, budget, ...others } = options;
   return {
     tools: [],
-    limits: {},
     overlap: { type: "reject" },
     model: {},
     interrupted: "keep",
     unknownTool: "result",
     ...others,
+    limits: { steps: 50, ...options.limits },
     retry: { ...defaultRetry, ...options.retry },
     policy: named(policy),
     ...(budget == null ? {} : { budget, counter: { name: "estimate", version: 1, options: {} } }),

@@ -53,6 +53,19 @@ export const roomsPointDown: Rule = (sources) =>
     }),
   );
 
+/**
+ * Strict servers import nothing but each other. So what they refuse is written from its source, not from the dialects of the
+ * handlers that they judge.
+ */
+export const strictServersStandAlone: Rule = (sources) =>
+  modulesIn(sources, strictServers).flatMap((source) =>
+    linksOf(source, [])
+      .filter(({ target }) => target?.startsWith(strictServers) !== true)
+      .map((link) => `${at(source, link)}: a strict server must not import ${link.specifier}: it stands alone`),
+  );
+
+const strictServers = "packages/runtime-test/src/server/strict/";
+
 /** Each room has a row with its sentence, each row a room, and the arrows of the rows lead nowhere back. */
 export const roomsAreOnThePage: Rule = (sources) => [
   ...packagesOf(sources)

@@ -42,6 +42,7 @@ def begin(started: dict[str, Any]) -> dict[str, Any]:
         "summaries": 0,
         "fullness": "within",
         "measured": None,
+        "room": None,
         "dropped": [],
         "forkedFrom": None,
     }

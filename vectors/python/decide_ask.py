@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Optional
 
 from asks import drafts_of
@@ -23,6 +24,9 @@ Decided = dict[str, Any]
 
 # Of asks that say themselves that they wait, where the machine's policy has no bound.
 _DEFAULT_MAX = 64
+
+# What servers take as the name of a speaker.
+_SPEAKER = re.compile("[a-zA-Z0-9_-]{1,64}")
 
 _LIMITS = ("steps", "toolCalls", "tokens", "costNano", "deadlineMs")
 
@@ -83,11 +87,13 @@ def _problem_of_ask(data: Data, event: Event) -> Optional[str]:
     lost = problem_of_calls(drafts_of(event), may_call=False)
     if lost is not None:
         return lost
+    if not all(_SPEAKER.fullmatch(draft["name"]) for draft in drafts_of(event) if "name" in draft):
+        return f"a name of an ask has to match {_SPEAKER.pattern}"
     names = [tool["name"] for tool in event.get("tools", [])]
     if "" in names or len(set(names)) < len(names):
         return "the tools of the ask need names, which differ"
     for name, most in event.get("limits", {}).items():
-        if name not in _LIMITS or not is_count(most):
+        if name not in _LIMITS or not (is_count(most) or (name == "steps" and most is None)):
             return f'limit "{name}" has to be one of {", ".join(_LIMITS)}, and a whole number of 0 or more'
     if event.get("output", {}).get("name") == "":
         return "an output needs a name that is not empty"

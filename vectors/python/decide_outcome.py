@@ -18,8 +18,13 @@ Turn = dict[str, Any]
 Event = dict[str, Any]
 Decided = dict[str, Any]
 
-# What providers call it when a reply is not whole.
-_ENDED_EARLY = ("length", "max_tokens", "max_output_tokens", "content_filter", "content-filter")
+# What providers call it when a reply is not whole, in lower case and with `_`.
+_CUT_REASONS = frozenset(
+    """length max_tokens max_output_tokens model_length model_context_window_exceeded content_filter content_filtered
+    guardrail_intervened incomplete insufficient_system_resource malformed_function_call unexpected_tool_call safety
+    image_safety recitation language blocklist prohibited_content spii refusal error abort aborted cancelled canceled
+    """.split()
+)
 
 # Beyond so many doublings every delay is the longest.
 _MOST_DOUBLINGS = 40
@@ -37,6 +42,15 @@ def decide_reply(settings: Settings, data: Data, event: Event) -> Decided:
     if limit is not None:
         text = f"Not run: the limit of this turn ({limit['limit']} {limit['allowed']}) is reached."
         return {"limit": limit, "results": [synthesised(position, "refused", text) for position in range(len(calls))]}
+    if _says_cut(event["finishReason"]):
+        # The model may not have finished writing them, so none of them runs.
+        reason = event["finishReason"]
+        text = (
+            f"Not run: the reply was cut off before the call was complete ({reason}). "
+            "Call again, with less text if the reply was too long."
+        )
+        cut = [synthesised(position, "refused", text) for position in range(len(calls))]
+        return _with_next_step(settings, data, spent, {"results": cut}, event)
     results = [
         synthesised(position, "refused", _no_such_tool(settings, spent, call["name"]))
         for position, call in enumerate(calls)
@@ -52,6 +66,9 @@ def decide_reply(settings: Settings, data: Data, event: Event) -> Decided:
 def decide_failure(settings: Settings, data: Data, event: Event) -> Decided:
     """What a failed call leads to: another attempt, when it may help and may be made."""
     spent = _with_call(data["open"], event)
+    if event["failure"]["kind"] == "context_length":
+        # The policies that are here have nothing more to leave out.
+        return {}
     attempt = spent["stage"]["call"]["attempt"] + 1
     timer_id = retry_id(data["threadId"], spent["number"], spent["step"], attempt)
     due_at = _retry_at(settings.retry, event["failure"], attempt, event["at"], timer_id)
@@ -100,7 +117,12 @@ def _why_unchecked(event: Event) -> Optional[str]:
     content = event["reply"].get("content", "")
     if not isinstance(content, str) and any(part["type"] == "refusal" for part in content):
         return "refused"
-    return "cut" if event["finishReason"] in _ENDED_EARLY else None
+    return "cut" if _says_cut(event["finishReason"]) else None
+
+
+def _says_cut(finish_reason: Optional[str]) -> bool:
+    """Whether a reply is not whole."""
+    return finish_reason is not None and finish_reason.lower().replace("-", "_") in _CUT_REASONS
 
 
 def _tools_of(settings: Settings, turn: Turn) -> list[str]:

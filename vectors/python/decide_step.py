@@ -100,7 +100,7 @@ def _awaited(call: dict[str, Any]) -> str:
     return "the call was approved" if asked else "the tool answered"
 
 
-def _opening_limit(limits: dict[str, int]) -> Optional[Limit]:
+def _opening_limit(limits: dict[str, Optional[int]]) -> Optional[Limit]:
     """A limit of zero ends a turn at once. One for tool calls does not: the model may answer without."""
     for name in ("steps", "tokens", "costNano", "deadlineMs"):
         if limits.get(name) == 0:
@@ -108,5 +108,5 @@ def _opening_limit(limits: dict[str, int]) -> Optional[Limit]:
     return None
 
 
-def _limits_of(settings: Settings, turn: Turn) -> dict[str, int]:
+def _limits_of(settings: Settings, turn: Turn) -> dict[str, Optional[int]]:
     return {**settings.limits, **turn["limits"]}

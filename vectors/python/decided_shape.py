@@ -82,6 +82,7 @@ DECIDED = only(
     approvals=optional(list_of(is_count)),
     deadlineAt=optional(number),
     cut=optional(_cut),
+    room=optional(is_count),
     retry=optional(only(attempt=is_count, dueAt=number)),
     unchecked=optional(one_of("refused", "cut")),
     results=optional(list_of(_result)),

@@ -42,11 +42,35 @@ def call_llm(data: Data, turn: dict[str, Any]) -> Effect:
         "purpose": "answer",
         "messages": messages,
         "promptDigest": digest_of_prompt(messages, output),
-        "model": turn["model"],
+        "model": _model_of_step(turn),
         **({"tools": call["tools"]} if "tools" in call else {}),
         **({} if output is None else {"output": output}),
         **_idle_timeout(call),
     }
+
+
+def _model_of_step(turn: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of a step's call. A choice that forces a call holds for the first step of a turn."""
+    if turn["step"] <= 1:
+        return turn["model"]
+    return {
+        name: value
+        for name, value in turn["model"].items()
+        if not (name in ("tool_choice", "toolChoice") and _forces_call(value))
+    }
+
+
+def _forces_call(choice: Any) -> bool:
+    if choice is None:
+        return False
+    if isinstance(choice, str):
+        return choice not in ("auto", "none")
+    if not isinstance(choice, dict):
+        return False
+    if choice.get("type") == "allowed_tools":
+        allowed = choice.get("allowed_tools")
+        return (allowed.get("mode") if isinstance(allowed, dict) else choice.get("mode")) == "required"
+    return choice.get("type") not in ("auto", "none")
 
 
 def call_summary(data: Data, summarising: dict[str, Any]) -> Effect:

@@ -118,7 +118,10 @@ _failure = having(
     status=optional(is_count),
     code=optional(text),
 )
-_limits = having(**dict.fromkeys(("steps", "toolCalls", "tokens", "costNano", "deadlineMs"), optional(number)))
+_limits = having(
+    steps=optional(nullable(number)),
+    **dict.fromkeys(("toolCalls", "tokens", "costNano", "deadlineMs"), optional(number)),
+)
 _configuration = having(
     fingerprint=text,
     model=optional(json_object),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Optional
 
 from digest import digest_of_message
-from text import concatenated
+from text import concatenated, well_formed
 
 Message = dict[str, Any]
 
@@ -124,8 +124,9 @@ def messages_from_seed(turn: int, drafts: list[dict[str, Any]], first_id: int = 
     results: dict[str, Message] = {}
     for index, draft in enumerate(drafts):
         if draft["role"] == "tool":
+            wanted = well_formed(draft["toolCallId"])
             open_calls = [each for each in calls if each["callId"] not in results]
-            call = next((each for each in open_calls if each["providerCallId"] == draft["toolCallId"]), None)
+            call = next((each for each in open_calls if each["providerCallId"] == wanted), None)
             if call is None:
                 raise SeedError(f"message {index} is the result of a call that no message just before it asked for")
             results[call["callId"]] = message_from_result(call, "completed", draft["content"])
@@ -145,7 +146,9 @@ def messages_from_seed(turn: int, drafts: list[dict[str, Any]], first_id: int = 
 
 
 def _with_digest(message: Message) -> Message:
-    return {**message, "digest": digest_of_message(message)}
+    """Makes each message, and makes its text well-formed: no server takes half of a surrogate pair."""
+    whole = well_formed(message)
+    return {**whole, "digest": digest_of_message(whole)}
 
 
 def _parts_of(content: Any) -> list[dict[str, Any]]:

@@ -57,6 +57,9 @@ def receive_failure(before: Data, event: Event, decided: Decided) -> Plan:
         return close_turn(data, with_answer(turn, shown), {"status": "failed", "failure": failure}, event["at"])
     retry = decided["retry"]
     waiting = {**flush_waiting(turn), "stage": {"type": "backing_off", **retry}}
+    if "room" in decided:
+        # The prompt was too long for the server: within one turn its room shrinks once.
+        data = {**data, "room": {"tokens": decided["room"], "turn": turn["number"]}}
     scheduled = publish("retry.scheduled", turn=turn["number"], **retry, because=failure["kind"])
     return Plan({**data, "open": waiting}, "backing_off", lambda: [scheduled, retry_timer(data["threadId"], waiting)])
 

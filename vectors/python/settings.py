@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Optional
 
 
 class Settings(NamedTuple):
     """The options of a machine, as far as the profile `core` has them."""
 
     tools: list[dict[str, Any]]
-    limits: dict[str, int]
+    limits: dict[str, Optional[int]]
     overlap: dict[str, Any]
     interrupted: str
     unknown_tool: str
@@ -22,6 +22,9 @@ class Settings(NamedTuple):
     def tool_names(self) -> list[str]:
         return [tool["name"] for tool in self.tools]
 
+
+# A model that calls a tool in every step must come to an end.
+_DEFAULT_STEPS = 50
 
 _DEFAULT_RETRY = {
     "attempts": 3,
@@ -41,7 +44,7 @@ def settings_of(machine: dict[str, Any]) -> Settings:
         raise ValueError(f"there is no policy {policy['name']}@{policy['version']} here")
     return Settings(
         tools=machine.get("tools", []),
-        limits=machine.get("limits", {}),
+        limits={"steps": _DEFAULT_STEPS, **machine.get("limits", {})},
         overlap=machine.get("overlap", {"type": "reject"}),
         interrupted=machine.get("interrupted", "keep"),
         unknown_tool=machine.get("unknownTool", "result"),

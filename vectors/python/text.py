@@ -6,9 +6,14 @@ basic plane counts as two. A cut may go through such a pair, and leaves half of 
 
 from __future__ import annotations
 
-from typing import Iterable
+import re
+from typing import Any, Iterable
 
 _WHITE_SPACE = "\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(map(chr, range(0x2000, 0x200B)))
+
+
+# Python keeps a pair as one character, so what is left of this range stands alone.
+_HALF = re.compile("[\ud800-\udfff]")
 
 
 def utf16_length(text: str) -> int:
@@ -38,6 +43,17 @@ def concatenated(left: str, right: str) -> str:
     """Two texts as one. Halves of a pair that meet are one character then, which Python would keep apart."""
     both = left + right
     return both if both.isascii() else joined_halves(_encoded(both))
+
+
+def well_formed(value: Any) -> Any:
+    """Plain data whose texts have no half of a pair: each is replaced by U+FFFD, since no server takes it."""
+    if isinstance(value, str):
+        return value if value.isascii() else _HALF.sub("\ufffd", concatenated(value, ""))
+    if isinstance(value, list):
+        return [well_formed(each) for each in value]
+    if isinstance(value, dict):
+        return {well_formed(name): well_formed(member) for name, member in value.items()}
+    return value
 
 
 def trimmed(text: str) -> str:

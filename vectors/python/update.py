@@ -213,6 +213,7 @@ def _configured(data: Data, event: Event) -> Data:
         "model": event.get("model", data["model"]),
         # Another counter may count otherwise.
         "measured": None,
+        "room": None,
         "open": turn,
     }
 

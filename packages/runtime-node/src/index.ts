@@ -2,6 +2,8 @@ export { reasonOf } from "./failure-report.ts";
 export { systemClock } from "./ports/clock.ts";
 export type { DecodedChat, DecodedChoice } from "./llm/reply/chat-chunks.ts";
 export type { ChatRequestOptions } from "./llm/chat-request.ts";
+export type { Dialect } from "./llm/wire/dialect.ts";
+export { dialects } from "./llm/wire/dialects.ts";
 export { decodeChatStream } from "./llm/reply/chat-stream.ts";
 export type { ResponseRequestOptions } from "./llm/response-request.ts";
 export { decodeResponseBody, type DecodedResponse, decodeResponseStream } from "./llm/reply/response-stream.ts";

@@ -34,6 +34,8 @@ export const invalidStories: readonly Story[] = [
       wrong({ limits: { steps: 1.5 } }),
       wrong({ limits: { tokens: -1 } }),
       wrong({ limits: { deadlineMs: 2 ** 53 } }),
+      ...["Ada Lovelace", "", "a.b", "Zoë", "a".repeat(65)].map((name) => wrong({ name })),
+      wrong({ input: [message({ name: "a b" })] }),
       wrong({ tools: [{ name: "" }] }),
       wrong({ tools: [{ name: "time" }, { name: "time" }] }),
       wrong({ tools: [{ name: "look" }] }),

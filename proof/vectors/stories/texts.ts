@@ -41,7 +41,7 @@ export const textStories: readonly Story[] = [
   },
   {
     name: "halves-of-pairs",
-    says: "A text may hold half of a character, where it was cut: the halves that meet are one again. Only for a language that has such texts.",
+    says: "A text may hold half of a character, where it was cut: the halves that meet are one again, and each that stands alone is U+FFFD in a message.",
     events: [
       ask("a", "1\ud83d "),
       progressed("t/1.1#1", { content: "Hello \ud83d" }),

@@ -1,9 +1,27 @@
 import type { MachineOptions } from "@colloquy/machine";
 
-import { answered, approved, ask, calling, cancelled, fired, found, started, withheld } from "./events.ts";
+import {
+  answered,
+  approved,
+  ask,
+  calling,
+  cancelled,
+  fired,
+  found,
+  started,
+  type Untimed,
+  withheld,
+} from "./events.ts";
 import type { Story } from "./story.ts";
 
 const pay: MachineOptions = { tools: [{ name: "pay", recovery: "ask" }, { name: "look" }] };
+
+const cutOff = (effectId: string, finishReason: string | null, ...names: readonly string[]): Untimed => ({
+  type: "llm.completed",
+  effectId,
+  reply: { toolCalls: names.map((name, index) => ({ id: `call_${index}`, name, arguments: "" })) },
+  finishReason,
+});
 
 /** Who may say what of a tool call, and when. */
 export const toolStories: readonly Story[] = [
@@ -140,6 +158,63 @@ export const toolStories: readonly Story[] = [
       ask("c", "What?"),
       calling("t/3.1#1", "nowhere"),
       answered("t/3.2#1"),
+    ],
+  },
+  {
+    name: "calls-that-were-cut-off",
+    says: "No call of a reply runs that was cut off, whoever would run it; each is answered at once, and counts.",
+    options: { tools: [{ name: "look" }, { name: "pay", approval: "always" }], limits: { toolCalls: 5 } },
+    raised: true,
+    events: [
+      ask("a", "What?", { tools: [{ name: "mine" }] }),
+      cutOff("t/1.1#1", "length", "look", "pay", "mine", "nowhere"),
+      cutOff("t/1.2#1", "MAX-Tokens", "look"),
+      { says: "The limit stands before it.", event: cutOff("t/1.3#1", "error", "look") },
+      ask("b"),
+      { says: "It is whole.", event: cutOff("t/2.1#1", null, "look") },
+      found("t/2.1.0#1"),
+      { says: "It has no calls.", event: answered("t/2.2#1", "Yes", { finishReason: "length" }) },
+    ],
+  },
+  {
+    name: "forced-choices",
+    says: "A choice that forces a call holds for the first step of a turn, and its attempts; any other for all steps.",
+    options: {
+      tools: [{ name: "look" }],
+      model: { tool_choice: "required", temperature: 0 },
+      retry: { baseDelayMs: 0 },
+    },
+    events: [
+      ask("a"),
+      { type: "llm.failed", effectId: "t/1.1#1", failure: { kind: "overloaded", message: "busy", retryable: true } },
+      fired("t/1.1#2!retry"),
+      calling("t/1.1#2", "look"),
+      found("t/1.1.0#1"),
+      cancelled(),
+      ...[
+        { tool_choice: { type: "function", function: { name: "look" } }, toolChoice: "auto" },
+        { tool_choice: { type: "auto" }, toolChoice: { type: "tool", toolName: "look" } },
+        { tool_choice: { type: "allowed_tools", mode: "required" } },
+        { tool_choice: { type: "allowed_tools", allowed_tools: { mode: "auto" } }, toolChoice: null },
+      ].flatMap((model, index) => [
+        ask(`${index}`, "Go on.", { model }),
+        calling(`t/${index + 2}.1#1`, "nowhere"),
+        answered(`t/${index + 2}.2#1`),
+      ]),
+    ],
+  },
+  {
+    name: "steps-without-a-limit",
+    says: "A turn has 50 steps where nothing else is said; an ask may lift that, and no other limit.",
+    options: { limits: { steps: 1 } },
+    events: [
+      ask("a", "Go on.", { limits: { steps: null } }),
+      calling("t/1.1#1", "nowhere"),
+      answered("t/1.2#1"),
+      // A script may hold what is refused.
+      ask("b", "Go on.", { limits: { toolCalls: null as unknown as number } }),
+      ask("c"),
+      calling("t/2.1#1", "nowhere"),
     ],
   },
   {

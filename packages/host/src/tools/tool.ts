@@ -82,6 +82,10 @@ export const tool = <Input extends ToolInput>(definition: ToolDefinition<Input>)
   const { name, description, version, input, recovery, approval, timeoutMs, concurrency, run } = definition;
   if (typeof name !== "string" || name === "")
     throw new ConfigurationError("a tool needs a name: a text that is not empty");
+  if (!namePattern.test(name))
+    throw new ConfigurationError(
+      `tool ${JSON.stringify(name)}: name must match ${namePattern.source}, which all servers of models take`,
+    );
   if (typeof description !== "string")
     throw new ConfigurationError(`tool "${name}": description is of type ${typeof description}; it must be a text`);
   if (typeof run !== "function")
@@ -103,6 +107,10 @@ export const tool = <Input extends ToolInput>(definition: ToolDefinition<Input>)
   const parameters = parametersOf(`tool "${name}"`, input);
   const unchecked = "jsonSchema" in input ? problemOfSchema(parameters) : null;
   if (unchecked !== null) throw new ConfigurationError(`tool "${name}": input.jsonSchema: ${unchecked}`);
+  if (!allowsObject(parameters))
+    throw new ConfigurationError(
+      `tool "${name}": input must be the schema of an object, since arguments are one (its type is ${JSON.stringify(parameters["type"])})`,
+    );
   return {
     declaration: {
       name,
@@ -120,6 +128,13 @@ export const tool = <Input extends ToolInput>(definition: ToolDefinition<Input>)
     run: run as Tool["run"],
   };
 };
+
+/** https://platform.openai.com/docs/api-reference/chat/create (tools.function.name) */
+const namePattern = /^[a-zA-Z0-9_-]{1,64}$/;
+
+/** Whether a schema says nothing that no object can be. */
+const allowsObject = ({ type = "object" }: JsonObject): boolean =>
+  Array.isArray(type) ? type.includes("object") : type === "object";
 
 /** What to declare to `conversationMachine`, and to a model, about tools. */
 export const declarationsOf = (tools: readonly Tool[]): readonly Tool["declaration"][] => {

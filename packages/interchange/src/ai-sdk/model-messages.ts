@@ -3,7 +3,7 @@ import type { JsonObject, Message, Part, ToolResultPart } from "@colloquy/machin
 import { toolCallsOf, toolResultOf } from "@colloquy/machine";
 import { type AiFile, aiFileOf } from "./file.ts";
 import { inputOf } from "./arguments.ts";
-import { optionsOf, underName } from "./provider-options.ts";
+import { optionsOf, resultOptionsIn, underName } from "./provider-options.ts";
 import { outputOf } from "./output.ts";
 import { aiReasons } from "./reasons.ts";
 import { aiTextOf } from "./text.ts";
@@ -99,14 +99,18 @@ const filePart = ({ mediaType, url, reference, filename, options }: AiFile): Jso
   ...underName("providerOptions", options),
 });
 
-const resultPart = (result: ToolResultPart, ids: CallIds): JsonObject => {
+const resultPart = ({ content: given, ...result }: ToolResultPart, ids: CallIds): JsonObject => {
+  const { content, options: kept } = resultOptionsIn(given);
   const ended = result.outcome === "completed" ? {} : { outcome: result.outcome };
-  const options = optionsOf(undefined, { ...ended, ...withoutId(result.providerCallId) });
+  const options = optionsOf(kept === undefined ? undefined : { ai: kept }, {
+    ...ended,
+    ...withoutId(result.providerCallId),
+  });
   return {
     type: "tool-result",
     toolCallId: ids.get(result.callId) ?? result.providerCallId ?? "",
     toolName: result.name,
-    output: outputOf(result),
+    output: outputOf({ ...result, content }),
     ...underName("providerOptions", options),
   };
 };

@@ -2,7 +2,7 @@ import * as Either from "fp-ts/lib/Either.js";
 import type { JsonObject, ContentPart, ToolCallDraft } from "@colloquy/machine";
 import { argumentsOf } from "./arguments.ts";
 import { type AiFile, dataUrlOf, isUrlText, partOfAiFile, typeOfDataUrl } from "./file.ts";
-import { type AiOptions, fieldsOfOptions } from "./provider-options.ts";
+import { type AiOptions, fieldsOfOptions, ourName, withResultOptions } from "./provider-options.ts";
 import { contentOfOutput, notRun } from "./output.ts";
 import { partOfAiText, reasoningOfAi, replyPartOfAiText } from "./text.ts";
 import { isJsonObject } from "../exchange/json-object.ts";
@@ -147,12 +147,14 @@ const addResult = (
 ): void => {
   const { own, provider } = fieldsOfOptions(part.providerOptions);
   const { content, outcome } = contentOfOutput(part.output, typeof own["outcome"] === "string", lose);
-  if (provider !== undefined)
+  const { [ourName]: _, ...options } = part.providerOptions ?? {};
+  const marked = Object.keys(options).length === 0 ? undefined : withResultOptions(content, options);
+  if (provider !== undefined && marked === undefined)
     lose("providerOptions", "options of its provider", "a result has no fields of a provider");
   loseMembers(part, ["toolCallId", "toolName", "output"], lose);
   const ended = typeof own["outcome"] === "string" ? own["outcome"] : outcome;
   if (ended !== "completed") lose("output", `the outcome "${ended}"`, "its content stands for it");
-  add(index, { role: "tool", toolCallId: own["id"] === null ? null : part.toolCallId, content });
+  add(index, { role: "tool", toolCallId: own["id"] === null ? null : part.toolCallId, content: marked ?? content });
 };
 
 /** Which call an approval is about. */

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
-import type { Json, JsonObject } from "@colloquy/machine";
+import type { ContentPart, Json, JsonObject } from "@colloquy/machine";
+import { aiResult } from "../exchange/foreign.ts";
 import { isJsonObject } from "../exchange/json-object.ts";
 
 /**
@@ -39,6 +40,33 @@ export const fieldsOfOptions = (
   return kept === undefined && ai === undefined
     ? { own }
     : { own, provider: { ...kept, ...(ai === undefined ? {} : { ai }) } };
+};
+
+/** The content of a result whose first text holds the options of the result; undefined if no text can hold them. */
+export const withResultOptions = (
+  content: string | readonly ContentPart[],
+  options: AiOptions,
+): readonly ContentPart[] | undefined => {
+  const parts = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
+  const first = parts.find((part) => part.type === "text");
+  if (first === undefined) return undefined;
+  const marked = { ...first, provider: { ...first.provider, [aiResult]: options } };
+  return parts.map((part) => (part === first ? marked : part));
+};
+
+/** A result's content without the options of the result itself, and those. */
+export const resultOptionsIn = (
+  content: readonly ContentPart[],
+): { readonly content: readonly ContentPart[]; readonly options: AiOptions | undefined } => {
+  const marked = content.find((part) => part.type === "text" && part.provider?.[aiResult] !== undefined);
+  if (marked?.type !== "text") return { content, options: undefined };
+  const { provider, ...text } = marked;
+  const { [aiResult]: options, ...others } = provider ?? {};
+  const plain: ContentPart = Object.keys(others).length === 0 ? text : { ...text, provider: others };
+  return {
+    content: content.map((part) => (part === marked ? plain : part)),
+    options: isForeignOptions(options) ? options : undefined,
+  };
 };
 
 /** A member with options under the name that it has there (`providerOptions`, `providerMetadata`); nothing for none. */

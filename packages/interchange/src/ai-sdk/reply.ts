@@ -1,7 +1,8 @@
 import * as Either from "fp-ts/lib/Either.js";
 import type { OpaquePart, ReplyDraft } from "@colloquy/machine";
-import { foreignPart } from "../exchange/foreign.ts";
+import { foreignPart, foreignValue } from "../exchange/foreign.ts";
 import { isJsonObject } from "../exchange/json-object.ts";
+import { plainText, type ReplyPart } from "../exchange/reply-draft.ts";
 import { plainJson } from "../exchange/plain-json.ts";
 import { readModelMessages } from "./model-reading.ts";
 
@@ -28,12 +29,19 @@ export const replyFromModelMessages = (
   const [reply, second] = replies;
   if (second !== undefined)
     return Either.left(`${replies.length} messages of a model: a reply is one; import several by fromModelMessages`);
-  const { role: _role, metadata: _metadata, ...draft } = reply ?? { role: "assistant" };
+  const { role: _role, metadata: _metadata, content, ...draft } = reply ?? { role: "assistant" };
   const parts = sources.flatMap(sourcePart);
-  if (parts.length === 0) return Either.right(draft);
-  const { content = [] } = draft;
-  const said = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
-  return Either.right({ ...draft, content: [...said, ...parts] });
+  const said = typeof content === "string" ? [{ type: "text" as const, text: content }] : (content ?? []);
+  const kept = [...said.filter((part) => !isNotice(part)), ...parts];
+  if (kept.length === 0) return Either.right(draft);
+  return Either.right({ ...draft, content: plainText(kept) ?? kept });
+};
+
+/** A part that a provider makes for its own SDK and never takes back, such as `anthropic.message_start`. */
+const isNotice = (part: ReplyPart): boolean => {
+  const own = part.type === "opaque" ? foreignValue(part, "model") : undefined;
+  const kind = own?.["type"] === "custom" ? own["kind"] : undefined;
+  return typeof kind === "string" && kind.endsWith(".message_start");
 };
 
 /**

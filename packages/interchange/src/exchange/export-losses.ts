@@ -83,7 +83,7 @@ const lossesOfBoundary = (
         ? []
         : lossesOfPart({ place, part, back: undefined }, lost, reasons),
     );
-    return [boundary, ...lossesOfFields(message, back, lost, reasons), ...gone];
+    return [boundary, ...lossesOfFields(withoutOrigin(message), withoutOrigin(back), lost, reasons), ...gone];
   });
 
 const lossesOfGroup = ({ messages }: Group, pieces: readonly Piece[], reasons: Reasons): readonly Loss[] =>
@@ -92,9 +92,10 @@ const lossesOfGroup = ({ messages }: Group, pieces: readonly Piece[], reasons: R
     return draft === undefined ? [] : lossesOfMessage(message, index, draft, reasons);
   });
 
-const lossesOfMessage = (message: Message, index: number, draft: SeedDraft, reasons: Reasons): readonly Loss[] => {
-  const lost = lossOf(message, index);
-  const back = messageOf(message, draft);
+const lossesOfMessage = (given: Message, index: number, draft: SeedDraft, reasons: Reasons): readonly Loss[] => {
+  const lost = lossOf(given, index);
+  const message = withoutOrigin(given);
+  const back = withoutOrigin(messageOf(given, draft));
   const result = toolResultOf(message);
   const parts =
     result === undefined
@@ -156,6 +157,15 @@ const messageOf = (message: Message, draft: SeedDraft): Message => {
   if (draft.role !== "tool") return messageFromDraft(message.id, draft);
   const call = { callId: message.id, providerCallId: draft.toolCallId, name: toolResultOf(message)?.name ?? "" };
   return messageFromResult(call, "completed", draft.content);
+};
+
+/** The message without the note of where its provider fields may go, which is sent nowhere. */
+const withoutOrigin = (message: Message): Message => {
+  if (message.provider?.["origin"] === undefined) return message;
+  const { provider, ...others } = message;
+  const { origin: _, ...fields } = provider ?? {};
+  const left = { ...others, ...(Object.keys(fields).length === 0 ? {} : { provider: fields }) };
+  return { ...left, digest: digestOfMessage(left) };
 };
 
 const fieldNames = ["role", "name", "metadata", "provider", "incomplete", "synthesised", "truncated"] as const;

@@ -30,12 +30,15 @@ export const hasForeign = (content: string | readonly { readonly type: string }[
 /** The member of a call's `provider` that says which part of its message the call stood before. */
 export const aiPlace = "aiPlace";
 
+/** The member of the first text of a result that holds the AI SDK's options of the result itself, such as a mark for a cache. */
+export const aiResult = "aiResult";
+
 /**
  * The members of a `provider` that are another format's: `responses` (fields of Responses items), `ai` (the AI SDK's
  * `providerOptions`), `aiPlace` (where a call stood in a message of it), `ui` (fields of UI messages), `output` (the type of an
- * AI SDK tool output), `langchain` (fields of its messages).
+ * AI SDK tool output), `aiResult` (options of its results), `langchain` (fields of its messages).
  */
-export const foreignFields: readonly string[] = ["responses", "ai", aiPlace, "ui", "output", "langchain"];
+export const foreignFields: readonly string[] = ["responses", "ai", aiPlace, "ui", "output", aiResult, "langchain"];
 
 /** A `provider` without what belongs to other formats; undefined for none. */
 export const ownFields = (provider: JsonObject | undefined): JsonObject | undefined =>

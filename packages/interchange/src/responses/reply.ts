@@ -33,6 +33,8 @@ export const beginsAnother = (reply: Reply, added: ReplyItem): boolean =>
 /** The reply, begun where there is none, with one item more. */
 export const joined = (before: Reply | null, added: ReplyItem, lose: Lose, index: number): Reply => {
   const reply = before ?? { index, parts: [], calls: [], behind: 0, message: undefined };
+  if (before !== null && (isBlank(added) || isBlank(before)))
+    lose("", "an empty message of the model", "what stands beside it is the reply");
   const parts = reply.message === undefined || added.message === undefined ? added.parts : begunBy(added, lose);
   if (parts.length > 0) {
     for (const [place, call] of placedBefore(reply.parts.length, reply.calls.slice(reply.behind)).entries())
@@ -44,6 +46,10 @@ export const joined = (before: Reply | null, added: ReplyItem, lose: Lose, index
   reply.message ??= added.message;
   return reply;
 };
+
+/** Whether it is a message item that says nothing. */
+const isBlank = ({ parts, message, ...said }: ReplyItem | Reply): boolean =>
+  message !== undefined && parts.length === 0 && !("calls" in said && said.calls.length > 0) && !("call" in said);
 
 /** What a model said and called. */
 export const draftOf = ({ parts, calls, message }: Reply): ReplyDraft => ({

@@ -1,6 +1,7 @@
 import * as Either from "fp-ts/lib/Either.js";
 import type { AnyEventObject, AnyMachineSnapshot, AnyStateMachine, Snapshot } from "xstate";
 import { frozen, owned } from "../thread/frozen.ts";
+import { problemOfPersisted } from "./context-shape.ts";
 import { readEvent } from "./protocol/event-shape.ts";
 
 /**
@@ -49,8 +50,16 @@ const typeOf = (given: unknown): unknown => {
 
 const stopping = "xstate.stop";
 
-const withOwnContext = <Persisted extends Snapshot<unknown>>(persisted: Persisted): Persisted =>
-  "context" in persisted ? Object.assign({}, persisted, { context: owned(persisted.context) }) : persisted;
+/** @throws TypeError for a snapshot that is damaged: an actor that began with it would end at one of its next events. */
+const withOwnContext = <Persisted extends Snapshot<unknown>>(persisted: Persisted): Persisted => {
+  if (!("context" in persisted)) return persisted;
+  const problem = problemOfPersisted("value" in persisted ? persisted.value : undefined, persisted.context);
+  if (problem !== null)
+    throw new TypeError(
+      `the persisted snapshot is damaged: ${problem}; begin from one that is whole, or fold the journal again`,
+    );
+  return Object.assign({}, persisted, { context: owned(persisted.context) });
+};
 
 const immutable = (snapshot: AnyMachineSnapshot): AnyMachineSnapshot => {
   frozen(snapshot.context);

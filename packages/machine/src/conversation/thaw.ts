@@ -26,6 +26,7 @@ export const thawed = (data: ConversationData): ConversationData => {
     summaries: data.summaries,
     fullness: data.fullness,
     measured: data.measured,
+    room: data.room,
     dropped: data.dropped,
     forkedFrom: data.forkedFrom,
   } satisfies { readonly [Member in keyof Required<Omit<ConversationData, "format">>]: unknown };
@@ -41,6 +42,7 @@ export const frozenSince = (after: ConversationData, before: ConversationData): 
   if (after.waking !== before.waking) frozen(after.waking);
   if (after.summarising !== before.summarising) frozen(after.summarising);
   if (after.measured !== before.measured) frozen(after.measured);
+  if (after.room !== before.room) frozen(after.room);
   if (after.dropped !== before.dropped) frozen(after.dropped);
   Object.freeze(after);
 };

@@ -76,12 +76,21 @@ export const explainCall = (machine: ConversationMachine, state: State): Explana
   const asSent = { ...open, joining: [], waiting: [] };
   const decided = decidePrompt(settings, { ...context, conversation, cut, open: asSent }, { open: () => asSent });
   if (sameCut(cut, decided.cut)) return explanationOf(settings, decided);
-  const { situation } = decided;
+  const { situation, mayFit } = decided;
   const blocks = blocksOf(situation.thread, cut, system, situation.open(), settings.counts);
   const tokens = counted(() => settings.counts.blocks(blocks));
   const fits = situation.available === null || tokens === null || tokens <= situation.available;
   const reason = `as ${cut.policy} decided then`;
-  return explanationOf(settings, { cut, reason, pressed: false, situation, blocks: () => blocks, tokens, fits });
+  return explanationOf(settings, {
+    cut,
+    reason,
+    pressed: false,
+    situation,
+    blocks: () => blocks,
+    tokens,
+    fits,
+    mayFit,
+  });
 };
 
 const explanationOf = (settings: Settings, decision: PromptDecision): Explanation => {

@@ -4,7 +4,7 @@ import type { Thread } from "../thread/thread.ts";
 import type { Turn } from "../thread/turn.ts";
 import type { Usage } from "../thread/usage.ts";
 import type { Cut } from "../prompt/cut.ts";
-import { isLeftOut, pinsOf, showing, type Showing, showUnit, type Shrinker } from "../prompt/render.ts";
+import { isLeftOut, pinsOf, showing, type Showing, showUnits, type Shrinker } from "../prompt/render.ts";
 import { sectionOf, summarySections } from "../prompt/summary-message.ts";
 import { unitsOf } from "../prompt/unit.ts";
 import { shareOf } from "./explain.ts";
@@ -65,7 +65,7 @@ export const figuresOf = (machine: ConversationMachine, state: State): ThreadFig
 
 /** Looks at the turns that are shown and at those with something pinned; of all others it knows how many there are. */
 const turnFigures = (thread: Thread, cut: Cut, shrink: Shrinker): TurnFigures => {
-  const pins = pinsOf(thread);
+  const pins = pinsOf(thread, cut.interrupted);
   const total = turnOf(thread, thread.head)?.place.turns ?? 0;
   const sections = cut.summarised === undefined ? [] : summarySections(thread, cut.summarised, cut);
   const how = showing(cut, shrink);
@@ -93,7 +93,7 @@ const shownOf = (turn: Turn, how: Showing, pinned: ReadonlySet<string> | undefin
   const leftOut = isLeftOut(turn, how.cut);
   if (!leftOut && turn.number >= how.wholeFrom) return "whole";
   const messages = toArray(turn.messages);
-  const shown = unitsOf(turn.number, messages, pinned).flatMap((unit) => showUnit(unit, how, leftOut));
+  const shown = showUnits(turn.number, unitsOf(turn.number, messages, pinned), how, leftOut).flat();
   if (shown.length === messages.length && shown.every((message, index) => message === messages[index])) return "whole";
   return shown.length === 0 ? "out" : "partly";
 };

@@ -36,6 +36,7 @@ const kinds = {
   deadlineAt: "course",
   cut: "cut",
   retry: "course",
+  room: "cut",
   unchecked: "course",
   results: "course",
   limit: "course",

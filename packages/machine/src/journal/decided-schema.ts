@@ -18,6 +18,7 @@ export const decidedSchema = ({ contentPart }: Pick<ReturnType<typeof messageSch
     deadlineAt: optional(instant),
     cut: optional(cutSchema()),
     retry: optional(zod.strictObject({ attempt: count, dueAt: instant })),
+    room: optional(count),
     unchecked: optional(zod.enum(["refused", "cut"])),
     results: optional(
       list(zod.strictObject({ position: count, outcome: zod.enum(outcomes), content: list(contentPart) })),

@@ -81,7 +81,7 @@ export const accountSchemas = () => {
     code: optional(text),
   });
   const limits = object({
-    steps: optional(count),
+    steps: optional(nullable(count)),
     toolCalls: optional(count),
     tokens: optional(count),
     costNano: optional(count),

@@ -5,7 +5,7 @@ import type { Turn } from "../thread/turn.ts";
 import { counted, type Counts } from "./counts.ts";
 import type { Cut } from "./cut.ts";
 import type { CutDecision, Situation } from "./decide-cut.ts";
-import { isCutOff, isLeftOut, pinsOf, showing, type Showing, showUnit } from "./render.ts";
+import { isCutOff, isLeftOut, leadingQuestion, pinsOf, showing, type Showing, showUnit, showUnits } from "./render.ts";
 import { appliesAt, type Shrink } from "./shrink.ts";
 import { sectionOf, type SummarySection, summarySections } from "./summary-message.ts";
 import { type Unit, unitsOf } from "./unit.ts";
@@ -36,12 +36,13 @@ export type UnitShown = "whole" | "shrunk" | "summary" | "out";
 
 /**
  * What decided how a unit is shown. `fixed`: no policy may leave it out. `pinned`: it is shown whole whatever a policy
- * says. `interrupted`: its turn did not complete, and such turns are left out. The others are the policy's: `kept`,
+ * says. `question`: it goes with what is shown, since a prompt begins with a user message. `interrupted`: its turn did not complete, and such turns are left out. The others are the policy's: `kept`,
  * `older` than the first unit that is shown, `dropped`, covered by a `summary`, or shown in part by `fields` or `shrink`.
  */
 export type ExplanationRule =
   | "fixed"
   | "pinned"
+  | "question"
   | "interrupted"
   | "kept"
   | "older"
@@ -54,23 +55,37 @@ export type ExplanationRule =
 export const explainUnits = (situation: Situation, decision: CutDecision): readonly UnitExplanation[] => {
   const { thread, system, open } = situation;
   const { cut } = decision;
-  const pins = pinsOf(thread);
+  const pins = pinsOf(thread, cut.interrupted);
   const sections = cut.summarised === undefined ? [] : summarySections(thread, cut.summarised, cut);
   const explaining: Explaining = { situation, decision, sections, how: showing(cut, situation.counts.shrink) };
   const next = thread.turns.length + 1;
   const openCut: Cut = { ...nothingLeftOut(cut), ...(cut.shrink === undefined ? {} : { shrink: cut.shrink }) };
   const openHow = showing(openCut, situation.counts.shrink);
-  return [
-    ...(system === null ? [] : [ofSystem(explaining, system)]),
-    ...unitsOf(0, thread.seed, pins.get(0)).map((unit) => ofClosed(explaining, unit, null)),
+  const said = [
+    ...ofTurn(explaining, unitsOf(0, thread.seed, pins.get(0)), null),
     ...turnsOnPath(thread).flatMap((turn) =>
-      unitsOf(turn.number, toArray(turn.messages), pins.get(turn.number)).map((unit) =>
-        ofClosed(explaining, unit, turn),
-      ),
+      ofTurn(explaining, unitsOf(turn.number, toArray(turn.messages), pins.get(turn.number)), turn),
     ),
     ...unitsOf(next, open(), pins.get(next)).map((unit) => ofOpen(explaining, unit, openHow)),
   ];
+  return [...(system === null ? [] : [ofSystem(explaining, system)]), ...withLead(explaining, said)];
 };
+
+/** The question of an earlier turn that leads the prompt is shown, whatever the cut says. */
+const withLead = (explaining: Explaining, said: readonly UnitExplanation[]): readonly UnitExplanation[] => {
+  const { situation, how } = explaining;
+  const lead = leadingQuestion(situation.thread, said.map(({ sent }) => sent).toReversed(), how);
+  return lead === null
+    ? said
+    : said.map((unit) => (unit.id === lead.id ? explained(explaining, unit, ofQuestion(unit, lead.messages)) : unit));
+};
+
+const ofQuestion = (unit: Explained, sent: readonly Message[]): Verdict => ({
+  sent,
+  shown: isSame(unit.messages, sent) ? "whole" : "shrunk",
+  rule: "question",
+  why: "the question of what is shown next",
+});
 
 /** Tokens of some messages, what each prompt costs beside them left aside; null where the counter can't count them. */
 export const tokensOfAll = (counts: Counts, messages: readonly Message[]): number | null =>
@@ -104,11 +119,18 @@ const ofSystem = (explaining: Explaining, system: Message): UnitExplanation => {
   return explained(explaining, { turn: null, id: system.id, kind: "system", messages }, verdict);
 };
 
-const ofClosed = (explaining: Explaining, unit: Unit, turn: Turn | null): UnitExplanation => {
-  const { decision, how } = explaining;
-  const { cut } = decision;
-  const leftOut = turn !== null && isLeftOut(turn, cut);
-  const sent = showUnit(unit, how, leftOut);
+const ofTurn = (explaining: Explaining, units: readonly Unit[], turn: Turn | null): readonly UnitExplanation[] => {
+  const leftOut = turn !== null && isLeftOut(turn, explaining.decision.cut);
+  const shown = showUnits(turn?.number ?? 0, units, explaining.how, leftOut);
+  return units.map((unit, index) => ofClosed(explaining, unit, turn, shown[index] ?? []));
+};
+
+const ofClosed = (explaining: Explaining, unit: Unit, turn: Turn | null, sent: readonly Message[]): UnitExplanation => {
+  const { situation, decision, how } = explaining;
+  const leftOut = turn !== null && isLeftOut(turn, decision.cut);
+  const isPinned = unit.messages.some(({ id }) => situation.thread.pins.some(({ message }) => message === id));
+  const goesAlong = sent.length > 0 && (unit.pinned === true ? !isPinned : showUnit(unit, how, leftOut).length === 0);
+  if (goesAlong) return explained(explaining, unit, ofQuestion(unit, sent));
   if (unit.pinned === true) return explained(explaining, unit, { sent, shown: "whole", rule: "pinned", why: "pinned" });
   return explained(
     explaining,

@@ -1,13 +1,14 @@
 import { toArray } from "../thread/chunks.ts";
 import type { Message } from "../thread/message.ts";
-import { PathWalk } from "../thread/path.ts";
+import { PathWalk, turnOf } from "../thread/path.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { Turn } from "../thread/turn.ts";
 import type { Counts } from "./counts.ts";
 import type { InterruptedTurns, SummarisedTurns } from "./cut.ts";
 import { newestWithin } from "./newest-units.ts";
 import type { History, HistoryTurn } from "./policy.ts";
-import type { Start } from "./position.ts";
+import type { Start, UnitPosition } from "./position.ts";
+import { isAside, needsQuestion, questionIn, questionsBefore } from "./question.ts";
 import { isLeftOut, pinnedUnits, type Pins, pinsOf } from "./render.ts";
 import { summaryMessage } from "./summary-message.ts";
 import { type Unit, unitsOf } from "./unit.ts";
@@ -24,12 +25,13 @@ export interface HistorySource {
 /** The closed turns of a thread as a policy sees them. */
 export const historyOf = (source: HistorySource): History => {
   const { thread, counts, interrupted } = source;
-  const pins = pinsOf(thread);
+  const pins = pinsOf(thread, interrupted);
   const fixed = (): readonly Unit[] => fixedUnits(source, pins);
   const history: History = {
     newestFirst: () => new NewestFirst(source, pins),
     fixed,
     fixedTokens: () => counts.prompt(messagesOf(fixed())),
+    lead: (from) => leadOf(source, pins, from),
     summaryTokens: (turns) => {
       const message = summaryMessage(thread, { summarised: allOf(turns), interrupted });
       return message === null ? 0 : counts.message(message);
@@ -80,8 +82,12 @@ class NewestFirst implements IterableIterator<HistoryTurn, void> {
 const newestRunsWithin = (source: HistorySource, pins: Pins, tokens: number): Start => {
   const { thread, counts, interrupted } = source;
   const walk = new PathWalk(thread);
+  const lead = (start: UnitPosition): number => {
+    const unit = leadOf(source, pins, start);
+    return unit === null ? 0 : tokensOf(counts, unit);
+  };
   let left = tokens;
-  let oldest: Start = null;
+  let oldest: UnitPosition | null = null;
   for (let { turn } = walk; turn !== undefined && pins.size === 0; { turn } = walk) {
     const run = walk.wholeRun();
     if (run !== undefined && (interrupted === "keep" || counts.together(run).completed)) {
@@ -106,9 +112,34 @@ const newestRunsWithin = (source: HistorySource, pins: Pins, tokens: number): St
   const from = newestWithin(new NewestFirst(source, pins, walk), left, {
     turn: (turn) => turn.tokens(),
     unit: (unit) => (unit.pinned === true ? 0 : tokensOf(counts, unit)),
+    lead,
   });
+  if (from === null || oldest === null || from.turn <= boundary) return from;
   // Nothing of the boundary fits: the window begins with what does.
-  return from !== null && oldest !== null && from.turn > boundary ? oldest : from;
+  if (lead(oldest) <= left) return oldest;
+  return newestWithin(new NewestFirst(source, pins), tokens, {
+    turn: (turn) => turn.tokens(),
+    unit: (unit) => (unit.pinned === true ? 0 : tokensOf(counts, unit)),
+    lead,
+  });
+};
+
+/** The question of an earlier turn that leads a window, unless something that is pinned stands before it. */
+const leadOf = ({ thread, interrupted, open }: HistorySource, pins: Pins, from: UnitPosition): Unit | null => {
+  if ([...pins.keys()].some((turn) => turn < from.turn)) return null;
+  const closed = turnOf(thread, from.turn);
+  const isOpen = from.turn > thread.turns.length;
+  const messages =
+    from.turn === 0 ? thread.seed : isOpen ? open() : toArray(closed?.messages ?? { length: 0, levels: [] });
+  // Most turns begin with their question.
+  if (from.unit === 0 && messages[0]?.role === "user") return null;
+  const units = unitsOf(from.turn, messages, pins.get(from.turn));
+  if (units.slice(0, from.unit).some(({ pinned }) => pinned === true)) return null;
+  const first = units.slice(from.unit).find((unit) => !isAside(unit));
+  const question = questionIn(from.turn, units);
+  if (first === undefined || !needsQuestion(first) || (question !== undefined && question.position < first.position))
+    return null;
+  return questionsBefore(thread, first, interrupted).next().value ?? null;
 };
 
 /** Made for each turn that a policy looks at, so it makes the rest when it is asked for. Its functions may be taken out of it. */
@@ -210,13 +241,15 @@ class WithShortcut implements History {
   readonly newestFirst: History["newestFirst"];
   readonly fixed: History["fixed"];
   readonly fixedTokens: History["fixedTokens"];
+  readonly lead: History["lead"];
   readonly summaryTokens: History["summaryTokens"];
   readonly #newestFitting: NewestFitting;
 
-  constructor({ newestFirst, fixed, fixedTokens, summaryTokens }: History, newestFitting: NewestFitting) {
+  constructor({ newestFirst, fixed, fixedTokens, lead, summaryTokens }: History, newestFitting: NewestFitting) {
     this.newestFirst = newestFirst;
     this.fixed = fixed;
     this.fixedTokens = fixedTokens;
+    this.lead = lead;
     this.summaryTokens = summaryTokens;
     this.#newestFitting = newestFitting;
   }

@@ -1,29 +1,46 @@
 import type { HistoryTurn } from "./policy.ts";
 import type { Unit } from "./unit.ts";
+import { questionIn } from "./question.ts";
 import { behind, type Start, type UnitPosition } from "./position.ts";
 
 /** What turns and units weigh; a turn weighs what its units do. */
 export interface Weights {
   readonly turn: (turn: HistoryTurn) => number;
   readonly unit: (unit: Unit) => number;
+  /** What leads a window that begins with a turn's unit, where that is something of another turn. */
+  readonly lead: (from: UnitPosition) => number;
 }
 
 /**
- * Where the newest units begin that together weigh no more than a limit. Looks at the turns that they fill and
- * one more, and into that one alone.
+ * Where the newest units begin that together weigh no more than a limit, with the question that is shown beside them. Looks at
+ * the turns that they fill and one more, and into that one alone, but where the question does not fit. (A window that begins
+ * later never weighs more: the question that leads it is in one that begins earlier, or leads it too.)
  */
 export const newestWithin = (turns: Iterable<HistoryTurn>, limit: number, weights: Weights): Start => {
   let left = limit;
-  let oldest: number | null = null;
+  const whole: HistoryTurn[] = [];
   for (const turn of turns) {
     const weight = weights.turn(turn);
-    if (weight > left) {
+    if (weight > left)
       return (
-        newestIn(turn.units(), left, weights) ?? (oldest === null ? behind(turn.number) : { turn: oldest, unit: 0 })
+        newestIn(turn, left, weights) ?? oldestLed(whole, left, weights) ?? behind(whole[0]?.number ?? turn.number)
       );
-    }
     left -= weight;
-    oldest = turn.number;
+    whole.push(turn);
+  }
+  const oldest = whole.at(-1);
+  if (oldest === undefined || weights.lead({ turn: oldest.number, unit: 0 }) <= left) return null;
+  return oldestLed(whole, left, weights) ?? behind(whole[0]?.number ?? oldest.number);
+};
+
+/** Where the oldest of some turns, newest first, may begin so that what leads it fits as well. */
+const oldestLed = (turns: readonly HistoryTurn[], room: number, weights: Weights): UnitPosition | null => {
+  let left = room;
+  for (const turn of turns.toReversed()) {
+    if (weights.lead({ turn: turn.number, unit: 0 }) <= left) return { turn: turn.number, unit: 0 };
+    const start = newestIn(turn, left + weights.turn(turn), weights);
+    if (start !== null) return start;
+    left += weights.turn(turn);
   }
   return null;
 };
@@ -65,13 +82,18 @@ export const newestMeasured = (turns: Iterable<HistoryTurn>, fits: (from: UnitPo
 };
 
 /** The oldest that may be shown of a turn that is too heavy as a whole. */
-const newestIn = (units: readonly Unit[], limit: number, weights: Weights): UnitPosition | null => {
+const newestIn = (turn: HistoryTurn, limit: number, weights: Weights): UnitPosition | null => {
+  const units = turn.units();
+  const question = questionIn(turn.number, units);
+  const beside = question === undefined ? 0 : weights.unit(question);
   let left = limit;
   let oldest: UnitPosition | null = null;
   for (const unit of units.toReversed()) {
     left -= weights.unit(unit);
     if (left < 0) break;
-    oldest = { turn: unit.turn, unit: unit.position };
+    const from = { turn: unit.turn, unit: unit.position };
+    const led = question !== undefined && question.position < unit.position ? beside : weights.lead(from);
+    if (led <= left) oldest = from;
   }
   return oldest;
 };

@@ -101,6 +101,12 @@ export interface History {
   readonly fixed: () => readonly Unit[];
   /** Tokens of `fixed`, and what each prompt costs beside its messages. */
   readonly fixedTokens: () => number;
+  /**
+   * What is shown before a window that begins there, because a prompt begins with a user message: the question of an earlier
+   * turn, where neither its own turn has one nor a user begins it; null for nothing. It takes room. (The question of the turn that
+   * a window cuts is among the turn's units.)
+   */
+  readonly lead: (from: UnitPosition) => Unit | null;
   /** Tokens of the message that shows turns as their summaries. */
   readonly summaryTokens: (turns: TurnRange) => number;
 }

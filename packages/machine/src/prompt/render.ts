@@ -1,13 +1,14 @@
-import { type Blocks, messagesIn, type PartOfRun } from "./blocks.ts";
+import { type Blocks, messagesIn as joined, type PartOfRun } from "./blocks.ts";
 import { toArray } from "../thread/chunks.ts";
 import type { Message } from "../thread/message.ts";
 import { isOnPath, PathWalk, turnOf } from "../thread/path.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { Turn } from "../thread/turn.ts";
 import type { Counts } from "./counts.ts";
-import type { Cut } from "./cut.ts";
+import type { Cut, InterruptedTurns } from "./cut.ts";
 import { withFields } from "./fields.ts";
 import { isOlder, type UnitPosition } from "./position.ts";
+import { needsQuestion, questionIn, questionsBefore } from "./question.ts";
 import { appliesAt, type Shrink, shrinkMessage } from "./shrink.ts";
 import { summaryMessage } from "./summary-message.ts";
 import { type Unit, unitsOf } from "./unit.ts";
@@ -25,7 +26,7 @@ export const render = (
   cut: Cut,
   system: Message | null,
   open: readonly Message[],
-): readonly Message[] => messagesIn(blocksOf(thread, cut, system, open, null));
+): readonly Message[] => joined(blocksOf(thread, cut, system, open, null));
 
 /** As `render`, before it is put together. With counts it shows many turns at once. */
 export const blocksOf = (
@@ -35,7 +36,7 @@ export const blocksOf = (
   open: readonly Message[],
   counts: Counts | null,
 ): Blocks => {
-  const pins = pinsOf(thread);
+  const pins = pinsOf(thread, cut.interrupted);
   const shrink = counts?.shrink ?? shrinkMessage;
   const how = showing(cut, shrink);
   const messages: (readonly Message[])[] = [openTurn(thread, cut, open, pins, shrink)];
@@ -65,6 +66,8 @@ export const blocksOf = (
   const complete = walk.turn === undefined;
   if (complete && thread.seed.length > 0) show(shownOf(0, thread.seed, how, false, pins), null);
   if (!complete && pins.size > 0) for (const block of pinnedBefore(thread, cut, pins)) show(block, null);
+  const question = leadingQuestion(thread, messages, how);
+  if (question !== null) show(question.messages, null);
   const summary = summaryMessage(thread, cut);
   if (summary !== null) show([summary], null);
   if (system !== null && cut.system === undefined) show([system], null);
@@ -88,6 +91,53 @@ export const showing = (cut: Cut, shrink: Shrinker = shrinkMessage): Showing => 
   wholeFrom: firstWhole(cut),
 });
 
+/** How the units of a closed turn are shown, one by one: its question where anything behind it is shown, whatever the cut says. */
+export const showUnits = (
+  turn: number,
+  units: readonly Unit[],
+  how: Showing,
+  leftOut = false,
+): readonly (readonly Message[])[] => {
+  const shown = units.map((unit) => showUnit(unit, how, leftOut));
+  const question = questionIn(turn, units);
+  if (question === undefined || !shown.some(({ length }, index) => length > 0 && index > question.position))
+    return shown;
+  return shown.with(question.position, showUnit(question, uncut(how)));
+};
+
+/** Shows what there is, as the cut shows it. */
+const uncut = ({ cut, ...how }: Showing): Showing => ({ ...how, dropped: null, cut: { ...cut, from: null } });
+
+/** The question that leads a prompt which would begin with something of a model; null where it does not, or where there is none. */
+export const leadingQuestion = (
+  thread: Thread,
+  newestFirst: readonly (readonly Message[])[],
+  how: Showing,
+): Pick<Unit, "id" | "messages"> | null => {
+  const first = firstSaid(newestFirst);
+  if (first === undefined || first.role === "user") return null;
+  // Ids begin with the number of their turn.
+  const turn = Number.parseInt(first.id, 10);
+  const position = turn === 0 ? unitsOf(0, thread.seed).findIndex(({ id }) => id === first.id) : 0;
+  for (const unit of questionsBefore(thread, { turn, position }, how.cut.interrupted)) {
+    const messages = showUnit(unit, uncut(how));
+    if (messages.length > 0) return { id: unit.id, messages };
+  }
+  return null;
+};
+
+const firstSaid = (newestFirst: readonly (readonly Message[])[]): Message | undefined => {
+  for (let block = newestFirst.length - 1; block >= 0; block--) {
+    const messages = newestFirst[block] ?? [];
+    // By index: the lists are frozen, and may be long.
+    for (let index = 0; index < messages.length; index++) {
+      const message = messages[index];
+      if (message !== undefined && message.role !== "system" && message.role !== "developer") return message;
+    }
+  }
+  return undefined;
+};
+
 /** How a unit of a closed turn is shown; empty for one that is left out. */
 export const showUnit = (unit: Unit, { cut, dropped, shrink }: Showing, leftOut = false): readonly Message[] => {
   if (unit.pinned === true) return unit.messages;
@@ -106,23 +156,44 @@ export const isLeftOut = (turn: Turn, cut: Pick<Cut, "interrupted">): boolean =>
 /** Whether a position is older than all that a cut shows. */
 export const isCutOff = (position: UnitPosition, { from }: Cut): boolean => isOlder(position, from);
 
-/** Ids of what is pinned on the path, by turn. */
-export const pinsOf = (thread: Thread): Pins => {
+/** Ids of what is pinned on the path, by turn, and of the questions that it brings along. */
+export const pinsOf = (thread: Thread, interrupted: InterruptedTurns): Pins => {
   const pins = new Map<number, Set<string>>();
+  const pin = (turn: number, message: string): void => void pins.set(turn, (pins.get(turn) ?? new Set()).add(message));
   for (const { turn, message } of thread.pins) {
-    if (turn > thread.turns.length || isOnPath(thread, turn))
-      pins.set(turn, (pins.get(turn) ?? new Set()).add(message));
+    const isClosed = turn <= thread.turns.length;
+    if (isClosed && !isOnPath(thread, turn)) continue;
+    pin(turn, message);
+    const question = isClosed ? questionOfPinned(thread, turn, message, interrupted) : undefined;
+    if (question !== undefined) pin(question.turn, question.id);
   }
   return pins;
+};
+
+const questionOfPinned = (
+  thread: Thread,
+  turn: number,
+  message: string,
+  interrupted: InterruptedTurns,
+): Unit | undefined => {
+  const units = unitsOf(turn, messagesIn(thread, turn));
+  const pinned = units.find(({ messages }) => messages.some(({ id }) => id === message));
+  if (pinned === undefined) return undefined;
+  const question = questionIn(turn, units);
+  if (question !== undefined && question.position < pinned.position) return question;
+  return needsQuestion(pinned) ? (questionsBefore(thread, pinned, interrupted).next().value ?? undefined) : undefined;
+};
+
+const messagesIn = (thread: Thread, turn: number): readonly Message[] => {
+  const closed = turnOf(thread, turn);
+  return turn === 0 ? thread.seed : closed === undefined ? [] : toArray(closed.messages);
 };
 
 export type Pins = ReadonlyMap<number, ReadonlySet<string>>;
 
 /** The units with something pinned in a closed turn, or in the seed. */
-export const pinnedUnits = (thread: Thread, pins: Pins, turn: number): readonly Unit[] => {
-  const messages = turn === 0 ? thread.seed : toArray(turnOf(thread, turn)?.messages ?? { length: 0, levels: [] });
-  return unitsOf(turn, messages, pins.get(turn)).filter(({ pinned }) => pinned === true);
-};
+export const pinnedUnits = (thread: Thread, pins: Pins, turn: number): readonly Unit[] =>
+  unitsOf(turn, messagesIn(thread, turn), pins.get(turn)).filter(({ pinned }) => pinned === true);
 
 const shrunk = (
   messages: readonly Message[],
@@ -158,7 +229,7 @@ const shownOf = (
   const pinned = pins.get(turn);
   if (leftOut && pinned === undefined) return [];
   if (!leftOut && turn >= how.wholeFrom) return messages;
-  return unitsOf(turn, messages, pinned).flatMap((unit) => showUnit(unit, how, leftOut));
+  return showUnits(turn, unitsOf(turn, messages, pinned), how, leftOut).flat();
 };
 
 const firstWhole = ({ from, dropped, fields, shrink }: Cut): number => {

@@ -1,6 +1,7 @@
 import { digestOfMessage } from "./digest.ts";
 import { frozen, owned } from "./frozen.ts";
 import type { JsonObject } from "./json.ts";
+import { wellFormed } from "./well-formed-text.ts";
 import type {
   Content,
   ContentPart,
@@ -95,9 +96,14 @@ const replyParts = (content: ReplyDraft["content"]): readonly ReplyPart[] =>
 const goesOn = (part: ReplyPart): part is Extract<ReplyPart, { readonly text: string }> =>
   "text" in part && !("provider" in part);
 
-/** Messages are immutable from here on. What they are made of is plain data of this package, or owned by it. */
-const withDigest = (message: Omit<Message, "digest">): Message =>
-  Object.freeze({ ...message, parts: frozen(message.parts), digest: digestOfMessage(message) });
+/**
+ * Makes each message of a thread, and makes its text well-formed. Messages are immutable from here on. What they are made of
+ * is plain data of this package, or owned by it.
+ */
+const withDigest = (given: Omit<Message, "digest">): Message => {
+  const message = wellFormed(given);
+  return frozen({ ...message, digest: digestOfMessage(message) });
+};
 
 const noParts: readonly never[] = Object.freeze([]);
 

@@ -3,6 +3,7 @@ import type { JsonObject } from "./json.ts";
 import { messageFromDraft, messageFromReply, messageFromResult } from "./draft.ts";
 import type { Content, Message, MessageDraft, ReplyDraft, ToolCallPart } from "./message.ts";
 import { toolCallsOf } from "./message.ts";
+import { wellFormed } from "./well-formed-text.ts";
 
 /** A message of an earlier conversation. Calls and their results are given as a model and a host would. */
 export type SeedDraft = MessageDraft | SeedReply | SeedResult;
@@ -65,7 +66,7 @@ class Round {
 
   /** False for a result that no call waits for. */
   answer({ toolCallId, content }: SeedResult): boolean {
-    const call = this.#waiting.get(toolCallId)?.pop();
+    const call = this.#waiting.get(wellFormed(toolCallId))?.pop();
     if (call === undefined) return false;
     this.#results.set(call, messageFromResult(call, "completed", content));
     return true;

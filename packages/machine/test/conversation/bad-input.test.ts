@@ -21,17 +21,23 @@ describe("what is long", () => {
 
 describe("what is torn", () => {
   const torn = "\ud83d half a pair \ude00";
+  const mended = "\ufffd half a pair \ufffd";
+  const fail = (): never => {
+    throw new Error("there is no system message");
+  };
 
-  test("halves of characters stay as they came, through JSON as well", () => {
+  test("halves of characters are replaced in messages, and the journal keeps what came", () => {
     const talk = new Talk(conversationMachine(), { system: torn });
-    talk.ask(torn);
+    const { entry } = talk.ask(torn);
     talk.reply(torn);
-    expect(messagesOf(talk.state).map(textOf)).toEqual([torn, torn]);
+    expect(messagesOf(talk.state).map(textOf)).toEqual([mended, mended]);
+    expect(textOf(talk.state.context.conversation.system ?? fail())).toBe(mended);
+    expect(entry.event).toHaveProperty("input", torn);
     expect(JSON.parse(JSON.stringify(talk.state))).toEqual(talk.state);
   });
 
   test.each<readonly [string, number, string]>([
-    [torn, 1, "\ud83d"],
+    [torn, 1, "\ufffd"],
     ["👩‍👩‍👧‍👦!", 1, "👩‍👩‍👧‍👦"],
     ["e\u0301te", 2, "e\u0301t"],
     ["🇺🇳🇫🇷", 1, "🇺🇳"],

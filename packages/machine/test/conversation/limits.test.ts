@@ -54,8 +54,20 @@ describe("a limit ends the turn before it is passed", () => {
     expect(talk.out()).toEqual([]);
   });
 
-  test("no limit, no end", () => {
-    expect(rounds({}, 50)).toMatchObject({ limit: null, calls: 50 });
+  test("ends a turn after 50 steps where nothing else is said", () => {
+    expect(rounds({}, 200)).toMatchObject({ limit: { limit: "steps", allowed: 50, reached: 51 }, calls: 50 });
+  });
+
+  test("has no end without a limit", () => {
+    expect(rounds({ limits: { steps: null } }, 200)).toMatchObject({ limit: null, calls: 200 });
+  });
+
+  test("lets an ask lift the limit of steps", () => {
+    const talk = new Talk(conversationMachine({ tools, limits: { steps: 1 } }));
+    talk.tell({ type: "ask.received", askId: "a", input: "Go.", limits: { steps: null } });
+    talk.reply(calling("search"));
+    talk.result(0, "found");
+    expect(talk.call().step).toBe(2);
   });
 });
 

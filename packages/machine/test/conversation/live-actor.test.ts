@@ -99,4 +99,47 @@ describe("the XState machine", () => {
     };
     expect([...conversationMachine().events].sort()).toEqual(Object.keys(events).sort());
   });
+
+  const damages: readonly (readonly [what: string, damage: (context: Record<string, unknown>) => void])[] = [
+    ["no turns", (context) => void delete (context["conversation"] as Record<string, unknown>)["turns"]],
+    ["turns that are a list", (context) => void ((context["conversation"] as Record<string, unknown>)["turns"] = [])],
+    [
+      "more turns than are there",
+      (context) => void ((context["conversation"] as Record<string, unknown>)["turns"] = { length: 3, levels: [[]] }),
+    ],
+    ["a head that is nowhere", (context) => void ((context["conversation"] as Record<string, unknown>)["head"] = 7)],
+    [
+      "a message without parts",
+      (context) =>
+        void ((context["conversation"] as Record<string, unknown>)["seed"] = [{ id: "0.0", role: "user", digest: "" }]),
+    ],
+    ["no open turn, though a call is out", (context) => void (context["open"] = null)],
+    [
+      "a stage that is none",
+      (context) => void ((context["open"] as Record<string, unknown>)["stage"] = { type: "dreaming" }),
+    ],
+    ["no usage", (context) => void delete context["usage"]],
+    ["no queue", (context) => void delete context["queue"]],
+    ["nothing", (context) => Object.keys(context).forEach((name) => delete context[name])],
+  ];
+
+  test.each(damages)("a persisted context that has %s is refused when an actor is made of it", (_, damage) => {
+    const machine = conversationMachine();
+    const input = { threadId: "t", at: 0 };
+    const actor = createActor(machine, { input }).start();
+    actor.send({ type: "ask.received", at: 1, askId: "a", input: "Go." });
+    const persisted = actor.getPersistedSnapshot();
+    const restored = createActor(machine, { input, snapshot: throughJson(persisted) }).start();
+    expect(restored.getSnapshot()).toMatchObject({ status: "active", value: { awaiting_llm: "responding" } });
+    const damaged = throughJson(persisted);
+    damage((damaged as unknown as { readonly context: Record<string, unknown> }).context);
+    const errors: unknown[] = [];
+    const dead = createActor(machine, { input, snapshot: damaged });
+    dead.subscribe({ error: (thrown) => void errors.push(thrown) });
+    dead.start();
+    expect(dead.getSnapshot().status).toBe("error");
+    expect(String(errors)).toMatch(/^TypeError: the persisted snapshot is damaged: .+; begin from one that is whole/u);
+  });
 });
+
+const throughJson = <Value>(value: Value): Value => JSON.parse(JSON.stringify(value)) as Value;

@@ -183,7 +183,7 @@ const systemOf = ({ system }: PlainThread): readonly Said[] => (system === null 
 /** The units of the path, oldest first; those of interrupted turns, where they are left out, only if something in them is pinned. */
 const unitsIn = (thread: PlainThread): readonly PlainUnit[] => {
   const blocks = [{ number: 0, completed: true, said: thread.seed }, ...pathOf(thread)];
-  return blocks.flatMap(({ number, completed, said: inTurn }) => {
+  const units = blocks.flatMap(({ number, completed, said: inTurn }): PlainUnit[] => {
     const isLeftOut = !completed && thread.config.interrupted === "omit";
     const ids = [...new Set(inTurn.map(({ unit }) => unit))];
     return ids
@@ -191,8 +191,32 @@ const unitsIn = (thread: PlainThread): readonly PlainUnit[] => {
         const messages = inTurn.filter(({ unit }) => unit === id);
         return { turn: number, messages, pinned: messages.some((each) => thread.pins.includes(each.id)) };
       })
-      .filter(({ pinned }) => pinned || !isLeftOut);
+      .filter(({ pinned, messages }) => pinned || !isLeftOut || isQuestionOfPinned(thread, inTurn, messages));
   });
+  return units.map((unit, index) => ({
+    ...unit,
+    pinned: unit.pinned || units.some((pinned, at) => pinned.pinned && questionOf(units, at) === index),
+  }));
+};
+
+/** An interrupted turn shows the question of what is pinned in it. */
+const isQuestionOfPinned = (thread: PlainThread, inTurn: readonly Said[], [first]: readonly Said[]): boolean =>
+  first !== undefined &&
+  first.role === "user" &&
+  inTurn.some(({ id, unit }) => unit !== first.id && thread.pins.includes(id));
+
+/** The place of the question of a unit: the first user message of its turn, where that is before it; else, for what a model said, the nearest one before. */
+const questionOf = (units: readonly PlainUnit[], at: number): number | null => {
+  const role = (index: number): string => units[index]?.messages[0]?.role ?? "";
+  const turn = units[at]?.turn ?? 0;
+  const isQuestion = (index: number): boolean =>
+    role(index) === "user" &&
+    (units[index]?.turn === 0 ||
+      !units.some((unit, other) => other < index && unit.turn === units[index]?.turn && role(other) === "user"));
+  const before = units.map((_, index) => index).filter((index) => index < at && isQuestion(index));
+  const own = before.find((index) => turn > 0 && units[index]?.turn === turn);
+  if (own !== undefined || role(at) === "user" || role(at) === "system") return own ?? null;
+  return before.at(-1) ?? null;
 };
 
 /** The turns that a policy gets to see: those that are not left out, and the seed as turn 0 if there is one. */
@@ -209,8 +233,40 @@ const showing = (
   from: number,
   summary: readonly Said[] = [],
 ): readonly Said[] => {
-  const units = unitsIn(thread).filter(({ turn, pinned }) => pinned || (turn >= from && !isHidden(thread, turn)));
-  return [...systemOf(thread), ...summary, ...units.flatMap(({ messages }) => messages), ...last];
+  const all = unitsIn(thread);
+  const shown = all.map(({ turn, pinned }) => pinned || (turn >= from && !isHidden(thread, turn)));
+  return [...systemOf(thread), ...summary, ...led(thread, all, shown, last), ...last];
+};
+
+/** What is shown of closed turns, with the questions of turns that are shown in part, and one that leads what would begin with a model. */
+const led = (
+  thread: PlainThread,
+  all: readonly PlainUnit[],
+  shown: readonly boolean[],
+  last: readonly Said[],
+): readonly Said[] => {
+  const questions = new Set(
+    all.flatMap(({ turn }, at) => {
+      const question = shown[at] === true ? questionOf(all, at) : null;
+      return question !== null && turn > 0 && all[question]?.turn === turn ? [question] : [];
+    }),
+  );
+  const isShown = (at: number): boolean => shown[at] === true || questions.has(at);
+  const isSaid = (unit: PlainUnit | undefined): boolean => unit?.messages[0]?.role !== "system";
+  const first = all.findIndex((unit, at) => isShown(at) && isSaid(unit));
+  const open = last.find(({ role }) => role !== "system");
+  const beginning =
+    first >= 0
+      ? all
+      : open === undefined
+        ? []
+        : [...all, { turn: Number.POSITIVE_INFINITY, messages: [open], pinned: false }];
+  const at = first >= 0 ? first : beginning.length - 1;
+  const isModels = beginning[at] !== undefined && beginning[at].messages[0]?.role !== "user";
+  const lead = isModels ? questionOf(beginning, at) : null;
+  return all.flatMap(({ messages, turn }, index) =>
+    isShown(index) || (index === lead && !isHidden(thread, turn)) ? messages : [],
+  );
 };
 
 /** Tries all, then all but the oldest unit, and so on. */
@@ -218,8 +274,8 @@ const newestThatFit = (thread: PlainThread, last: readonly Said[]): readonly Sai
   const units = unitsIn(thread);
   let prompt: readonly Said[] = [];
   for (let dropped = 0; dropped <= units.length; dropped++) {
-    const kept = units.filter(({ pinned, turn }, index) => pinned || (index >= dropped && !isHidden(thread, turn)));
-    prompt = [...systemOf(thread), ...kept.flatMap(({ messages }) => messages), ...last];
+    const kept = units.map(({ pinned, turn }, index) => pinned || (index >= dropped && !isHidden(thread, turn)));
+    prompt = [...systemOf(thread), ...led(thread, units, kept, last), ...last];
     if (fitsInto(thread, prompt)) return prompt;
   }
   return prompt;

@@ -177,7 +177,7 @@ describe("a long thread", () => {
   });
 
   test("may be one turn of very many messages, whose closed chunks are written once too", () => {
-    const talk = new Talk(conversationMachine({ tools: [{ name: "lookup" }] }));
+    const talk = new Talk(conversationMachine({ tools: [{ name: "lookup" }], limits: { steps: null } }));
     const shelf = new SnapshotShelf();
     const stored = new StoredChunks();
     talk.ask("go");

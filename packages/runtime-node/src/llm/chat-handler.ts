@@ -1,4 +1,5 @@
 import type { LlmDelta, LlmHandler, LlmOutcome } from "@colloquy/host";
+import * as Either from "fp-ts/lib/Either.js";
 import { failed, outcomeOfBody, outcomeOfStream } from "./chat-answer.ts";
 import { chatMessages, chatRequest, type ChatRequestOptions } from "./chat-request.ts";
 import type { CallLlm } from "@colloquy/machine";
@@ -9,17 +10,20 @@ import type { AnswerStream } from "./transport/answer.ts";
 import type { Connected } from "./transport/connection.ts";
 import { httpHandler } from "./transport/http-handler.ts";
 import { writerFor } from "./transport/written-messages.ts";
+import { wired, wireFor } from "./wire/wired.ts";
 
 /** Performs the calls of `openaiChat`. */
 export const chatHandler = (connected: Connected<ChatRequestOptions>): LlmHandler => {
-  const write = writerFor(connected, chatMessages);
-  return httpHandler({
+  const wireOf = wireFor(connected, "chat");
+  const write = writerFor(connected, chatMessages, wireOf);
+  const perform = httpHandler({
     connected,
     path: "/chat/completions",
-    request: (call, declared) => chatRequest(call, connected, declared, write),
+    request: (call, offered) => Either.right(chatRequest(call, connected.options, offered, write)),
     stream: answerStream,
     outcomeOfBody: outcomeOfPlainBody,
   });
+  return wired({ name: connected.handler, perform, wireOf, tools: connected.options.tools ?? [] });
 };
 
 /** Unless several were asked for, all choices are one reply. */

@@ -23,4 +23,11 @@ export const openaiChat = (given: OpenAiChatOptions): LlmHandler => {
   return loadedLater(connected, async () => (await import("./chat-handler.ts")).chatHandler(connected));
 };
 
-const optionNames = { model: true, tools: true, stream: true, includeUsage: true, writtenBytes: true } as const;
+const optionNames = {
+  model: true,
+  dialect: true,
+  tools: true,
+  stream: true,
+  includeUsage: true,
+  writtenBytes: true,
+} as const;

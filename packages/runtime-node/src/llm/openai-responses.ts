@@ -25,4 +25,4 @@ export const openaiResponses = (given: OpenAiResponsesOptions): LlmHandler => {
   return loadedLater(connected, async () => (await import("./response-handler.ts")).responseHandler(connected));
 };
 
-const optionNames = { model: true, stream: true, writtenBytes: true } as const;
+const optionNames = { model: true, dialect: true, stream: true, writtenBytes: true } as const;

@@ -3,22 +3,22 @@ import * as Either from "fp-ts/lib/Either.js";
 import { outcomeOfResponseBody, streamOfResponse } from "./response-answer.ts";
 import { responseItems, responseRequest, type ResponseRequestOptions, withoutEncrypted } from "./response-request.ts";
 import type { Connected } from "./transport/connection.ts";
-import { httpHandler } from "./transport/http-handler.ts";
-import type { RequestBody } from "./transport/request-body.ts";
+import { type HttpHandler, httpHandler } from "./transport/http-handler.ts";
 import { writerFor } from "./transport/written-messages.ts";
+import { wired, wireFor } from "./wire/wired.ts";
 
 /** Performs the calls of `openaiResponses`. */
 export const responseHandler = (connected: Connected<ResponseRequestOptions>): LlmHandler => {
   const refusing = new Set<unknown>();
-  const write = writerFor(connected, responseItems);
-  return httpHandler({
+  const wireOf = wireFor(connected, "responses");
+  const write = writerFor(connected, responseItems, wireOf);
+  const perform = httpHandler({
     connected,
     path: "/responses",
-    request: (call, declared) => {
-      const request = responseRequest(call, connected, declared, write);
-      const isKnown =
-        Either.isRight(request) && call.model["include"] === undefined && refusing.has(request.right["model"]);
-      return isKnown ? Either.map((body: RequestBody) => withoutEncrypted(body) ?? body)(request) : request;
+    request: (call, offered): ReturnType<HttpHandler["request"]> => {
+      const body = responseRequest(call, connected.options, offered, write);
+      const isKnown = call.model["include"] === undefined && refusing.has(body["model"]);
+      return Either.right(isKnown ? (withoutEncrypted(body) ?? body) : body);
     },
     again: (body, outcome, call) =>
       call.model["include"] === undefined && refusesInclude(outcome) ? withoutEncrypted(body) : null,
@@ -27,6 +27,7 @@ export const responseHandler = (connected: Connected<ResponseRequestOptions>): L
     stream: streamOfResponse,
     outcomeOfBody: outcomeOfResponseBody,
   });
+  return wired({ name: connected.handler, perform, wireOf });
 };
 
 /** Reasoning of another account that can't be decrypted, and a request that has to "include" something, are other refusals. */

@@ -1,62 +1,40 @@
-import { strictSchema } from "@colloquy/host";
 import { type ResponseItem, toResponseItems } from "@colloquy/interchange";
-import type { CallLlm, Json, JsonObject, ToolDeclaration } from "@colloquy/machine";
-import * as Either from "fp-ts/lib/Either.js";
-import { isList, isObject, listOf } from "./reply/loose-json.ts";
-import type { Connected } from "./transport/connection.ts";
+import type { CallLlm, JsonObject, ToolDeclaration } from "@colloquy/machine";
+import { isObject, listOf } from "./reply/loose-json.ts";
 import type { RequestBody } from "./transport/request-body.ts";
 import type { MessageFormat, MessageWriter, WritingOptions } from "./transport/written-messages.ts";
-import { offeredTools, toolParameters, withoutTools } from "./tools-of-call.ts";
+import {
+  type OpenBody,
+  outputParameters,
+  parametersOf,
+  type RequestOptions,
+  type ToolFormat,
+  withTools,
+} from "./wire/request.ts";
 
-export interface ResponseRequestOptions extends WritingOptions {
-  /** The model that is called where neither thread nor ask names one. */
-  readonly model?: string;
-  /** Ask for the reply piece by piece, where the call's parameters do not say. Default true. */
-  readonly stream?: boolean;
-}
+export interface ResponseRequestOptions extends RequestOptions, WritingOptions {}
 
 /**
- * The body of a request of the Responses API: the call's parameters as they are, its messages as items, and exactly the tools
- * that it offers; or in words why there can be none. Nothing is added that a parameter contradicts. The server is to store
- * nothing, and so to give its reasoning in a form that can be sent back; `include: null` leaves that out. Reasoning without
- * it is not sent back: a server that stored nothing does not know it. A summary is asked for without tools, whatever the
- * parameters say.
+ * Returns the body of a request of the Responses API: the call's parameters as they are, its messages as items, and exactly
+ * the tools that it offers. Nothing is added that a parameter contradicts. The server is to store nothing, and so to give its
+ * reasoning in a form that can be sent back; `include: null` leaves that out.
  *
- * @param declared The declarations that the host hands over.
+ * @param offered The tools that the call offers.
  * @param write Writes the messages as `responseItems`.
  */
 export const responseRequest = (
   call: CallLlm,
-  { handler, options }: Pick<Connected<ResponseRequestOptions>, "handler" | "options">,
-  declared: readonly ToolDeclaration[],
+  options: ResponseRequestOptions,
+  offered: readonly ToolDeclaration[],
   write: MessageWriter,
-): Either.Either<string, RequestBody> => {
-  const body: { -readonly [Parameter in keyof RequestBody]: RequestBody[Parameter] } = {
-    store: false,
-    include: [encryptedReasoning],
-    ...call.model,
-  };
-  if (body["model"] === undefined && options.model !== undefined) body["model"] = options.model;
-  if (body["stream"] === undefined && options.stream !== false) body["stream"] = true;
+): RequestBody => {
+  const body: OpenBody = { store: false, include: [encryptedReasoning], ...parametersOf(call, options) };
   if (body["include"] === null) delete body["include"];
-  const { text, ...output } = outputParameters(call, call.model["tools"]);
+  const { text, ...output } = outputParameters(call, format);
   for (const [parameter, value] of Object.entries(output)) body[parameter] ??= value;
   if (isObject(text)) body["text"] = { ...text, ...(isObject(body["text"]) ? body["text"] : {}) };
   body["input"] = write(call, body["store"] === true ? "stored" : "");
-  if (call.purpose === "summary") return Either.right(withoutTools(body));
-  const given = body["tools"];
-  if (isList(given) && call.output?.mode === "tool") {
-    // In the place of those of the call, but for the one that has to be called.
-    const { name } = call.output;
-    return Either.right({
-      ...body,
-      tools: [...given, ...declared.filter((tool) => tool.name === name).map(toolToWire)],
-    });
-  }
-  if (given !== undefined) return Either.right(body);
-  return Either.map((tools: readonly ToolDeclaration[]) =>
-    tools.length === 0 ? body : { ...body, tools: tools.map(toolToWire) },
-  )(offeredTools(handler, call, declared));
+  return withTools(body, call, offered, format);
 };
 
 const encryptedReasoning = "reasoning.encrypted_content";
@@ -70,36 +48,35 @@ export const withoutEncrypted = (body: RequestBody): RequestBody | null => {
   return left.length === 0 ? others : { ...others, include: left };
 };
 
-/** The items of a request: all of them where the server stores it. */
+/**
+ * Writes the items of a request: all of them if the server stores it. Else reasoning goes without its text alone: a server that
+ * stored nothing knows only what is encrypted. Reasoning that nothing follows is left out: "was provided without its required
+ * following item".
+ */
 export const responseItems: MessageFormat = (messages, variant) => {
-  const items = toResponseItems(messages).value;
-  return variant === "stored" ? items : items.filter(canBeSentBack);
+  const items = toResponseItems(messages).value.filter((item) => variant === "stored" || canBeSentBack(item));
+  return items.filter((item, index) => item.type !== "reasoning" || isFollowed(items, index));
 };
 
 const canBeSentBack = (item: ResponseItem): boolean =>
   item.type !== "reasoning" || (typeof item["encrypted_content"] === "string" && item["encrypted_content"] !== "");
 
-/** How a model is brought to write the output that the call wants: one more tool of its is among the tools already. */
-const outputParameters = ({ output, tools = [] }: CallLlm, given: Json | undefined): JsonObject => {
-  switch (output?.mode) {
-    case "native": {
-      const { name, schema } = output;
-      return { text: { format: { type: "json_schema", name, schema: strictSchema(schema), strict: true } } };
-    }
-    case "tool": {
-      const isOneOfSeveral = isList(given) ? given.length > 0 : tools.length > 1;
-      return { tool_choice: isOneOfSeveral ? "required" : { type: "function", name: output.name } };
-    }
-    default:
-      return {};
-  }
+/** Whether an item of the model follows a reasoning item, after others of its kind. */
+const isFollowed = (items: readonly ResponseItem[], index: number): boolean => {
+  const next = items.slice(index + 1).find(({ type }) => type !== "reasoning");
+  if (next === undefined || next.type.endsWith("_output")) return false;
+  return next["role"] === undefined || next["role"] === "assistant";
 };
 
 /** The API would make a schema strict that says nothing of it. */
-const toolToWire = (tool: ToolDeclaration): JsonObject => ({
-  type: "function",
-  name: tool.name,
-  ...(tool.description === undefined ? {} : { description: tool.description }),
-  parameters: toolParameters(tool),
-  strict: false,
-});
+const format: ToolFormat = {
+  tool: ({ name, description, parameters }): JsonObject => ({
+    type: "function",
+    name,
+    ...(description === undefined ? {} : { description }),
+    parameters,
+    strict: false,
+  }),
+  choice: (name) => ({ type: "function", name }),
+  native: (schema) => ({ text: { format: { type: "json_schema", ...schema } } }),
+};

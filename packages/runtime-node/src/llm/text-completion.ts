@@ -32,4 +32,4 @@ export const textCompletion = ({ template, ...given }: TextCompletionOptions): L
   return loadedLater(connected, async () => (await import("./text-handler.ts")).textHandler(template, connected));
 };
 
-const optionNames = { model: true, stop: true, stream: true, includeUsage: true } as const;
+const optionNames = { model: true, dialect: true, stop: true, stream: true, includeUsage: true } as const;

@@ -7,17 +7,19 @@ import { textChunks } from "./reply/text-chunks.ts";
 import { stopsOf, textRequest, type TextRequestOptions } from "./text-request.ts";
 import type { Connected } from "./transport/connection.ts";
 import { httpHandler } from "./transport/http-handler.ts";
+import { wireFor } from "./wire/wired.ts";
 
 /** Performs the calls of `textCompletion`. */
 export const textHandler =
   (template: Template, connected: Connected<TextRequestOptions>): LlmHandler =>
   (call, context) => {
     const { options } = connected;
+    const wire = wireFor(connected, "text")(call);
     const { read, overrun } = textChunks(answerFilter(template, stopsOf(call, options)));
     const handler = httpHandler({
       connected,
       path: "/completions",
-      request: (asked, declared) => textRequest(asked, template, options, declared, context.clock.now()),
+      request: (asked, declared) => textRequest(asked, template, { options, wire }, declared, context.clock.now()),
       stream: (onDelta) => {
         const { feed, end, state, decoded } = chatStream(onDelta, read);
         return {

@@ -1,16 +1,13 @@
-import type { CallLlm, Json, JsonObject, ToolDeclaration } from "@colloquy/machine";
+import type { CallLlm, ToolDeclaration } from "@colloquy/machine";
 import type { Template } from "@colloquy/templates";
 import * as Either from "fp-ts/lib/Either.js";
+import type { RequestBody } from "./transport/request-body.ts";
+import { type Wire, wireMessages, WireState } from "./wire/messages.ts";
+import { parametersOf, type RequestOptions, type UsageOptions, withUsage } from "./wire/request.ts";
 
-export interface TextRequestOptions {
-  /** The model that is called where neither thread nor ask names one. */
-  readonly model?: string;
+export interface TextRequestOptions extends RequestOptions, UsageOptions {
   /** Where an answer ends, beside the stop patterns of the template. */
   readonly stop?: readonly string[];
-  /** Ask for the reply piece by piece, where the call's parameters do not say. Default true. */
-  readonly stream?: boolean;
-  /** Ask streams to report usage (`stream_options`), where the call's parameters do not say. Default true. */
-  readonly includeUsage?: boolean;
 }
 
 /**
@@ -22,22 +19,19 @@ export interface TextRequestOptions {
 export const textRequest = (
   call: CallLlm,
   template: Template,
-  options: TextRequestOptions,
+  { options, wire }: { readonly options: TextRequestOptions; readonly wire: Wire },
   declared: readonly ToolDeclaration[],
   at: number,
-): Either.Either<string, JsonObject> => {
+): Either.Either<string, RequestBody> => {
   const problem = problemOf(call, declared);
   if (problem !== null) return Either.left(problem);
-  const { stream_options: streamOptions, ...parameters } = call.model;
-  const body: { [parameter: string]: Json | undefined } = { max_tokens: maxTokens, ...parameters };
-  if (body["model"] === undefined && options.model !== undefined) body["model"] = options.model;
-  if (body["stream"] === undefined && options.stream !== false) body["stream"] = true;
-  if (streamOptions !== undefined && streamOptions !== null) body["stream_options"] = streamOptions;
-  if (streamOptions === undefined && body["stream"] === true && options.includeUsage !== false)
-    body["stream_options"] = { include_usage: true };
+  const body = withUsage({ max_tokens: maxTokens, ...parametersOf(call, options) }, options);
   const stop = sentStops(template, stopsOf(call, options));
   if (stop.length > 0) body["stop"] = stop;
-  return Either.map((prompt: string): JsonObject => ({ ...body, prompt }))(template.render(call.messages, { at }));
+  const messages = wireMessages(call.messages, wire, new WireState());
+  return Either.map((prompt: string): RequestBody => ({ ...body, prompt: prompt.toWellFormed() }))(
+    template.render(messages, { at }),
+  );
 };
 
 /** Where the answer to a call ends, beside the patterns of the template: as the call's parameters say, and the handler's options. */

@@ -154,7 +154,7 @@ describe("a reply", () => {
 });
 
 describe("a request", () => {
-  const declared = { name: "f", description: "does", parameters: { type: "object" } };
+  const declared = { name: "f", description: "does", parameters: { type: "object", properties: {} } };
   const reply = answeringJson({ choices: [{ message: { content: "ok" }, finish_reason: "stop" }] });
   const messages = [{ role: "user", content: "why?" }];
 

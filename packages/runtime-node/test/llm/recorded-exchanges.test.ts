@@ -1,4 +1,4 @@
-import type { LlmOutcome } from "@colloquy/host";
+import type { LlmHandler, LlmOutcome } from "@colloquy/host";
 import type { Json, JsonObject, Message, SeedDraft, ToolCallPart, ToolDeclaration } from "@colloquy/machine";
 import { fromChatMessage } from "@colloquy/interchange";
 import { messageFromDraft, messageFromReply, messageFromResult, toolCallsOf } from "@colloquy/machine";
@@ -14,9 +14,24 @@ import { answering, chatServer } from "./server.ts";
 interface Exchange {
   readonly id: string;
   readonly api: string;
+  readonly host?: string;
   readonly request: { readonly body: JsonObject };
   readonly response: { readonly status: number; readonly body?: JsonObject; readonly sse?: string };
 }
+
+/** Writes requests for the recorded host. A server that nobody recorded took what it was sent. */
+const handlerOf = ({ host = "" }: Exchange, url: string): LlmHandler => {
+  const baseURL = host === "" ? url : `https://${host}/v1`;
+  return openaiChat({
+    baseURL,
+    ...(host === "" ? { dialect: "lenient" } : {}),
+    apiKey: "k",
+    tools: [],
+    stream: false,
+    includeUsage: false,
+    fetch: (to, init) => fetch((to instanceof Request ? to.url : String(to)).replace(baseURL, url), init),
+  });
+};
 
 interface ErrorRecording {
   readonly id: string;
@@ -44,8 +59,8 @@ describe.skipIf(folder === null)("recorded requests", () => {
       const headers = { "content-type": sse === undefined ? "application/json" : "text/event-stream" };
       answering(sse ?? JSON.stringify(body), status, headers)(...to);
     });
-    const handler = openaiChat({ baseURL, apiKey: "k", tools: [], stream: false, includeUsage: false });
     for (current of exchanges) {
+      const handler = handlerOf(current, baseURL);
       const { messages, ...model } = current.request.body;
       const { outcome } = perform(handler, callOf({ model, messages: messagesOf(listOf(messages)) }));
       expectAnswer(await outcome, current.response);

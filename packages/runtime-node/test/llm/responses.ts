@@ -95,8 +95,16 @@ export const streaming =
     response.end(events.map(eventOf).join(""));
   };
 
-export const handlerFor = (baseURL: string): LlmHandler =>
-  openaiResponses({ baseURL, apiKey: "sk-test-key-0123456789", model: "model-1" });
+/** All servers go by one base URL: what one of them answered goes back to any of them. */
+export const handlerFor = (url: string): LlmHandler => {
+  const baseURL = "https://models.example/v1";
+  return openaiResponses({
+    baseURL,
+    apiKey: "sk-test-key-0123456789",
+    model: "model-1",
+    fetch: (to, init) => fetch((to instanceof Request ? to.url : String(to)).replace(baseURL, url), init),
+  });
+};
 
 /** What comes of one call, and what was sent for it. */
 export const exchange = async (

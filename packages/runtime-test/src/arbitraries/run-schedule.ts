@@ -38,7 +38,8 @@ export const runSchedule = (
   return { started, steps };
 };
 
-const eventOf = (move: Move, situation: Situation): Event => {
+/** Returns the event that a move is in a situation. */
+export const eventOf = (move: Move, situation: Situation): Event => {
   const { now: at, index, out } = situation;
   switch (move.move) {
     case "ask":

@@ -45,3 +45,11 @@ export type { SaidUnits } from "./evidence/said-units.ts";
 export { decidesTheSameAgain, isNeverReplaced, moreRoomShowsMore } from "./policy/settling.ts";
 export { openAndPinnedAreWhole, shownIsSubsequence, shownIsWellFormed } from "./policy/shown.ts";
 export { turnNumbersAreStable } from "./policy/turn-numbers.ts";
+export {
+  checkWireLaws,
+  surveyWire,
+  type WireFault,
+  type WireLawsReport,
+  type WireLawsRun,
+} from "./wire/check-wire-laws.ts";
+export type { WireServer, WireTarget } from "./wire/wire-target.ts";

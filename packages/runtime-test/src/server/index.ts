@@ -9,3 +9,4 @@ export {
   type RecordedResponse,
   recordedStream,
 } from "./recorded-response.ts";
+export { type StrictFamily, strictFamilies, type StrictRefusal, strictRefusal } from "./strict/strict-server.ts";

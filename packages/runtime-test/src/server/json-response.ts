@@ -1,12 +1,11 @@
 import type { ServerResponse } from "node:http";
-import type { JsonObject } from "@colloquy/machine";
 import { bodyOfError, type WireError } from "./wire-error.ts";
 
 /** Sends a whole JSON body. */
 export const sendJson = (
   response: ServerResponse,
   status: number,
-  body: JsonObject,
+  body: object,
   headers: { readonly [name: string]: string } = {},
 ): void => {
   const text = JSON.stringify(body);

@@ -11,6 +11,7 @@ import { type RecordedRequest, recordRequest, textOfRequest } from "./recorded-r
 import type { RecordedResponse } from "./recorded-response.ts";
 import { routeOf } from "./routes.ts";
 import type { StopStrings } from "./stop-strings.ts";
+import { type StrictFamily, strictRefusal } from "./strict/strict-server.ts";
 import { testError } from "./wire-error.ts";
 
 export type LoopbackServerOptions = CommonOptions & (ModelOptions | RecordedOptions);
@@ -22,6 +23,11 @@ interface CommonOptions {
   readonly apiKey?: string;
   /** The names that `GET /models` lists. When given, a model refuses any other. */
   readonly models?: readonly string[];
+  /**
+   * Refuses what servers of this family refuse, with that family's error: `"mistral"`. Default: only what OpenAI's refuses.
+   * Use it to test a program against a server that is as strict as the real one.
+   */
+  readonly strict?: StrictFamily;
   /** For `created`, and for the delays of a model. Default: a `runningClock`, on which delays take no time. */
   readonly clock?: Clock;
 }
@@ -67,7 +73,7 @@ export interface LoopbackServer {
  * its client goes away. Ids are counted, and times come from the clock. Rejects if the port is taken.
  */
 export const loopbackServer = async (options: LoopbackServerOptions): Promise<LoopbackServer> => {
-  const { apiKey, models, clock = runningClock(), port = 0 } = options;
+  const { apiKey, models, strict, clock = runningClock(), port = 0 } = options;
   const recorded = "recorded" in options ? playback(options.recorded) : null;
   const paths = "model" in options ? (options.paths ?? {}) : {};
   const endpointFor = recorded === null ? modelEndpoints(options, clock) : () => recorded.endpoint;
@@ -82,7 +88,11 @@ export const loopbackServer = async (options: LoopbackServerOptions): Promise<Lo
     const route = routeOf(request.method, request.path, authorization, { apiKey, paths, anyPath: recorded !== null });
     if (typeof route === "object") sendError(response, route);
     else if (route === "models") sendJson(response, 200, modelList(models ?? ["loopback"], clock));
-    else await endpointFor(route)(request, response, signal);
+    else {
+      const refusal = strict === undefined ? null : strictRefusal(strict, text);
+      if (refusal === null) await endpointFor(route)(request, response, signal);
+      else sendJson(response, refusal.status, refusal.body);
+    }
   };
 
   const server = createServer(guarded(answer));

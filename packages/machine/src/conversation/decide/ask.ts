@@ -1,6 +1,7 @@
 import * as Either from "fp-ts/lib/Either.js";
 import { isThreadEmpty } from "../../thread/path.ts";
 import { findNewest } from "../../thread/chunks.ts";
+import { preview } from "../../thread/preview.ts";
 import type { Ask } from "../../thread/turn.ts";
 import { draftsOf } from "../update/ask-drafts.ts";
 import type { ConversationData, DroppedBecause, OpenTurn, QueuedAsk } from "../protocol/data.ts";
@@ -234,6 +235,9 @@ const repeatedIn = (askId: string, turn: number): Refusal => ({
 const problemOfAsk = (data: ConversationData, event: AskReceived): string | null => {
   const lost = problemOfCalls(draftsOf(event), false);
   if (lost !== null) return lost;
+  const unfit = draftsOf(event).find(({ name }) => name !== undefined && !speakerName.test(name))?.name;
+  if (unfit !== undefined)
+    return `the name ${preview(unfit)} is not one that servers take; it must match ${speakerName.source}, and the metadata can hold any other`;
   const problemOfNames = problemOfTools(event.tools ?? []);
   if (problemOfNames !== null) return problemOfNames;
   if (event.limits !== undefined) {
@@ -246,6 +250,9 @@ const problemOfAsk = (data: ConversationData, event: AskReceived): string | null
     ? "there is nothing to send: the thread is empty, and so is the input"
     : null;
 };
+
+/** What servers take as the name of a speaker. Source: `name` of a message in OpenAI's chat completions, 1 to 64 of these characters. */
+const speakerName = /^[a-zA-Z0-9_-]{1,64}$/;
 
 /** Of each other's names; that they are none of the machine's is for its configuration to say. */
 const problemOfTools = (tools: readonly CallerTool[]): string | null => {

@@ -21,7 +21,7 @@ export interface MachineOptions {
   readonly calibrate?: boolean;
   /** The share of the room from which on a prompt counts as approaching its limit, from 0 to 1. Default 0.8. */
   readonly warnAt?: number;
-  /** Default: none. */
+  /** Default: 50 steps a turn, and no other. */
   readonly limits?: Limits;
   /** What becomes of an ask while a turn is open. Default `reject`. */
   readonly overlap?: Overlap;

@@ -1,3 +1,6 @@
+import { blocksOf } from "../../prompt/render.ts";
+import { counted } from "../../prompt/counts.ts";
+import { toArray } from "../../thread/chunks.ts";
 import type { Json } from "../../thread/json.ts";
 import type { ToolCallDraft } from "../../thread/message.ts";
 import { type Cost, type ReportedUsage, usageMonoid, usageOfCall } from "../../thread/usage.ts";
@@ -19,6 +22,7 @@ import type {
 import type { Decided, SynthesisedResult } from "../protocol/entry.ts";
 import { mayRepair } from "../update/output.ts";
 import { measuredBy } from "../update/reply.ts";
+import { resultsOfCutCalls, saysCut } from "./cut-reply.ts";
 import { retryAt } from "./retry.ts";
 import type { Pricing } from "./options.ts";
 import { isCallers } from "../update/caller-tools.ts";
@@ -46,6 +50,10 @@ export const decideReply = (
   const limit = limitBeforeBatch(settings, spent, calls.length, event.at);
   if (limit !== null)
     return { ...cost, limit, results: calls.map((_, position) => refused(position, `Not run: ${inWords(limit)}.`)) };
+  if (saysCut(event.finishReason)) {
+    const results = resultsOfCutCalls(calls, event.finishReason);
+    return withNextStep(settings, data, spent, { ...cost, results }, event);
+  }
   const results = calls.flatMap((call, position) =>
     isKnown(settings, open, call.name) ? [] : [unknownTool(settings, open, call.name, position)],
   );
@@ -71,11 +79,8 @@ export const decideCheck = (
 const whyUnchecked = ({ reply, finishReason }: LlmCompleted): "refused" | "cut" | null => {
   const { content } = reply;
   if (typeof content === "object" && content.some(({ type }) => type === "refusal")) return "refused";
-  return finishReason !== null && endedEarly.includes(finishReason) ? "cut" : null;
+  return saysCut(finishReason) ? "cut" : null;
 };
-
-/** What providers call it when a reply is not whole. */
-const endedEarly: readonly string[] = ["length", "max_tokens", "max_output_tokens", "content_filter", "content-filter"];
 
 /** What the last result of a round leads to: the next prompt, or the limit that forbids it. */
 export const decideResult = (
@@ -99,6 +104,10 @@ export const decideFailure = (
   const cost = costOf(settings, event.usage, [event.model, open.model["model"]]);
   const spent = withCall(open, event, cost);
   const next = attempt + 1;
+  if (event.failure.kind === "context_length") {
+    const room = limitSpent(settings, spent, event.at) === null ? smallerRoom(settings, data, open, event.at) : null;
+    return room === null ? cost : { ...cost, room, retry: { attempt: next, dueAt: event.at } };
+  }
   const dueAt = retryAt(
     settings.retry,
     event.failure,
@@ -108,6 +117,24 @@ export const decideFailure = (
   );
   if (dueAt === null || limitSpent(settings, spent, dueAt) !== null) return cost;
   return { ...cost, retry: { attempt: next, dueAt } };
+};
+
+/**
+ * The room in which a prompt that was too long for the server is tried once more, half of what the prompt was counted at;
+ * null where it was tried in this turn already, can't be counted, or where the policy has nothing more to leave out.
+ */
+const smallerRoom = (settings: Settings, data: ConversationData, open: OpenTurn, at: number): number | null => {
+  if (open.stage.type !== "responding" || data.room?.turn === open.number) return null;
+  const { call } = open.stage;
+  const thread = { ...data.conversation, pins: call.pins };
+  const shown = blocksOf(thread, call.cut, call.system, toArray(open.messages), settings.counts);
+  const tokens = counted(() => settings.counts.blocks(shown));
+  if (tokens === null) return null;
+  const room = Math.floor(tokens / 2);
+  const saysNothing = open.messages.length === 0;
+  const roomier = { ...data, room: { tokens: room, turn: open.number } };
+  const next = decideStep(settings, roomier, { open: () => open, saysNothing, at });
+  return next.cut === undefined && next.compacting === undefined ? null : room;
 };
 
 /** The turn with what a call of it used. */

@@ -18,6 +18,8 @@ export interface PromptDecision extends CutDecision {
   /** As the counter counts them, calibration aside; null where there is no budget, or it can't count them. */
   readonly tokens: number | null;
   readonly fits: boolean;
+  /** It fits the budget, though not the smaller room that a refusal taught: the server is to say. */
+  readonly mayFit: boolean;
 }
 
 /** What is known where a prompt is decided. */
@@ -37,12 +39,14 @@ export const decidePrompt = (settings: Settings, data: ConversationData, asked: 
   const decision = saysNothing ? showingSomething(settings, situation) : decideCut(settings.policy, situation);
   const blocks = (): Blocks =>
     blocksOf(situation.thread, decision.cut, situation.system, situation.open(), settings.counts);
-  if (situation.available === null) return { ...decision, situation, blocks, tokens: null, fits: true };
+  if (situation.available === null) return { ...decision, situation, blocks, tokens: null, fits: true, mayFit: true };
   const shown = blocks();
   const tokens = counted(() => settings.counts.blocks(shown));
   const counting = tokens === null ? { failed: decision.failed ?? uncounted(settings) } : {};
   const fits = tokens === null || tokens <= situation.available;
-  return { ...decision, ...counting, situation, blocks: () => shown, tokens, fits };
+  const inBudget = roomOf(settings, situation.calibration);
+  const mayFit = fits || inBudget === null || tokens <= inBudget;
+  return { ...decision, ...counting, situation, blocks: () => shown, tokens, fits, mayFit };
 };
 
 /** All that a policy is asked with about the next prompt. Messages and closed turns are immutable from their birth on, also those that are rehearsed. */
@@ -58,11 +62,20 @@ export const situationOf = (settings: Settings, data: ConversationData, asked: A
     counts,
     budget,
     calibration,
-    available: budget === null ? null : Math.floor((budget.tokens - budget.reserve) / calibration),
+    available: smallerOf(roomOf(settings, calibration), data.room?.tokens ?? null),
     lastCut: frozen(data.cut),
     withoutSummary: asked.withoutSummary === true,
     summaries: data.summarising === null ? data.summaries : data.summaries - 1,
   };
+};
+
+/** Tokens, as the counter counts them, that the budget leaves for a prompt; null for no bound. */
+const roomOf = ({ budget }: Settings, calibration: number): number | null =>
+  budget === null ? null : Math.floor((budget.tokens - budget.reserve) / calibration);
+
+const smallerOf = (left: number | null, right: number | null): number | null => {
+  if (left === null || right === null) return left ?? right;
+  return Math.min(left, right);
 };
 
 /** The numbers of a prompt that does not fit. */

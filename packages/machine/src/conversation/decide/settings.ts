@@ -16,7 +16,7 @@ import { isCount, type JsonObject } from "../../thread/json.ts";
 import { remembering } from "../../thread/remembering.ts";
 import type { Turn } from "../../thread/turn.ts";
 import { problemOfJson } from "../../thread/plain-copy.ts";
-import { type Limits, problemOfLimits } from "../protocol/limits.ts";
+import { defaultSteps, type Limits, problemOfLimits } from "../protocol/limits.ts";
 import type { MachineOptions, Overlap, Pricing, Retry } from "./options.ts";
 import { ownedCounter, ownedPolicy, ownedPricing } from "./owned-functions.ts";
 import { offeredTool, type ToolDeclaration } from "../protocol/tool.ts";
@@ -60,7 +60,7 @@ export const settingsOf = (options: MachineOptions): Settings => {
     budget: frozenCopy(options.budget ?? null),
     calibrate: options.calibrate ?? true,
     warnAt: options.warnAt ?? 0.8,
-    limits: frozenCopy(options.limits ?? {}),
+    limits: frozenCopy({ steps: defaultSteps, ...options.limits }),
     overlap: frozenCopy(options.overlap ?? { type: "reject" }),
     model: frozenCopy(options.model ?? {}),
     retry: frozenCopy({ ...defaultRetry, ...options.retry }),

@@ -35,8 +35,8 @@ export const decideStep = (
   asked: Asked & { readonly at: number; readonly dueAt?: number },
 ): Decided => {
   const prompt = decidePrompt(settings, data, asked);
-  const { cut, failed, fits } = prompt;
-  const wanted = asked.withoutSummary === true ? {} : decideSummary(settings, data, prompt.situation, cut);
+  const { failed, fits } = prompt;
+  const wanted = asked.withoutSummary === true ? {} : decideSummary(settings, data, prompt.situation, prompt.cut);
   const problem = failed ?? wanted.policyFailed;
   const reported = {
     ...fullness(settings, data, prompt),
@@ -48,19 +48,21 @@ export const decideStep = (
     // A policy that counts on summaries leaves out nothing while one may still come.
     return asked.withoutSummary !== true && settings.policy.summariser !== undefined
       ? { ...wanted, ...refusedBy(problem), ...decideStep(settings, data, { ...asked, withoutSummary: true }) }
-      : { ...reported, unfit: unfitOf(prompt) };
+      : prompt.mayFit
+        ? { ...wanted, ...reported, ...shownBy(settings, data, prompt) }
+        : { ...reported, unfit: unfitOf(prompt) };
   }
   if (!fits) {
     const dueAt = asked.dueAt ?? asked.at + (settings.policy.summariser?.waitMs ?? defaultWaitMs);
     return { ...wanted, ...reported, compacting: { dueAt } };
   }
-  return {
-    ...wanted,
-    ...reported,
-    ...(sameCut(data.cut, cut) ? {} : { cut }),
-    ...(isMeasurable(settings, prompt) ? { counted: prompt.tokens ?? 0 } : {}),
-  };
+  return { ...wanted, ...reported, ...shownBy(settings, data, prompt) };
 };
+
+const shownBy = (settings: Settings, { cut: last }: ConversationData, prompt: PromptDecision): Decided => ({
+  ...(sameCut(last, prompt.cut) ? {} : { cut: prompt.cut }),
+  ...(isMeasurable(settings, prompt) ? { counted: prompt.tokens ?? 0 } : {}),
+});
 
 const refusedBy = (problem: string | undefined): Pick<Decided, "policyFailed"> =>
   problem === undefined ? {} : { policyFailed: problem };
@@ -68,7 +70,8 @@ const refusedBy = (problem: string | undefined): Pick<Decided, "policyFailed"> =
 /** The limit that stands before the next model call of a turn, after so many steps; null for none. */
 export const limitBeforeCall = (settings: Settings, open: OpenTurn, at: number): LimitReached | null => {
   const { steps } = limitsOf(settings, open);
-  if (steps !== undefined && open.step + 1 > steps) return { limit: "steps", allowed: steps, reached: open.step + 1 };
+  if (steps !== undefined && steps !== null && open.step + 1 > steps)
+    return { limit: "steps", allowed: steps, reached: open.step + 1 };
   return limitSpent(settings, open, at);
 };
 

@@ -1,6 +1,7 @@
 import { counted } from "../../prompt/counts.ts";
 import { messageFromDraft } from "../../thread/draft.ts";
 import type { ConversationData, OpenTurn, Summarising } from "../protocol/data.ts";
+import { saysCut } from "./cut-reply.ts";
 import { costOf } from "./outcome.ts";
 import { situationOf } from "./prompt.ts";
 import { decideStep, limitSpent } from "./step.ts";
@@ -59,7 +60,7 @@ const problemOf = ({ policy, counts }: Settings, event: LlmCompleted): string | 
   if ((event.reply.toolCalls ?? []).length > 0) return "the model asked for tools instead of a summary";
   const text = summaryText(event);
   if (text === "") return "the summary is empty";
-  if (event.finishReason === "length") return "the summary was cut off at the model's own limit";
+  if (saysCut(event.finishReason)) return "the summary was cut off at the model's own limit";
   const most = policy.summariser?.maxTokens;
   if (most === undefined) return null;
   const tokens = counted(() => counts.message(messageFromDraft("", { role: "user", content: text })));

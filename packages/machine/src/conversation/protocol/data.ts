@@ -41,6 +41,8 @@ export interface ConversationData {
   readonly fullness: Fullness;
   /** What the last call was counted at, and what was reported of it; null while both were never known. */
   readonly measured: Measured | null;
+  /** The room that prompts have since a server refused one as too long; null: none was refused since the configuration changed. */
+  readonly room: LearnedRoom | null;
   /** The model parameters that the thread brought itself; those of the configuration stand beneath them. */
   readonly model: JsonObject;
   /** Asks that no turn answers, the newest of them. */
@@ -65,6 +67,14 @@ export type DroppedBecause = "withdrawn" | "superseded" | "returned" | "left";
 export interface Measured {
   readonly counted: number;
   readonly reported: number;
+}
+
+/** What a refusal taught about a model's window. */
+export interface LearnedRoom {
+  /** Tokens, as the counter counts them, that policies have for a prompt. */
+  readonly tokens: number;
+  /** The turn whose call was refused: within one turn the room shrinks once. */
+  readonly turn: number;
 }
 
 /** A summary that is being written. Its prompt is rendered from this and the thread. */

@@ -62,6 +62,8 @@ export interface Decided {
   readonly cut?: Cut;
   /** The failed call is made again. */
   readonly retry?: { readonly attempt: number; readonly dueAt: number };
+  /** The prompt was too long for the server: the tokens, as the counter counts them, that prompts have from here on. */
+  readonly room?: number;
   /** The reply can't be the output that was asked for, and is not checked; the turn ends here. */
   readonly unchecked?: "refused" | "cut";
   /** Calls that are answered without running anything, by position. */

@@ -148,7 +148,13 @@ const failure = object({
   code: optional(text),
 });
 const most = optional(number);
-const limits = object({ steps: most, toolCalls: most, tokens: most, costNano: most, deadlineMs: most });
+const limits = object({
+  steps: optional(nullable(number)),
+  toolCalls: most,
+  tokens: most,
+  costNano: most,
+  deadlineMs: most,
+});
 const configuration = object({
   fingerprint: text,
   model: optional(jsonObject),

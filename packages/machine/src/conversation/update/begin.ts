@@ -45,6 +45,7 @@ export const begin = (event: ThreadInput): Either.Either<string, ConversationDat
     summaries: 0,
     fullness: "within",
     measured: null,
+    room: null,
     dropped: [],
     forkedFrom: null,
   });

@@ -25,7 +25,7 @@ import {
   toolId,
   waitId,
 } from "../protocol/effect-id.ts";
-import type { Json } from "../../thread/json.ts";
+import { isObject, type Json, type JsonObject } from "../../thread/json.ts";
 
 /** The model call that is out, with its prompt rendered as it was when it was asked for. */
 export const callLlm = (
@@ -48,11 +48,35 @@ export const callLlm = (
     // Each of them is frozen, so there is no need to walk them all.
     messages: Object.freeze(messages),
     promptDigest: digest,
-    model: open.model,
+    model: modelOfStep(open),
     ...(call.tools === undefined ? {} : { tools: call.tools }),
     ...(output === undefined ? {} : { output }),
     ...(call.idleTimeoutMs === null ? {} : { idleTimeoutMs: call.idleTimeoutMs }),
   });
+};
+
+/**
+ * The parameters of a step's call. A choice that forces a call holds for the first step of a turn: in every step, the model
+ * could never answer. The output tool is not among them, its handlers force it themselves.
+ */
+const modelOfStep = ({ model, step }: OpenTurn): JsonObject => {
+  if (step <= 1 || !choices.some((name) => forcesCall(model[name]))) return model;
+  return Object.freeze(
+    Object.fromEntries(Object.entries(model).filter(([name, value]) => !(choices.includes(name) && forcesCall(value)))),
+  );
+};
+
+/** The parameter's name in the APIs, and in the AI SDK. */
+const choices: readonly string[] = ["tool_choice", "toolChoice"];
+
+/** Everything but `auto` and `none`, as a text or as the type of an object; of OpenAI's `allowed_tools` its mode says it. */
+const forcesCall = (choice: Json | undefined): boolean => {
+  if (choice === undefined || choice === null) return false;
+  if (typeof choice === "string") return choice !== "auto" && choice !== "none";
+  if (!isObject(choice)) return false;
+  const { type, mode, allowed_tools: allowed } = choice;
+  if (type === "allowed_tools") return (isObject(allowed) ? allowed["mode"] : mode) === "required";
+  return type !== "auto" && type !== "none";
 };
 
 /** The model call that writes a summary. */

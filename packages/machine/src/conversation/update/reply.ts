@@ -87,8 +87,9 @@ export const receiveFailure = (
     return closeTurn(data, withAnswer(open, shown), { status: "failed", failure: event.failure }, event.at);
   }
   const waiting: OpenTurn = { ...flushWaiting(open), stage: { type: "backing_off", ...retry } };
+  const room = decided.room === undefined ? {} : { room: { tokens: decided.room, turn: open.number } };
   return {
-    data: { ...data, open: waiting },
+    data: { ...data, ...room, open: waiting },
     arrow: "backing_off",
     effects: () => [
       publish({ type: "retry.scheduled", turn: open.number, ...retry, because: event.failure.kind }),

@@ -255,6 +255,7 @@ const configured = (data: ConversationData, event: ThreadConfigured): Conversati
   model: event.model ?? data.model,
   // Another counter may count otherwise.
   measured: null,
+  room: null,
   open: data.open === null ? null : uncounted(data.open),
 });
 

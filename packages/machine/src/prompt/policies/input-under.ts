@@ -2,7 +2,8 @@ import type { Cut } from "../cut.ts";
 import { newestFittingOf, withNewestFitting } from "../history.ts";
 import type { History, HistoryTurn, PolicyInput } from "../policy.ts";
 import { isOlder, nowhere } from "../position.ts";
-import { isCutOff, showing, type Showing, showUnit, type Shrinker } from "../render.ts";
+import { isCutOff, showing, type Showing, showUnit, showUnits, type Shrinker } from "../render.ts";
+import { questionIn } from "../question.ts";
 import { appliesAt, clearedUntil, type Shrink } from "../shrink.ts";
 import type { Unit } from "../unit.ts";
 import { isEverything, mergedDecision, type Shown } from "./merged-decision.ts";
@@ -24,6 +25,7 @@ export const inputUnder = (input: PolicyInput, decided: Shown): PolicyInput => {
       fixed: () => fixedUnder(history, cut, input.shrink),
       fixedTokens: () =>
         leavesFixed(decided) ? history.fixedTokens() : measure(mergedDecision(decided, { from: nowhere })),
+      lead: (from) => leadUnder(history.lead(from), cut, input.shrink),
       summaryTokens: history.summaryTokens,
     }),
     measure: (decision) => measure(mergedDecision(decided, decision)),
@@ -65,7 +67,7 @@ class TurnUnder implements HistoryTurn {
     this.summaries = turn.summaries;
     this.summaryFailures = turn.summaryFailures;
     let left: readonly Unit[] | null = null;
-    this.units = () => (left ??= turn.units().flatMap((unit) => unitUnder(unit, how)));
+    this.units = () => (left ??= unitsUnder(turn, how));
     this.tokens = () => {
       let tokens = 0;
       for (const { pinned, messages } of this.units()) {
@@ -81,10 +83,24 @@ class TurnUnder implements HistoryTurn {
 }
 
 /** What is pinned before the cut takes its room among what is fixed. */
-const unitUnder = (unit: Unit, how: Showing): readonly Unit[] => {
-  if (isCutOff({ turn: unit.turn, unit: unit.position }, how.cut)) return [];
-  const messages = showUnit(unit, how);
-  return messages.length === 0 ? [] : [{ ...unit, messages }];
+const unitsUnder = (turn: HistoryTurn, how: Showing): readonly Unit[] => {
+  const units = turn.units();
+  const question = questionIn(turn.number, units);
+  const shown = units.map((unit) => (isBefore(unit, how.cut) ? [] : showUnit(unit, how)));
+  const stays = question !== undefined && shown.some(({ length }, at) => length > 0 && at > units.indexOf(question));
+  const inFull = stays ? showUnits(turn.number, units, how) : shown;
+  return units.flatMap((unit, at) => {
+    const messages = (unit === question ? inFull : shown)[at] ?? [];
+    return messages.length === 0 ? [] : [{ ...unit, messages }];
+  });
+};
+
+const isBefore = ({ turn, position }: Unit, cut: Cut): boolean => isCutOff({ turn, unit: position }, cut);
+
+const leadUnder = (lead: Unit | null, { from: _, dropped: __, ...cut }: Cut, shrink: Shrinker): Unit | null => {
+  if (lead === null) return null;
+  const messages = showUnit(lead, showing({ ...cut, from: null }, shrink));
+  return messages.length === 0 ? null : { ...lead, messages };
 };
 
 const leavesFixed = ({ shrink, system, summarised }: Shown): boolean =>

@@ -46,7 +46,8 @@ export const lastMessages = (options: LastMessagesOptions = {}): Policy => {
     decide: (input) => {
       const { history } = input;
       const open = openUnits(history).reduce((total, { messages }) => total + messages.length, 0);
-      const newest = (count: number) => newestWithin(history.newestFirst(), count - open, byMessages);
+      const weights: Weights = { ...byMessages, lead: (from) => history.lead(from)?.messages.length ?? 0 };
+      const newest = (count: number) => newestWithin(history.newestFirst(), count - open, weights);
       const most = newest(max);
       const from =
         keepRecent === max ? most : settled({ last: input.lastCut?.from ?? null, most, least: newest(keepRecent) });
@@ -60,4 +61,4 @@ export const lastMessages = (options: LastMessagesOptions = {}): Policy => {
   };
 };
 
-const byMessages: Weights = { turn: ({ length }) => length, unit: ({ messages }) => messages.length };
+const byMessages: Omit<Weights, "lead"> = { turn: ({ length }) => length, unit: ({ messages }) => messages.length };

@@ -3,7 +3,7 @@ import type { Policy, PolicyInput } from "../policy.ts";
 import type { Unit } from "../unit.ts";
 import { type NewestFirst, newestFirstOf } from "../newest-first.ts";
 import { newestFittingOf } from "../history.ts";
-import { newestMeasured, newestWithin } from "../newest-units.ts";
+import { newestMeasured, newestWithin, type Weights } from "../newest-units.ts";
 import { isOlder, nowhere, type Start } from "../position.ts";
 import { checkCount, checkKeys, checkShare } from "./check-options.ts";
 import { settled } from "./settled.ts";
@@ -92,14 +92,20 @@ const windowOf = (
       newestMeasured(history.newestFirst(), (from) => measure({ from }) <= fixed + tokens);
     return { spare: room - fixed, newest };
   }
-  const tokensOf = ({ messages, pinned }: Unit): number =>
+  const tokensOf = ({ messages, pinned }: Pick<Unit, "pinned" | "messages">): number =>
     pinned === true ? 0 : messages.reduce((total, message) => total + count(message), 0);
-  const weights = { turn: (turn: { readonly tokens: () => number }) => turn.tokens(), unit: tokensOf };
+  const weights: Weights = {
+    turn: (turn) => turn.tokens(),
+    unit: tokensOf,
+    lead: (from) => tokensOf(history.lead(from) ?? nothing),
+  };
   return {
     spare: room - history.fixedTokens(),
     newest: newestFittingOf(history) ?? ((tokens) => newestWithin(history.newestFirst(), tokens, weights)),
   };
 };
+
+const nothing: Pick<Unit, "pinned" | "messages"> = { messages: [] };
 
 /** What is left after a cut: never less than the newest unit, where there is room for it. */
 const withNewestUnit = ({ history }: PolicyInput, least: Start, most: Start): Start => {

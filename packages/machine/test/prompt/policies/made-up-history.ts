@@ -76,6 +76,11 @@ export const inputOf = (made: MadeUp, looked: Looked = { turns: 0, units: 0, mea
           counter,
           fixedOf(made).flatMap(({ messages }) => messages),
         ),
+      lead: (from) => {
+        const start = closedUnits(made).filter((unit) => !isBefore(positionOf(unit), from));
+        const shown = new Set([...closedUnits(made).filter(({ pinned }) => pinned === true), ...start]);
+        return [...withQuestions(made, shown)].find((unit) => !shown.has(unit) && unit.turn !== from.turn) ?? null;
+      },
       summaryTokens: ({ from, to }) => {
         const lines = summaryLines(made, from, to);
         return lines.length === 0 ? 0 : count(summaryMessage(lines));
@@ -99,17 +104,19 @@ export const inputOf = (made: MadeUp, looked: Looked = { turns: 0, units: 0, mea
 /** The prompt that a decision gives: the plain, slow way of rendering. */
 export const shownBy = (made: MadeUp, decision: Omit<PolicyDecision, "reason">): readonly Message[] => {
   const { from, dropped = [], summarised, fields, system } = decision;
-  const older: Message[] = [];
-  const newer: Message[] = [];
-  for (const unit of closedOf(made).flatMap((turn) => unitsIn(made, turn))) {
+  const shown = (unit: Unit): readonly Message[] => {
+    if (unit.pinned === true) return unit.messages;
+    const messages =
+      fields === undefined ? unit.messages : unit.messages.flatMap((one) => withFields(one, fields) ?? []);
+    return messages.map((message) => shrinkMessage(message, rulesAt(made, decision, unit)));
+  };
+  const chosen = closedUnits(made).filter((unit) => {
     const isOld = from !== null && isBefore(positionOf(unit), from);
-    if (unit.pinned === true) (isOld ? older : newer).push(...unit.messages);
-    else if (!isOld && !dropped.includes(unit.id)) {
-      const shown =
-        fields === undefined ? unit.messages : unit.messages.flatMap((one) => withFields(one, fields) ?? []);
-      newer.push(...shown.map((message) => shrinkMessage(message, rulesAt(made, decision, unit))));
-    }
-  }
+    return unit.pinned === true || (!isOld && !dropped.includes(unit.id));
+  });
+  const visible = new Set(chosen.filter((unit) => shown(unit).length > 0));
+  const led = withQuestions(made, visible, (unit) => shown(unit).length > 0);
+  const closed = closedUnits(made).filter((unit) => led.has(unit));
   const lines = summarised === undefined ? [] : summaryLines(made, summarised.from, summarised.to);
   const open = openUnits(made).flatMap((unit) =>
     unit.pinned === true
@@ -119,8 +126,7 @@ export const shownBy = (made: MadeUp, decision: Omit<PolicyDecision, "reason">):
   return [
     ...(made.system === undefined || made.system === null || system === "omit" ? [] : [made.system]),
     ...(lines.length === 0 ? [] : [summaryMessage(lines)]),
-    ...older,
-    ...newer,
+    ...closed.flatMap(shown),
     ...open,
   ];
 };
@@ -137,7 +143,68 @@ export const cutOf = (decision: PolicyDecision): Cut => {
 };
 
 /** All closed units, oldest first. */
-export const closedUnits = (made: MadeUp): readonly Unit[] => closedOf(made).flatMap((turn) => unitsIn(made, turn));
+export const closedUnits = (made: MadeUp): readonly Unit[] => madeUnits(made);
+
+/** One list for each conversation, so that its units can be told apart by reference. What is pinned has its question pinned. */
+const madeUnits = (made: MadeUp): readonly Unit[] => {
+  const known = unitsOfMade.get(made);
+  if (known !== undefined) return known;
+  const units = closedOf(made).flatMap((turn) => unitsIn(made, turn));
+  const pinned = new Set(
+    units
+      .filter((unit) => unit.pinned === true)
+      .flatMap((unit) => [unit, questionFor(units, unit) ?? (isOfModel(unit) ? questionBefore(units, unit) : unit)]),
+  );
+  const all = units.map((unit) => (pinned.has(unit) ? { ...unit, pinned: true as const } : unit));
+  unitsOfMade.set(made, all);
+  return all;
+};
+
+const unitsOfMade = new WeakMap<MadeUp, readonly Unit[]>();
+
+const roleOf = ({ messages }: Unit): string => messages[0]?.role ?? "";
+
+const isOfModel = (unit: Unit): boolean => roleOf(unit) === "assistant";
+
+/** The first user message of a unit's own turn, where it stands before it. */
+const questionFor = (units: readonly Unit[], { turn: number, position }: Unit): Unit | undefined =>
+  units.find((one) => number > 0 && one.turn === number && roleOf(one) === "user" && one.position < position);
+
+/** The nearest question of an earlier turn, or in the seed the nearest user message. */
+const questionBefore = (
+  units: readonly Unit[],
+  unit: Unit | null,
+  isShown: (unit: Unit) => boolean = () => true,
+): Unit | undefined =>
+  units
+    .filter(
+      (one) =>
+        unit === null || (isBefore(positionOf(one), positionOf(unit)) && (one.turn === 0 || one.turn < unit.turn)),
+    )
+    .filter((one) => roleOf(one) === "user" && questionFor(units, one) === undefined && isShown(one))
+    .at(-1);
+
+/** What is shown, with the questions that go with it. */
+const withQuestions = (
+  made: MadeUp,
+  shown: ReadonlySet<Unit>,
+  isShown: (unit: Unit) => boolean = () => true,
+): ReadonlySet<Unit> => {
+  const units = closedUnits(made);
+  const led = new Set(shown);
+  for (const unit of shown) {
+    const question = questionFor(units, unit);
+    if (question !== undefined && isShown(question)) led.add(question);
+  }
+  const [first] = [...units.filter((unit) => led.has(unit)), ...openUnits(made)].filter(
+    (unit) => !["system", "developer"].includes(roleOf(unit)),
+  );
+  const isOpen = first !== undefined && first.turn === openNumber(made);
+  const lead =
+    first === undefined || !isOfModel(first) ? undefined : questionBefore(units, isOpen ? null : first, isShown);
+  if (lead !== undefined) led.add(lead);
+  return led;
+};
 
 /** Counts UTF-16 units, so that sums can be done by hand: one for each message, none for a prompt. */
 export const characters: Counter = {

@@ -10,6 +10,9 @@ import { filteredOutcome } from "../secrets/filtered-outcome.ts";
 import { type KeyFilter, keyFilter } from "@colloquy/host/runtime";
 import { idleTimer } from "../transport/idle-timer.ts";
 import { problemOfWaits, type WaitOptions, waitsOf } from "../transport/waits.ts";
+import type { Dialect } from "../wire/dialect.ts";
+import { problemOfDialect } from "../wire/dialects.ts";
+import { wired, wireFor } from "../wire/wired.ts";
 import { AiAnswer } from "./answer.ts";
 import { failureOfAiError } from "./failure.ts";
 import { keysOfModel } from "./keys.ts";
@@ -23,6 +26,8 @@ export interface AiSdkModelOptions extends Pick<WaitOptions, "idleTimeoutMs"> {
   readonly providerOptions?: { readonly [provider: string]: JsonObject };
   /** HTTP headers that go with each request. */
   readonly headers?: { readonly [name: string]: string };
+  /** What the model takes of messages and tools. Default: chosen by the names of provider and model. */
+  readonly dialect?: string | Dialect;
 }
 
 /**
@@ -43,19 +48,32 @@ export const aiSdkModel = (model: AiSdkLanguageModel, given: AiSdkModelOptions =
   const problem =
     problemOfModel(model) ?? problemOfOptions("aiSdkModel", given, optionNames) ?? problemOfWaits("aiSdkModel", given);
   if (problem !== null) throw new ConfigurationError(problem);
-  const { providerOptions, headers = {}, ...waits } = frozenCopy({ ...given });
+  const wrong = given.dialect === undefined ? null : problemOfDialect(given.dialect);
+  if (wrong !== null) throw new ConfigurationError(`dialect of aiSdkModel ${wrong}`);
+  const { providerOptions, headers = {}, dialect, ...waits } = frozenCopy({ ...given });
   const { idleMs } = waitsOf(waits);
+  const wireOf = wireFor(
+    { baseURL: model.provider, options: { model: model.modelId, ...(dialect === undefined ? {} : { dialect }) } },
+    "ai-sdk",
+  );
   const handler: LlmHandler = async (call, context) => {
     const asked = outputRequest(call, context);
-    const request = aiRequest(asked.call, asked.context.tools, { modelId: model.modelId, providerOptions });
+    const wire = wireOf(call);
+    const request = aiRequest(asked.call, asked.context.tools, { modelId: model.modelId, providerOptions, wire });
     return Either.isLeft(request)
       ? { type: "failed", failure: { kind: "bad_request", message: request.left, retryable: false } }
       : asked.read(await perform({ model, headers, idleMs }, request.right, call, asked.context));
   };
-  return Object.assign(handler, { secrets: keysOfModel(model, headers).keys });
+  const named = wired({ name: "aiSdkModel", perform: handler, wireOf });
+  return Object.assign(named, { secrets: keysOfModel(model, headers).keys });
 };
 
-const optionNames: OptionNames<AiSdkModelOptions> = { providerOptions: true, headers: true, idleTimeoutMs: true };
+const optionNames: OptionNames<AiSdkModelOptions> = {
+  providerOptions: true,
+  headers: true,
+  dialect: true,
+  idleTimeoutMs: true,
+};
 
 const problemOfModel = (model: unknown): string | null => {
   if (typeof model === "string")
@@ -149,7 +167,7 @@ const toolsOf = (tools: readonly ToolDeclaration[]): ToolSet =>
       name,
       tool({
         ...(description === undefined ? {} : { description }),
-        inputSchema: jsonSchema(parameters ?? { type: "object", properties: {} }),
+        inputSchema: jsonSchema(parameters ?? {}),
       }),
     ]),
   );

@@ -3,6 +3,7 @@ import { toModelMessages } from "@colloquy/interchange";
 import type { CallLlm, Json, JsonObject, ToolDeclaration } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { isObject, isText } from "../reply/loose-json.ts";
+import { type Wire, wireMessages, WireState } from "../wire/messages.ts";
 import type { AiCallOptions } from "./wrapped-model.ts";
 
 /** What a call is in the words of the AI SDK. */
@@ -26,8 +27,8 @@ export interface AiRequest {
  */
 export const aiRequest = (
   call: CallLlm,
-  declared: readonly ToolDeclaration[],
-  given: { readonly modelId: string; readonly providerOptions?: JsonObject | undefined },
+  offered: readonly ToolDeclaration[],
+  given: { readonly modelId: string; readonly providerOptions?: JsonObject | undefined; readonly wire: Wire },
 ): Either.Either<string, AiRequest> => {
   const settings: { [name: string]: Json } = {};
   let providerOptions = given.providerOptions ?? {};
@@ -47,13 +48,14 @@ export const aiRequest = (
       if (choice === undefined) return Either.left(`${name} is ${JSON.stringify(value)}; ${choices}`);
     } else return Either.left(unknownParameter(name));
   }
-  const tools = call.purpose === "summary" ? [] : declared;
   return Either.right({
-    messages: toModelMessages(call.messages).value.map(withObjects),
+    messages: toModelMessages(wireMessages(call.messages, given.wire, new WireState())).value.map((message) => ({
+      ...message,
+    })),
     settings,
     providerOptions,
-    tools,
-    wanted: wantedOf(call, tools, choice),
+    tools: offered,
+    wanted: wantedOf(call, offered, choice),
   });
 };
 
@@ -114,15 +116,4 @@ const merged = (given: JsonObject, own: JsonObject): JsonObject => ({
       return [provider, isObject(before) && isObject(options) ? { ...before, ...options } : (options ?? null)];
     }),
   ),
-});
-
-/** A model may write arguments that are no object; providers refuse to be shown them. What came of the call says what was wrong. */
-const withObjects = ({ content, ...message }: { readonly content: string | readonly JsonObject[] }): JsonObject => ({
-  ...message,
-  content:
-    typeof content === "string"
-      ? content
-      : content.map((part) =>
-          part["type"] === "tool-call" && !isObject(part["input"]) ? { ...part, input: {} } : part,
-        ),
 });

@@ -6,6 +6,7 @@ import type OpenAI from "openai";
 import type { ClientOptions } from "openai";
 import { keysOf, keysOfOptions, refuseCredentials } from "../secrets/secrets.ts";
 import { variable } from "../secrets/variables.ts";
+import { problemOfDialect } from "../wire/dialects.ts";
 import { connectionOptions, problemOfConnection } from "./connection-options.ts";
 import { problemOfWaits, waitOptions, type WaitOptions, type Waits, waitsOf } from "./waits.ts";
 
@@ -21,6 +22,8 @@ export interface Connected<Options> {
   readonly client: (sdk: typeof OpenAI) => OpenAI;
   readonly options: Partial<Options>;
   readonly waits: Waits;
+  /** The base URL of the server. */
+  readonly baseURL: string;
   /** The client is the caller's. */
   readonly isGiven: boolean;
   /** Gives the keys that go with each request, as far as they are known by now. */
@@ -52,6 +55,9 @@ export const connect = <Options extends object>(
       );
   const wrongWait = problemOfWaits(handler, given);
   if (wrongWait !== null) throw new ConfigurationError(wrongWait);
+  const { dialect } = given as { readonly dialect?: unknown };
+  const unknown = dialect === undefined ? null : problemOfDialect(dialect);
+  if (unknown !== null) throw new ConfigurationError(`dialect of ${handler} ${unknown}`);
   const options = frozenCopy(pick<Options, keyof Options>(given, own));
   const waits = waitsOf(given);
   const { client } = given;
@@ -61,7 +67,15 @@ export const connect = <Options extends object>(
         `client of ${handler} is none of the package openai; give new OpenAI({ … }), or leave it out`,
       );
     refuseCredentials(handler, client.baseURL);
-    return { handler, client: () => client, options, waits, isGiven: true, keys: () => keysOf(client) };
+    return {
+      handler,
+      client: () => client,
+      options,
+      waits,
+      baseURL: client.baseURL,
+      isGiven: true,
+      keys: () => keysOf(client),
+    };
   }
   const connection = { ...fromSurroundings(), ...frozenCopy(pick(given, connectionOptions)) };
   const wrong = problemOfConnection(handler, connection, given);
@@ -74,6 +88,7 @@ export const connect = <Options extends object>(
     client: (SDK) => (made ??= new SDK({ ...connection, ...key })),
     options,
     waits,
+    baseURL: connection.baseURL || "https://api.openai.com/v1",
     isGiven: false,
     keys: () => (made === undefined ? keysOfOptions(connection) : keysOf(made)),
   };

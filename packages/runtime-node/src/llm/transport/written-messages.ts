@@ -1,4 +1,5 @@
 import type { CallLlm, JsonObject, Message } from "@colloquy/machine";
+import { type Wire, wireMessages, WireState } from "../wire/messages.ts";
 
 /** The messages of a call as they stand in the body of its request: a list, in JSON already. */
 export class WrittenMessages {
@@ -27,7 +28,7 @@ export interface WritingOptions {
 /** Writes the messages of a call. Calls of one thread that are written in different ways have different variants. */
 export type MessageWriter = (call: CallLlm, variant?: string) => WrittenMessages | readonly JsonObject[];
 
-/** What messages are in a request: of each, and the results that follow it, whatever stands before. */
+/** Writes messages, as they go to the server, in one API: each, and the results that follow it, whatever stands before. */
 export type MessageFormat = (messages: readonly Message[], variant: string) => readonly JsonObject[];
 
 /**
@@ -37,8 +38,11 @@ export type MessageFormat = (messages: readonly Message[], variant: string) => r
 export const writerFor = (
   { isGiven, options }: { readonly isGiven: boolean; readonly options: WritingOptions },
   format: MessageFormat,
+  wireOf: (call: CallLlm) => Wire,
 ): MessageWriter =>
-  isGiven ? ({ messages }, variant = "") => format(messages, variant) : messageWriter(format, options.writtenBytes);
+  isGiven
+    ? (call, variant = "") => format(wireMessages(call.messages, wireOf(call), new WireState()), variant)
+    : messageWriter(format, wireOf, options.writtenBytes);
 
 /**
  * Keeps what it has written of each thread, and writes only what is new where the messages begin with those of the call
@@ -49,6 +53,7 @@ export const writerFor = (
  */
 export const messageWriter = (
   format: MessageFormat,
+  wireOf: (call: CallLlm) => Wire,
   mostBytes: number = defaultBytes,
 ): ((call: CallLlm, variant?: string) => WrittenMessages) => {
   const threads = new Map<string, Written>();
@@ -57,22 +62,26 @@ export const messageWriter = (
     threads.delete(key);
     bytes -= before.bytes;
   };
-  return ({ threadId, purpose, messages }, variant = "") => {
-    const written = (from: number, to?: number): string =>
-      JSON.stringify(format(messages.slice(from, to), variant)).slice(1, -1);
+  return (call, variant = "") => {
+    const { threadId, purpose, messages } = call;
+    const wire = wireOf(call);
+    const written = (state: WireState, from: number, to?: number): string =>
+      JSON.stringify(format(wireMessages(messages.slice(from, to), wire, state), variant)).slice(1, -1);
     // What a summary is made of is asked for once.
-    if (purpose === "summary" || mostBytes === 0) return new WrittenMessages(`[${written(0)}]`);
-    const key = JSON.stringify([threadId, variant]);
+    if (purpose === "summary" || mostBytes === 0) return new WrittenMessages(`[${written(new WireState(), 0)}]`);
+    const key = JSON.stringify([threadId, variant, wire.dialect.name, wire.origin]);
     const before = threads.get(key);
     if (before !== undefined) forget(key, before);
     const end = lastUnitIn(messages);
-    const known = before !== undefined && before.end <= end && beginsWith(messages, before) ? before : nothing;
-    const json = joined(known.json, end > known.end ? written(known.end, end) : "");
-    const rest = written(end);
+    const known = before !== undefined && before.end <= end && beginsWith(messages, before) ? before : nothing();
+    const { state } = known;
+    const json = joined(known.json, end > known.end ? written(state, known.end, end) : "");
+    // They are written again, so what is known of them is not kept.
+    const rest = written(new WireState(state), end);
     // The messages are kept with it, those that will be written again among them.
     const size = 2 * (key.length + json.length + rest.length);
     if (json !== "" && size <= mostBytes) {
-      threads.set(key, { messages, end, json, bytes: size });
+      threads.set(key, { messages, end, json, state, bytes: size });
       bytes += size;
       for (const [oldest, kept] of threads) {
         if (bytes <= mostBytes) break;
@@ -91,11 +100,13 @@ interface Written {
   readonly messages: readonly Message[];
   readonly end: number;
   readonly json: string;
+  /** What is known of them for those that follow. Only the newest of a thread is kept, so it may be changed. */
+  readonly state: WireState;
   /** What keeping it takes. */
   readonly bytes: number;
 }
 
-const nothing: Written = { messages: [], end: 0, json: "", bytes: 0 };
+const nothing = (): Written => ({ messages: [], end: 0, json: "", state: new WireState(), bytes: 0 });
 
 /** Messages never change, so those that are the same objects are written the same. */
 const beginsWith = (messages: readonly Message[], { messages: before, end }: Written): boolean => {

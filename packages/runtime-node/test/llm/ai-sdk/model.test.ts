@@ -35,6 +35,7 @@ describe("an answer", () => {
           { type: "reasoning", text: "Hm", provider: { ai: { p: { signature: "S==" } } } },
           { type: "text", text: "Sunny." },
         ],
+        provider: { origin: "mock-provider model" },
       },
       finishReason: "stop",
       usage: {

@@ -149,7 +149,14 @@ test("all handlers over HTTP say so, each by its name", () => {
 });
 
 test("a handler of one's own that is made of the parts of openaiChat speaks under its own name", async () => {
-  const names = { model: true, tools: true, stream: true, includeUsage: true, writtenBytes: true } as const;
+  const names = {
+    model: true,
+    tools: true,
+    stream: true,
+    includeUsage: true,
+    writtenBytes: true,
+    dialect: true,
+  } as const;
   const handler = chatHandler(connect<ChatRequestOptions>("ourChat", { ...local, tools: [] }, names));
   const { outcome } = perform(handler, callOf({ tools: [{ name: "f", digest: "" }] }));
   expect(await outcome).toMatchObject({

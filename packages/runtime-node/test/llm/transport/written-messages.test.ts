@@ -13,6 +13,8 @@ import { chatMessages } from "../../../src/llm/chat-request.ts";
 import { responseItems } from "../../../src/llm/response-request.ts";
 import { writtenBody } from "../../../src/llm/transport/request-body.ts";
 import { type MessageFormat, messageWriter } from "../../../src/llm/transport/written-messages.ts";
+import { dialects } from "../../../src/llm/wire/dialects.ts";
+import { type Wire, wireMessages, WireState } from "../../../src/llm/wire/messages.ts";
 import { callOf as callWith } from "../call.ts";
 import { openaiChat } from "../../../src/llm/openai-chat.ts";
 import { perform } from "../call.ts";
@@ -24,6 +26,13 @@ const formats: { readonly [name: string]: MessageFormat } = {
 };
 
 let made = 0;
+
+const common: Wire = { dialect: dialects["common"] ?? expect.unreachable(), origin: "here m" };
+const wireOf = (): Wire => common;
+
+/** All of them as if none was known. */
+const whole = (format: MessageFormat, messages: readonly Message[], variant = ""): readonly unknown[] =>
+  format(wireMessages(messages, common, new WireState()), variant);
 
 /** What is said in one go: a question, an answer, or calls and their results. */
 const units: fc.Arbitrary<readonly Message[]> = fc.oneof(
@@ -86,14 +95,14 @@ describe.each(Object.entries(formats))("%s", (_, format) => {
     );
     fc.assert(
       fc.property(steps, fc.constantFrom(0, 300, 1_500, undefined), (played, mostBytes) => {
-        const write = messageWriter(format, mostBytes);
+        const write = messageWriter(format, wireOf, mostBytes);
         const threads = new Map<number, readonly Message[]>();
         for (const { thread, change, stored, summary } of played) {
           const messages = changed(threads.get(thread) ?? [], change);
           threads.set(thread, messages);
           const variant = stored ? "stored" : "";
           const written = write(callOf(`t${thread}`, messages, summary ? "summary" : "answer"), variant);
-          const anew = format(messages, variant);
+          const anew = whole(format, messages, variant);
           expect(written.json).toBe(JSON.stringify(anew));
           const body = { model: "m", missing: undefined, messages: written, tools: [{ name: "look" }] };
           expect(writtenBody(body)).toBe(JSON.stringify({ ...body, messages: anew }));
@@ -109,13 +118,13 @@ describe.each(Object.entries(formats))("%s", (_, format) => {
       messageFromDraft(content, { role: "user", content }),
     );
     if (first === undefined || second === undefined || third === undefined) throw new Error("there are three");
-    const write = messageWriter(format);
+    const write = messageWriter(format, wireOf);
     for (const messages of [
       [first, second, third],
       [first, second],
       [first, second, third],
     ])
-      expect(write(callOf("t", messages)).json).toBe(JSON.stringify(format(messages, "")));
+      expect(write(callOf("t", messages)).json).toBe(JSON.stringify(whole(format, messages)));
   });
 
   test("are written once each, but for those of the newest round", () => {
@@ -124,7 +133,7 @@ describe.each(Object.entries(formats))("%s", (_, format) => {
       count += messages.length;
       return format(messages, variant);
     };
-    const write = messageWriter(counting);
+    const write = messageWriter(counting, wireOf);
     const messages: Message[] = [];
     for (let turn = 0; turn < 300; turn++) {
       const reply = messageFromReply(`${turn}.1`, `${turn}.1`, {
@@ -147,7 +156,7 @@ test("what was kept of a thread that was called long ago falls out first, and a 
     counts.set(thread, (counts.get(thread) ?? 0) + messages.length);
     return chatMessages(messages, variant);
   };
-  const write = messageWriter(counting, 3_000);
+  const write = messageWriter(counting, wireOf, 3_000);
   const said = (id: string, content: string): Message => messageFromDraft(id, { role: "user", content });
   const writes = (name: string, messages: readonly Message[]): number => {
     thread = name;

@@ -126,7 +126,8 @@ const openMessages = ({ context: { open, conversation } }: State): readonly { re
   return [...toArray(open.messages), ...results, ...open.waiting, ...joiningMessages(open)];
 };
 
-const othersFor = (index: number): readonly ConversationMachine[] => {
+/** Returns a few of the other policies, each in a machine: which, by a number. */
+export const othersFor = (index: number): readonly ConversationMachine[] => {
   others ??= machinesOfAllPolicies();
   const first = (index * othersAtOnce) % others.length;
   return others.slice(first, first + othersAtOnce);

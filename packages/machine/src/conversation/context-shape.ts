@@ -1,0 +1,213 @@
+import { chunkSize } from "../thread/chunks.ts";
+import { canonicalText } from "../thread/digest.ts";
+import { isObject } from "../thread/json.ts";
+import { describeValueProblem, type ValueProblem, within, wrong } from "../thread/value-problem.ts";
+import {
+  bool,
+  byTag,
+  count,
+  json,
+  jsonObject,
+  list,
+  mustBe,
+  nullable,
+  number,
+  object,
+  oneOf,
+  optional,
+  type Shape,
+  text,
+} from "./protocol/shape.ts";
+
+/**
+ * Returns why an XState snapshot that was read again is not one that an actor can go on from; null where it is. It looks at
+ * each member that the machine reads, and at whether the state value and the open turn are those of one moment.
+ */
+export const problemOfPersisted = (value: unknown, context: unknown): string | null => {
+  const problem = contextShape(context);
+  if (problem !== null) return describeValueProblem(problem, "it");
+  const stage = stageOf(context);
+  return valuesOf(stage).some((fitting) => canonicalText(fitting) === canonicalText(value))
+    ? null
+    : `its state is ${JSON.stringify(value)}, and its open turn is ${stage === null ? "none" : `"${stage}"`}`;
+};
+
+/** Of a context whose shape was looked at. */
+const stageOf = (context: unknown): string | null => {
+  const open = isObject(context) ? context["open"] : null;
+  const stage = isObject(open) ? open["stage"] : null;
+  const type = isObject(stage) ? stage["type"] : null;
+  return typeof type === "string" ? type : null;
+};
+
+const valuesOf = (stage: string | null): readonly unknown[] => {
+  if (stage === null) return ["idle", "completed", "error"];
+  return stage === "running"
+    ? [{ awaiting_tool: "running" }, { awaiting_tool: "awaiting_approval" }]
+    : [{ awaiting_llm: stage }];
+};
+
+const role = oneOf("system", "developer", "user", "assistant", "tool");
+const provider = optional(jsonObject);
+const contentParts = {
+  text: object({ text, provider }),
+  data: object({ field: text, value: json }),
+  image: object({ url: text, detail: optional(text) }),
+  opaque: object({ value: jsonObject }),
+};
+const call = { callId: text, providerCallId: nullable(text), name: text };
+const part = byTag("type", {
+  ...contentParts,
+  reasoning: object({ text, provider }),
+  refusal: object({ text, provider }),
+  toolCall: object({ ...call, arguments: text, provider }),
+  toolResult: object({ ...call, outcome: text, content: list(byTag("type", contentParts)) }),
+});
+const message = object({ id: text, role, parts: list(part), digest: text, name: optional(text), provider });
+const messages = list(message);
+
+/** A list in nested chunks that holds as many elements as it says. */
+const chunks =
+  (element: Shape): Shape =>
+  (value) => {
+    const problem = object({ length: count, levels: list(list(json)) })(value);
+    if (problem !== null) return problem;
+    // As its shape says.
+    const { length, levels } = value as { readonly length: number; readonly levels: readonly (readonly unknown[])[] };
+    let held = 0;
+    for (const [level, nodes] of levels.entries()) {
+      const wrongNode = list(nested(element, level))(nodes);
+      if (wrongNode !== null) return within("levels", within(level, wrongNode));
+      held += nodes.length * chunkSize ** level;
+    }
+    return held === length ? null : within("length", wrong(`is ${length}, and ${held} elements are there`));
+  };
+
+/** An element at level 0; above it a full node of nodes of the level below. */
+const nested = (element: Shape, level: number): Shape =>
+  level === 0
+    ? element
+    : (value) =>
+        Array.isArray(value) && value.length === chunkSize
+          ? list(nested(element, level - 1))(value)
+          : mustBe(`a list of ${chunkSize}`, value);
+
+const tally = object({ sum: number, reported: count, unreported: count });
+const usage = object({
+  calls: count,
+  inputTokens: tally,
+  outputTokens: tally,
+  totalTokens: tally,
+  cost: jsonObject,
+});
+const ask = object({ askId: text, askedAt: number });
+const turn = object({
+  number: count,
+  parent: count,
+  asks: list(ask),
+  outcome: object({ status: oneOf("completed", "failed", "cancelled") }),
+  messages: chunks(message),
+  usage,
+  steps: count,
+  toolCalls: count,
+  startedAt: number,
+  endedAt: number,
+  summaries: optional(list(object({ number: count, from: count, text }))),
+  place: object({ turns: count, messages: count, characters: count, straightFrom: count }),
+});
+
+const pin = object({ turn: count, message: text });
+const position = object({ turn: count, unit: count });
+const cut = object({
+  policy: text,
+  from: nullable(position),
+  dropped: optional(list(text)),
+  shrink: optional(list(object({ rule: text, of: text, characters: count, before: optional(position) }))),
+  fields: optional(jsonObject),
+  interrupted: oneOf("keep", "omit"),
+});
+
+const waiting = { attempt: count, dueAt: number };
+const roundCall = object({
+  ...call,
+  arguments: text,
+  started: bool,
+  attempt: count,
+  approval: nullable(object({ status: oneOf("required", "requested", "granted") })),
+  result: nullable(message),
+});
+const stage = byTag("type", {
+  responding: object({ call: object({ attempt: count, cut, system: nullable(message), pins: list(pin) }) }),
+  backing_off: object(waiting),
+  compacting: object(waiting),
+  checking: object({ finishReason: nullable(text) }),
+  running: object({ calls: list(roundCall) }),
+});
+const queuedAsk = object({ askId: text, input: json, at: number });
+
+const open = object({
+  number: count,
+  parent: count,
+  asks: list(ask),
+  startedAt: number,
+  messages: chunks(message),
+  waiting: messages,
+  joining: list(queuedAsk),
+  made: count,
+  step: count,
+  toolCalls: count,
+  usage,
+  answer: nullable(text),
+  metadata: nullable(jsonObject),
+  model: jsonObject,
+  limits: jsonObject,
+  deadlineAt: nullable(number),
+  stage,
+});
+
+const conversation = object({
+  system: nullable(message),
+  systems: count,
+  firstSystem: nullable(message),
+  seed: messages,
+  turns: chunks(turn),
+  head: count,
+  appended: messages,
+  pins: list(pin),
+  shortened: list(object({ turn: count, characters: number })),
+  checkpoints: jsonObject,
+});
+
+const members = object({
+  threadId: text,
+  seq: count,
+  createdAt: number,
+  updatedAt: number,
+  metadata: jsonObject,
+  conversation,
+  usage: object({ total: usage, betweenTurns: usage }),
+  open: nullable(open),
+  queue: list(queuedAsk),
+  waking: nullable(object({ seq: count, dueAt: number })),
+  cut: nullable(cut),
+  configuration: object({ fingerprint: text }),
+  model: jsonObject,
+  summarising: nullable(object({ number: count, covers: jsonObject, instruction: text, model: jsonObject })),
+  summaries: count,
+  fullness: oneOf("within", "approaching_limit", "at_limit"),
+  measured: nullable(object({ counted: number, reported: number })),
+  room: nullable(object({ tokens: count, turn: count })),
+  dropped: list(ask),
+  forkedFrom: nullable(jsonObject),
+});
+
+/** The members, and that the head is a turn that is there. */
+const contextShape: Shape = (value) => {
+  const problem = members(value);
+  if (problem !== null) return problem;
+  // As its shape says.
+  const { conversation: thread } = value as { readonly conversation: { head: number; turns: { length: number } } };
+  const { head, turns } = thread;
+  const beyond: ValueProblem = wrong(`is ${head}, and there are ${turns.length} turns`);
+  return head <= turns.length ? null : within("conversation", within("head", beyond));
+};

@@ -1,0 +1,14 @@
+import { type Dialect, dialect } from "../dialect.ts";
+
+/** Nothing is changed but what no server takes: arguments that are not an object, ids that repeat, half characters. */
+export const lenient: Dialect = dialect("lenient", {
+  callIds: "^[^]+$",
+  toolNames: "^[^]+$",
+  messageNames: "^[^]+$",
+  texts: "listed",
+  resultImages: "in place",
+  blank: "sent",
+  refusals: "field",
+  fields: "all",
+  schemas: "as given",
+});

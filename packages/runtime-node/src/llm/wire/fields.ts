@@ -1,0 +1,60 @@
+import type { ContentPart, JsonObject, Message, Part } from "@colloquy/machine";
+import type { Dialect } from "./dialect.ts";
+import { recordedOrigin } from "./origin.ts";
+
+/** What of a message's provider fields goes to a server. */
+export type Taken = "all" | "none" | readonly string[];
+
+/** Returns what a server takes of the provider fields of a message: nothing of a reply that another server wrote. */
+export const takenFields = ({ role, provider }: Message, { fields, ownFields }: Dialect, origin: string): Taken => {
+  const recorded = role === "assistant" ? recordedOrigin(provider) : undefined;
+  if (recorded !== undefined && recorded !== origin) return "none";
+  return recorded !== undefined && ownFields ? "all" : fields;
+};
+
+/** Returns the fields of a `provider` that are taken; undefined for none. */
+export const takenOf = (provider: JsonObject | undefined, taken: Taken): JsonObject | undefined => {
+  if (provider === undefined) return undefined;
+  const { origin: _, ...fields } = provider;
+  const left = Object.entries(fields).filter(
+    ([name]) => taken === "all" || (taken !== "none" && (taken.includes(name) || alwaysTaken.has(name))),
+  );
+  return left.length === 0 ? undefined : Object.fromEntries(left);
+};
+
+/** Members that say what a part is, and are not fields on the wire. */
+const alwaysTaken: ReadonlySet<string> = new Set(["type", "output"]);
+
+/** Returns the part with the fields that are taken; nothing for a part that only another server can read. */
+export const partWithTaken = <Any extends Part>(part: Any, taken: Taken): readonly Any[] => {
+  switch (part.type) {
+    case "text":
+    case "refusal":
+    case "toolCall": {
+      const { provider, ...others } = part;
+      if (provider === undefined) return [part];
+      const left = takenOf(provider, taken);
+      // The same part, without some of its fields.
+      return [{ ...others, ...(left === undefined ? {} : { provider: left }) } as Any];
+    }
+    case "reasoning":
+      return reasoningTaken(part, taken) as readonly Any[];
+    case "opaque":
+      return taken === "none" && isForeign(part) ? [] : [part];
+    default:
+      return [part];
+  }
+};
+
+/** Reasoning is sent if one of the names under which it came is taken, or the part that it was. */
+const reasoningTaken = (part: Extract<Part, { type: "reasoning" }>, taken: Taken): readonly Part[] => {
+  if (taken === "all") return [part];
+  const names = part.provider?.["fields"];
+  const left = takenOf(part.provider, taken) ?? {};
+  const fields = Array.isArray(names) && taken !== "none" ? names.filter((name) => taken.includes(String(name))) : [];
+  if (fields.length > 0) return [{ ...part, provider: { ...left, fields } }];
+  return Object.keys(left).length === 0 ? [] : [{ ...part, provider: left }];
+};
+
+/** A part that came from one format, which alone can read it. */
+const isForeign = ({ value }: Extract<ContentPart, { type: "opaque" }>): boolean => value["type"] === "foreign";

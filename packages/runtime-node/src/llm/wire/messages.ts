@@ -1,0 +1,212 @@
+import {
+  type ContentPart,
+  type JsonObject,
+  type Message,
+  messageFromDraft,
+  messageFromReply,
+  type Part,
+  type ToolCallPart,
+  type ToolResultPart,
+  toolCallsOf,
+  toolResultOf,
+} from "@colloquy/machine";
+import { isObject, isText, parseJson } from "../reply/loose-json.ts";
+import { CallIds } from "./call-ids.ts";
+import type { Dialect } from "./dialect.ts";
+import { partWithTaken, type Taken, takenFields, takenOf } from "./fields.ts";
+import { messageNameOnWire, toolNameOnWire } from "./names.ts";
+import { wellFormed } from "./well-formed.ts";
+
+/** The server that messages go to: what it takes, and where it is (`originOf`). */
+export interface Wire {
+  readonly dialect: Dialect;
+  readonly origin: string;
+}
+
+/** What is known of the messages of a prompt so far, for those that follow. */
+export class WireState {
+  /** The ids of its calls. */
+  readonly ids: CallIds;
+  /** The last message is a tool's. */
+  endsWithResult: boolean;
+  /** The calls of the newest round, by the machine's id, and what is taken of the fields of the reply that asked for them. */
+  calls: ReadonlyMap<string, ToolCallPart> = new Map();
+  taken: Taken = "none";
+
+  constructor(before?: WireState) {
+    this.ids = new CallIds(before?.ids);
+    this.endsWithResult = before?.endsWithResult ?? false;
+  }
+}
+
+/**
+ * Returns the messages as a server of the dialect takes them: the pure step before a format writes them. Text is well-formed,
+ * arguments are objects, ids of calls are unique, and what says nothing is left out. A message becomes what it becomes
+ * whatever follows it, except that the images of a round follow its last result: a prompt may be written in pieces that end
+ * where no result follows. The state is changed.
+ */
+export const wireMessages = (messages: readonly Message[], wire: Wire, state: WireState): readonly Message[] => {
+  const written: Message[] = [];
+  let shown: ContentPart[] = [];
+  const add = (message: Message): void => {
+    if (message.role === "user" && state.endsWithResult && wire.dialect.userAfterTool === "marked")
+      written.push(messageFromReply(`${message.id}.after`, message.id, { content: afterTool }));
+    written.push(message);
+    state.endsWithResult = message.role === "tool";
+  };
+  const showImages = (after: string): void => {
+    if (shown.length > 0) add(messageFromDraft(`${after}.images`, { role: "user", content: shown }));
+    shown = [];
+  };
+  let last = "";
+  for (const given of messages) {
+    const message = wellFormed(given);
+    const result = toolResultOf(message);
+    if (result === undefined) showImages(last);
+    last = message.id;
+    if (result !== undefined) {
+      const { kept, moved } = resultOnWire(result, wire, state);
+      add({ ...message, parts: [kept] });
+      shown.push(...moved);
+      continue;
+    }
+    const said = message.role === "assistant" ? replyOnWire(message, wire, state) : inputOnWire(message, wire);
+    if (said !== null) add(said);
+  }
+  showImages(last);
+  return written;
+};
+
+/** What pydantic-ai has Mistral's models say between a result and a question. */
+const afterTool = "OK.";
+
+/** Stands for a question without any text: without it a prompt may end with an answer. */
+const noText = "(no text)";
+
+const replyOnWire = (message: Message, { dialect, origin }: Wire, state: WireState): Message | null => {
+  const taken = takenFields(message, dialect, origin);
+  const provider = takenOf(message.provider, taken);
+  const calls = toolCallsOf(message).map((call, place) => {
+    const written = callOnWire(call, taken, dialect, state);
+    const isOwing = place === 0 && taken === "none" && dialect.owedOfCall !== null;
+    return isOwing ? { ...written, provider: { ...written.provider, ...dialect.owedOfCall } } : written;
+  });
+  if (calls.length > 0) {
+    state.calls = new Map(calls.map((call) => [call.callId, call]));
+    state.taken = taken;
+  }
+  const byId = new Map(calls.map((call) => [call.callId, call]));
+  const owed = taken === "none" && calls.length > 0 ? owedParts(dialect) : [];
+  const parts = message.parts.flatMap((part): readonly Part[] =>
+    part.type === "toolCall" ? [byId.get(part.callId) ?? part] : partWithTaken(asSaid(part, dialect), taken),
+  );
+  const content = contentOnWire([...owed, ...parts], dialect, "");
+  // A reply that is reasoning alone is refused even where an empty one is taken.
+  const isEmpty = dialect.blank === "sent" && message.parts.length === 0;
+  if (!isEmpty && !stands(provider) && content.every((part) => part.type === "reasoning")) return null;
+  return { ...withName(message, dialect), parts: content, ...withProvider(provider) };
+};
+
+const owedParts = ({ owedReasoning }: Dialect): readonly Part[] =>
+  owedReasoning === null ? [] : [{ type: "reasoning", text: "", provider: { fields: [owedReasoning] } }];
+
+/** Fields that stand for what a message says. */
+const stands = (provider: JsonObject | undefined): boolean =>
+  provider?.["function_call"] !== undefined || provider?.["audio"] !== undefined;
+
+const asSaid = (part: Part, { refusals }: Dialect): Part =>
+  part.type === "refusal" && refusals === "text" ? { type: "text", text: part.text } : part;
+
+const inputOnWire = (message: Message, { dialect }: Wire): Message | null => {
+  const taken = dialect.fields;
+  const parts = message.parts.flatMap((part) => partWithTaken(part, taken));
+  const content = contentOnWire(parts, dialect, "\n");
+  const provider = takenOf(message.provider, taken);
+  const named = { ...withName(message, dialect), ...withProvider(provider) };
+  if (content.length > 0 || dialect.blank === "sent") return { ...named, parts: content };
+  return message.role === "user" ? { ...named, parts: [{ type: "text", text: noText }] } : null;
+};
+
+const callOnWire = (call: ToolCallPart, taken: Taken, dialect: Dialect, state: WireState): ToolCallPart => {
+  const [left = call] = partWithTaken(call, taken);
+  const isText = left.provider?.["type"] === "custom";
+  return {
+    ...left,
+    name: toolNameOnWire(call.name, dialect.toolNames),
+    arguments: isText ? call.arguments : argumentsOnWire(call.arguments),
+    providerCallId: state.ids.add(call.providerCallId, call.callId, dialect.callIds),
+  };
+};
+
+/** Arguments that are an object stay the text that the model wrote. For all others its result says what was wrong. */
+const argumentsOnWire = (text: string): string => {
+  const value = parseJson(text);
+  if (!isObject(value)) return "{}";
+  const whole = wellFormed(value);
+  return whole === value ? text : JSON.stringify(whole);
+};
+
+/** A result under the id of its call, and what of it follows in a message of the user. */
+const resultOnWire = (
+  result: ToolResultPart,
+  { dialect }: Wire,
+  { calls, taken }: WireState,
+): { readonly kept: ToolResultPart; readonly moved: readonly ContentPart[] } => {
+  const { callId, content } = result;
+  const call = calls.get(callId);
+  const named = { ...result, providerCallId: call?.providerCallId ?? result.providerCallId };
+  const parts = content.flatMap((part) => partWithTaken(part, part.type === "opaque" ? taken : dialect.fields));
+  const isMoved = (part: ContentPart): boolean => isFile(part) && dialect.resultImages === "after the round";
+  const moved = parts.filter(isMoved);
+  const texts = contentOnWire(
+    parts.filter((part) => !isMoved(part)),
+    dialect,
+    "\n",
+  ) as readonly ContentPart[];
+  if (moved.length === 0) return { kept: { ...named, content: texts }, moved };
+  const of = `From the result of ${call?.name ?? result.name} (${named.providerCallId ?? callId}):`;
+  const kept = texts.length > 0 ? texts : [{ type: "text" as const, text: "See the next message of the user." }];
+  return { kept: { ...named, content: kept }, moved: [{ type: "text", text: of }, ...moved] };
+};
+
+/** An image, a file or a sound. What only one format can read is for its writer. */
+const isFile = (part: ContentPart): boolean =>
+  part.type === "image" || (part.type === "opaque" && part.value["type"] !== "foreign");
+
+/** Parts without the blank ones, as one text if the dialect wants that and there is nothing else. */
+const contentOnWire = (parts: readonly Part[], { blank, texts }: Dialect, between: string): readonly Part[] => {
+  const filled = parts.filter((part) => part.type !== "text" || part.text.trim() !== "");
+  const isAlone = filled.every((part) => part.type === "reasoning");
+  const said = blank === "sent" || (blank === "beside others" && !isAlone) ? parts : filled;
+  if (texts === "listed") return said;
+  const plain = said.filter((part) => part.type === "text" || part.type === "data");
+  const isAllText = said.every((part) => !isOfList(part)) && plain.every((part) => !("provider" in part));
+  if (!isAllText || plain.length < 2) return said;
+  const text = plain.map(textOfPart).reduce((one, other) => {
+    const meets = between === "" || /\s$/.test(one) || /^\s/.test(other);
+    return one + (meets ? "" : between) + other;
+  });
+  const [first] = plain;
+  return said.flatMap((part) => (part === first ? [{ type: "text" as const, text }] : isOfText(part) ? [] : [part]));
+};
+
+const isOfText = ({ type }: Part): boolean => type === "text" || type === "data";
+
+/** Whether a part makes a list of the content: reasoning, refusals and calls have fields of their own. */
+const isOfList = (part: Part): boolean =>
+  part.type === "image" ||
+  part.type === "opaque" ||
+  ((part.type === "reasoning" || part.type === "refusal") && part.provider?.["part"] !== undefined);
+
+const textOfPart = (part: Part): string => {
+  if (part.type === "data") return `${part.field}: ${JSON.stringify(part.value)}`;
+  return part.type === "text" ? part.text : "";
+};
+
+const withName = ({ name, provider: _, ...message }: Message, { messageNames }: Dialect): Message => {
+  const written = isText(name) ? messageNameOnWire(name, messageNames) : undefined;
+  return { ...message, ...(written === undefined ? {} : { name: written }) };
+};
+
+const withProvider = (provider: JsonObject | undefined): { readonly provider?: JsonObject } =>
+  provider === undefined ? {} : { provider };

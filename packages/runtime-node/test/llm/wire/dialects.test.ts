@@ -1,0 +1,170 @@
+import { readFileSync } from "node:fs";
+import type { JsonObject } from "@colloquy/machine";
+import { messageFromDraft, messageFromReply, messageFromResult, toolCallsOf } from "@colloquy/machine";
+import { describe, expect, test } from "vitest";
+import { listOf } from "../../../src/llm/reply/loose-json.ts";
+import { openaiChat } from "../../../src/llm/openai-chat.ts";
+import { openaiResponses } from "../../../src/llm/openai-responses.ts";
+import { dialectFor, dialects } from "../../../src/llm/wire/dialects.ts";
+import { originOf } from "../../../src/llm/wire/origin.ts";
+import { completedSchema } from "../../../src/llm/wire/schemas.ts";
+import { callOf, perform } from "../call.ts";
+import { answeringJson, chatServer } from "../server.ts";
+
+describe("the dialect of a server", () => {
+  test.each([
+    ["https://api.openai.com/v1", "gpt-5", "openai-chat"],
+    ["https://eu.services.ai.azure.com/openai/v1", "DeepSeek-V3", "openai-chat"],
+    ["https://api.anthropic.com/v1", "claude-sonnet-4-5", "anthropic"],
+    ["https://generativelanguage.googleapis.com/v1beta/openai", "gemini-3-pro", "gemini"],
+    ["https://api.mistral.ai/v1", "magistral-small", "mistral"],
+    ["https://api.deepseek.com", "deepseek-reasoner", "deepseek"],
+    ["https://api.groq.com/openai/v1", "moonshotai/kimi-k2", "groq"],
+    ["http://localhost:11434/v1", "qwen3", "ollama"],
+    ["https://openrouter.ai/api/v1", "anthropic/claude-haiku-4.5", "openrouter"],
+    ["http://localhost:4000", "bedrock/anthropic.claude-sonnet-4", "anthropic"],
+    ["http://localhost:8000/v1", "mistralai/Mistral-Small-3.2", "mistral"],
+    ["http://localhost:8000/v1", "moonshotai/Kimi-K2", "vllm"],
+    ["http://localhost:1234/v1", "openai/gpt-oss-20b", "common"],
+    ["http://localhost:8080/v1", "m", "common"],
+  ])("at %s, of the model %s, is %s", (baseURL, model, name) => {
+    expect(dialectFor(baseURL, model).name).toBe(name);
+  });
+
+  test("is that of the API for responses and texts, and takes all of its own through the AI SDK", () => {
+    expect(dialectFor("https://api.openai.com/v1", "gpt-5", "responses").name).toBe("openai-responses");
+    expect(dialectFor("http://localhost:8080/v1", "m", "text").name).toBe("lenient");
+    const mistral = dialectFor("mistral.chat", "mistral-large-latest", "ai-sdk");
+    expect(mistral).toMatchObject({ callIds: dialects["mistral"]?.callIds, fields: "all" });
+  });
+
+  test("is a plain frozen value, and stands in the page of models", () => {
+    const page = readFileSync(new URL("../../../../../docs/models.md", import.meta.url), "utf8");
+    for (const dialect of Object.values(dialects)) {
+      expect(JSON.parse(JSON.stringify(dialect))).toEqual(dialect);
+      expect(Object.isFrozen(dialect)).toBe(true);
+      expect(page).toContain(`\`${dialect.name}\``);
+    }
+  });
+
+  test("can be named, or given as a value, and a wrong one is refused with the names that there are", () => {
+    const make = (dialect: unknown) => () =>
+      openaiChat({ apiKey: "k", baseURL: "http://127.0.0.1:9", dialect: dialect as string });
+    expect(make("mistral")).not.toThrow();
+    expect(make({ ...dialects["common"], name: "ours", texts: "listed" })).not.toThrow();
+    expect(make("mistrall")).toThrow(
+      /^dialect of openaiChat must be one of common, openai-chat, .* \(got "mistrall"\)$/,
+    );
+    expect(make({ name: "ours" })).toThrow(/has no "callIds"; begin with one that exists/);
+    expect(make({ ...dialects["common"], more: 1 })).toThrow(/has a "more", which no dialect has/);
+    expect(make({ ...dialects["common"], callIds: "(" })).toThrow(
+      /"callIds" that is not a regular expression \(got "\("\)/,
+    );
+    expect(() => openaiResponses({ apiKey: "k", dialect: "x" })).toThrow(/^dialect of openaiResponses must be one of/);
+  });
+});
+
+test.each([
+  ["https://api.openai.com/v1", "gpt-5-mini", "api.openai.com gpt"],
+  ["http://127.0.0.1:8080/v1", "meta-llama/Llama-4", "127.0.0.1:8080 llama"],
+  ["http://127.0.0.1:8080/v1", "", "127.0.0.1:8080 "],
+])("an origin is the host and the family of the model: %s %s", (baseURL, model, origin) => {
+  expect(originOf(baseURL, model)).toBe(origin);
+});
+
+describe("a schema on the wire", () => {
+  const text = { type: "string" };
+  test.each<readonly [string, JsonObject, JsonObject]>([
+    ["that is whole stays", { type: "object", properties: { a: text } }, { type: "object", properties: { a: text } }],
+    ["without properties has none", { type: "object" }, { type: "object", properties: {} }],
+    ["that says nothing is an object", {}, { type: "object", properties: {} }],
+    [
+      "of a union has the properties of all, and requires what all require",
+      {
+        anyOf: [
+          { type: "object", properties: { kind: { const: "a" }, a: text }, required: ["kind", "a"] },
+          { type: "object", properties: { kind: { const: "b" } }, required: ["kind"] },
+        ],
+      },
+      {
+        type: "object",
+        properties: { kind: { anyOf: [{ const: "a" }, { const: "b" }] }, a: text },
+        required: ["kind"],
+      },
+    ],
+    [
+      "of a reference has what it refers to",
+      { $ref: "#/$defs/tree", $defs: { tree: { type: "object", properties: { next: { $ref: "#/$defs/tree" } } } } },
+      {
+        type: "object",
+        properties: { next: { $ref: "#/$defs/tree" } },
+        $defs: { tree: { type: "object", properties: { next: { $ref: "#/$defs/tree" } } } },
+      },
+    ],
+    [
+      "has items in each list",
+      { type: "object", properties: { all: { type: "array" }, items: { type: "array", items: { type: "array" } } } },
+      {
+        type: "object",
+        properties: {
+          all: { type: "array", items: {} },
+          items: { type: "array", items: { type: "array", items: {} } },
+        },
+      },
+    ],
+  ])("%s", (_, schema, expected) => {
+    expect(completedSchema(schema)).toEqual(expected);
+    expect(completedSchema(expected)).toEqual(expected);
+  });
+});
+
+describe("a tool", () => {
+  test("goes by a name that the server takes, and is called by its own", async () => {
+    const odd = "maps: route (fast)";
+    const { baseURL, bodies } = await chatServer((_request, response, body) => {
+      const [tool] = body["tools"] as readonly { readonly function: { readonly name: string } }[];
+      const called = { id: "a", type: "function", function: { name: tool?.function.name, arguments: "{}" } };
+      answeringJson({ choices: [{ message: { tool_calls: [called] }, finish_reason: "tool_calls" }] })(
+        _request,
+        response,
+        body,
+      );
+    });
+    const handler = openaiChat({ baseURL, apiKey: "k", model: "m", stream: false, tools: [{ name: odd }] });
+    const call = callOf({
+      tools: [{ name: odd, digest: "" }],
+      model: { tool_choice: { type: "function", function: { name: odd } } },
+    });
+    const { outcome, deltas } = perform(handler, call);
+    expect(await outcome).toMatchObject({ reply: { toolCalls: [{ name: odd }] } });
+    expect(deltas).toMatchObject([{ name: odd }]);
+    const [{ tools, tool_choice: choice } = {}] = bodies as readonly Record<string, unknown>[];
+    const name = expect.stringMatching(/^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/);
+    expect(tools).toMatchObject([{ function: { name } }]);
+    expect(choice).toEqual({ type: "function", function: { name: (tools as never[])[0]?.["function"]["name"] } });
+  });
+});
+
+test("what only one server can read goes back to it, and to no other", async () => {
+  const called = {
+    id: "a",
+    type: "function",
+    function: { name: "f", arguments: "{}" },
+    extra_content: { google: { thought_signature: "S" } },
+  };
+  const message = { reasoning_content: "Hm.", thinking_blocks: [{ type: "x" }], tool_calls: [called] };
+  const answer = answeringJson({ choices: [{ message, finish_reason: "tool_calls" }] });
+  const [one, other] = [await chatServer(answer), await chatServer(answer)];
+  const handlerAt = (baseURL: string) => openaiChat({ baseURL, apiKey: "k", model: "m", stream: false });
+  const outcome = await perform(handlerAt(one.baseURL)).outcome;
+  if (outcome.type === "failed") throw new Error(outcome.failure.message);
+  const reply = messageFromReply("1.1", "1.1", outcome.reply);
+  const results = toolCallsOf(reply).map((call) => messageFromResult(call, "completed", "there"));
+  const call = callOf({ messages: [messageFromDraft("1.0", { role: "user", content: "?" }), reply, ...results] });
+  await perform(handlerAt(one.baseURL), call).outcome;
+  await perform(handlerAt(other.baseURL), call).outcome;
+  const sent = [one, other].map(({ bodies }) => listOf(bodies.at(-1)?.["messages"])[1]);
+  expect(sent[0]).toEqual({ role: "assistant", content: null, ...message });
+  const { extra_content: _, ...plain } = called;
+  expect(sent[1]).toEqual({ role: "assistant", content: null, tool_calls: [plain] });
+});

@@ -1,0 +1,237 @@
+import fc from "fast-check";
+import { recordOf } from "../../arbitraries/record.ts";
+import type { StrictFamily } from "../../server/strict/strict-server.ts";
+import { apiOf, type WireApi } from "./wire-target.ts";
+
+/** What a model answers, in the forms that real ones have been seen to send. */
+export interface OddReply {
+  readonly text: string;
+  readonly reasoning: string;
+  readonly calls: readonly OddCall[];
+  readonly finishReason: string | null;
+  /** After how many events the stream breaks off; null if it does not. */
+  readonly cutAfter: number | null;
+}
+
+interface OddCall {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: string;
+}
+
+export const oddTextArbitrary: fc.Arbitrary<string> = fc.constantFrom(
+  "Hello.",
+  "It rains in Oslo.",
+  "",
+  " ",
+  "\n\t",
+  "half a pair \ud83d",
+  "\udc00",
+  "👋 astral",
+  "a long answer ".repeat(40),
+);
+
+/** Answers that call tools of these names, and others. */
+export const oddReplyArbitrary = (tools: readonly string[]): fc.Arbitrary<OddReply> =>
+  recordOf({
+    text: fc.oneof({ weight: 2, arbitrary: fc.constant("") }, { weight: 3, arbitrary: oddTextArbitrary }),
+    reasoning: fc.constantFrom("", "", "Hm.", " "),
+    calls: fc.oneof(
+      { weight: 2, arbitrary: fc.constant([]) },
+      { weight: 3, arbitrary: fc.array(oddCall(tools), { minLength: 1, maxLength: 3 }) },
+    ),
+    finishReason: fc.constantFrom("stop", "tool_calls", "tool_calls", "length", "content_filter", null),
+    cutAfter: fc.option(fc.nat({ max: 6 }), { freq: 5 }),
+  });
+
+const oddCall = (tools: readonly string[]): fc.Arbitrary<OddCall> =>
+  recordOf({
+    id: fc.constantFrom("call_0", "call_0", "call_1", "", "abcDEF123", "a.b:c/d", `call_${"x".repeat(80)}`, "toolu_01"),
+    name: fc.oneof(
+      { weight: 6, arbitrary: fc.constantFrom("look", ...tools) },
+      fc.constantFrom("no such tool", "x".repeat(70), "", "mcp.look", "1st"),
+    ),
+    arguments: fc.constantFrom(
+      "{}",
+      '{"city":"Oslo"}',
+      "",
+      "{",
+      '{"city":"Os',
+      "null",
+      "[]",
+      "7",
+      '{"a":"\\ud83d"}',
+      "\ud83d",
+    ),
+  });
+
+/** Writes a reply as the events that a server of a family sends. */
+export const eventsOf = (family: StrictFamily, reply: OddReply): string => {
+  const events = writers[apiOf(family)](reply, family);
+  return (reply.cutAfter === null ? events : events.slice(0, reply.cutAfter)).join("");
+};
+
+const data = (value: object, name?: string): string =>
+  `${name === undefined ? "" : `event: ${name}\n`}data: ${JSON.stringify(value)}\n\n`;
+
+/** Cuts a text in two, between the halves of a pair as well. */
+const halves = (text: string): readonly string[] =>
+  [text.slice(0, Math.ceil(text.length / 2)), text.slice(Math.ceil(text.length / 2))].filter((half) => half !== "");
+
+/** The fields in which servers send reasoning. */
+const reasoningFields: { readonly [Family in StrictFamily]?: readonly string[] } = {
+  deepseek: ["reasoning_content"],
+  "llama.cpp": ["reasoning_content"],
+  vllm: ["reasoning_content"],
+  groq: ["reasoning"],
+  ollama: ["reasoning"],
+  openrouter: ["reasoning", "reasoning_details"],
+};
+
+const chatEvents = ({ text, reasoning, calls, finishReason }: OddReply, family: StrictFamily): readonly string[] => {
+  const fields = reasoning === "" ? [] : (reasoningFields[family] ?? []);
+  const chunk = (delta: object, finish: string | null = null): string =>
+    data({
+      id: "c",
+      object: "chat.completion.chunk",
+      model: "m",
+      choices: [{ index: 0, delta, finish_reason: finish }],
+    });
+  return [
+    chunk({ role: "assistant", content: "" }),
+    ...fields.map((field) =>
+      chunk({
+        [field]: field === "reasoning_details" ? [{ type: "reasoning.text", text: reasoning, index: 0 }] : reasoning,
+      }),
+    ),
+    ...halves(text).map((half) => chunk({ content: half })),
+    ...calls.map(({ id, name, arguments: written }, index) =>
+      chunk({
+        tool_calls: [
+          {
+            index,
+            id,
+            type: "function",
+            function: { name, arguments: written },
+            ...(family === "gemini" ? { extra_content: { google: { thought_signature: "c2lnbmVk" } } } : {}),
+          },
+        ],
+      }),
+    ),
+    chunk({}, finishReason),
+    "data: [DONE]\n\n",
+  ];
+};
+
+const responseEvents = ({ text, reasoning, calls, finishReason }: OddReply): readonly string[] => {
+  const items = [
+    ...(reasoning === "" ? [] : [{ type: "reasoning", id: "rs_1", summary: [], encrypted_content: "c2VhbGVk" }]),
+    ...(text === ""
+      ? []
+      : [
+          {
+            type: "message",
+            id: "msg_1",
+            role: "assistant",
+            status: "completed",
+            content: [{ type: "output_text", text, annotations: [] }],
+          },
+        ]),
+    ...calls.map(({ id, name, arguments: written }, index) => ({
+      type: "function_call",
+      id: `fc_${index}`,
+      call_id: id,
+      name,
+      arguments: written,
+      status: "completed",
+    })),
+  ];
+  const isCut = finishReason === "length" || finishReason === "content_filter";
+  const response = {
+    id: "resp_1",
+    object: "response",
+    created_at: 0,
+    model: "m",
+    status: isCut ? "incomplete" : "completed",
+    incomplete_details: isCut ? { reason: finishReason === "length" ? "max_output_tokens" : "content_filter" } : null,
+    output: items,
+    usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 },
+  };
+  const event = (type: string, more: object): string => data({ type, sequence_number: 0, ...more }, type);
+  return [
+    event("response.created", { response: { ...response, status: "in_progress", output: [] } }),
+    ...items.flatMap((item, index) => [
+      event("response.output_item.added", { output_index: index, item: { ...item, ...emptied(item) } }),
+      ...(item.type === "message"
+        ? halves(text).map((delta) =>
+            event("response.output_text.delta", { output_index: index, item_id: item.id, content_index: 0, delta }),
+          )
+        : []),
+      event("response.output_item.done", { output_index: index, item }),
+    ]),
+    event(isCut ? "response.incomplete" : "response.completed", { response }),
+  ];
+};
+
+const emptied = ({ type }: { readonly type: string }): object => {
+  if (type === "message") return { content: [], status: "in_progress" };
+  return type === "function_call" ? { arguments: "", status: "in_progress" } : {};
+};
+
+const messageEvents = ({ text, reasoning, calls, finishReason }: OddReply): readonly string[] => {
+  const event = (value: { readonly type: string }): string => data(value, value.type);
+  const block = (index: number, start: object, deltas: readonly object[]): readonly string[] => [
+    event({ type: "content_block_start", index, content_block: start } as { type: string }),
+    ...deltas.map((delta) => event({ type: "content_block_delta", index, delta } as { type: string })),
+    event({ type: "content_block_stop", index } as { type: string }),
+  ];
+  const blocks: readonly (readonly [start: object, deltas: readonly object[]])[] = [
+    ...(reasoning === ""
+      ? []
+      : [
+          [
+            { type: "thinking", thinking: "" },
+            [
+              { type: "thinking_delta", thinking: reasoning },
+              { type: "signature_delta", signature: "c2lnbmVk" },
+            ],
+          ] as const,
+        ]),
+    ...(text === ""
+      ? []
+      : [[{ type: "text", text: "" }, halves(text).map((half) => ({ type: "text_delta", text: half }))] as const]),
+    ...calls.map(
+      ({ id, name, arguments: written }) =>
+        [{ type: "tool_use", id, name, input: {} }, [{ type: "input_json_delta", partial_json: written }]] as const,
+    ),
+  ];
+  const message = { id: "msg_1", type: "message", role: "assistant", model: "m", content: [], stop_reason: null };
+  const usage = { input_tokens: 1, output_tokens: 1 };
+  const reason = calls.length > 0 ? "tool_use" : finishReason === "length" ? "max_tokens" : "end_turn";
+  return [
+    data({ type: "message_start", message: { ...message, stop_sequence: null, usage } }, "message_start"),
+    ...blocks.flatMap(([start, deltas], index) => block(index, start, deltas)),
+    data({ type: "message_delta", delta: { stop_reason: reason, stop_sequence: null }, usage }, "message_delta"),
+    data({ type: "message_stop" }, "message_stop"),
+  ];
+};
+
+const textEvents = ({ text, finishReason }: OddReply): readonly string[] => {
+  const chunk = (piece: string, finish: string | null): string =>
+    data({
+      id: "c",
+      object: "text_completion",
+      model: "m",
+      choices: [{ index: 0, text: piece, finish_reason: finish }],
+    });
+  return [...halves(text).map((half) => chunk(half, null)), chunk("", finishReason), "data: [DONE]\n\n"];
+};
+
+const writers: {
+  readonly [Api in WireApi]: (reply: OddReply, family: StrictFamily) => readonly string[];
+} = {
+  chat: chatEvents,
+  responses: responseEvents,
+  messages: messageEvents,
+  text: textEvents,
+};

@@ -1,0 +1,159 @@
+import type { Content, MachineOptions, SeedDraft, ThreadInput, ToolDeclaration } from "@colloquy/machine";
+import fc from "fast-check";
+import { policyArbitrary } from "../../arbitraries/policy.ts";
+import { recordOf } from "../../arbitraries/record.ts";
+import type { Move } from "../../arbitraries/schedule.ts";
+import { type OddReply, oddReplyArbitrary, oddTextArbitrary } from "./odd-reply.ts";
+
+/** A conversation whose requests are judged. */
+export interface WirePlay {
+  readonly options: MachineOptions;
+  readonly input: ThreadInput;
+  /** Which target answers first, counted round and round. */
+  readonly target: number;
+  readonly moves: readonly WireMove[];
+}
+
+/** One thing that happens in it. */
+export type WireMove =
+  | Move
+  /** Whatever is out is answered: a call of the model by a reply, which may be stopped where it breaks off; a tool by a result. */
+  | {
+      readonly move: "carryOn";
+      readonly reply: OddReply;
+      readonly stopped: boolean;
+      readonly result: Content;
+      readonly failed: boolean;
+    }
+  /** Another target answers from here on. */
+  | { readonly move: "switch"; readonly target: number };
+
+export const wirePlayArbitrary: fc.Arbitrary<WirePlay> = fc
+  .uniqueArray(toolArbitrary(), { selector: ({ name }) => name, maxLength: 3 })
+  .chain((tools) =>
+    recordOf({
+      options: optionsArbitrary(tools),
+      input: inputArbitrary(),
+      target: fc.nat({ max: 99 }),
+      moves: fc.array(moveArbitrary(tools.map(({ name }) => name)), { minLength: 2, maxLength: 16, size: "max" }),
+    }),
+  );
+
+function toolArbitrary(): fc.Arbitrary<ToolDeclaration> {
+  return recordOf(
+    {
+      name: fc.constantFrom("look", "look", "mcp.look", "look up", "1st", "naïve", "x".repeat(65), "-dash"),
+      recovery: fc.constant("rerun" as const),
+    },
+    {
+      description: fc.constant("Looks."),
+      // What servers of the Model Context Protocol declare.
+      parameters: fc.constantFrom(
+        { type: "object" },
+        {},
+        { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
+        { type: "object", properties: { all: { type: "array" } } },
+      ),
+    },
+  );
+}
+
+function optionsArbitrary(tools: readonly ToolDeclaration[]): fc.Arbitrary<MachineOptions> {
+  return recordOf(
+    { tools: fc.constant(tools), retry: fc.constant({ attempts: 2, baseDelayMs: 0 }) },
+    {
+      policy: policyArbitrary,
+      budget: fc.constantFrom(
+        null,
+        { tokens: 60, reserve: 0 },
+        { tokens: 200, reserve: 20 },
+        { tokens: 900, reserve: 100 },
+      ),
+      interrupted: fc.constantFrom("keep", "omit"),
+    },
+  );
+}
+
+const image = { type: "image" as const, url: "data:image/png;base64,AA==" };
+const text = oddTextArbitrary.map((content) => ({ type: "text" as const, text: content }));
+
+const questionArbitrary: fc.Arbitrary<Content> = fc.oneof(
+  { weight: 4, arbitrary: oddTextArbitrary },
+  { weight: 1, arbitrary: fc.array(text, { minLength: 1, maxLength: 3 }) },
+  { weight: 1, arbitrary: fc.tuple(text, fc.constant({ type: "data" as const, field: "city", value: "Oslo" })) },
+);
+
+/** Results have images, those of screens above all. */
+const resultArbitrary: fc.Arbitrary<Content> = fc.oneof(
+  { weight: 3, arbitrary: questionArbitrary },
+  { weight: 1, arbitrary: fc.tuple(text, fc.constant(image)) },
+  { weight: 1, arbitrary: fc.constant([image]) },
+);
+
+function inputArbitrary(): fc.Arbitrary<ThreadInput> {
+  const round: fc.Arbitrary<readonly SeedDraft[]> = fc.constantFrom("call_0", "a.b", "").map((id) => [
+    { role: "user", content: "Look." },
+    { role: "assistant", content: "", toolCalls: [{ id, name: "look", arguments: "{" }] },
+    { role: "tool", toolCallId: id, content: "rain" },
+    { role: "assistant", content: "It rains." },
+  ]);
+  return recordOf(
+    { at: fc.constant(1_700_000_000_000), threadId: fc.constant("t") },
+    {
+      system: fc.oneof(oddTextArbitrary, fc.constant({ role: "developer" as const, content: "Be kind." })),
+      seed: round,
+    },
+  );
+}
+
+function moveArbitrary(tools: readonly string[]): fc.Arbitrary<WireMove> {
+  const pick = fc.nat({ max: 9 });
+  const carryOn = recordOf({
+    move: fc.constant("carryOn" as const),
+    reply: oddReplyArbitrary(tools),
+    stopped: fc.boolean(),
+    result: resultArbitrary,
+    failed: fc.constantFrom(false, false, true),
+  });
+  const ask = recordOf(
+    { move: fc.constant("ask" as const), afterMs: fc.constant(10), input: questionArbitrary },
+    { name: fc.constantFrom("Ann", "Ann Lee", "naïve 👋", "\ud83d") },
+  );
+  const append = recordOf({
+    move: fc.constant("append" as const),
+    afterMs: fc.constant(10),
+    // Whoever appends a reply before a call wants it continued, which some servers take and others do not.
+    message: recordOf({ role: fc.constantFrom("user", "system"), content: oddTextArbitrary }),
+  });
+  const edits: fc.Arbitrary<WireMove> = fc.oneof(
+    recordOf({
+      move: fc.constant("truncate" as const),
+      afterMs: fc.constant(10),
+      pick,
+      characters: fc.nat({ max: 12 }),
+    }),
+    recordOf({ move: fc.constant("moveHead" as const), afterMs: fc.constant(10), to: pick }),
+    recordOf({ move: fc.constant("pin" as const), afterMs: fc.constant(10), pick, pinned: fc.boolean() }),
+    recordOf({
+      move: fc.constant("changeSystem" as const),
+      afterMs: fc.constant(10),
+      system: fc.option(oddTextArbitrary),
+    }),
+    recordOf({ move: fc.constant("redact" as const), afterMs: fc.constant(10), pick }),
+  );
+  return fc.oneof(
+    { weight: 14, arbitrary: carryOn },
+    { weight: 5, arbitrary: ask },
+    { weight: 2, arbitrary: recordOf({ move: fc.constant("switch" as const), target: fc.nat({ max: 99 }) }) },
+    {
+      weight: 1,
+      arbitrary: recordOf({
+        move: fc.constant("cancel" as const),
+        afterMs: fc.constant(10),
+        whom: fc.constant("open" as const),
+      }),
+    },
+    { weight: 1, arbitrary: append },
+    { weight: 2, arbitrary: edits },
+  );
+}

@@ -1,0 +1,178 @@
+import { firstOf, isFields, objectsIn, textOf } from "../rules/json.ts";
+import {
+  callsOf,
+  eachMessage,
+  type Family,
+  isEmptyContent,
+  messagesOf,
+  type Refusal,
+  type Rule,
+} from "../rules/rule.ts";
+import {
+  argumentsAreObjects,
+  everywhere,
+  idsDiffer,
+  idsMatch,
+  pairs,
+  toolNamesMatch,
+  toolsIn,
+} from "../rules/common-rules.ts";
+
+const reference = "https://docs.anthropic.com/en/api/messages";
+const idPattern = /^[a-zA-Z0-9_-]+$/;
+
+const blankText: Refusal = { message: "messages: text content blocks must contain non-whitespace text" };
+
+const firstIsUser = (first: unknown): Refusal | null =>
+  first === "user" ? null : { message: 'messages: first message must use the "user" role' };
+
+const orphan = (id: string, index: number): Refusal => ({
+  message: `messages.${index}.content.0: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${id}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`,
+});
+
+const unanswered = (ids: readonly string[], index: number): Refusal => ({
+  message: `messages.${index}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${ids.join(", ")}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`,
+});
+
+const notUnique = (_: string, index: number): Refusal => ({
+  message: `messages.${index}.content.1: \`tool_use\` ids must be unique`,
+});
+
+const wrongPattern =
+  (member: string, pattern: string) =>
+  (_: string, at: string): Refusal => ({ message: `${at}.${member}: String should match pattern '${pattern}'` });
+
+const schemas: Rule = {
+  name: "schemas of tools",
+  source: `${reference}#body-tools`,
+  refuse: (request) =>
+    firstOf(toolsIn(request), ({ schema }, index) =>
+      schema === undefined || (isFields(schema) && schema["type"] === "object")
+        ? null
+        : { message: `tools.${index}.custom.input_schema.type: Input should be 'object'` },
+    ),
+};
+
+const isSystem = ({ role }: { readonly role?: unknown }): boolean => role === "system" || role === "developer";
+
+const errorBody: Family["bodyOf"] = ({ message, type = "invalid_request_error" }) => ({
+  type: "error",
+  error: { type, message },
+});
+
+/** Chat completions that a gateway turns into Anthropic's messages. */
+const ofChat: readonly Rule[] = [
+  ...everywhere,
+  eachMessage("first message", reference, (message, index, all) =>
+    index === all.findIndex((each) => !isSystem(each)) ? firstIsUser(message["role"]) : null,
+  ),
+  // https://github.com/anthropics/claude-code/issues/23440
+  eachMessage("blank text", "https://github.com/home-assistant/core/issues/175637", (message, index) => {
+    const { role, content } = message;
+    const blank = objectsIn(content).some(({ type, text }) => type === "text" && textOf(text).trim() === "");
+    if (blank) return blankText;
+    // The gateways leave out an empty text beside calls, and write a result that is a text as it is.
+    const isLeftOut = callsOf(message, index).length > 0 && (content ?? "") === "";
+    return role !== "tool" && !isLeftOut && isEmptyContent(content, true) ? blankText : null;
+  }),
+  pairs("https://github.com/aliasrobotics/cai/issues/182", { orphan, unanswered }),
+  idsDiffer("https://github.com/BerriAI/litellm/issues/23510", "request", notUnique),
+  idsMatch(`${reference}#body-messages`, idPattern, wrongPattern("tool_use.id", "^[a-zA-Z0-9_-]+$")),
+  ...toolNamesMatch(
+    `${reference}#body-tools`,
+    /^[a-zA-Z0-9_-]{1,64}$/,
+    wrongPattern("tool_use.name", "^[a-zA-Z0-9_-]{1,64}$"),
+  ),
+  argumentsAreObjects(`${reference}#body-messages`, (at) => ({
+    message: `${at}.tool_use.input: Input should be a valid dictionary`,
+  })),
+  schemas,
+];
+
+export const anthropic: Family = { rules: () => ofChat, bodyOf: errorBody };
+
+/** The blocks of a message of Anthropic's own API. */
+const blocksOf = (message: { readonly content?: unknown }): ReturnType<typeof objectsIn> =>
+  typeof message.content === "string" ? [{ type: "text", text: message.content }] : objectsIn(message.content);
+
+const idsIn = (message: { readonly content?: unknown } | undefined, type: string, member: string): readonly unknown[] =>
+  message === undefined
+    ? []
+    : blocksOf(message)
+        .filter((block) => block["type"] === type)
+        .map((block) => block[member]);
+
+const paired: Rule = {
+  name: "calls and results",
+  source: "https://github.com/aliasrobotics/cai/issues/182",
+  refuse: (request) =>
+    firstOf(messagesOf(request), (message, index) => {
+      const all = messagesOf(request);
+      const asked = idsIn(all[index - 1], "tool_use", "id");
+      const stray = idsIn(message, "tool_result", "tool_use_id").find((id) => !asked.includes(id));
+      if (stray !== undefined) return orphan(String(stray), index);
+      const given = idsIn(all[index + 1], "tool_result", "tool_use_id");
+      const open = idsIn(message, "tool_use", "id").filter((id) => !given.includes(id));
+      return open.length === 0 ? null : unanswered(open.map(String), index);
+    }),
+};
+
+/** Anthropic's own API, which its clients speak. */
+const ofMessages: readonly Rule[] = [
+  ...everywhere,
+  eachMessage("first message", reference, ({ role }, index) => (index === 0 ? firstIsUser(role) : null)),
+  eachMessage("roles", reference, ({ role }, index) =>
+    // Newer models take system messages in mid-conversation.
+    role === "user" || role === "assistant" || (role === "system" && index > 0)
+      ? null
+      : { message: `messages: Unexpected role "${textOf(role)}". Allowed roles are "user" or "assistant"` },
+  ),
+  eachMessage("content of messages", reference, (message, index, all) =>
+    blocksOf(message).length === 0 && !(index === all.length - 1 && message["role"] === "assistant")
+      ? {
+          message: `messages.${index}: all messages must have non-empty content except for the optional final assistant message`,
+        }
+      : null,
+  ),
+  eachMessage("blank text", "https://github.com/home-assistant/core/issues/175637", (message) => {
+    const nested = blocksOf(message).flatMap((block) =>
+      block["type"] === "tool_result" ? objectsIn(block["content"]) : [block],
+    );
+    return nested.some(({ type, text }) => type === "text" && textOf(text).trim() === "") ? blankText : null;
+  }),
+  {
+    name: "blank text",
+    source: `${reference}#body-system`,
+    refuse: ({ system }) =>
+      objectsIn(system).some(({ text }) => textOf(text).trim() === "")
+        ? { message: "system: text content blocks must contain non-whitespace text" }
+        : null,
+  },
+  eachMessage("calls", `${reference}#body-messages`, (message, index) =>
+    firstOf(blocksOf(message), (block, place) => {
+      if (block["type"] !== "tool_use") return null;
+      const at = `messages.${index}.content.${place}.tool_use`;
+      if (!idPattern.test(textOf(block["id"]))) return wrongPattern("id", "^[a-zA-Z0-9_-]+$")("", at);
+      if (!/^[a-zA-Z0-9_-]{1,128}$/.test(textOf(block["name"])))
+        return wrongPattern("name", "^[a-zA-Z0-9_-]{1,128}$")("", at);
+      return isFields(block["input"]) ? null : { message: `${at}.input: Input should be a valid dictionary` };
+    }),
+  ),
+  {
+    name: "ids of calls differ",
+    source: "https://github.com/anthropics/claude-code/issues/28515",
+    refuse: (request) => {
+      const ids = messagesOf(request).flatMap((message) => idsIn(message, "tool_use", "id"));
+      return new Set(ids).size === ids.length ? null : notUnique("", messagesOf(request).length - 1);
+    },
+  },
+  paired,
+  ...toolNamesMatch(
+    `${reference}#body-tools`,
+    /^[a-zA-Z0-9_-]{1,128}$/,
+    wrongPattern("name", "^[a-zA-Z0-9_-]{1,128}$"),
+  ).slice(1),
+  schemas,
+];
+
+export const anthropicMessages: Family = { rules: () => ofMessages, bodyOf: errorBody };

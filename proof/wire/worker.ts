@@ -1,0 +1,4 @@
+import { answerQuestions } from "../kit/threads.ts";
+import { checkShare } from "./check-share.ts";
+
+answerQuestions(checkShare);
