@@ -2,7 +2,7 @@ export { reasonOf } from "./failure-report.ts";
 export { systemClock } from "./ports/clock.ts";
 export type { DecodedChat, DecodedChoice } from "./llm/reply/chat-chunks.ts";
 export type { ChatRequestOptions } from "./llm/chat-request.ts";
-export type { Dialect } from "./llm/wire/dialect.ts";
+export type { Dialect } from "./llm/wire/dialects/dialect.ts";
 export { dialects } from "./llm/wire/dialects.ts";
 export { decodeChatStream } from "./llm/reply/chat-stream.ts";
 export type { ResponseRequestOptions } from "./llm/response-request.ts";

@@ -9,7 +9,7 @@ import { filteredDeltas } from "../secrets/filtered-deltas.ts";
 import { filteredOutcome } from "../secrets/filtered-outcome.ts";
 import { type KeyFilter, keyFilter } from "@colloquy/host/runtime";
 import { idleTimer } from "../transport/idle-timer.ts";
-import type { Dialect } from "../wire/dialect.ts";
+import type { Dialect } from "../wire/dialects/dialect.ts";
 import { problemOfDialect } from "../wire/dialects.ts";
 import { wired, wireFor } from "../wire/wired.ts";
 import { AiAnswer } from "./answer.ts";

@@ -12,7 +12,7 @@ import {
 } from "@colloquy/machine";
 import { isObject, isText, parseJson } from "../reply/loose-json.ts";
 import { CallIds } from "./call-ids.ts";
-import type { Dialect } from "./dialect.ts";
+import type { Dialect } from "./dialects/dialect.ts";
 import { partWithTaken, type Taken, takenFields, takenOf } from "./fields.ts";
 import { messageNameOnWire, toolNameOnWire } from "./names.ts";
 import { wellFormed } from "./well-formed.ts";

@@ -5,7 +5,7 @@ import { runs } from "../../../../../test/runs.ts";
 import { chatMessages } from "../../../src/llm/chat-request.ts";
 import { isList, isObject, listOf, parseJson, textOf } from "../../../src/llm/reply/loose-json.ts";
 import { responseItems } from "../../../src/llm/response-request.ts";
-import type { Dialect } from "../../../src/llm/wire/dialect.ts";
+import type { Dialect } from "../../../src/llm/wire/dialects/dialect.ts";
 import { dialects } from "../../../src/llm/wire/dialects.ts";
 import { type Wire, wireMessages, WireState } from "../../../src/llm/wire/messages.ts";
 import { threads } from "./threads.ts";
