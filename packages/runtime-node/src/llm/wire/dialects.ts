@@ -13,6 +13,8 @@ import { openaiResponses } from "./dialects/openai-responses.ts";
 import { openrouter } from "./dialects/openrouter.ts";
 import { vllm } from "./dialects/vllm.ts";
 
+export type { Dialect } from "./dialects/dialect.ts";
+
 const all = [
   common,
   openaiChat,
