@@ -25,7 +25,7 @@ interface Turn {
   readonly answers: readonly Answer[];
 }
 
-const names = ["always", "above ten", "never"] as const;
+const names = ["always", "above_ten", "never"] as const;
 
 const conversations: fc.Arbitrary<readonly Turn[]> = fc.array(
   fc.record({
@@ -86,7 +86,7 @@ const toolsInto = (log: ApprovalLogItem[]): readonly Tool[] =>
       input: { jsonSchema: { type: "object", properties: { amount: { type: "integer" } } } },
       recovery: "once",
       ...(name === "always" ? { approval: "always" } : {}),
-      ...(name === "above ten" ? { approval: isAboveTen } : {}),
+      ...(name === "above_ten" ? { approval: isAboveTen } : {}),
       run: (input, { idempotencyKey: key }) => {
         log.push({ did: "ran", key, input });
         return "paid";
