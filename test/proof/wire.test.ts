@@ -319,7 +319,7 @@ describe("every handler, before the strict servers of every family,", () => {
         ({ fetch, baseURL }) =>
         async () => {
           const messages = [{ role: "user", content: "Hello.", name: "Ann" }];
-          await fetch(baseURL, { body: JSON.stringify({ messages }) });
+          await fetch(baseURL, { method: "POST", body: JSON.stringify({ messages }) });
           return { type: "completed", reply: { content: "Yes." }, finishReason: "stop" };
         },
     };
