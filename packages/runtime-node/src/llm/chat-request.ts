@@ -10,7 +10,7 @@ import {
   type UsageOptions,
   withTools,
   withUsage,
-} from "./wire/request.ts";
+} from "./request.ts";
 
 export interface ChatRequestOptions extends RequestOptions, UsageOptions, WritingOptions {
   /**

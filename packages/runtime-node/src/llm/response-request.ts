@@ -10,7 +10,7 @@ import {
   type RequestOptions,
   type ToolFormat,
   withTools,
-} from "./wire/request.ts";
+} from "./request.ts";
 
 export interface ResponseRequestOptions extends RequestOptions, WritingOptions {}
 

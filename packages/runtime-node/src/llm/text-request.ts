@@ -3,7 +3,7 @@ import type { Template } from "@colloquy/templates";
 import * as Either from "fp-ts/lib/Either.js";
 import type { RequestBody } from "./transport/request-body.ts";
 import { type Wire, wireMessages, WireState } from "./wire/messages.ts";
-import { parametersOf, type RequestOptions, type UsageOptions, withUsage } from "./wire/request.ts";
+import { parametersOf, type RequestOptions, type UsageOptions, withUsage } from "./request.ts";
 
 export interface TextRequestOptions extends RequestOptions, UsageOptions {
   /** Where an answer ends, beside the stop patterns of the template. */

@@ -1,7 +1,6 @@
 import { isObject } from "../reply/loose-json.ts";
-import type { Dialect } from "./dialect.ts";
+import { common, type Dialect } from "./dialects/dialect.ts";
 import { anthropic } from "./dialects/anthropic.ts";
-import { common } from "./dialects/common.ts";
 import { deepseek } from "./dialects/deepseek.ts";
 import { gemini } from "./dialects/gemini.ts";
 import { groq } from "./dialects/groq.ts";
@@ -13,6 +12,8 @@ import { openaiChat } from "./dialects/openai-chat.ts";
 import { openaiResponses } from "./dialects/openai-responses.ts";
 import { openrouter } from "./dialects/openrouter.ts";
 import { vllm } from "./dialects/vllm.ts";
+
+export type { Dialect } from "./dialects/dialect.ts";
 
 const all = [
   common,

@@ -1,5 +1,5 @@
 import type { ContentPart, JsonObject, Message, Part } from "@colloquy/machine";
-import type { Dialect } from "./dialect.ts";
+import type { Dialect } from "./dialects/dialect.ts";
 import { recordedOrigin } from "./origin.ts";
 
 /** What of a message's provider fields goes to a server. */

@@ -12,7 +12,7 @@ import {
 } from "@colloquy/machine";
 import { isObject, isText, parseJson } from "../reply/loose-json.ts";
 import { CallIds } from "./call-ids.ts";
-import type { Dialect } from "./dialect.ts";
+import type { Dialect } from "./dialects/dialect.ts";
 import { partWithTaken, type Taken, takenFields, takenOf } from "./fields.ts";
 import { messageNameOnWire, toolNameOnWire } from "./names.ts";
 import { wellFormed } from "./well-formed.ts";
@@ -96,10 +96,10 @@ const replyOnWire = (message: Message, { dialect, origin }: Wire, state: WireSta
     state.taken = taken;
   }
   const byId = new Map(calls.map((call) => [call.callId, call]));
-  const owed = taken === "none" && calls.length > 0 ? owedParts(dialect) : [];
   const parts = message.parts.flatMap((part): readonly Part[] =>
     part.type === "toolCall" ? [byId.get(part.callId) ?? part] : partWithTaken(asSaid(part, dialect), taken),
   );
+  const owed = calls.length > 0 ? owedParts(parts, dialect) : [];
   const content = contentOnWire([...owed, ...parts], dialect, "");
   // A reply that is reasoning alone is refused even where an empty one is taken.
   const isEmpty = dialect.blank === "sent" && message.parts.length === 0;
@@ -107,8 +107,15 @@ const replyOnWire = (message: Message, { dialect, origin }: Wire, state: WireSta
   return { ...withName(message, dialect), parts: content, ...withProvider(provider) };
 };
 
-const owedParts = ({ owedReasoning }: Dialect): readonly Part[] =>
-  owedReasoning === null ? [] : [{ type: "reasoning", text: "", provider: { fields: [owedReasoning] } }];
+/** The reasoning that a reply with calls must have, empty if it has none that is taken. */
+const owedParts = (parts: readonly Part[], { owedReasoning }: Dialect): readonly Part[] => {
+  if (owedReasoning === null) return [];
+  const isThere = parts.some((part) => {
+    const names = part.type === "reasoning" ? part.provider?.["fields"] : undefined;
+    return Array.isArray(names) && names.includes(owedReasoning);
+  });
+  return isThere ? [] : [{ type: "reasoning", text: "", provider: { fields: [owedReasoning] } }];
+};
 
 /** Fields that stand for what a message says. */
 const stands = (provider: JsonObject | undefined): boolean =>

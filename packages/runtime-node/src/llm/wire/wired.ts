@@ -1,14 +1,24 @@
 import type { LlmContext, LlmDelta, LlmHandler, LlmOutcome } from "@colloquy/host";
 import type { CallLlm, Json, JsonObject, ReplyDraft, ToolDeclaration } from "@colloquy/machine";
 import { isObject } from "../reply/loose-json.ts";
-import type { Dialect } from "./dialect.ts";
+import type { Dialect } from "./dialects/dialect.ts";
 import { type Api, dialectFor, dialects } from "./dialects.ts";
 import type { Wire } from "./messages.ts";
 import { toolNameOnWire } from "./names.ts";
-import type { RequestOptions } from "./request.ts";
 import { originOf, withOrigin } from "./origin.ts";
 import { completedSchema } from "./schemas.ts";
 import { wellFormed } from "./well-formed.ts";
+
+/** Options of a handler that say which server it calls. */
+export interface WireOptions {
+  /** The model that is called where neither thread nor ask names one. */
+  readonly model?: string;
+  /**
+   * What the server takes: the name of a dialect, or a dialect of your own. Default: chosen by base URL and model, as the
+   * list in the page "Models" says.
+   */
+  readonly dialect?: string | Dialect;
+}
 
 /** A handler, and the server that it calls. */
 export interface Wiring {
@@ -68,7 +78,7 @@ const offeredTools = (
 
 /** Returns what gives the server of a call: by the options of its handler, or else by the base URL and the model. */
 export const wireFor =
-  ({ baseURL, options }: { readonly baseURL: string; readonly options: RequestOptions }, api: Api) =>
+  ({ baseURL, options }: { readonly baseURL: string; readonly options: WireOptions }, api: Api) =>
   ({ model: { model = options.model ?? "" } }: CallLlm): Wire => {
     const name = typeof model === "string" ? model : "";
     const { dialect } = options;

@@ -5,7 +5,7 @@ import { runs } from "../../../../../test/runs.ts";
 import { chatMessages } from "../../../src/llm/chat-request.ts";
 import { isList, isObject, listOf, parseJson, textOf } from "../../../src/llm/reply/loose-json.ts";
 import { responseItems } from "../../../src/llm/response-request.ts";
-import type { Dialect } from "../../../src/llm/wire/dialect.ts";
+import type { Dialect } from "../../../src/llm/wire/dialects/dialect.ts";
 import { dialects } from "../../../src/llm/wire/dialects.ts";
 import { type Wire, wireMessages, WireState } from "../../../src/llm/wire/messages.ts";
 import { threads } from "./threads.ts";
@@ -61,6 +61,8 @@ const problemOf = (messages: readonly JsonObject[], dialect: Dialect, from: stri
       return "a list of texts";
     const extra = Object.keys(message).find((key) => !allowed.has(key) && !isTaken(key));
     if (extra !== undefined) return `the field ${extra}`;
+    const owed = dialect.owedReasoning;
+    if (owed !== null && listOf(message["tool_calls"]).length > 0 && message[owed] === undefined) return "no reasoning";
     open = role === "tool" ? open : listOf(message["tool_calls"]).map((call) => (isObject(call) ? call["id"] : null));
     for (const call of listOf(message["tool_calls"])) {
       const problem = problemOfCall(call as JsonObject, ids, dialect, isTaken);
@@ -114,6 +116,7 @@ describe("what leaves", () => {
     [/^a list of texts/, { texts: "joined" }],
     [/^an image in a tool's message/, { resultImages: "after the round" }],
     [/^a blank message/, { blank: "left out" }],
+    [/^no reasoning/, { owedReasoning: "reasoning_content" }],
     [/^a user after a tool/, { userAfterTool: "marked" }],
     [/^the field refusal/, { refusals: "text", fields: [] }],
     [/^the field reasoning_details|^a thought signature/, { fields: [] }],

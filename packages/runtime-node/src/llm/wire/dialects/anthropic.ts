@@ -1,4 +1,4 @@
-import { type Dialect, dialect } from "../dialect.ts";
+import { type Dialect, dialect } from "./dialect.ts";
 
 /**
  * Models of Anthropic behind chat completions: https://platform.claude.com/docs/en/api/openai-sdk, LiteLLM, Bedrock's gateways.

@@ -1,11 +1,12 @@
-import { type Dialect, dialect } from "../dialect.ts";
+import { type Dialect, dialect } from "./dialect.ts";
 
 /**
  * DeepSeek's API, and its models elsewhere.
  * - texts: "invalid type: sequence, expected a string"
  * - blank: "Invalid assistant message: content or tool_calls must be set"
- * - fields: https://api-docs.deepseek.com/guides/thinking_mode: reasoning_content of turns with tools must come back, and
- *   nowhere else; https://api-docs.deepseek.com/guides/chat_prefix_completion (prefix)
+ * - fields: https://api-docs.deepseek.com/guides/thinking_mode: reasoning_content of turns with tools must come back,
+ *   an empty one too ("Missing reasoning_content field in the assistant message");
+ *   https://api-docs.deepseek.com/guides/chat_prefix_completion (prefix)
  */
 export const deepseek: Dialect = dialect("deepseek", {
   blank: "beside others",

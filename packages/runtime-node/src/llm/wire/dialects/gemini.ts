@@ -1,4 +1,4 @@
-import { type Dialect, dialect } from "../dialect.ts";
+import { type Dialect, dialect } from "./dialect.ts";
 
 /**
  * Gemini's OpenAI endpoint: https://ai.google.dev/gemini-api/docs/openai.

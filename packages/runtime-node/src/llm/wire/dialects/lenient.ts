@@ -1,4 +1,4 @@
-import { type Dialect, dialect } from "../dialect.ts";
+import { type Dialect, dialect } from "./dialect.ts";
 
 /** Nothing is changed but what no server takes: arguments that are not an object, ids that repeat, half characters. */
 export const lenient: Dialect = dialect("lenient", {

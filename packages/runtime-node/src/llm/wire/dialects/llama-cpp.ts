@@ -1,4 +1,4 @@
-import { type Dialect, dialect } from "../dialect.ts";
+import { type Dialect, dialect } from "./dialect.ts";
 
 /**
  * The server of llama.cpp (ggml-org/llama.cpp, common/chat.cpp and tools/server).

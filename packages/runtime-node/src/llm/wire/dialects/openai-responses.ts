@@ -1,4 +1,4 @@
-import { type Dialect, dialect } from "../dialect.ts";
+import { type Dialect, dialect } from "./dialect.ts";
 
 /**
  * The Responses API of OpenAI, Azure and xAI.

@@ -1,4 +1,4 @@
-import { type Dialect, dialect } from "../dialect.ts";
+import { type Dialect, dialect } from "./dialect.ts";
 
 /**
  * OpenRouter, and gateways that write for each provider what it takes (Vercel's AI Gateway, the router of Hugging Face).

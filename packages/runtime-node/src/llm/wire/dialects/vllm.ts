@@ -1,4 +1,4 @@
-import { type Dialect, dialect } from "../dialect.ts";
+import { type Dialect, dialect } from "./dialect.ts";
 
 /**
  * vLLM (vllm-project/vllm, entrypoints/chat_utils.py).

@@ -32,7 +32,7 @@ export interface Dialect {
   readonly fields: "all" | readonly string[];
   /** Whether it takes back every field of the replies that are known to be its own. */
   readonly ownFields: boolean;
-  /** The field of reasoning that each reply with calls must have: empty if another server wrote the reply; null for none. */
+  /** The field of reasoning that each reply with calls must have, empty if there is none to send; null for no such field. */
   readonly owedReasoning: string | null;
   /** Fields that the first call of a reply must have, if another server wrote the reply; null for none. */
   readonly owedOfCall: JsonObject | null;
@@ -61,3 +61,6 @@ const strictest: Omit<Dialect, "name"> = {
   owedOfCall: null,
   schemas: "completed",
 };
+
+/** Of servers that nothing is known of: what all of the others take. Fields go back to where they are known to come from. */
+export const common: Dialect = dialect("common", { ownFields: true });

@@ -1,20 +1,13 @@
 import { strictSchema } from "@colloquy/host";
 import type { CallLlm, JsonObject, ToolDeclaration } from "@colloquy/machine";
-import { isList } from "../reply/loose-json.ts";
-import type { RequestBody } from "../transport/request-body.ts";
-import type { Dialect } from "./dialect.ts";
+import { isList } from "./reply/loose-json.ts";
+import type { RequestBody } from "./transport/request-body.ts";
+import type { WireOptions } from "./wire/wired.ts";
 
 /** Options of the handlers that say how their requests are written. */
-export interface RequestOptions {
-  /** The model that is called where neither thread nor ask names one. */
-  readonly model?: string;
+export interface RequestOptions extends WireOptions {
   /** Ask for the reply piece by piece, where the call's parameters do not say. Default true. */
   readonly stream?: boolean;
-  /**
-   * What the server takes: the name of a dialect, or a dialect of your own. Default: chosen by base URL and model, as the
-   * list in the page "Models" says.
-   */
-  readonly dialect?: string | Dialect;
 }
 
 /** Options of the handlers that ask for streams of chat completions or texts. */
