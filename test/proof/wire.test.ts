@@ -203,7 +203,7 @@ const faults: readonly Fault[] = [
     name: "the name of a tool is sent as it is",
     family: "openai-chat",
     rule: "names of tools",
-    commit: ({ tools }) => set(tools[0]?.function as Message | undefined, "name", "mcp.look"),
+    commit: ({ tools }) => set(tools[0]?.function, "name", "mcp.look"),
   },
   {
     name: "the name of a call is sent as it is",
@@ -215,7 +215,7 @@ const faults: readonly Fault[] = [
     name: "a schema is sent as it is",
     family: "openai-chat",
     rule: "schemas of tools",
-    commit: ({ tools }) => set(tools[0]?.function as Message | undefined, "parameters", { type: "object" }),
+    commit: ({ tools }) => set(tools[0]?.function, "parameters", { type: "object" }),
   },
   {
     name: "reasoning is sent that nothing follows",
@@ -272,7 +272,7 @@ const watched = (target: WireTarget): WireTarget => ({
     target.handler({
       ...server,
       fetch: (url, init) => {
-        const body = String(init?.body);
+        const body = typeof init?.body === "string" ? init.body : "";
         if (strictRefusal(target.family, body) === null)
           sent.set(target.family, [...(sent.get(target.family) ?? []), body]);
         return server.fetch(url, init);
@@ -319,7 +319,7 @@ describe("every handler, before the strict servers of every family,", () => {
         ({ fetch, baseURL }) =>
         async () => {
           const messages = [{ role: "user", content: "Hello.", name: "Ann" }];
-          await fetch(baseURL, { body: JSON.stringify({ messages }) });
+          await fetch(baseURL, { method: "POST", body: JSON.stringify({ messages }) });
           return { type: "completed", reply: { content: "Yes." }, finishReason: "stop" };
         },
     };

@@ -1,4 +1,4 @@
-import { firstOf, isFields, objectsIn, textOf } from "../rules/json.ts";
+import { firstOf, isFields, objectsIn, textOf, shown } from "../rules/json.ts";
 import {
   callsOf,
   eachMessage,
@@ -110,10 +110,10 @@ const paired: Rule = {
       const all = messagesOf(request);
       const asked = idsIn(all[index - 1], "tool_use", "id");
       const stray = idsIn(message, "tool_result", "tool_use_id").find((id) => !asked.includes(id));
-      if (stray !== undefined) return orphan(String(stray), index);
+      if (stray !== undefined) return orphan(shown(stray), index);
       const given = idsIn(all[index + 1], "tool_result", "tool_use_id");
       const open = idsIn(message, "tool_use", "id").filter((id) => !given.includes(id));
-      return open.length === 0 ? null : unanswered(open.map(String), index);
+      return open.length === 0 ? null : unanswered(open.map(shown), index);
     }),
 };
 

@@ -1,4 +1,4 @@
-import { isFields, textOf } from "../rules/json.ts";
+import { isFields, textOf, shown } from "../rules/json.ts";
 import {
   callsOf,
   eachMessage,
@@ -47,8 +47,8 @@ const sameNumber: Rule = {
     for (const [index, message] of messagesOf(request).entries()) {
       if (message["role"] === "tool") {
         const id = message["tool_call_id"];
-        if (observed.has(id)) return order(`Duplicate tool call id ${String(id)} in tool results`);
-        if (!expected.has(id)) return order(`Unexpected tool call id ${String(id)} in tool results`);
+        if (observed.has(id)) return order(`Duplicate tool call id ${shown(id)} in tool results`);
+        if (!expected.has(id)) return order(`Unexpected tool call id ${shown(id)} in tool results`);
         observed.add(id);
       } else if (message["role"] === "assistant") {
         if (expected.size !== observed.size) return order("Not the same number of function calls and responses");

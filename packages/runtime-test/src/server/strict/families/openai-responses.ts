@@ -1,4 +1,4 @@
-import { type Fields, firstOf, objectsIn, textOf } from "../rules/json.ts";
+import { type Fields, firstOf, objectsIn, textOf, shown } from "../rules/json.ts";
 import type { Family, Refusal, Rule } from "../rules/rule.ts";
 import { everywhere, schemasAreObjects, toolNamesMatch } from "../rules/common-rules.ts";
 import { openaiError } from "./openai-chat.ts";
@@ -142,7 +142,7 @@ const rules: readonly Rule[] = [
       const [left] = open;
       return left === undefined
         ? null
-        : { message: `No tool output found for function call ${String(left)}.`, param: "input" };
+        : { message: `No tool output found for function call ${shown(left)}.`, param: "input" };
     },
   },
   eachItem("ids of calls", "https://github.com/decolua/9router/issues/393", ({ call_id: id }, at) => {

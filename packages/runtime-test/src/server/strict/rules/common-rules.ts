@@ -1,4 +1,4 @@
-import { type Fields, firstOf, illFormedText, isFields, objectsIn, parsedJson, textOf } from "./json.ts";
+import { type Fields, firstOf, illFormedText, isFields, objectsIn, parsedJson, textOf, shown } from "./json.ts";
 import { callsOf, eachCall, eachMessage, messagesOf, type Refusal, type Rule } from "./rule.ts";
 
 /** Rules that all families have. */
@@ -42,7 +42,7 @@ export const idsMatch = (source: string, pattern: RegExp, words: (id: string, at
       ...callsOf(message, index).map(({ id, at }) => ({ id, at: `${at}.id` })),
       ...(message["role"] === "tool" ? [{ id: message["tool_call_id"], at: `messages[${index}].tool_call_id` }] : []),
     ];
-    return firstOf(ids, ({ id, at }) => (typeof id === "string" && pattern.test(id) ? null : words(String(id), at)));
+    return firstOf(ids, ({ id, at }) => (typeof id === "string" && pattern.test(id) ? null : words(shown(id), at)));
   });
 
 /** Ids of calls must be different, in the whole request or within one message. */
@@ -58,7 +58,7 @@ export const idsDiffer = (
     return firstOf(messagesOf(request), (message, index) => {
       if (within === "message") seen = new Set();
       return firstOf(callsOf(message, index), ({ id }) => {
-        if (seen.has(id)) return words(String(id), index);
+        if (seen.has(id)) return words(shown(id), index);
         seen.add(id);
         return null;
       });
@@ -79,11 +79,11 @@ export const pairs = (
   refuse: (request) => {
     let open: readonly unknown[] = [];
     let askedAt = 0;
-    const unanswered = (): Refusal | null => (open.length === 0 ? null : words.unanswered(open.map(String), askedAt));
+    const unanswered = (): Refusal | null => (open.length === 0 ? null : words.unanswered(open.map(shown), askedAt));
     const found = firstOf(messagesOf(request), (message, index) => {
       if (message["role"] === "tool") {
         const place = open.indexOf(message["tool_call_id"]);
-        if (place < 0) return words.orphan(String(message["tool_call_id"]), index);
+        if (place < 0) return words.orphan(shown(message["tool_call_id"]), index);
         open = open.toSpliced(place, 1);
         return null;
       }
@@ -104,14 +104,14 @@ export const toolNamesMatch = (
   words: (name: string, at: string) => Refusal,
 ): readonly Rule[] => [
   eachCall("names in the history", source, ({ name, at }) =>
-    pattern.test(textOf(name)) ? null : words(String(name), `${at}.function.name`),
+    pattern.test(textOf(name)) ? null : words(shown(name), `${at}.function.name`),
   ),
   {
     name: "names of tools",
     source,
     refuse: (request) =>
       firstOf(toolsIn(request), ({ name, at }) =>
-        name === undefined || pattern.test(textOf(name)) ? null : words(String(name), `${at}.name`),
+        name === undefined || pattern.test(textOf(name)) ? null : words(shown(name), `${at}.name`),
       ),
   },
 ];
@@ -161,7 +161,7 @@ export const schemasAreObjects = (source: string): Rule => ({
       return problem === null
         ? null
         : {
-            message: `Invalid schema for function '${String(name)}': ${problem}`,
+            message: `Invalid schema for function '${shown(name)}': ${problem}`,
             param: `${at}.parameters`,
             code: "invalid_function_parameters",
           };
@@ -171,7 +171,7 @@ export const schemasAreObjects = (source: string): Rule => ({
 const problemOfSchema = (schema: unknown): string | null => {
   if (!isFields(schema)) return `${JSON.stringify(schema)} is not of type 'object'.`;
   if (schema["type"] !== "object")
-    return `schema must be a JSON Schema of 'type: "object"', got 'type: "${String(schema["type"] ?? "None")}"'.`;
+    return `schema must be a JSON Schema of 'type: "object"', got 'type: "${shown(schema["type"])}"'.`;
   const combined = ["oneOf", "anyOf", "allOf", "enum", "not"].find((name) => schema[name] !== undefined);
   if (combined !== undefined)
     return "schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level.";

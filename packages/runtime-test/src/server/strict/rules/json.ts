@@ -14,6 +14,10 @@ export const objectsIn = (value: unknown): readonly Fields[] =>
 
 export const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
+/** Returns a value as an error shows it. */
+export const shown = (value: unknown): string =>
+  typeof value === "string" ? value : (JSON.stringify(value) ?? "None");
+
 /** Returns the value that a text is the JSON of; undefined if it is not JSON. */
 export const parsedJson = (text: unknown): unknown => {
   try {
