@@ -40,7 +40,8 @@ export function* questionsBefore(
     if (question !== undefined) yield question;
   }
   const seed = unitsOf(0, thread.seed);
-  for (const unit of (number === 0 ? seed.slice(0, position) : seed).toReversed()) if (roleOf(unit) === "user") yield unit;
+  for (const unit of (number === 0 ? seed.slice(0, position) : seed).toReversed())
+    if (roleOf(unit) === "user") yield unit;
 }
 
 const roleOf = ({ messages }: Unit): string | undefined => messages[0]?.role;

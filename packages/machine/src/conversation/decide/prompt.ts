@@ -4,7 +4,8 @@ import type { Message } from "../../thread/message.ts";
 import type { ContextUnfit } from "../../thread/turn.ts";
 import { counted } from "../../prompt/counts.ts";
 import { type CutDecision, decideCut, keepingAll, type Situation } from "../../prompt/decide-cut.ts";
-import { historyOf } from "../../prompt/history.ts";
+import type { Cut } from "../../prompt/cut.ts";
+import { nowhere } from "../../prompt/position.ts";
 import type { Blocks } from "../../prompt/blocks.ts";
 import { blocksOf, render } from "../../prompt/render.ts";
 import type { ConversationData, OpenTurn } from "../protocol/data.ts";
@@ -78,6 +79,9 @@ const smallerOf = (left: number | null, right: number | null): number | null => 
   return Math.min(left, right);
 };
 
+/** The prompt that leaves out all that may be: what is pinned stays, and the questions that go with what is shown. */
+const nothingClosed = ({ interrupted }: Situation): Cut => ({ policy: "none@1", from: nowhere, interrupted });
+
 /** The numbers of a prompt that does not fit. */
 export const unfitOf = ({ situation, tokens }: PromptDecision): ContextUnfit => {
   const { counts, open, budget, available } = situation;
@@ -90,7 +94,10 @@ export const unfitOf = ({ situation, tokens }: PromptDecision): ContextUnfit => 
     available: available ?? 0,
     budget: budget?.tokens ?? 0,
     reserve: budget?.reserve ?? 0,
-    fixed: counted(() => historyOf(situation).fixedTokens()) ?? 0,
+    fixed:
+      counted(() =>
+        counts.blocks(blocksOf(situation.thread, nothingClosed(situation), situation.system, open(), counts)),
+      ) ?? 0,
     largest,
   };
 };

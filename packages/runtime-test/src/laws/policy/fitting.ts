@@ -20,7 +20,9 @@ import {
   saidUnits,
   sumOfTokens,
   tokensOf,
+  withoutLeftOut,
 } from "../evidence/said-units.ts";
+import { withQuestions } from "../evidence/questions.ts";
 
 /**
  * P4: a prompt fits, or says that it does not. Every call that is made fits into the room, as an independent count
@@ -137,7 +139,7 @@ const requireCallsFit = ({ options, counter, trace }: PolicyRun): void => {
       if (counted !== undefined) requireSame("P4", `what ${name} counted`, tokens, counted);
       if (unfit !== undefined) throw new LawBroken("P4", `${name} found the prompt unfit, and sent it`);
     }
-    if (unfit !== undefined) requireTrue({ counter, before, state: transition.state, unfit, room, budget, name });
+    if (unfit !== undefined) requireTrue({ counter, before, state: transition.state, unfit, room, options, name });
   }
 };
 
@@ -148,22 +150,27 @@ const requireTrue = (ended: {
   readonly state: State;
   readonly unfit: ContextUnfit;
   readonly room: number;
-  readonly budget: PolicyRun["options"]["budget"];
+  readonly options: PolicyRun["options"];
   readonly name: string;
 }): void => {
-  const { counter, before, state, unfit, room, budget, name } = ended;
+  const { counter, before, state, unfit, room, options, name } = ended;
+  const { budget } = options;
   const turn = toArray(state.context.conversation.turns).at(-1);
   requireSame("P4", `the outcome of ${name}`, { status: "failed", unfit }, turn?.outcome);
   if (unfit.tokens <= room) throw new LawBroken("P4", `${name}: ${unfit.tokens} tokens do fit into a room of ${room}`);
   // The turn has ended, so what was open is the newest of what is closed.
-  const { system, closed } = saidUnits(state);
-  const open = closed.filter((unit) => unit.turn === turn?.number);
-  const pinned = closed.filter((unit) => unit.pinned === true && unit.turn !== turn?.number);
+  const all = saidUnits(state);
+  const open = all.closed.filter((unit) => unit.turn === turn?.number);
+  const said = withoutLeftOut(all, options);
+  const earlier = said.closed.filter((unit) => unit.turn !== turn?.number);
+  const pinned = new Set(earlier.filter((unit) => unit.pinned === true));
+  const led = withQuestions(earlier, open, pinned);
+  const kept = earlier.filter((unit) => led.has(unit));
   // What joined it would have stood in that prompt, and was given back.
   // Answers that were refused, and what was said of them, went aside with its end.
   const aside = turn === undefined ? [] : refusedMessages(turn);
   const shown = [...messagesIn(open), ...aside, ...joiningMessages(before.context.open)];
-  const fixed = [...(system === null ? [] : [system]), ...messagesIn(pinned), ...shown];
+  const fixed = [...(all.system === null ? [] : [all.system]), ...messagesIn(kept), ...shown];
   const sizes = shown.map((message) => sizeOf(counter, message));
   requireSame(
     "P4",
