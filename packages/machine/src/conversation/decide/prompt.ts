@@ -71,7 +71,7 @@ export const situationOf = (settings: Settings, data: ConversationData, asked: A
 };
 
 /** Tokens, as the counter counts them, that the budget leaves for a prompt; null for no bound. */
-const roomOf = ({ budget }: Settings, calibration: number): number | null =>
+const roomOf = ({ budget }: Pick<Settings, "budget">, calibration: number): number | null =>
   budget === null ? null : Math.floor((budget.tokens - budget.reserve) / calibration);
 
 const smallerOf = (left: number | null, right: number | null): number | null => {
@@ -84,14 +84,14 @@ const nothingClosed = ({ interrupted }: Situation): Cut => ({ policy: "none@1", 
 
 /** The numbers of a prompt that does not fit. */
 export const unfitOf = ({ situation, tokens }: PromptDecision): ContextUnfit => {
-  const { counts, open, budget, available } = situation;
+  const { counts, open, budget, calibration } = situation;
   const largest = open().reduce<ContextUnfit["largest"]>((most, message) => {
     const size = counted(() => counts.message(message)) ?? 0;
     return most === null || size > most.tokens ? { message: message.id, tokens: size } : most;
   }, null);
   return {
     tokens: tokens ?? 0,
-    available: available ?? 0,
+    available: roomOf({ budget }, calibration) ?? 0,
     budget: budget?.tokens ?? 0,
     reserve: budget?.reserve ?? 0,
     fixed:

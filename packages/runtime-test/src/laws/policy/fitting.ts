@@ -12,7 +12,7 @@ import {
 import { handledSteps, statesOf } from "../../arbitraries/trace.ts";
 import { preview } from "../evidence/difference.ts";
 import { LawBroken, requireSame } from "../evidence/law-broken.ts";
-import { calibrated, lookNamed, type PolicyLaw, type PolicyRun } from "./policy-run.ts";
+import { calibrated, type Look, lookNamed, type PolicyLaw, type PolicyRun } from "./policy-run.ts";
 import {
   joiningMessages,
   messagesIn,
@@ -35,7 +35,7 @@ export const fitsOrSaysSo: PolicyLaw = (run) => {
     for (const look of looks) {
       const { tokens, available, fits, messages } = look.prompt;
       const counted = tokensOf(counter, messages);
-      const room = roomOf(look.budget, calibration);
+      const room = roomIn(look, calibration);
       requireSame("P4", `tokens of ${lookNamed(look)}`, counted, tokens);
       requireSame("P4", `the room of ${lookNamed(look)}`, room, available);
       requireSame(
@@ -120,6 +120,13 @@ const refused = (what: string, build: () => unknown): string => {
 /** Tokens that there is room for, as the counter counts them; null for no bound. */
 export const roomOf = (budget: PolicyRun["options"]["budget"], calibration: number): number | null =>
   budget === null || budget === undefined ? null : Math.floor((budget.tokens - budget.reserve) / calibration);
+
+/** The same in the state that is looked at: less, where a server refused a prompt as too long. */
+export const roomIn = ({ budget, state }: Pick<Look, "budget" | "state">, calibration: number): number | null => {
+  const room = roomOf(budget, calibration);
+  const learned = state.context.room?.tokens ?? null;
+  return room === null || learned === null ? (room ?? learned) : Math.min(room, learned);
+};
 
 const requireCallsFit = ({ options, counter, trace }: PolicyRun): void => {
   const { budget = null, policy } = options;

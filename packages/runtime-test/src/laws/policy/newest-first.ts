@@ -1,11 +1,11 @@
 import { conversationMachine, type MachineOptions } from "@colloquy/machine";
 import { boundsOf, keepAll, type NewestFirst, type Unit, type Window } from "@colloquy/machine/policies";
-import { roomOf } from "./fitting.ts";
+import { roomIn } from "./fitting.ts";
 import { handledSteps } from "../../arbitraries/trace.ts";
 import { LawBroken } from "../evidence/law-broken.ts";
 import { longConversation } from "./long-conversation.ts";
 import { cutNamed, type Look, lookNamed, type PolicyLaw, type PolicyRun, policyRunOf } from "./policy-run.ts";
-import { isQuestionAlone } from "../evidence/questions.ts";
+import { isQuestionAlone, withQuestions } from "../evidence/questions.ts";
 import { fixedIn, messagesIn, tokensOf, wholeWith, withGapsFilled, withoutLeftOut } from "../evidence/said-units.ts";
 import { hasField } from "./shown.ts";
 
@@ -128,7 +128,8 @@ const isWithinCounts = ({ said }: Look, { turns, messages }: NewestFirst, units:
   // A turn in which nothing was said counts too.
   const newer = [...said.turns.keys()].filter((number) => number >= first).length;
   const count = first === 0 ? newer + 1 : newer;
-  return count <= leastOf(turns) && messagesIn([...units, ...said.open]).length <= leastOf(messages);
+  const led = [...withQuestions(said.closed, said.open, new Set(units))];
+  return count <= leastOf(turns) && messagesIn([...led, ...said.open]).length <= leastOf(messages);
 };
 
 /** Tokens of a prompt that shows all closed units from one on, as they were said; null where the counter can't count them. */
@@ -145,8 +146,9 @@ const roomWithin = (
   { tokens, reserve = 0, share = 1 }: NewestFirst,
   calibration: number,
 ): number | null => {
-  const { budget } = look;
-  const room = roomOf(budget && { ...budget, reserve: Math.max(budget.reserve, reserve) }, calibration);
+  const { budget, state } = look;
+  const reserved = budget && { ...budget, reserve: Math.max(budget.reserve, reserve) };
+  const room = roomIn({ budget: reserved, state }, calibration);
   const own = tokens === undefined ? null : Math.floor(tokens / calibration);
   const smaller = room === null || own === null ? (room ?? own) : Math.min(room, own);
   if (smaller === null || share === 1) return smaller;
