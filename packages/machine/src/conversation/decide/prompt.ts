@@ -4,7 +4,8 @@ import type { Message } from "../../thread/message.ts";
 import type { ContextUnfit } from "../../thread/turn.ts";
 import { counted } from "../../prompt/counts.ts";
 import { type CutDecision, decideCut, keepingAll, type Situation } from "../../prompt/decide-cut.ts";
-import { historyOf } from "../../prompt/history.ts";
+import type { Cut } from "../../prompt/cut.ts";
+import { nowhere } from "../../prompt/position.ts";
 import type { Blocks } from "../../prompt/blocks.ts";
 import { blocksOf, render } from "../../prompt/render.ts";
 import type { ConversationData, OpenTurn } from "../protocol/data.ts";
@@ -70,7 +71,7 @@ export const situationOf = (settings: Settings, data: ConversationData, asked: A
 };
 
 /** Tokens, as the counter counts them, that the budget leaves for a prompt; null for no bound. */
-const roomOf = ({ budget }: Settings, calibration: number): number | null =>
+const roomOf = ({ budget }: Pick<Settings, "budget">, calibration: number): number | null =>
   budget === null ? null : Math.floor((budget.tokens - budget.reserve) / calibration);
 
 const smallerOf = (left: number | null, right: number | null): number | null => {
@@ -78,19 +79,25 @@ const smallerOf = (left: number | null, right: number | null): number | null => 
   return Math.min(left, right);
 };
 
+/** The prompt that leaves out all that may be: what is pinned stays, and the questions that go with what is shown. */
+const nothingClosed = ({ interrupted }: Situation): Cut => ({ policy: "none@1", from: nowhere, interrupted });
+
 /** The numbers of a prompt that does not fit. */
 export const unfitOf = ({ situation, tokens }: PromptDecision): ContextUnfit => {
-  const { counts, open, budget, available } = situation;
+  const { counts, open, budget, calibration } = situation;
   const largest = open().reduce<ContextUnfit["largest"]>((most, message) => {
     const size = counted(() => counts.message(message)) ?? 0;
     return most === null || size > most.tokens ? { message: message.id, tokens: size } : most;
   }, null);
   return {
     tokens: tokens ?? 0,
-    available: available ?? 0,
+    available: roomOf({ budget }, calibration) ?? 0,
     budget: budget?.tokens ?? 0,
     reserve: budget?.reserve ?? 0,
-    fixed: counted(() => historyOf(situation).fixedTokens()) ?? 0,
+    fixed:
+      counted(() =>
+        counts.blocks(blocksOf(situation.thread, nothingClosed(situation), situation.system, open(), counts)),
+      ) ?? 0,
     largest,
   };
 };

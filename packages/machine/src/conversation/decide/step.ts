@@ -135,8 +135,16 @@ const fullness = (settings: Settings, data: ConversationData, prompt: PromptDeci
 };
 
 /** Whether the size of a prompt can calibrate the counter. */
-export const isMeasurable = ({ calibrate }: Settings, { tokens, situation: { available } }: PromptDecision): boolean =>
-  calibrate && tokens !== null && available !== null && tokens > 0 && tokens >= available * measurableShare;
+export const isMeasurable = (
+  { calibrate, budget }: Settings,
+  { tokens, situation: { available } }: PromptDecision,
+): boolean =>
+  calibrate &&
+  budget !== null &&
+  tokens !== null &&
+  available !== null &&
+  tokens > 0 &&
+  tokens >= available * measurableShare;
 
 /** From so small a share of the room on, a call's size shows how far the counter is off; below, what it can't count weighs more. */
 const measurableShare = 0.25;

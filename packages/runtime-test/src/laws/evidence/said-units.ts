@@ -9,6 +9,7 @@ import {
   type Turn,
 } from "@colloquy/machine";
 import { LawBroken } from "./law-broken.ts";
+import { ownQuestion, withQuestions } from "./questions.ts";
 import { draftsOfAsk } from "./utterance.ts";
 
 /** What was said, as it stands in the thread and before any policy. Read by the slowest way there is. */
@@ -49,9 +50,14 @@ export const saidUnits = (state: State): SaidUnits => {
 /** The messages of units, in order. */
 export const messagesIn = (units: readonly Unit[]): readonly Message[] => units.flatMap(({ messages }) => messages);
 
-/** The messages that take room whatever is decided: the system message, what is pinned, the open turn. */
-export const fixedIn = (said: SaidUnits): readonly Message[] =>
-  wholeOf({ ...said, closed: said.closed.filter(({ pinned }) => pinned === true) });
+/** The messages that take room whatever is decided: the system message, what is pinned, the open turn, and their questions. */
+export const fixedIn = (said: SaidUnits): readonly Message[] => wholeWith(said, ({ pinned }) => pinned === true);
+
+/** The messages of a prompt that shows some of the closed units, and the questions that go with them. */
+export const wholeWith = (said: SaidUnits, isShown: (unit: Unit, index: number) => boolean): readonly Message[] => {
+  const led = withQuestions(said.closed, said.open, new Set(said.closed.filter(isShown)));
+  return wholeOf({ ...said, closed: said.closed.filter((unit) => led.has(unit)) });
+};
 
 /** All messages of a prompt that leaves nothing out. */
 export const wholeOf = ({ system, closed, open }: SaidUnits): readonly Message[] => [
@@ -70,11 +76,16 @@ export const withGapsFilled = (said: SaidUnits, shown: readonly Message[]): Said
   return { ...said, open: said.open.map((unit) => ({ ...unit, messages: unit.messages.map(filled) })) };
 };
 
-/** What was said, without the turns that are left out because they were interrupted, but for what is pinned in them. */
+/** What was said, without the turns that are left out because they were interrupted, but for what is pinned in them and its question. */
 export const withoutLeftOut = (said: SaidUnits, { interrupted }: Pick<MachineOptions, "interrupted">): SaidUnits => {
   if (interrupted !== "omit") return said;
   const turns = new Map([...said.turns].filter(([, { outcome }]) => outcome.status === "completed"));
-  const closed = said.closed.filter(({ turn, pinned }) => turn === 0 || turns.has(turn) || pinned === true);
+  const along = new Set(
+    said.closed.flatMap((unit) => (unit.pinned === true ? (ownQuestion(said.closed, unit) ?? []) : [])),
+  );
+  const closed = said.closed.filter(
+    (unit) => unit.turn === 0 || turns.has(unit.turn) || unit.pinned === true || along.has(unit),
+  );
   return { ...said, turns, closed };
 };
 

@@ -12,7 +12,7 @@ import {
 import { handledSteps, statesOf } from "../../arbitraries/trace.ts";
 import { preview } from "../evidence/difference.ts";
 import { LawBroken, requireSame } from "../evidence/law-broken.ts";
-import { calibrated, lookNamed, type PolicyLaw, type PolicyRun } from "./policy-run.ts";
+import { calibrated, type Look, lookNamed, type PolicyLaw, type PolicyRun } from "./policy-run.ts";
 import {
   joiningMessages,
   messagesIn,
@@ -20,7 +20,9 @@ import {
   saidUnits,
   sumOfTokens,
   tokensOf,
+  withoutLeftOut,
 } from "../evidence/said-units.ts";
+import { withQuestions } from "../evidence/questions.ts";
 
 /**
  * P4: a prompt fits, or says that it does not. Every call that is made fits into the room, as an independent count
@@ -33,7 +35,7 @@ export const fitsOrSaysSo: PolicyLaw = (run) => {
     for (const look of looks) {
       const { tokens, available, fits, messages } = look.prompt;
       const counted = tokensOf(counter, messages);
-      const room = roomOf(look.budget, calibration);
+      const room = roomIn(look, calibration);
       requireSame("P4", `tokens of ${lookNamed(look)}`, counted, tokens);
       requireSame("P4", `the room of ${lookNamed(look)}`, room, available);
       requireSame(
@@ -119,6 +121,13 @@ const refused = (what: string, build: () => unknown): string => {
 export const roomOf = (budget: PolicyRun["options"]["budget"], calibration: number): number | null =>
   budget === null || budget === undefined ? null : Math.floor((budget.tokens - budget.reserve) / calibration);
 
+/** The same in the state that is looked at: less, where a server refused a prompt as too long. */
+export const roomIn = ({ budget, state }: Pick<Look, "budget" | "state">, calibration: number): number | null => {
+  const room = roomOf(budget, calibration);
+  const learned = state.context.room?.tokens ?? null;
+  return room === null || learned === null ? (room ?? learned) : Math.min(room, learned);
+};
+
 const requireCallsFit = ({ options, counter, trace }: PolicyRun): void => {
   const { budget = null, policy } = options;
   const calibrations = calibrated(trace, options).slice(1);
@@ -137,7 +146,7 @@ const requireCallsFit = ({ options, counter, trace }: PolicyRun): void => {
       if (counted !== undefined) requireSame("P4", `what ${name} counted`, tokens, counted);
       if (unfit !== undefined) throw new LawBroken("P4", `${name} found the prompt unfit, and sent it`);
     }
-    if (unfit !== undefined) requireTrue({ counter, before, state: transition.state, unfit, room, budget, name });
+    if (unfit !== undefined) requireTrue({ counter, before, state: transition.state, unfit, room, options, name });
   }
 };
 
@@ -148,22 +157,27 @@ const requireTrue = (ended: {
   readonly state: State;
   readonly unfit: ContextUnfit;
   readonly room: number;
-  readonly budget: PolicyRun["options"]["budget"];
+  readonly options: PolicyRun["options"];
   readonly name: string;
 }): void => {
-  const { counter, before, state, unfit, room, budget, name } = ended;
+  const { counter, before, state, unfit, room, options, name } = ended;
+  const { budget } = options;
   const turn = toArray(state.context.conversation.turns).at(-1);
   requireSame("P4", `the outcome of ${name}`, { status: "failed", unfit }, turn?.outcome);
   if (unfit.tokens <= room) throw new LawBroken("P4", `${name}: ${unfit.tokens} tokens do fit into a room of ${room}`);
   // The turn has ended, so what was open is the newest of what is closed.
-  const { system, closed } = saidUnits(state);
-  const open = closed.filter((unit) => unit.turn === turn?.number);
-  const pinned = closed.filter((unit) => unit.pinned === true && unit.turn !== turn?.number);
+  const all = saidUnits(state);
+  const open = all.closed.filter((unit) => unit.turn === turn?.number);
+  const said = withoutLeftOut(all, options);
+  const earlier = said.closed.filter((unit) => unit.turn !== turn?.number);
+  const pinned = new Set(earlier.filter((unit) => unit.pinned === true));
+  const led = withQuestions(earlier, open, pinned);
+  const kept = earlier.filter((unit) => led.has(unit));
   // What joined it would have stood in that prompt, and was given back.
   // Answers that were refused, and what was said of them, went aside with its end.
   const aside = turn === undefined ? [] : refusedMessages(turn);
   const shown = [...messagesIn(open), ...aside, ...joiningMessages(before.context.open)];
-  const fixed = [...(system === null ? [] : [system]), ...messagesIn(pinned), ...shown];
+  const fixed = [...(all.system === null ? [] : [all.system]), ...messagesIn(kept), ...shown];
   const sizes = shown.map((message) => sizeOf(counter, message));
   requireSame(
     "P4",

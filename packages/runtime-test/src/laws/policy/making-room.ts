@@ -1,4 +1,4 @@
-import { roomOf } from "./fitting.ts";
+import { roomIn } from "./fitting.ts";
 import { LawBroken } from "../evidence/law-broken.ts";
 import { cutNamed, type Look, lookNamed, type PolicyLaw, type PolicyRun } from "./policy-run.ts";
 import { fixedIn, tokensOf, wholeOf, withGapsFilled, withoutLeftOut } from "../evidence/said-units.ts";
@@ -7,7 +7,7 @@ import { fixedIn, tokensOf, wholeOf, withGapsFilled, withoutLeftOut } from "../e
 export const tightLooks = ({ views, counter, options }: PolicyRun): readonly Look[] =>
   views.flatMap(({ looks, calibration }) =>
     looks.filter((look) => {
-      const room = roomOf(look.budget, calibration);
+      const room = roomIn(look, calibration);
       if (room === null || look.prompt.failed !== undefined) return false;
       const said = withoutLeftOut(withGapsFilled(look.said, look.prompt.messages), options);
       const [fixed, whole] = [tokensOf(counter, fixedIn(said)), tokensOf(counter, wholeOf(said))];

@@ -1,19 +1,21 @@
 import { conversationMachine, type MachineOptions } from "@colloquy/machine";
 import { boundsOf, keepAll, type NewestFirst, type Unit, type Window } from "@colloquy/machine/policies";
-import { roomOf } from "./fitting.ts";
+import { roomIn } from "./fitting.ts";
 import { handledSteps } from "../../arbitraries/trace.ts";
 import { LawBroken } from "../evidence/law-broken.ts";
 import { longConversation } from "./long-conversation.ts";
 import { cutNamed, type Look, lookNamed, type PolicyLaw, type PolicyRun, policyRunOf } from "./policy-run.ts";
-import { fixedIn, messagesIn, tokensOf, wholeOf, withGapsFilled, withoutLeftOut } from "../evidence/said-units.ts";
+import { isQuestionAlone, withQuestions } from "../evidence/questions.ts";
+import { fixedIn, messagesIn, tokensOf, wholeWith, withGapsFilled, withoutLeftOut } from "../evidence/said-units.ts";
 import { hasField } from "./shown.ts";
 
 /**
  * P11, of policies that are declared `newestFirst`: what fits is shown, newest first. No unit is left out while an older
  * one that is not pinned is shown; and the newest turn of which something is left out would not fit as a whole, into
  * the room or within the limits that the policy declares. It is counted as it was said, without what a rule makes
- * shorter. Nothing is shown beyond these limits, but for what is pinned and the open turn. Turns that are left out
- * because they were interrupted, and units of which no field is left, do not count.
+ * shorter. Nothing is shown beyond these limits, but for pinned units, the open turn, and the question of each turn that
+ * is shown, since a prompt begins with a user message. Turns that are left out because they were interrupted, and units of
+ * which no field is left, do not count.
  */
 export const newestIsShownFirst: PolicyLaw = (run) => {
   const { newestFirst = false } = run.policy;
@@ -67,10 +69,13 @@ const requireNewestFirst = (run: PolicyRun, look: Look, limits: NewestFirst, cal
   };
   const units = look.said.closed;
   const ids = new Set(look.prompt.messages.map(({ id }) => id));
-  const isShown = ({ messages, pinned }: Unit): boolean => pinned !== true && messages.some(({ id }) => ids.has(id));
+  const isThere = ({ messages }: Unit): boolean => messages.some(({ id }) => ids.has(id));
+  const there = new Set(units.filter(isThere));
+  const alone = new Set(units.filter((unit) => there.has(unit) && isQuestionAlone(units, look.said.open, there, unit)));
+  const isShown = (unit: Unit): boolean => unit.pinned !== true && there.has(unit) && !alone.has(unit);
   const beyond = beyondLimits(look, units.filter(isShown), limits);
   if (beyond !== null) fail(beyond);
-  const isLeftOut = (unit: Unit): boolean => unit.pinned !== true && !isShown(unit) && !hasNoField(unit, look);
+  const isLeftOut = (unit: Unit): boolean => unit.pinned !== true && !there.has(unit) && !hasNoField(unit, look);
   const newest = units.findLastIndex(isLeftOut);
   const leftOut = units[newest];
   if (leftOut === undefined) return;
@@ -123,14 +128,15 @@ const isWithinCounts = ({ said }: Look, { turns, messages }: NewestFirst, units:
   // A turn in which nothing was said counts too.
   const newer = [...said.turns.keys()].filter((number) => number >= first).length;
   const count = first === 0 ? newer + 1 : newer;
-  return count <= leastOf(turns) && messagesIn([...units, ...said.open]).length <= leastOf(messages);
+  const led = [...withQuestions(said.closed, said.open, new Set(units))];
+  return count <= leastOf(turns) && messagesIn([...led, ...said.open]).length <= leastOf(messages);
 };
 
 /** Tokens of a prompt that shows all closed units from one on, as they were said; null where the counter can't count them. */
 const tokensWith = ({ counter }: PolicyRun, { said }: Look, from: number): number | null =>
   tokensOf(
     counter,
-    wholeOf({ ...said, closed: said.closed.filter(({ pinned }, index) => index >= from || pinned === true) }),
+    wholeWith(said, ({ pinned }, index) => index >= from || pinned === true),
   );
 
 /** Tokens that may be filled in any case: of the room for what is closed, the share that is declared. Null for no bound. */
@@ -140,8 +146,9 @@ const roomWithin = (
   { tokens, reserve = 0, share = 1 }: NewestFirst,
   calibration: number,
 ): number | null => {
-  const { budget } = look;
-  const room = roomOf(budget && { ...budget, reserve: Math.max(budget.reserve, reserve) }, calibration);
+  const { budget, state } = look;
+  const reserved = budget && { ...budget, reserve: Math.max(budget.reserve, reserve) };
+  const room = roomIn({ budget: reserved, state }, calibration);
   const own = tokens === undefined ? null : Math.floor(tokens / calibration);
   const smaller = room === null || own === null ? (room ?? own) : Math.min(room, own);
   if (smaller === null || share === 1) return smaller;

@@ -13,7 +13,7 @@ import { differenceOf } from "../evidence/difference.ts";
 import { LawBroken } from "../evidence/law-broken.ts";
 import { cutNamed, type Look, lookNamed, type PolicyLaw } from "./policy-run.ts";
 import { problemOfPrompt } from "../machine/prompts.ts";
-import { isGap, messagesIn } from "../evidence/said-units.ts";
+import { isGap, messagesIn, withoutLeftOut } from "../evidence/said-units.ts";
 
 /**
  * P1: what a prompt shows is a subsequence of what was said on the path, and all else in it is marked as synthesised.
@@ -24,8 +24,11 @@ export const shownIsSubsequence: PolicyLaw = ({ views }) => {
   for (const look of views.flatMap(({ looks }) => looks)) requireSubsequence(look);
 };
 
-/** P2: every prompt is well-formed, of every state and within every budget; and so is each that a call carries. */
-export const shownIsWellFormed: PolicyLaw = ({ trace, views }) => {
+/**
+ * P2: every prompt is well-formed, of every state and within every budget; and so is each that a call carries. Behind the
+ * system message and the summaries it begins with a user message, where one was said before that may be shown.
+ */
+export const shownIsWellFormed: PolicyLaw = ({ trace, views, options }) => {
   for (const effect of handledSteps(trace).flatMap(({ transition }): readonly Effect[] => transition.effects)) {
     const problem = effect.type === "callLlm" ? problemOfPrompt(effect.messages) : null;
     if (problem !== null) throw new LawBroken("P2", `the prompt of a call is not well-formed: ${problem}`);
@@ -36,8 +39,32 @@ export const shownIsWellFormed: PolicyLaw = ({ trace, views }) => {
     const problem = look.state.context.open === null && messages.length === 0 ? null : problemOfPrompt(messages);
     if (problem !== null)
       throw new LawBroken("P2", `${lookNamed(look)} is not well-formed: ${problem}; ${cutNamed(look)}`);
+    requireQuestion({ ...look, said: withoutLeftOut(look.said, options) });
   }
 };
+
+const requireQuestion = (look: Look): void => {
+  const { messages, cut } = look.prompt;
+  const first = messages.find(
+    ({ id, role }) => role !== "system" && role !== "developer" && !id.startsWith("summary."),
+  );
+  if (first === undefined || first.role === "user") return;
+  const units = [...look.said.closed, ...look.said.open];
+  const beginning = units.findIndex((unit) => unit.messages.some(({ id }) => id === first.id));
+  const question = units
+    .slice(0, beginning)
+    .flatMap((unit) => unit.messages)
+    .find((message) => message.role === "user" && mayBeShown(message, cut.fields));
+  if (question !== undefined)
+    throw new LawBroken(
+      "P2",
+      `${lookNamed(look)} begins with ${first.role} message ${first.id}, and user message ${question.id} was said before; ${cutNamed(look)}`,
+    );
+};
+
+const mayBeShown = (message: Message, fields: Fields | undefined): boolean =>
+  message.parts.length === 0 ||
+  message.parts.some((part) => part.type !== "data" || hasField(message, part.field, fields));
 
 /**
  * P3: the open turn and what is pinned are whole. The open turn stands at the end, every unit in order, and nothing
