@@ -126,9 +126,15 @@ const journalsOfExchanges = (
   { repair, report, withTools }: ReplaySource,
 ): readonly (readonly Entry[])[] =>
   orThrow(fromChatExchanges(linesOrListIn(path), { repair })).map((conversation) => {
-    for (const loss of conversation.losses) report(lossLine("item", loss));
+    const { losses, remarks, tools, at } = conversation;
+    for (const loss of losses) report(lossLine("item", loss));
+    for (const remark of remarks) report(remark);
     return orThrow(
-      toJournal(conversation, { threadId: "replayed", ...(withTools ? { tools: conversation.tools } : {}) }),
+      toJournal(conversation, {
+        threadId: "replayed",
+        at: at ?? Date.now(),
+        ...(withTools ? { tools } : {}),
+      }),
     );
   });
 
