@@ -12,10 +12,12 @@ import { StorageError } from "@colloquy/runtime-node";
 import { type ConverseOptions, counted, named, oneLine, tokensOf } from "@colloquy/terminal";
 import { callerOf } from "./chat-thread.ts";
 import type { CommandContext } from "./command-context.ts";
+import { dspyProgramProblem, isDspyProgram } from "./dspy-program.ts";
 import { ArgumentError } from "./exit-code.ts";
 import type { Provider } from "./models.ts";
 import { type Waiting, type WaitingBelow, waitingOf } from "./waiting.ts";
 import type { OptionValues } from "./options.ts";
+import { readTextFile } from "./text-file.ts";
 import type { Asked } from "./turn.ts";
 
 export type { Agent } from "@colloquy/agents";
@@ -36,8 +38,19 @@ export const agentOf = async (
     return agent;
   } catch (thrown) {
     if (!(thrown instanceof AgentFileError)) throw thrown;
+    if (isDspyProgram(jsonOf(file)))
+      throw new ArgumentError(`${named(file)}: ${dspyProgramProblem}`, { cause: thrown });
     for (const line of thrown.message.split("\n")) errors.line(oneLine(line));
     throw new ArgumentError(`the agent in ${named(file)} can't be used`, { cause: thrown });
+  }
+};
+
+/** Returns the JSON in a file; null if there is none. */
+const jsonOf = (file: string): unknown => {
+  try {
+    return JSON.parse(readTextFile(file));
+  } catch {
+    return null;
   }
 };
 

@@ -20,7 +20,7 @@ export const threadsFromDataset = async (
   report: (line: string) => void,
 ): Promise<ReadFile> => {
   const { threads, problems, losses } = importDataset(rowsIn(readTextFile(path)), { from, at: Date.now() });
-  if (threads.length + problems.length === 0) throw new Error("it has no line");
+  if (threads.length + problems.length === 0) throw new Error("the file is empty");
   for (const { line, reason } of problems) report(`line ${line}: ${reason}`);
   for (const { line, what, why } of losses) report(`not carried: line ${line}: ${what}: ${why}`);
   const ids: string[] = [];

@@ -36,12 +36,19 @@ describe("colloquy replay", () => {
 
   test("says which file it cannot read, and why, and reads the others", async () => {
     const broken = write("broken.jsonl", '{"request":{"messages":[]},"response":{}}\n{"request"\n');
-    const row = write("rows.jsonl", '{"messages":[{"role":"user","content":"A?"}]}\n');
-    const { exitCode, output, error } = await run("replay", broken, row, join(logs, "messages.json"));
+    const pair = write("pairs.jsonl", '{"prompt":[{"role":"user","content":"A?"}]}\n');
+    const { exitCode, output, error } = await run("replay", broken, pair, join(logs, "messages.json"));
     expect(exitCode).toBe(1);
     expect(output).toMatch(/: the same\n$/);
     expect(error).toMatch(/broken\.jsonl.*line 2 is not JSON/);
-    expect(error).toMatch(/rows\.jsonl.*the format sft holds no model calls/);
+    const formats = "journal, exchanges, langchain, ui, responses, model, chat";
+    expect(error).toContain(`pairs.jsonl: its format is not recognised; name it with --from: ${formats}\n`);
+    expect(await run("replay", pair, "--from", "trl")).toMatchObject({
+      exitCode: 2,
+      error: expect.stringContaining(`--from is "trl"; it must be one of: ${formats}\n`),
+    });
+    const { output: help } = await run("replay", "--help");
+    expect(help).not.toMatch(/dspy|sft|dpo|trl/);
   });
 
   test("refuses a log in which an older reply was changed, and reports a log without its first line", async () => {
@@ -57,6 +64,21 @@ describe("colloquy replay", () => {
       exitCode: 0,
       error: `${torn}: item 0: its request has 1 reply that no earlier response gave\n`,
     });
+  });
+
+  test("names what it takes if there is no file, and its option for a call without a result", async () => {
+    expect(await run("replay", "nofile.json")).toMatchObject({
+      exitCode: 2,
+      error: expect.stringContaining('no file or folder "nofile.json"; give journals, messages, or logged requests\n'),
+    });
+    const call = { id: "c", type: "function", function: { name: "tide", arguments: "{}" } };
+    const torn = [
+      { role: "user", content: "Look." },
+      { role: "assistant", content: null, tool_calls: [call] },
+      { role: "user", content: "Well?" },
+    ];
+    const refused = await run("replay", write("torn.json", JSON.stringify(torn)));
+    expect(refused).toMatchObject({ exitCode: 1, error: expect.stringMatching(/no result.*; or give --repair\n$/) });
   });
 
   test("needs a file", async () => {
