@@ -34,6 +34,31 @@ describe("a journal", () => {
     });
   });
 
+  it("names what it takes if it gets an Either, a text, or the options of a machine", () => {
+    const journal = journalOf("ferries");
+    const machine = recordingMachine();
+    const given = (value: unknown): unknown[] => value as unknown[]; // callers in JavaScript are not held to types
+    const right = given({ _tag: "Right", right: journal });
+    expect(() => expect(right).toReplay(machine)).toThrow(
+      "toReplay takes the entries of a journal; this is an Either: give its .right",
+    );
+    expect(() => replayJournal(machine, right)).toThrow(
+      "replayJournal takes the entries of a journal; this is an Either: give its .right",
+    );
+    expect(() => replayJournal(machine, given("{}"))).toThrow("this is a text: give journalLines(text)");
+    const options = { tools: [] } as unknown as typeof machine;
+    expect(() => expect(journal).toReplay(options)).toThrow(
+      "toReplay takes what conversationMachine({ … }) made; this is an object",
+    );
+    expect(() => replayCase(handmadeCase("ferries"), { machine: options })).toThrow(
+      "replayCase: machine takes what conversationMachine({ … }) made; this is an object",
+    );
+    const recorded = given(journal) as unknown as ReturnType<typeof handmadeCase>;
+    expect(() => expect(recorded).toReplayCase()).toThrow(
+      "replayCase takes a recorded case, as readRecordings gives it",
+    );
+  });
+
   it("says that another prompt was sent than this one", () => {
     const journal = journalOf("seeded").map((entry) =>
       entry.event.type === "llm.completed" ? { ...entry, event: { ...entry.event, promptDigest: "another" } } : entry,
