@@ -1,3 +1,4 @@
+import { checkOptions, kinds, type OptionKinds } from "@colloquy/host/store";
 import { ConfigurationError, type MachineOptions } from "@colloquy/machine";
 import { keepAll, type Policy } from "@colloquy/machine/policies";
 import fc from "fast-check";
@@ -11,9 +12,11 @@ import {
   type Found,
   heldToLaws,
   naming,
+  seenAgainWith,
   type Play,
 } from "./counterexample.ts";
 import { LawBroken } from "../evidence/law-broken.ts";
+import { seedKind } from "../evidence/seed-kind.ts";
 import { fitsOrSaysSo, zeroMeansZero } from "./fitting.ts";
 import { makesRoom as roomIsMade, tightLooks } from "./making-room.ts";
 import { newestIsShownFirst, newestIsShownFirstAtLength } from "./newest-first.ts";
@@ -99,11 +102,12 @@ export interface PolicyLawsReport {
  *
  * @param subject the policy, or the options of a machine, its policy among them. A budget, and what becomes of
  *   interrupted turns, are drawn where the options do not say.
- * @throws ConfigurationError for what is neither; else `LawBroken`, with the law, the policy, what it decided, the
+ * @throws ConfigurationError for a subject that is neither, and for an invalid `run`; else `LawBroken`, with the law, the policy, what it decided, the
  *   shortest conversation that was found, a line for each event, and the seed and path that lead to it.
  */
 export const checkPolicyLaws = (subject: Policy | MachineOptions, run: PolicyLawsRun = {}): PolicyLawsReport => {
   const options = optionsOf(subject);
+  checkOptions("checkPolicyLaws", run, runKinds);
   const { runs = 100, seed, path, except = [], makesRoom = false, claims } = run;
   const open = openClaims(options, run);
   const held = Object.entries(policyLaws).filter(([name]) => !except.some((other) => other === name));
@@ -141,16 +145,28 @@ export const checkPolicyLaws = (subject: Policy | MachineOptions, run: PolicyLaw
   });
   if (found.failed) throw counterexampleOf(checking, found);
   // After the drawn conversations, whose counterexamples are shorter.
-  naming(options, () => {
+  const never = neverMakesRoom(options, counts);
+  seenAgainWith(checking, found.seed, () => {
     if (!except.includes("P11")) newestIsShownFirstAtLength(options);
     if (claims !== undefined) for (const { atLength } of open) atLength?.(options);
+    if (never !== null && claims !== undefined && !except.includes("P4")) throw new LawBroken("P4", never);
   });
-  const never = neverMakesRoom(options, counts);
-  if (never !== null && claims !== undefined && !except.includes("P4")) throw new LawBroken("P4", never);
   // A policy that never makes room gets that remark in place of P4's.
   const told = open.filter(({ name }) => claims === undefined && (never === null || name !== "P4"));
   const remarks = told.flatMap((claim) => remarkOn(checking, claim, broken.get(claim), found.seed) ?? []);
   return { ...counts, remarks: [...(never === null ? [] : [never]), ...remarks] };
+};
+
+const runKinds: OptionKinds<PolicyLawsRun> = {
+  runs: kinds.whole(1),
+  seed: seedKind,
+  path: kinds.text,
+  except: kinds.listOf(`names of laws: ${Object.keys(policyLaws).join(", ")}`, (name) =>
+    Object.keys(policyLaws).some((law) => law === name),
+  ),
+  makesRoom: kinds.flag,
+  claims: kinds.oneOf("all"),
+  subject: kinds.object,
 };
 
 /** Describes a claim that the policy could not keep, with the counterexample; null if it could. */

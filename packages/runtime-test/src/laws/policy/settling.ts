@@ -2,7 +2,7 @@ import { digestOfPrompt, type Message, type Prompt } from "@colloquy/machine";
 import { handledSteps } from "../../arbitraries/trace.ts";
 import { differenceOf } from "../evidence/difference.ts";
 import { LawBroken } from "../evidence/law-broken.ts";
-import { cutNamed, lookNamed, type PolicyLaw } from "./policy-run.ts";
+import { cutNamed, lookNamed, placeOf, type PolicyLaw } from "./policy-run.ts";
 
 /** P5: deciding again, with what was decided as the last cut, decides the same. */
 export const decidesTheSameAgain: PolicyLaw = ({ views, subject }) => {
@@ -65,7 +65,7 @@ export const isNeverReplaced: PolicyLaw = ({ views, trace }) => {
   }
   for (const look of views.flatMap(({ looks }) => looks)) {
     const { failed } = look.prompt;
-    if (failed !== undefined && !isOfSilence(failed)) throw new LawBroken("usable", `${lookNamed(look)}: ${failed}`);
+    if (failed !== undefined && !isOfSilence(failed)) throw new LawBroken("usable", `${placeOf(look)}: ${failed}`);
   }
 };
 
