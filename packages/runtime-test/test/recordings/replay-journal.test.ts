@@ -24,7 +24,7 @@ describe("a journal", () => {
     const machine = conversationMachine({ unknownTool: "ask", retry: { attempts: 1 }, policy: lastTurns(0) });
     const journal = journalOf("ferries");
     expect(() => expect(journal).toReplay(machine)).toThrow(
-      /turn 2, step 1\): the prompt: expected .* got 2 messages \(user 1\.0/,
+      /turn 2, step 1\): the prompt: was .* today 2 messages \(user 1\.0/,
     );
     const replayed = replayJournal(machine, journal);
     expect(replayed.outcome === "failed" && replayed.difference).toMatchObject({
@@ -64,7 +64,7 @@ describe("a journal", () => {
       entry.event.type === "llm.completed" ? { ...entry, event: { ...entry.event, promptDigest: "another" } } : entry,
     );
     expect(() => expect(journal).toReplay(recordingMachine())).toThrow(
-      /the prompt: expected digest another, that of what was sent/,
+      /the prompt: was digest another, that of what was sent/,
     );
   });
 
@@ -79,7 +79,7 @@ describe("a journal", () => {
     {
       what: "an answer is told twice",
       change: (journal) => [...journal.slice(0, 3), { ...journal[2], seq: 3 }],
-      words: /"llm\.completed": expected it is taken; got it is refused/,
+      words: /"llm\.completed": was taken; today it is refused/,
     },
   ])("fails when $what", ({ change, words }) => {
     const journal = change(journalOf("ends-on-user"));
