@@ -133,7 +133,7 @@ const askOf = (host: AgentHost): AgentChat["ask"] => {
 /** Returns the name of the only field of an object, if that is a text; else null. */
 const onlyText = (fields: { readonly properties: JsonObject } | undefined): string | null => {
   const [[field, schema] = [], ...others] = Object.entries(fields?.properties ?? {});
-  return field !== undefined && others.length === 0 && Object(schema)["type"] === "string" ? field : null;
+  return field !== undefined && others.length === 0 && Reflect.get(Object(schema), "type") === "string" ? field : null;
 };
 
 /** The input that a typed line is; null for an agent without a signature. @throws ArgumentError for one that takes anything but one text */

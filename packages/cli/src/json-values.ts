@@ -11,7 +11,8 @@ export const jsonLines = (text: string): readonly (JsonValue & { readonly line: 
   if (lines.length === 0) throw new Error("the file is empty");
   return lines.map(({ content, index }) => {
     try {
-      return { value: JSON.parse(content), line: index + 1 };
+      const value: unknown = JSON.parse(content);
+      return { value, line: index + 1 };
     } catch (thrown) {
       // A program that was stopped while it wrote left no end of line.
       const isCutOff = index > 0 && index === text.split("\n").length - 1;
