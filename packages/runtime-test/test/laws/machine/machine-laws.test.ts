@@ -108,7 +108,7 @@ describe("checkMachineLaws", () => {
     expect(run).toThrow(/Counterexample: .*"moves":\[\{/);
   });
 
-  test.each([
+  test.each<[run: object, reason: string]>([
     [{ runs: 0 }, "checkMachineLaws: runs must be a whole number ≥ 1 (got 0)"],
     [{ seed: 0.5 }, "checkMachineLaws: seed must be a whole number (got 0.5)"],
     [{ run: 5 }, 'checkMachineLaws has no option "run"'],

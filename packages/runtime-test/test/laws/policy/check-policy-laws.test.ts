@@ -3,6 +3,7 @@ import {
   compose,
   fitOversized,
   keepAll,
+  lastMessages,
   lastTurns,
   limitResults,
   type Policy,
@@ -200,4 +201,21 @@ describe("how a check is run", () => {
     const broken = foundIn({ ...keepAll(), name: "async", decide }, { seed: 1, runs: 1 });
     expect(broken.message).toMatch(/^usable: (?:after )?entry 0.*: policy "async@1" made an invalid decision/);
   });
+});
+
+describe("a policy that is declared monotone", () => {
+  const forgetting: readonly Policy[] = [
+    tokenWindow({ cutTo: 0.5 }),
+    lastTurns(5, { slack: 3 }),
+    lastMessages({ max: 10, keepRecent: 4 }),
+    lastMessages({ max: 20, keepRecent: 20, keepSystem: false }),
+    lastTurns(60, { slack: 40 }),
+  ];
+
+  test.each(forgetting.flatMap((each) => [1, 2, 3].map((seed) => [each.name, seed, each] as const)))(
+    "breaks P6 if it shows less with older turns to choose from: %s, seed %i",
+    (_, seed, each) => {
+      expect(() => checkPolicyLaws({ ...each, monotone: true }, { seed, runs: 10 })).toThrow(/^P6: /);
+    },
+  );
 });
