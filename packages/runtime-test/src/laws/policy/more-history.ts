@@ -71,9 +71,10 @@ const withoutLastCut = (policy: Policy): Policy => ({
 const withoutOldestQuarter = (policy: Policy): Policy => ({
   ...policy,
   decide: (input) => {
-    // A thread without a seed has an empty one.
-    const all = [...input.history.newestFirst()].filter(({ length }) => length > 0);
-    const turns = all.slice(0, Math.floor(all.length * 0.75));
+    const all = [...input.history.newestFirst()];
+    // A thread without a seed has an empty one. Other empty turns count as turns.
+    const count = all.findLastIndex(({ length }) => length > 0) + 1;
+    const turns = all.slice(0, Math.floor(count * 0.75));
     const begin: UnitPosition = { turn: turns.at(-1)?.number ?? Number.MAX_SAFE_INTEGER, unit: 0 };
     const shown = <Decision extends Partial<PolicyDecision>>(decision: Decision): Decision => ({
       ...decision,
