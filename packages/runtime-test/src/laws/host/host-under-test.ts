@@ -1,8 +1,8 @@
 import { type Clock, createHost, type Host, type HostOptions, memoryStore, type Store } from "@colloquy/host";
-import { checkOptions, kinds, type OptionKinds } from "@colloquy/host/store";
+import { checkOptions } from "@colloquy/host/store";
 import type * as fc from "fast-check";
 import { runningClock } from "../../ports/virtual-clock.ts";
-import { seedKind } from "../evidence/seed-kind.ts";
+import { runKinds } from "../evidence/run-kinds.ts";
 import { LawBroken } from "../evidence/law-broken.ts";
 
 /** The host and the store that a law is to hold for. What is left out is Colloquy's own. */
@@ -104,5 +104,3 @@ export const parametersOf = (
     ...(path === undefined ? {} : { path }),
   };
 };
-
-const runKinds: OptionKinds<HostLawRun> = { runs: kinds.whole(1), seed: seedKind, path: kinds.text };

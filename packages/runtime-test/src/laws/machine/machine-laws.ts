@@ -5,7 +5,7 @@ import { scheduleFor } from "../../arbitraries/journal.ts";
 import type { Subject } from "../../arbitraries/subject.ts";
 import { answering, oneAtATime } from "./answering.ts";
 import { approving } from "./approving.ts";
-import { seedKind } from "../evidence/seed-kind.ts";
+import { runKinds } from "../evidence/run-kinds.ts";
 import { accounted } from "./asks.ts";
 import { continuation } from "./continuation.ts";
 import { deterministic } from "./deterministic.ts";
@@ -73,7 +73,11 @@ interface MachineLawsRun {
   readonly subject?: Subject;
 }
 
-const runKinds: OptionKinds<MachineLawsRun> = { runs: kinds.whole(1), seed: seedKind, subject: kinds.object };
+const machineRunKinds: OptionKinds<MachineLawsRun> = {
+  runs: runKinds.runs,
+  seed: runKinds.seed,
+  subject: kinds.object,
+};
 
 /**
  * Holds a machine with these options, its policy above all, to the laws of the machine, on random schedules.
@@ -82,7 +86,7 @@ const runKinds: OptionKinds<MachineLawsRun> = { runs: kinds.whole(1), seed: seed
  * @throws ConfigurationError for an invalid `run`; else with the smallest schedule that was found, its seed, and the law that it breaks.
  */
 export const checkMachineLaws = (options: MachineOptions, run: MachineLawsRun = {}): void => {
-  checkOptions("checkMachineLaws", run, runKinds);
+  checkOptions("checkMachineLaws", run, machineRunKinds);
   const { runs = 60, seed, subject } = run;
   fc.assert(
     fc.property(scheduleFor(options), (schedule) => {

@@ -16,7 +16,7 @@ import {
   type Play,
 } from "./counterexample.ts";
 import { LawBroken } from "../evidence/law-broken.ts";
-import { seedKind } from "../evidence/seed-kind.ts";
+import { runKinds } from "../evidence/run-kinds.ts";
 import { fitsOrSaysSo, zeroMeansZero } from "./fitting.ts";
 import { makesRoom as roomIsMade, tightLooks } from "./making-room.ts";
 import { moreHistoryShowsMore, moreHistoryShowsMoreAtLength } from "./more-history.ts";
@@ -111,7 +111,7 @@ export interface PolicyLawsReport {
  */
 export const checkPolicyLaws = (subject: Policy | MachineOptions, run: PolicyLawsRun = {}): PolicyLawsReport => {
   const options = optionsOf(subject);
-  checkOptions("checkPolicyLaws", run, runKinds);
+  checkOptions("checkPolicyLaws", run, policyRunKinds);
   const { runs = 100, seed, path, except = [], makesRoom = false, claims } = run;
   const open = openClaims(options, run);
   const held = Object.entries(policyLaws).filter(([name]) => !except.some((other) => other === name));
@@ -167,10 +167,8 @@ export const checkPolicyLaws = (subject: Policy | MachineOptions, run: PolicyLaw
   return { ...counts, remarks: [...[never, unsaid].filter((each) => each !== null), ...remarks] };
 };
 
-const runKinds: OptionKinds<PolicyLawsRun> = {
-  runs: kinds.whole(1),
-  seed: seedKind,
-  path: kinds.text,
+const policyRunKinds: OptionKinds<PolicyLawsRun> = {
+  ...runKinds,
   except: kinds.listOf(`names of laws: ${Object.keys(policyLaws).join(", ")}`, (name) =>
     Object.keys(policyLaws).some((law) => law === name),
   ),
