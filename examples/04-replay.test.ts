@@ -17,7 +17,7 @@ test("the agent of today decides as the one that was recorded", () => {
 test("a policy that forgets is found out where it would first have sent something else", () => {
   const forgetful = weatherMachine({ policy: lastTurns(0) });
   expect(() => expect(journal).toReplay(forgetful)).toThrow(
-    /entry 5 \(turn 2, step 1\): the prompt: expected 6 messages; got 2 messages \(user 1.0: −"/,
+    /entry 5 \(turn 2, step 1\): the prompt: was 6 messages; today 2 messages \(user 1.0: −"/,
   );
 });
 
@@ -29,6 +29,6 @@ test("another system prompt is found out at the first call", () => {
 
 test("a limit that would have ended a turn is found out at the step before it", () => {
   expect(() => expect(journal).toReplay(weatherMachine({ limits: { steps: 1 } }))).toThrow(
-    /entry 3 \(turn 1, step 1\): the prompt: expected 4 messages; got no model call/,
+    /entry 3 \(turn 1, step 1\): the turn: was continued; today it ends: the limit of steps, 1, is reached/,
   );
 });

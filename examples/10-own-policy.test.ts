@@ -27,7 +27,8 @@ const withoutSmallTalk = (turns: number): Policy => ({
 });
 
 test("it keeps the laws", () => {
-  checkPolicyLaws(withoutSmallTalk(5));
+  // Checks the claims that it leaves open too. It leaves out what is newer than other turns (P11), and makes no room (P4).
+  checkPolicyLaws(withoutSmallTalk(5), { claims: "all", except: ["P4", "P11"] });
 });
 
 test("the model does not see what was small talk, and explain says why", () => {

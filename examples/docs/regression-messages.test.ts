@@ -26,6 +26,6 @@ test("a changed system prompt is found at the first call, with its words", () =>
 test("a policy that forgets is found at the first call that would have sent less", () => {
   const forgetful = conversationMachine({ tools: [tide], policy: lastTurns(0) });
   expect(() => expect(journal.right).toReplay(forgetful, { system })).toThrow(
-    /turn 2, step 1.*expected 6 messages; got 2/,
+    /turn 2, step 1.*was 6 messages; today 2/,
   );
 });

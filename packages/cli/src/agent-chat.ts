@@ -7,15 +7,25 @@ import {
   type SubagentCall,
 } from "@colloquy/agents";
 import { type AskOptions, type HostOptions, type Observer, StoreError, type Tool } from "@colloquy/host";
-import { type Content, contentText, type MachineOptions, noUsage, usageMonoid } from "@colloquy/machine";
+import {
+  type Content,
+  contentText,
+  type JsonObject,
+  type MachineOptions,
+  noUsage,
+  usageMonoid,
+} from "@colloquy/machine";
 import { StorageError } from "@colloquy/runtime-node";
 import { type ConverseOptions, counted, named, oneLine, tokensOf } from "@colloquy/terminal";
 import { callerOf } from "./chat-thread.ts";
 import type { CommandContext } from "./command-context.ts";
+import { dspyProgramProblem, isDspyProgram } from "./dspy-program.ts";
 import { ArgumentError } from "./exit-code.ts";
 import type { Provider } from "./models.ts";
 import { type Waiting, type WaitingBelow, waitingOf } from "./waiting.ts";
 import type { OptionValues } from "./options.ts";
+import { readTextFile } from "./text-file.ts";
+import { withTextOutput } from "./text-output.ts";
 import type { Asked } from "./turn.ts";
 
 export type { Agent } from "@colloquy/agents";
@@ -36,8 +46,19 @@ export const agentOf = async (
     return agent;
   } catch (thrown) {
     if (!(thrown instanceof AgentFileError)) throw thrown;
+    if (isDspyProgram(jsonOf(file)))
+      throw new ArgumentError(`${named(file)}: ${dspyProgramProblem}`, { cause: thrown });
     for (const line of thrown.message.split("\n")) errors.line(oneLine(line));
     throw new ArgumentError(`the agent in ${named(file)} can't be used`, { cause: thrown });
+  }
+};
+
+/** Returns the JSON in a file; null if there is none. */
+const jsonOf = (file: string): unknown => {
+  try {
+    return JSON.parse(readTextFile(file));
+  } catch {
+    return null;
   }
 };
 
@@ -97,22 +118,32 @@ export const hostOfAgent = (
 const isClosed = (error: unknown): boolean =>
   error instanceof StoreError && error.cause instanceof StorageError && error.cause.kind === "closed";
 
-/** How an agent is asked: one with a signature by its one input. */
+/** Returns how an agent is asked. One with a signature gets its one input, and answers with its output, as text if that is one text. */
 const askOf = (host: AgentHost): AgentChat["ask"] => {
   const field = inputOf(host.agent);
-  return (input, threadId, options) =>
-    field === null
-      ? host.thread(threadId).ask(input, options)
-      : host.run({ [field]: typeof input === "string" ? input : contentText(input) }, { ...options, threadId });
+  const answer = onlyText(host.agent.signature?.outputs);
+  return (input, threadId, options) => {
+    if (field === null) return host.thread(threadId).ask(input, options);
+    const inputs = { [field]: typeof input === "string" ? input : contentText(input) };
+    const asked = host.run(inputs, { ...options, threadId });
+    return answer === null ? asked : withTextOutput(asked, answer);
+  };
+};
+
+/** Returns the name of the only field of an object, if that is a text; else null. */
+const onlyText = (fields: { readonly properties: JsonObject } | undefined): string | null => {
+  const [[field, schema] = [], ...others] = Object.entries(fields?.properties ?? {});
+  return field !== undefined && others.length === 0 && Reflect.get(Object(schema), "type") === "string" ? field : null;
 };
 
 /** The input that a typed line is; null for an agent without a signature. @throws ArgumentError for one that takes anything but one text */
 const inputOf = ({ name, signature }: Agent): string | null => {
   if (signature === null) return null;
-  const inputs = Object.entries(signature.inputs.properties);
-  const [[field, schema] = [], ...others] = inputs;
-  if (field !== undefined && others.length === 0 && schema?.["type"] === "string") return field;
-  const given = inputs.map(([input, type]) => `${input}: ${JSON.stringify(type)}`).join(", ");
+  const field = onlyText(signature.inputs);
+  if (field !== null) return field;
+  const given = Object.entries(signature.inputs.properties)
+    .map(([input, type]) => `${input}: ${JSON.stringify(type)}`)
+    .join(", ");
   throw new ArgumentError(`the agent "${name}" takes ${given}; a chat can only give it one text`);
 };
 

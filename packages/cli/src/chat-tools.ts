@@ -18,7 +18,8 @@ export const chatTools = async (
     tools: modules = [],
     mcp = [],
     "allow-tools": allowed = false,
-  }: Pick<OptionValues, "tools" | "mcp" | "allow-tools">,
+    quiet = false,
+  }: Pick<OptionValues, "tools" | "mcp" | "allow-tools" | "quiet">,
   errors: Printer,
 ): Promise<ChatTools> => {
   const own: Tool[] = [];
@@ -28,7 +29,7 @@ export const chatTools = async (
     await Promise.all(servers.map((server) => server.close()));
   };
   try {
-    for (const given of mcp) servers.push(await toolsOfServer(given, allowed, errors));
+    for (const given of mcp) servers.push(await toolsOfServer(given, allowed, quiet ? null : errors));
   } catch (thrown) {
     await close();
     throw thrown;
@@ -58,8 +59,12 @@ const toolsOfModule = async (path: string): Promise<readonly Tool[]> => {
   }
 };
 
-/** Connects to a server. Its tools need approval before each call, whatever it claims of them, unless the user allowed them. */
-const toolsOfServer = async (given: string, allowed: boolean, errors: Printer) => {
+/**
+ * Connects to a server. Its tools need approval before each call, whatever it claims of them, unless the user allowed them.
+ *
+ * @param notices prints which tools are left out; null for a quiet chat.
+ */
+const toolsOfServer = async (given: string, allowed: boolean, notices: Printer | null) => {
   const [, name, place = given] = /^([a-zA-Z0-9_-]{1,32})=(.+)$/s.exec(given) ?? [];
   // Only now: it takes longer to load than most answers need.
   const { mcpTools } = await import("@colloquy/mcp");
@@ -73,7 +78,7 @@ const toolsOfServer = async (given: string, allowed: boolean, errors: Printer) =
       ...(allowed ? {} : { approval: "always" }),
     });
     for (const { name: tool, problem } of server.problems)
-      errors.line(
+      notices?.line(
         `colloquy: ${tool === null ? "a tool" : `the tool ${named(tool)}`} of ${shown} is left out: ${oneLine(problem)}`,
       );
     return server;

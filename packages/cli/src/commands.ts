@@ -185,7 +185,7 @@ Exit codes: 0; 1 a turn failed; 2 what was given can't be used, and nothing was 
     options: {
       options: ["MODULE", "the options of the machine, with its tools"],
       system: ["TEXT", "the system prompt of today (default: the logged one)"],
-      from: ["FORMAT", "journal, exchanges, chat, responses, model, ui, langchain or dspy-session (default: detected)"],
+      from: ["FORMAT", "journal, exchanges, chat, responses, model, ui or langchain (default: detected)"],
       repair: ["", "mend messages: calls without results, results without calls; each is reported"],
     },
     examples: ["colloquy replay log.jsonl --options machine.ts"],

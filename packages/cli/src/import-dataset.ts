@@ -19,8 +19,8 @@ export const threadsFromDataset = async (
   from: RowFormat,
   report: (line: string) => void,
 ): Promise<ReadFile> => {
-  const { threads, problems, losses } = importDataset(rowsIn(readTextFile(path)), { from });
-  if (threads.length + problems.length === 0) throw new Error("it has no line");
+  const { threads, problems, losses } = importDataset(rowsIn(readTextFile(path)), { from, at: Date.now() });
+  if (threads.length + problems.length === 0) throw new Error("the file is empty");
   for (const { line, reason } of problems) report(`line ${line}: ${reason}`);
   for (const { line, what, why } of losses) report(`not carried: line ${line}: ${what}: ${why}`);
   const ids: string[] = [];

@@ -5,17 +5,18 @@ import {
   fromModelMessages,
   fromResponseItems,
   fromUiMessages,
+  type Imported,
   type ImportProblem,
-  type Loss,
   toJournal,
 } from "@colloquy/interchange";
 import type { Entry } from "@colloquy/machine";
 import type { RowFormat } from "@colloquy/datasets";
 import type { Host, HostedThread } from "@colloquy/host";
 import { fromDspySession } from "@colloquy/sessions";
-import { reasonOf } from "@colloquy/terminal";
 import { type ReadFile, threadsFromDataset } from "./import-dataset.ts";
 import { journalFile } from "./journal-files.ts";
+import { dspyProgramProblem, isDspyProgram } from "./dspy-program.ts";
+import { jsonValues } from "./json-values.ts";
 import { asCommand, lossLine } from "./message-formats.ts";
 import type { OptionValues } from "./options.ts";
 import { readTextFile } from "./text-file.ts";
@@ -52,22 +53,35 @@ export interface ImportTarget {
   readonly report: (line: string) => void;
 }
 
-/** The format that `--from` names. @throws Error for an unknown name, and for an option that the format does not take */
-export const importFormatNamed = (name: string, options: Pick<OptionValues, "thread" | "repair">): ImportFormat => {
-  const format = Object.hasOwn(importFormats, name) ? importFormats[name] : undefined;
-  if (format === undefined) throw new Error(`--from is "${name}"; it must be one of: ${names}`);
+/** Returns the format that `--from` names. @throws Error for a name that is not one of `formats`, and for an option that the format does not take */
+export const importFormatNamed = (
+  name: string,
+  options: Pick<OptionValues, "thread" | "repair">,
+  formats: readonly string[] = formatNames,
+): ImportFormat => {
+  const format = formats.includes(name) ? importFormats[name] : undefined;
+  if (format === undefined) throw new Error(`--from is "${name}"; it must be one of: ${formats.join(", ")}`);
   for (const option of ["thread", "repair"] as const)
     if (options[option] !== undefined && !format.options.includes(option))
       throw new Error(`--${option} cannot be used with the format ${name}: ${limits[option]}; leave it out`);
   return format;
 };
 
-/** The name of the format that a file has, by its members. @throws Error for a file that is not JSON, or of no known format */
-export const detectedFormat = (path: string): string => {
+/**
+ * Returns the name of the format that a file has, by its members.
+ *
+ * @throws Error for a file that is not JSON, or of an unknown format, and if it has requests only.
+ */
+export const detectedFormat = (path: string, formats: readonly string[] = formatNames): string => {
   const first = firstValue(readTextFile(path));
-  const found = Object.entries(importFormats).find(([, { recognises }]) => recognises(first));
-  if (found === undefined) throw new Error(`its format is not recognised; name it with --from: ${names}`);
-  return found[0];
+  const found = formats.find((name) => importFormats[name]?.recognises(first));
+  if (found !== undefined) return found;
+  if (isRequest(first))
+    throw new Error(
+      `these are requests without responses; log both, as {"request": …, "response": …}, or give --from chat if each is a whole conversation`,
+    );
+  if (isDspyProgram(first)) throw new Error(dspyProgramProblem);
+  throw new Error(`its format is not recognised; name it with --from: ${formats.join(", ")}`);
 };
 
 const limits = {
@@ -80,38 +94,64 @@ type Value = Readonly<Record<string, unknown>>;
 const isObject = (value: unknown): value is Value =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Recognises a list of which an item has this form. */
+/** Recognises a list of messages, or a row that has one, by the form of a message. */
 const listWith =
   (isItem: (item: Value) => boolean) =>
-  (first: unknown): boolean =>
-    Array.isArray(first) && first.some((item) => isObject(item) && isItem(item));
+  (first: unknown): boolean => {
+    const items = messagesOf(first);
+    return Array.isArray(items) && items.some((item) => isObject(item) && isItem(item));
+  };
+
+/** Returns the messages of a row `{ messages }`, or the value itself. */
+const messagesOf = (value: unknown): unknown =>
+  isObject(value) && Array.isArray(value["messages"]) ? value["messages"] : value;
+
+/** Returns whether a value is the body of a request to a model. */
+const isRequest = (value: unknown): boolean =>
+  isObject(value) &&
+  (isRequest(value["request"]) || (Array.isArray(value["messages"]) && ("model" in value || "temperature" in value)));
 
 /** Whether the content of a message has a part of one of these types. */
 const hasPart = ({ content }: Value, types: readonly string[]): boolean =>
   Array.isArray(content) && content.some((part) => isObject(part) && types.includes(String(part["type"])));
 
-const messages = (
-  readMessages: (items: unknown, options: { readonly repair: boolean }) => ReturnType<typeof fromChatMessages>,
-  recognises: ImportFormat["recognises"],
-): ImportFormat => ({
+type ReadMessages = (items: unknown, options: { readonly repair: boolean }) => ReturnType<typeof fromChatMessages>;
+
+const messages = (readMessages: ReadMessages, recognises: ImportFormat["recognises"]): ImportFormat => ({
   options: ["thread", "repair"],
   recognises,
-  read: async (path, { host, report, repair, under }) => {
-    return one(await host.importMessages(reported(readMessages(jsonIn(path), { repair }), report), under));
+  read: async (path, { host, under, ...from }) => {
+    const conversations = conversationsIn(path, readMessages, from);
+    if (conversations.length > 1 && under.threadId !== undefined)
+      throw new Error(
+        `--thread names one thread, and the file has ${conversations.length} conversations; import them under their own ids`,
+      );
+    const ids: string[] = [];
+    for (const conversation of conversations) ids.push((await host.importMessages(conversation, under)).id);
+    return { ids, failures: 0 };
   },
-  journals: (path, { repair, report }) => [
-    orThrow(toJournal(reported(readMessages(jsonIn(path), { repair }), report), { threadId: "replayed" })),
-  ],
+  journals: (path, from) =>
+    conversationsIn(path, readMessages, from).map((conversation) =>
+      orThrow(toJournal(conversation, { threadId: "replayed" })),
+    ),
 });
 
-const reported = <Read extends { readonly losses: readonly Loss[] }>(
-  read: Readable<Read>,
-  report: ImportTarget["report"],
-): Read => {
-  const conversation = orThrow(read);
-  for (const loss of conversation.losses) report(lossLine("item", loss));
-  return conversation;
-};
+/** Returns the conversations of a file: a list of messages or a row with one, as the whole file or one a line. */
+const conversationsIn = (
+  path: string,
+  readMessages: ReadMessages,
+  { repair, report }: Pick<ImportTarget, "repair" | "report">,
+): readonly Imported[] =>
+  jsonValues(readTextFile(path)).map(({ value, line }) => {
+    const place = line === null ? "" : `line ${line}: `;
+    const items = messagesOf(value);
+    const read = readMessages(items, { repair });
+    if ("left" in read) throw new Error(`${place}${asCommand(read.left.reason)}`);
+    for (const field of items === value || !isObject(value) ? [] : Object.keys(value))
+      if (field !== "messages") report(`not carried: ${place}the field "${field}": a thread has no place for it`);
+    for (const loss of read.right.losses) report(lossLine("item", loss, place));
+    return read.right;
+  });
 
 type Readable<Value> = { readonly left: ImportProblem } | { readonly right: Value };
 
@@ -125,16 +165,22 @@ const journalsOfExchanges = (
   path: string,
   { repair, report, withTools }: ReplaySource,
 ): readonly (readonly Entry[])[] =>
-  orThrow(fromChatExchanges(linesOrListIn(path), { repair })).map((conversation) => {
-    for (const loss of conversation.losses) report(lossLine("item", loss));
+  orThrow(fromChatExchanges(itemsIn(path), { repair })).map((conversation) => {
+    const { losses, remarks, tools, at } = conversation;
+    for (const loss of losses) report(lossLine("item", loss));
+    for (const remark of remarks) report(remark);
     return orThrow(
-      toJournal(conversation, { threadId: "replayed", ...(withTools ? { tools: conversation.tools } : {}) }),
+      toJournal(conversation, {
+        threadId: "replayed",
+        at: at ?? Date.now(),
+        ...(withTools ? { tools } : {}),
+      }),
     );
   });
 
-const dataset = (from: RowFormat, members: readonly string[]): ImportFormat => ({
+const dataset = (from: RowFormat, recognises: (row: Value) => boolean): ImportFormat => ({
   options: [],
-  recognises: (first) => isObject(first) && members.every((name) => Object.hasOwn(first, name)),
+  recognises: (first) => isObject(first) && recognises(first),
   read: (path, { host, report }) => threadsFromDataset(host, path, from, report),
 });
 
@@ -176,15 +222,11 @@ const importFormats: Readonly<Record<string, ImportFormat>> = {
     fromModelMessages,
     listWith((item) => "providerOptions" in item || hasPart(item, ["tool-call", "tool-result", "reasoning", "image"])),
   ),
-  chat: messages(
-    fromChatMessages,
-    listWith((item) => "role" in item),
-  ),
   "dspy-session": {
     options: ["thread"],
     recognises: (first) => isObject(first) && Array.isArray(first["turns"]),
     read: async (path, { host, report, under }) => {
-      const session = fromDspySession(jsonIn(path), { at: Date.now() });
+      const session = fromDspySession(jsonValues(readTextFile(path))[0]?.value, { at: Date.now() });
       if ("left" in session) throw new Error(session.left);
       for (const loss of session.right.losses) report(`not carried: ${loss}`);
       for (const [option, value] of Object.entries(session.right.options))
@@ -192,15 +234,25 @@ const importFormats: Readonly<Record<string, ImportFormat>> = {
       return one(await host.importJournal(session.right.saved.journal, { threadId: "new", ...under }));
     },
   },
-  sft: dataset("sft", ["messages"]),
-  dpo: dataset("dpo", ["input", "preferred_output"]),
-  trl: dataset("trl", ["prompt"]),
+  sft: dataset(
+    "sft",
+    (row) => listWith((item) => "content" in item || "tool_calls" in item)(row["messages"]) && !isRequest(row),
+  ),
+  dpo: dataset("dpo", (row) => "input" in row && "preferred_output" in row),
+  trl: dataset("trl", (row) => "prompt" in row),
+  // After the data sets, whose rows also have chat messages.
+  chat: messages(fromChatMessages, (first) => listWith((item) => "role" in item)(first) && !isRequest(first)),
 };
 
 /** The types of LangChain's messages, which no other format has. */
 const langChainTypes = new Set<unknown>(["human", "ai", "system", "tool", "generic", "chat", "AIMessageChunk"]);
 
-const names = Object.keys(importFormats).join(", ");
+const formatNames = Object.keys(importFormats);
+
+/** The formats that `replay` reads. */
+export const replayedFormats: readonly string[] = formatNames.filter(
+  (name) => importFormats[name]?.journals !== undefined,
+);
 
 const one = ({ id }: HostedThread): ReadFile => ({ ids: [id], failures: 0 });
 
@@ -210,38 +262,18 @@ const entriesIn = (path: string): readonly Entry[] => {
   throw new Error(`it can't be read: ${file.problem}`);
 };
 
-const linesOrListIn = (path: string): unknown => {
-  const text = readTextFile(path);
-  if (Array.isArray(firstValue(text))) return jsonIn(path);
-  return text.split("\n").flatMap((line, index): unknown[] => {
-    if (line.trim() === "") return [];
-    try {
-      return [JSON.parse(line)];
-    } catch {
-      throw new Error(`line ${index + 1} is not JSON: ${JSON.stringify(line.slice(0, 60))}`);
-    }
-  });
+/** Returns the items of a list, as the whole file or one a line. */
+const itemsIn = (path: string): unknown => {
+  const values = jsonValues(readTextFile(path)).map(({ value }) => value);
+  return values.length === 1 && Array.isArray(values[0]) ? values[0] : values;
 };
 
+/** Returns the first line if that is JSON by itself, else the whole file. The error names the line that is not JSON. */
 const firstValue = (text: string): unknown => {
-  const lines = text.split("\n");
-  const index = lines.findIndex((line) => line.trim() !== "");
-  const line = lines[index];
-  if (line === undefined) throw new Error("it is empty");
-  for (const each of [line, text])
-    try {
-      return JSON.parse(each);
-    } catch {
-      continue;
-    }
-  throw new Error(`it can't be read: line ${index + 1} is not JSON: ${JSON.stringify(line.slice(0, 60))}`);
-};
-
-const jsonIn = (path: string): unknown => {
-  const text = readTextFile(path);
+  const line = text.split("\n").find((each) => each.trim() !== "") ?? "";
   try {
-    return JSON.parse(text);
-  } catch (thrown) {
-    throw new Error(`it holds no JSON: ${reasonOf(thrown)}`, { cause: thrown });
+    return JSON.parse(line);
+  } catch {
+    return jsonValues(text)[0]?.value;
   }
 };

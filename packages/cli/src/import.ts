@@ -27,7 +27,10 @@ export const importThreads = async (
     throw new Error("--store is missing: the SQLite file, the folder or the URL that is to keep the thread");
   const { from, thread, repair = false } = options;
   if (from !== undefined) importFormatNamed(from, options);
-  const files = from === undefined || from === "journal" ? journalPaths(paths) : paths;
+  const files =
+    from === undefined || from === "journal"
+      ? journalPaths(paths, "journals, messages, logged requests or data sets")
+      : paths;
   if (thread !== undefined && files.length > 1)
     throw new Error(`--thread names one thread, and there are ${files.length} files; import them under their own ids`);
   const store = await openStore(options.store);

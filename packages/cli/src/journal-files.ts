@@ -2,6 +2,7 @@ import { globSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import { decodeJournal, describeDecodeError } from "@colloquy/machine/journal";
 import type { Entry } from "@colloquy/machine";
+import { jsonLines } from "./json-values.ts";
 import { readTextFile } from "./text-file.ts";
 import { reasonOf } from "@colloquy/terminal";
 
@@ -19,8 +20,14 @@ export type JournalFile = { readonly path: string } & (
 export const journalFiles = (paths: readonly string[]): readonly JournalFile[] =>
   journalPaths(paths).map(readJournalFile);
 
-/** The files of these paths: themselves, and the `.jsonl` files of folders. @throws Error as above */
-export const journalPaths = (paths: readonly string[]): readonly string[] => paths.flatMap(filesAt);
+/**
+ * The files of these paths: themselves, and the `.jsonl` files of folders.
+ *
+ * @param taken what the command takes, for the error that nothing is there.
+ * @throws Error as above
+ */
+export const journalPaths = (paths: readonly string[], taken = "journals in JSON lines"): readonly string[] =>
+  paths.flatMap((path) => filesAt(path, taken));
 
 /**
  * The journal in one file.
@@ -34,27 +41,16 @@ export const journalFile = (path: string): JournalFile => {
 
 /** A JSON value a line, each an entry. Empty lines do not count. */
 const readJournalFile = (path: string): JournalFile => {
-  const values: unknown[] = [];
-  let text: string;
   try {
-    text = readTextFile(path);
+    const decoded = decodeJournal(jsonLines(readTextFile(path)).map(({ value }) => value));
+    return "left" in decoded ? { path, problem: describeDecodeError(decoded.left) } : { path, entries: decoded.right };
   } catch (thrown) {
     return { path, problem: reasonOf(thrown) };
   }
-  for (const [index, line] of text.split("\n").entries()) {
-    if (line.trim() === "") continue;
-    try {
-      values.push(JSON.parse(line));
-    } catch {
-      return { path, problem: `line ${index + 1} is not JSON: ${JSON.stringify(line.slice(0, 60))}` };
-    }
-  }
-  const decoded = decodeJournal(values);
-  return "left" in decoded ? { path, problem: describeDecodeError(decoded.left) } : { path, entries: decoded.right };
 };
 
-const filesAt = (path: string): readonly string[] => {
-  if (!statsOf(path).isDirectory()) return [path];
+const filesAt = (path: string, taken: string): readonly string[] => {
+  if (!statsOf(path, taken).isDirectory()) return [path];
   const files = globSync("**/*.jsonl", { cwd: path })
     .toSorted()
     .map((file) => join(path, file))
@@ -63,8 +59,8 @@ const filesAt = (path: string): readonly string[] => {
   return files;
 };
 
-const statsOf = (path: string): Stats => {
+const statsOf = (path: string, taken = "a journal in JSON lines"): Stats => {
   const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined) throw new Error(`there is no file or folder "${path}"; give journals in JSON lines`);
+  if (found === undefined) throw new Error(`there is no file or folder "${path}"; give ${taken}`);
   return found;
 };

@@ -30,9 +30,9 @@ const writers: Readonly<Record<string, MessageWriter>> = {
   langchain: toLangChainMessages,
 };
 
-/** What was not carried over, in a line. */
-export const lossLine = (thing: "item" | "message", { index, path, what, why }: Loss): string =>
-  `not carried: ${thing} ${index}${path === "" ? "" : `, ${path}`}: ${what}: ${asCommand(why)}`;
+/** Describes what was not carried over, in a line. @param place where in the file the conversation is: `line 2: ` */
+export const lossLine = (thing: "item" | "message", { index, path, what, why }: Loss, place = ""): string =>
+  `not carried: ${place}${thing} ${index}${path === "" ? "" : `, ${path}`}: ${what}: ${why.replace("{ repair: true }", "--repair")}`;
 
-/** Advice of the library to its callers, as advice to the user of the command. */
-export const asCommand = (advice: string): string => advice.replace("{ repair: true }", "--repair");
+/** Returns advice of the library to its callers as advice to the user of a command that reads messages. */
+export const asCommand = (advice: string): string => advice.replace("import with { repair: true }", "give --repair");

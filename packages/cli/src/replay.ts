@@ -2,12 +2,14 @@ import { conversationMachine } from "@colloquy/machine";
 import { describeDifference, replay } from "@colloquy/machine/inspect";
 import { failureText, named, oneLine } from "@colloquy/terminal";
 import type { CommandContext } from "./command-context.ts";
-import { detectedFormat, importFormatNamed } from "./import-formats.ts";
+import { detectedFormat, importFormatNamed, replayedFormats } from "./import-formats.ts";
 import { journalPaths } from "./journal-files.ts";
 import { machineFromModule } from "./options-module.ts";
 import type { OptionValues } from "./options.ts";
 
 type ReplayOptions = Pick<OptionValues, "from" | "options" | "repair" | "system">;
+
+const taken = "journals, messages, or logged requests";
 
 /**
  * Lets a machine decide logged conversations again, and prints for each whether it would have sent the same, or the first
@@ -20,18 +22,16 @@ export const replayLogs = async (
   { from, options, repair = false, system }: ReplayOptions,
   { printer, errors }: Pick<CommandContext, "printer" | "errors">,
 ): Promise<number> => {
-  if (paths.length === 0) throw new Error("replay takes files: journals, messages, or logged requests; none is named");
-  if (from !== undefined) importFormatNamed(from, {});
+  if (paths.length === 0) throw new Error(`replay takes files: ${taken}; none is named`);
+  if (from !== undefined) importFormatNamed(from, {}, replayedFormats);
   const withTools = options !== undefined;
   // Without a module, every tool that the log names is called.
   const machine = withTools ? await machineFromModule(options) : conversationMachine({ unknownTool: "ask" });
   let failures = 0;
-  for (const path of journalPaths(paths)) {
+  for (const path of journalPaths(paths, taken)) {
     try {
-      const name = from ?? detectedFormat(path);
-      const { journals } = importFormatNamed(name, repair ? { repair } : {});
-      if (journals === undefined)
-        throw new Error(`the format ${name} holds no model calls; give a journal, messages, or logged requests`);
+      const name = from ?? detectedFormat(path, replayedFormats);
+      const { journals = () => [] } = importFormatNamed(name, repair ? { repair } : {}, replayedFormats);
       const report = (line: string): void => errors.line(`${named(path)}: ${oneLine(line)}`);
       const conversations = journals(path, { repair, report, withTools });
       for (const [index, entries] of conversations.entries()) {

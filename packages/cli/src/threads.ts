@@ -1,7 +1,7 @@
 import type { ListOptions, Store, StoredThread } from "@colloquy/host";
 import type { CommandContext } from "./command-context.ts";
 import { withStore } from "./kept-threads.ts";
-import { named, oneLine, printableJson } from "@colloquy/terminal";
+import { named, oneLine, printableJson, shortened } from "@colloquy/terminal";
 import type { OptionValues } from "./options.ts";
 
 /** Lists the threads of a store, newest first; with `find`, what was said in which of them. Gives the exit code, 0. */
@@ -34,7 +34,7 @@ const lineOf = ({ threadId, seq, createdAt, updatedAt, metadata }: StoredThread)
     `${seq + 1} entries`,
     `from ${instant(createdAt)}`,
     `to ${instant(updatedAt)}`,
-    ...(Object.keys(metadata).length === 0 ? [] : [printableJson(metadata)]),
+    ...(Object.keys(metadata).length === 0 ? [] : [shortened(printableJson(metadata))]),
   ].join("  ");
 
 const hitLines = async function* (store: Store, words: string): AsyncGenerator<string> {

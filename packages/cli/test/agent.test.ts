@@ -109,7 +109,7 @@ test("what is wrong with an agent is said in a line each, and tools have to be a
   );
 });
 
-test("a typed line is the one input of a signature; other signatures are refused", async () => {
+test("a typed line is the one input of a signature, and its one output is the answer; other signatures are refused", async () => {
   const answers = ruleModel([{ name: "answer", when: () => true, answer: () => '{"answer":"It is tea."}' }]);
   await using server = await loopbackServer({ model: answers });
   const path = join(folder, "signed.yaml");
@@ -119,8 +119,10 @@ test("a typed line is the one input of a signature; other signatures are refused
   );
   const { exitCode, output } = await chat(server, ["--agent", path], ["tea"]);
   expect(exitCode).toBe(0);
-  expect(output).toBe('{"answer":"It is tea."}\n');
+  expect(output).toBe("It is tea.\n");
   expect(asked(server)).toMatchObject([{ messages: [{ role: "user", content: 'question: "tea"' }] }]);
+  const json = await chat(server, ["--agent", path, "--output-format", "json"], ["tea"]);
+  expect(JSON.parse(json.output)).toMatchObject({ answer: "It is tea." });
   writeFileSync(
     path,
     "name: a\nsignature: { inputs: { question: string, n: integer }, outputs: { answer: string } }\n",
@@ -128,4 +130,14 @@ test("a typed line is the one input of a signature; other signatures are refused
   expect((await chat(server, ["--agent", path])).error).toBe(
     'colloquy: the agent "a" takes question: {"type":"string"}, n: {"type":"integer"}; a chat can only give it one text\n',
   );
+});
+
+test("a program that DSPy saved is refused with one error that says what it is", async () => {
+  await using server = await loopbackServer({ model: ruleModel([]) });
+  const path = join(folder, "program.json");
+  const fields = [{ prefix: "Question:", description: "${question}" }];
+  writeFileSync(path, JSON.stringify({ signature: { instructions: "Answer.", fields }, demos: [], lm: null }));
+  const { exitCode, error } = await chat(server, ["--agent", path]);
+  expect(exitCode).toBe(2);
+  expect(error).toMatch(/^colloquy: .*program\.json: this is a program that DSPy saved .*\n$/);
 });

@@ -50,6 +50,8 @@ test("tools of an MCP server run if they are allowed or approved, whatever the s
   const looked = await chat(server, "look", "--mcp", command, "--allow-tools");
   expect(looked).toMatchObject({ exitCode: 0, output: "It looked in the house.\n" });
   expect(looked.error).toMatch(/the tool odd of .* is left out: /);
+  const quiet = await chat(server, "look", "--mcp", command, "--allow-tools", "--quiet");
+  expect(quiet).toMatchObject({ exitCode: 0, output: "It looked in the house.\n", error: "" });
   const allowed = await chat(server, "touch", "--mcp", command, "--allow-tools");
   expect(allowed).toMatchObject({ exitCode: 0, output: "It touched in the house.\n" });
 });

@@ -83,7 +83,7 @@ describe("several files", () => {
     const store = storeAt("many.db");
     const { exitCode, output, error } = await run("import", many, "--store", store);
     expect(output).toBe("one\nthree\ntwo\n");
-    expect(error).toBe(`colloquy: ${bad}: it can't be read: line 1 is not JSON: "{"\n`);
+    expect(error).toBe(`colloquy: ${bad}: line 1 is not JSON: "{"\n`);
     expect(exitCode).toBe(1);
     const again = await run("import", join(many, "one.jsonl"), join(many, "two.jsonl"), "--store", store);
     expect(again.error.match(/exists already/g)).toHaveLength(2);

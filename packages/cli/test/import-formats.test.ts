@@ -132,7 +132,7 @@ describe("import without --from", () => {
   test("asks for the format of a file that it does not recognise, and names all formats", async () => {
     const path = write("unknown.json", JSON.stringify({ said: "Oslo?" }));
     const { exitCode, error } = await run("import", path, "--store", store);
-    const names = "journal, exchanges, langchain, ui, responses, model, chat, dspy-session, sft, dpo, trl";
+    const names = "journal, exchanges, langchain, ui, responses, model, dspy-session, sft, dpo, trl, chat";
     expect({ exitCode, error }).toEqual({
       exitCode: 1,
       error: `colloquy: ${path}: its format is not recognised; name it with --from: ${names}\n`,
@@ -150,12 +150,79 @@ describe("import without --from", () => {
     expect(names.filter((name) => !new RegExp(`[ :,]${name}[ ,;\\n]`).test(output))).toEqual([]);
   });
 
+  test.each([
+    ["", "the file is empty"],
+    ['[{"role":"user","content":"A?"}]\n{"messages"', 'the last line, 2, is cut off: "{\\"messages\\""'],
+    [
+      '{"model":"m","messages":[{"role":"user","content":"A?"}],"tools":[]}',
+      /these are requests without responses; log both/,
+    ],
+    [
+      '{"request":{"model":"m","messages":[{"role":"user","content":"A?"}]}}',
+      /these are requests without responses; log both/,
+    ],
+    [
+      '{"signature":{"instructions":"Answer.","fields":[{"prefix":"Q:"}]},"demos":[],"lm":null}',
+      /this is a program that DSPy saved .* agent file/,
+    ],
+    [
+      '{"predict":{"demos":[],"lm":null,"signature":{"instructions":"Answer.","fields":[]}},"metadata":{}}',
+      /this is a program that DSPy saved .* agent file/,
+    ],
+    ['[{"role":"user"}]', /item 0 is a user message without content; content must be a text or a list/],
+  ])("says of the file %j what it is", async (content, reason) => {
+    const path = write("odd.json", content);
+    for (const command of [
+      ["import", path, "--store", store],
+      ["replay", path],
+    ]) {
+      const { exitCode, output, error } = await run(...command);
+      expect({ exitCode, output }).toEqual({ exitCode: 1, output: "" });
+      expect(error.slice(`colloquy: ${path}: `.length)).toMatch(reason);
+      expect(error.match(/\n/g)).toHaveLength(1);
+    }
+  });
+
+  const conversations: readonly string[] = [
+    "chat.json",
+    "responses.json",
+    "model.json",
+    "ui.json",
+    "langchain-dumped.json",
+  ];
+
+  test.each(conversations)("reads one conversation of the messages of %s from each line", async (name) => {
+    const lists = [files[name], files[name]];
+    const inLines = write("lists.jsonl", linesOf(lists));
+    const inRows = write("rows.jsonl", linesOf(lists.map((messages, id) => ({ id, messages }))));
+    for (const path of [inLines, inRows]) {
+      const replayed = await run("replay", path);
+      expect(replayed).toMatchObject({ exitCode: 0, output: expect.stringMatching(/1: the same\n.* 2: the same\n$/) });
+      const { exitCode, output } = await run("import", path, "--store", store);
+      expect({ exitCode, threads: output.trimEnd().split("\n").length }).toEqual({ exitCode: 0, threads: 2 });
+      const { output: chat } = await run("export", output.split("\n")[1] ?? "", "--as", "chat", "--store", store);
+      expect(chat).toContain("Oslo?");
+      expect(chat).toContain("Rain.");
+    }
+  });
+
+  test("reports the fields that a row has beside its messages, and takes --thread for one conversation only", async () => {
+    const path = write("rows.jsonl", linesOf([1, 2].map((id) => ({ id, messages: files["ui.json"] }))));
+    const { error } = await run("import", path, "--store", store);
+    const lost = (line: number): string =>
+      `${path}: not carried: line ${line}: the field "id": a thread has no place for it\n`;
+    expect(error).toContain(lost(1));
+    expect(error).toContain(lost(2));
+    const named = await run("import", path, "--store", store, "--thread", "one");
+    expect(named).toMatchObject({ exitCode: 1, error: expect.stringContaining("the file has 2 conversations") });
+  });
+
   test("names the line of a file that is not JSON", async () => {
     const path = write("torn.txt", "\nOslo?\n");
     const { exitCode, error } = await run("import", path, "--store", store);
     expect({ exitCode, error }).toEqual({
       exitCode: 1,
-      error: `colloquy: ${path}: it can't be read: line 2 is not JSON: "Oslo?"\n`,
+      error: `colloquy: ${path}: line 2 is not JSON: "Oslo?"\n`,
     });
   });
 

@@ -95,7 +95,7 @@ describe("colloquy compare", () => {
 
   test("goes on without what can't be read, and gives 1", async () => {
     const some = await run("compare", torn, long);
-    expect(some.error).toBe(`colloquy: ${torn} can't be read: line 4 is not JSON: "{\\"seq\\":"\n`);
+    expect(some.error).toBe(`colloquy: ${torn} can't be read: the last line, 4, is cut off: "{\\"seq\\":"\n`);
     expect(some.exitCode).toBe(1);
     expect((await run("compare", torn)).exitCode).toBe(1);
     const none = await run("compare", gap);
@@ -140,7 +140,7 @@ describe("what is invalid", () => {
     [["explain", long, short], "2 are named"],
     [["explain", join(folder, "recorded")], 'recorded" is a folder; name one .jsonl file'],
     [["explain", "nowhere.jsonl"], 'there is no file or folder "nowhere.jsonl"'],
-    [["explain", torn], "line 4 is not JSON"],
+    [["explain", torn], "the last line, 4, is cut off"],
     [["explain", gap], "entry 3 stands where 2 should"],
     [["explain", long, "--at", "9"], '--at is "9"; it is the number of an entry, from 0 to 8'],
     [["explain", long, "--at", "-1"], '--at is "-1"; it is the number of an entry, from 0 to 8'],

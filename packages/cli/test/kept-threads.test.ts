@@ -69,7 +69,7 @@ describe.each(["kept.db", "kept/"])("threads in %s", (name) => {
     const refused = await run(...args, "--from", "chat");
     expect(refused).toMatchObject({
       exitCode: 1,
-      error: expect.stringMatching(/no result.*or import with --repair\n$/),
+      error: expect.stringMatching(/no result.*; or give --repair\n$/),
     });
     const mended = await run(...args, "--from", "chat", "--repair");
     expect(mended).toMatchObject({ exitCode: 0, output: "torn\n", error: expect.stringMatching(/"c" of "look"/) });

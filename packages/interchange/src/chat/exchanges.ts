@@ -3,91 +3,102 @@ import * as Either from "fp-ts/lib/Either.js";
 import * as z from "zod/mini";
 import type { Imported, ImportOptions } from "../exchange/import-conversation.ts";
 import { eachItem, type ImportProblem, problem, shaped } from "../exchange/import-problem.ts";
-import { excerpt } from "../exchange/json-object.ts";
 import { fromChatMessage } from "./message.ts";
+import {
+  changedMessage,
+  loggedPath,
+  type LoggedPath,
+  logMessages,
+  noMessages,
+  otherMessage,
+} from "./logged-messages.ts";
 import { fromChatMessages } from "./messages.ts";
 
 /** A conversation that was put together from logged requests. */
 export interface ExchangedConversation extends Imported {
   /** The tools that its first request offered. */
   readonly tools: readonly ToolDeclaration[];
+  /** When its newest reply was made, in milliseconds since the epoch. Null if the responses do not say it. */
+  readonly at: number | null;
+  /** Says which of its requests have replies that no earlier response gave: the log begins there, or was changed. */
+  readonly remarks: readonly string[];
 }
 
 /**
  * Reads logged chat completions, each `{ request, response }` with the bodies that were sent and received, and puts them
- * together: a request continues the longest conversation whose messages and reply it begins with. A request that begins with
- * the messages of a conversation, and has the reply of none, is a problem that names both replies.
+ * together. A request continues the longest conversation whose messages and reply it begins with. A request that repeats a
+ * conversation with one other message is a problem that names the message and both texts. `remarks` has the other replies
+ * that no earlier response gave.
  */
 export const fromChatExchanges = (
   exchanges: unknown,
   options: ImportOptions = {},
 ): Either.Either<ImportProblem, readonly ExchangedConversation[]> => {
-  const open: Open[] = [];
+  const open = new Set<Open>();
+  const logged = noMessages<Open>();
   const read = eachItem(exchanges, "exchanges", (value, index) => {
     const exchange = shaped(exchangeShape, value, index, "an exchange of a chat completion");
     if (Either.isLeft(exchange)) return exchange;
     const { request, response } = exchange.right;
-    const reply = response.choices?.[0]?.message;
+    const message = response.choices?.[0]?.message;
     // A call that failed left nothing in the conversation.
-    if (reply === undefined) return Either.right(null);
-    const messages = request.messages;
-    const before = continuedBy(messages, open);
-    const at = before?.sent.length ?? 0;
-    if (before !== undefined && !isRepliedIn(messages, before))
-      return problem(
-        index,
-        `item ${index}: message ${at} of its request is ${excerpt(messages[at])}, and the reply in item ${before.index} was ${excerpt(before.reply)}; log both as they went over the wire`,
-      );
-    if (before !== undefined) open.splice(open.indexOf(before), 1);
-    open.push({
+    if (message === undefined) return Either.right(null);
+    const reply: JsonObject = { role: "assistant", ...message };
+    const sent = request.messages;
+    const texts = sent.map(textOf);
+    const path = loggedPath(logged, texts);
+    const changed = changedMessage(path, sent, texts);
+    if (changed !== null) return problem(index, `item ${index}: ${changed}; log both as they went over the wire`);
+    const remark = remarkOn(index, path, sent);
+    const ends = path.findLast((each) => each.ends.length > 0)?.ends;
+    const before = ends?.shift();
+    if (before !== undefined) open.delete(before);
+    const conversation: Open = {
       index,
-      sent: messages,
-      reply: { role: "assistant", ...reply },
+      sent,
+      reply,
       tools: before?.tools ?? toolsOf(request.tools),
-    });
+      at: typeof response.created === "number" ? response.created * 1000 : (before?.at ?? null),
+      remarks: [...(before?.remarks ?? []), ...(remark === null ? [] : [remark])],
+    };
+    open.add(conversation);
+    logMessages(logged, { item: index, messages: [...sent, reply], texts: [...texts, textOf(reply)], conversation });
     return Either.right(null);
   });
   if (Either.isLeft(read)) return read;
   const conversations: ExchangedConversation[] = [];
-  for (const { sent, reply, tools, index } of open) {
+  for (const { sent, reply, index, tools, at, remarks } of open) {
     // Nothing shows what became of the calls of a last reply, and no prompt depends on them.
     const isAsking = Array.isArray(reply["tool_calls"]) && reply["tool_calls"].length > 0;
     const imported = fromChatMessages(isAsking ? sent : [...sent, reply], options);
     if (Either.isLeft(imported))
       return problem(index, `item ${index}, a conversation of ${sent.length} messages: ${imported.left.reason}`);
-    conversations.push({ ...imported.right, tools });
+    conversations.push({ ...imported.right, tools, at, remarks });
   }
   return Either.right(conversations);
 };
 
-/** A conversation as far as it was read: what its newest request sent, and what answered it. */
-interface Open {
+/** A conversation as far as it was read: its newest request, and the reply to it. */
+interface Open extends Pick<ExchangedConversation, "tools" | "at" | "remarks"> {
   readonly index: number;
   readonly sent: readonly JsonObject[];
   readonly reply: JsonObject;
-  readonly tools: readonly ToolDeclaration[];
 }
 
-/** Returns the longest conversation that a request begins with; if it has the reply of none, one whose reply it has changed. */
-const continuedBy = (messages: readonly JsonObject[], open: readonly Open[]): Open | undefined => {
-  const begun = open
-    .filter(({ sent }) => sent.length < messages.length && startsWith(messages, sent))
-    .toSorted((left, right) => right.sent.length - left.sent.length);
-  return begun.find((each) => isRepliedIn(messages, each)) ?? begun[0];
+/** Replies that an earlier request has in the same place were remarked on there. */
+const remarkOn = (index: number, path: LoggedPath<Open>, sent: readonly JsonObject[]): string | null => {
+  const replies = sent.slice(path.length - 1).filter(({ role }) => role === "assistant").length;
+  if (replies === 0) return null;
+  const other = otherMessage(path, sent);
+  return `item ${index}: its request has ${replies} ${replies === 1 ? "reply" : "replies"} that no earlier response gave${other === null ? "" : `; ${other}`}`;
 };
-
-const isRepliedIn = (messages: readonly JsonObject[], { sent, reply }: Open): boolean =>
-  textOf(reply) === textOf(messages[sent.length]);
-
-const startsWith = (messages: readonly JsonObject[], sent: readonly JsonObject[]): boolean =>
-  sent.every((message, index) => textOf(message) === textOf(messages[index]));
 
 /**
  * Returns the same text for two messages that say the same: clients differ in the fields of providers that they send back,
  * and in how they write arguments.
  */
-const textOf = (message: JsonObject | undefined): string => {
-  const draft = fromChatMessage(message ?? {});
+const textOf = (message: JsonObject): string => {
+  const draft = fromChatMessage(message);
   if (Either.isLeft(draft)) return JSON.stringify(message);
   const { role, content } = draft.right;
   const calls = "toolCalls" in draft.right ? (draft.right.toolCalls ?? []) : [];
@@ -131,7 +142,10 @@ const object = z.custom<JsonObject>((value) => typeof value === "object" && valu
 
 const exchangeShape = z.object({
   request: z.object({ messages: z.array(object), tools: z.nullish(z.array(z.any())) }),
-  response: z.object({ choices: z.nullish(z.array(z.object({ message: object }))) }),
+  response: z.object({
+    created: z.optional(z.unknown()),
+    choices: z.nullish(z.array(z.object({ message: object }))),
+  }),
 });
 
 const toolShape = z.object({

@@ -60,13 +60,15 @@ export const chatMessageUnder = (
 
 /**
  * The draft that a message of the wire describes, or in words why it is none. Takes what servers and clients write:
- * content null, "", absent or in parts, arguments that are not a string, calls without an id, roles up to
+ * content null, "" or in parts, of a reply also absent, arguments that are not a string, calls without an id, roles up to
  * `function`. What it does not know is kept where it must go back, else left out. A message by itself does not say which
  * call a function's result of old belongs to: it is a user's, that goes back as it came; `fromChatMessages` reads it as a
  * tool's.
  */
 export const fromChatMessage = (wire: unknown): Either.Either<string, SeedDraft> =>
   Either.chain((message: WireMessage): Either.Either<string, SeedDraft> => {
+    if (message.content === undefined && rolesWithContent.has(message.role))
+      return Either.left(`a ${message.role} message without content; content must be a text or a list of parts`);
     switch (message.role) {
       case "assistant":
         return Either.right({ role: "assistant", ...replyOf(message) });
@@ -88,6 +90,8 @@ export const fromChatMessage = (wire: unknown): Either.Either<string, SeedDraft>
         );
     }
   })(parseWireMessage(wire));
+
+const rolesWithContent: ReadonlySet<unknown> = new Set(["system", "developer", "user", "tool", "function"]);
 
 /** The reply that an assistant message of the wire is (`choices[0].message`), or in words why it is none. Its role is not looked at. */
 export const replyFromChatMessage = (wire: unknown): Either.Either<string, ReplyDraft> =>

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { fromChatExchanges } from "../../src/chat/exchanges.ts";
 import { toJournal } from "../../src/exchange/journal.ts";
@@ -72,6 +73,142 @@ describe("logged requests of chat completions", () => {
     expect(fromChatExchanges([{ request: {} }])).toMatchObject({ left: { index: 0 } });
     expect(fromChatExchanges("log")).toMatchObject({ left: { index: null } });
   });
+});
+
+/** A log of well-formed conversations that are interleaved. Each message has its own text. */
+const logArbitrary = fc
+  .array(fc.array(fc.constantFrom("text", "tool"), { minLength: 2, maxLength: 4 }), { minLength: 1, maxLength: 3 })
+  .map((conversations) => {
+    const logs = conversations.map((turns, conversation) => {
+      const messages: object[] = [{ role: "system", content: "Be brief." }];
+      const log: ReturnType<typeof exchange>[] = [];
+      const reply = (message: object): void => {
+        log.push(exchange([...messages], message));
+        messages.push(message);
+      };
+      for (const [turn, kind] of turns.entries()) {
+        const text = `${conversation}.${turn}`;
+        messages.push(user(`question ${text}`));
+        if (kind === "tool") {
+          const call = { id: text, type: "function", function: { name: "f", arguments: "{}" } };
+          reply({ role: "assistant", content: null, tool_calls: [call] });
+          messages.push({ role: "tool", tool_call_id: text, content: `result ${text}` });
+        }
+        reply(said(`answer ${text}`));
+      }
+      return log;
+    });
+    const rounds = Math.max(...logs.map(({ length }) => length));
+    return Array.from({ length: rounds }, (_, round) => logs.flatMap((log) => log.slice(round, round + 1))).flat();
+  });
+
+type Log = readonly ReturnType<typeof exchange>[];
+
+/** The messages that more than one item has: those of a request, and its reply, as far as a later request repeats them. */
+const repeatedIn = (log: Log): readonly (readonly [item: number, message: number])[] => {
+  const texts = log.map(({ request, response }) =>
+    [...request.messages, response.choices[0]?.message].map((message) => JSON.stringify(message)),
+  );
+  return texts.flatMap((messages, item) =>
+    messages.flatMap((text, at) => {
+      const others = texts.filter((other, index) => index !== item && other[at] === text && other[1] === messages[1]);
+      return others.length === 0 ? [] : [[item, at] as const];
+    }),
+  );
+};
+
+const isNoticed = (log: Log): boolean => {
+  const read = fromChatExchanges(log);
+  return "left" in read || read.right.some(({ remarks }) => remarks.length > 0);
+};
+
+describe("a log that was changed", () => {
+  test("is noticed by any message that another request repeats, and a log as it was received is not", () => {
+    fc.assert(
+      fc.property(logArbitrary, fc.nat(), (log, drawn) => {
+        expect(isNoticed(log)).toBe(false);
+        const places = repeatedIn(log);
+        const [item, at] = places[drawn % places.length] ?? [0, 0];
+        // Parsed, so that no two items share a message.
+        const changed: typeof log = JSON.parse(JSON.stringify(log));
+        const { request, response } = changed[item] ?? exchange([], {});
+        const messages: object[] = [...request.messages, ...response.choices.map(({ message }) => message)];
+        Object.assign(messages[at] ?? {}, { content: "changed" });
+        expect(isNoticed(changed)).toBe(true);
+      }),
+    );
+  });
+
+  test("is noticed if two items of a conversation are swapped, or the log is reversed", () => {
+    fc.assert(
+      fc.property(logArbitrary, fc.nat(), (log, drawn) => {
+        expect(isNoticed(log.toReversed())).toBe(true);
+        const first = log[0]?.request.messages[1];
+        const items = log.flatMap(({ request }, index) =>
+          JSON.stringify(request.messages[1]) === JSON.stringify(first) ? [index] : [],
+        );
+        const at = drawn % (items.length - 1);
+        const [one, other] = [items[at] ?? 0, items[at + 1] ?? 0];
+        const swapped = log.map((each, index) => log[index === one ? other : index === other ? one : index] ?? each);
+        expect(isNoticed(swapped)).toBe(true);
+      }),
+    );
+  });
+
+  test("names the first message that differs, with its item and both texts, also if it is older or no reply", () => {
+    const start = [user("A?"), said("a"), user("B?")];
+    const log = (asked: string, replied: string) => [
+      exchange([user("A?")], said("a")),
+      exchange(start, said("b")),
+      exchange([user(asked), said(replied), user("B?"), said("b"), user("C?")], said("c")),
+    ];
+    expect(fromChatExchanges(log("A?", "z"))).toMatchObject({
+      left: { index: 2, reason: expect.stringMatching(/^item 2: message 1 .*"z".* the reply in item 0 was .*"a"/) },
+    });
+    expect(fromChatExchanges(log("Z?", "a"))).toMatchObject({
+      left: { index: 2, reason: expect.stringMatching(/^item 2: message 0 .*"Z\?".* in item 0 it was .*"A\?"/) },
+    });
+  });
+});
+
+describe("the remarks on logged requests", () => {
+  const system = { role: "system", content: "Be brief." };
+
+  test("name a log that begins within a conversation, and the first message that differs from another one", () => {
+    const log = [
+      exchange([system, user("A?")], said("a")),
+      exchange([system, user("B?"), said("b"), user("More?")], said("bb")),
+      exchange([system, user("B?"), said("b"), user("More?"), said("bb"), user("And?")], said("bbb")),
+    ];
+    const [first, second] = right(fromChatExchanges(log));
+    expect(first?.remarks).toEqual([]);
+    expect(second?.remarks).toEqual([
+      'item 1: its request has 1 reply that no earlier response gave; message 1 of its request is {"role":"user","content":"B?"}, and in item 0 it was {"role":"user","content":"A?"}',
+    ]);
+  });
+
+  test("name examples that each request begins with once, and a reply whose response was not logged", () => {
+    const examples = [system, user("1?"), said("one")];
+    const log = [
+      exchange([...examples, user("A?")], said("a")),
+      exchange([...examples, user("B?")], said("b")),
+      exchange([...examples, user("A?"), said("a"), user("More?"), said("aa"), user("And?")], said("aaa")),
+    ];
+    expect(right(fromChatExchanges(log)).map(({ remarks }) => remarks)).toEqual([
+      [],
+      [
+        "item 0: its request has 1 reply that no earlier response gave",
+        "item 2: its request has 1 reply that no earlier response gave",
+      ],
+    ]);
+  });
+});
+
+test("a conversation has the time of its newest response", () => {
+  const log = [exchange([user("A?")], said("a")), exchange([user("A?"), said("a"), user("B?")], said("b"))];
+  const timed = log.map(({ request, response }, index) => ({ request, response: { ...response, created: index + 7 } }));
+  expect(right(fromChatExchanges(timed))).toMatchObject([{ at: 8000 }]);
+  expect(right(fromChatExchanges(log))).toMatchObject([{ at: null }]);
 });
 
 const recorded = recordingsOf(recordingsFolder(), "exchanges.jsonl") as readonly RecordedExchange[];

@@ -61,9 +61,18 @@ const object = (value: unknown): JsonObject => (isJsonObject(value) ? value : {}
 const objects = (value: unknown): readonly JsonObject[] => (Array.isArray(value) ? value.filter(isJsonObject) : []);
 
 describe("content", () => {
-  test.each([null, "", [], undefined])("%j says nothing", (content) => {
+  test.each([null, "", []])("%j says nothing", (content) => {
     expect(right(replyFromChatMessage({ content }))).toEqual({});
     expect(roundTrip({ role: "user", content })).toEqual({ role: "user", content: "" });
+  });
+
+  test("may be absent from a reply only: a message of another format may have its text elsewhere", () => {
+    expect(right(replyFromChatMessage({}))).toEqual({});
+    for (const role of ["system", "developer", "user", "tool", "function"])
+      expect(fromChatMessage({ role, parts: [{ type: "text", text: "Hi." }] })).toEqual({
+        _tag: "Left",
+        left: `a ${role} message without content; content must be a text or a list of parts`,
+      });
   });
 
   test("is null beside calls, and empty where nothing else is said", () => {

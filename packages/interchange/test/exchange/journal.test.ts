@@ -43,7 +43,7 @@ describe("a conversation as a journal", () => {
     const forgetful = replay(conversationMachine({ tools, policy: lastTurns(0) }), entries);
     if ("right" in forgetful) throw new Error("it should differ");
     expect(describeDifference(forgetful.left)).toMatch(
-      /^entry 1 \(turn 1, step 1\): the prompt: expected 3 messages; got 2 messages .*"Ahoy\."/,
+      /^entry 1 \(turn 1, step 1\): the prompt: was 3 messages; today 2 messages .*"Ahoy\."/,
     );
   });
 

@@ -20,7 +20,11 @@ export const chatForms: Readonly<Record<string, unknown>> = {
   "a user": [user()],
   "a user with a name": [user({ name: "ada" })],
   "a user with an empty name": [user({ name: "" })],
-  "no content": [{ role: "user" }, { role: "user", content: null }, { role: "user", content: [] }],
+  "no content": [
+    { role: "user", content: null },
+    { role: "user", content: [] },
+  ],
+  "a user without content": [{ role: "user" }],
   "instructions, of both kinds": [
     { role: "developer", content: "Be brief." },
     { role: "system", content: "Be kind." },

@@ -8,9 +8,9 @@ import { offeredWith } from "../conversation/update/caller-tools.ts";
 import { outstanding } from "../conversation/read/outstanding.ts";
 import type { State } from "../conversation/protocol/state.ts";
 import { start, transition } from "../conversation/transition.ts";
-import { canonicalText } from "../thread/digest.ts";
 import type { SystemDraft } from "../thread/message.ts";
 import { fold, foldEntry } from "../journal/fold.ts";
+import { decisionDifference } from "./decision-difference.ts";
 import { withoutCuts, withoutWords } from "./kinds-of-decision.ts";
 import { changedMessages, changedTools, describeChanges, type PromptChange } from "./prompt-difference.ts";
 
@@ -22,6 +22,7 @@ export interface Difference {
   readonly turn: number;
   readonly step: number;
   readonly what: string;
+  /** As the journal has it. Empty for a journal that cannot be read. */
   readonly expected: string;
   readonly got: string;
   /** Of a prompt: the messages and tools that are otherwise, with their words. Empty where the journal does not have those that were sent. */
@@ -66,7 +67,7 @@ export const replay = (
     const step = transition(machine, state, isWhole ? entry.event : withoutDigest(entry.event));
     if (!step.handled)
       return Either.left(
-        differs(state, entry.seq, `"${entry.event.type}"`, "it is taken", `it is refused: ${step.refusal.reason}`),
+        differs(state, entry.seq, `"${entry.event.type}"`, "taken", `it is refused: ${step.refusal.reason}`),
       );
     const before = state;
     recorded = foldEntry(recorded, entry);
@@ -74,8 +75,9 @@ export const replay = (
     state = isWhole ? step.state : recorded;
     const { decided = {} } = step.entry;
     const difference = isWhole
-      ? (asksOtherwise(machine, recorded, state, during, entry.seq) ??
-        decidesOtherwise(during, entry, decided, withoutCuts))
+      ? // A call that is not made is a symptom of what was decided before it.
+        (decidesOtherwise(during, entry, decided, withoutCuts) ??
+        asksOtherwise(machine, recorded, state, during, entry.seq))
       : decidesOtherwise(during, entry, decided, withoutWords);
     if (difference !== null) return Either.left(difference);
   }
@@ -84,7 +86,7 @@ export const replay = (
 
 /** A difference in one sentence. */
 export const describeDifference = ({ seq, turn, step, what, expected, got, changes }: Difference): string =>
-  `entry ${seq}${turn === 0 ? "" : ` (turn ${turn}, step ${step})`}: ${what}: expected ${expected}; got ${got}` +
+  `entry ${seq}${turn === 0 ? "" : ` (turn ${turn}, step ${step})`}: ${what}: ${expected === "" ? "" : `was ${expected}; today `}${got}` +
   (changes.length === 0 ? "" : ` (${describeChanges(changes)})`);
 
 const begunWith = ({ type: _, ...input }: FirstEntry["event"], { system }: ReplayOptions): ThreadInput => {
@@ -165,11 +167,8 @@ const decidesOtherwise = (
   got: Decided,
   compared: (decided: Decided) => Decided,
 ): Difference | null => {
-  const expected = canonicalText(compared(entry.decided ?? {}));
-  const decided = canonicalText(compared(got));
-  return expected === decided
-    ? null
-    : differs(during, entry.seq, `what "${entry.event.type}" decided`, expected, decided);
+  const difference = decisionDifference(entry, compared(entry.decided ?? {}), compared(got));
+  return difference === null ? null : differs(during, entry.seq, difference.what, difference.expected, difference.got);
 };
 
 /** A round needs no look: calls are rendered to be compared, and only those of models are. */
@@ -192,7 +191,7 @@ const unreadable = (seq: number, reason: string): Difference => ({
   turn: 0,
   step: 0,
   what: "the journal",
-  expected: "one that can be folded",
+  expected: "",
   got: reason,
   changes: [],
 });

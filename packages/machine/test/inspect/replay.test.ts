@@ -68,8 +68,8 @@ describe("replay", () => {
     const difference = differenceUnder({ tools }, entries);
     expect(difference).toMatchObject({ seq: 2, turn: 1, step: 1, what: "the prompt", changes: [] });
     expect(difference === null ? "" : describeDifference(difference)).toBe(
-      "entry 2 (turn 1, step 1): the prompt: expected digest other, that of what was sent: " +
-        "its words are not in this journal; got 2 messages",
+      "entry 2 (turn 1, step 1): the prompt: was digest other, that of what was sent: " +
+        "its words are not in this journal; today 2 messages",
     );
   });
 
@@ -78,19 +78,57 @@ describe("replay", () => {
     return Either.isLeft(replayed) ? describeDifference(replayed.left) : "none";
   };
 
+  test.each<readonly [MachineOptions, unknown]>([
+    [
+      {},
+      'entry 4 (turn 2, step 1): call of "search": was run; today it is answered without running (There is no tool "search". The tools are: none.)',
+    ],
+    [
+      { tools: [{ name: "search", approval: "always" }] },
+      'entry 4 (turn 2, step 1): call of "search": was run; today it is held for an approval',
+    ],
+    [
+      { tools, limits: { steps: 1 } },
+      "entry 5 (turn 2, step 1): the turn: was continued; today it ends: the limit of steps, 1, is reached",
+    ],
+    [
+      { tools, budget: { tokens: 10, reserve: 0 } },
+      expect.stringMatching(
+        /^entry 1 \(turn 1, step 1\): the turn: was continued; today it ends: its prompt does not fit: \d+ tokens of 10$/,
+      ),
+    ],
+    [
+      { tools, limits: { deadlineMs: 1_000 } },
+      expect.stringMatching(
+        /^entry 1 \(turn 1, step 1\): what "ask\.received" decided: was \{\}; today \{"deadlineAt":\d+\}$/,
+      ),
+    ],
+  ])("names what was decided otherwise, and not what follows from it: %j", (options, words) => {
+    // As from a log of messages, which does not say which tools were offered.
+    const [first, ...later] = recorded();
+    if (first?.event.type !== "thread.started" || first.event.configuration === undefined)
+      throw new Error("it has no configuration");
+    const { tools: _, ...configuration } = first.event.configuration;
+    const entries: readonly Entry[] = [
+      { ...first, seq: 0, format: 1, event: { ...first.event, configuration } },
+      ...later,
+    ];
+    expect(wordsUnder(options, entries)).toEqual(words);
+  });
+
   test("names the words of another system prompt", () => {
     expect(wordsUnder({ tools }, recorded(), { system: "Be careful." })).toBe(
-      "entry 1 (turn 1, step 1): the prompt: expected 2 messages; got 2 messages (system: −brief. +careful.)",
+      "entry 1 (turn 1, step 1): the prompt: was 2 messages; today 2 messages (system: −brief. +careful.)",
     );
     expect(wordsUnder({ tools }, recorded(), { system: null })).toBe(
-      'entry 1 (turn 1, step 1): the prompt: expected 2 messages; got 1 messages (system: −"Be brief.")',
+      'entry 1 (turn 1, step 1): the prompt: was 2 messages; today 1 messages (system: −"Be brief.")',
     );
     expect(wordsUnder({ tools }, recorded(), { system: "Be brief." })).toBe("none");
   });
 
   test("names the messages that another policy leaves out, and what was really sent where the journal has it", () => {
     expect(wordsUnder({ tools, policy: lastTurns(0) })).toBe(
-      "entry 3 (turn 2, step 1): the prompt: expected 4 messages; got 2 messages " +
+      "entry 3 (turn 2, step 1): the prompt: was 4 messages; today 2 messages " +
         '(user 1.0: −"One"; assistant 1.1: −"1")',
     );
   });

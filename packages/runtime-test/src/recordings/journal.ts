@@ -3,6 +3,7 @@ import type { ConversationMachine, Entry, State } from "@colloquy/machine";
 import { decodeJournal, describeDecodeError, fold } from "@colloquy/machine/journal";
 import { describeDifference, type Difference, replay, type ReplayOptions } from "@colloquy/machine/inspect";
 import * as Either from "fp-ts/lib/Either.js";
+import { checkedEntries, checkedMachine } from "./argument-checks.ts";
 
 /** How the replay of a journal ended. */
 export type JournalReplay =
@@ -25,15 +26,25 @@ export const journalLines = (text: string): readonly unknown[] =>
 /**
  * Replays a journal: decodes its entries, and lets a machine decide them again. Fails with the first place where
  * the machine decides otherwise, or would have sent another prompt, or offered other tools, than was done.
+ *
+ * @throws ConfigurationError for entries that are not a list, and for a machine that `conversationMachine` did not make
  */
 export const replayJournal = (
   machine: ConversationMachine,
   entries: readonly unknown[],
   options?: ReplayOptions,
+): JournalReplay => replayedBy("replayJournal", machine, entries, options);
+
+/** The same, under the name by which a caller knows it. */
+export const replayedBy = (
+  of: string,
+  machine: ConversationMachine,
+  entries: readonly unknown[],
+  options?: ReplayOptions,
 ): JournalReplay => {
-  const decoded = decodeJournal(entries);
+  const decoded = decodeJournal(checkedEntries(of, entries));
   if (Either.isLeft(decoded)) return { outcome: "failed", words: describeDecodeError(decoded.left), difference: null };
-  const replayed = replay(machine, decoded.right, options);
+  const replayed = replay(checkedMachine(of, machine), decoded.right, options);
   return Either.isLeft(replayed)
     ? { outcome: "failed", words: describeDifference(replayed.left), difference: replayed.left }
     : { outcome: "passed", state: replayed.right };

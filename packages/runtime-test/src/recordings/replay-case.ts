@@ -2,6 +2,7 @@ import { conversationMachine, type ConversationMachine } from "@colloquy/machine
 import * as Either from "fp-ts/lib/Either.js";
 import { type CommonFile, isStrict, type RecordedCase, type RecordedChatCase, type RecordedReply } from "./case.ts";
 import { checkedCall, isAsRecorded, toolCallsDifference } from "./checks.ts";
+import { checkedCase, checkedMachine } from "./argument-checks.ts";
 import type { CaseReplay } from "./case-replay.ts";
 import { type Drive, send } from "./drive.ts";
 import { replyDraft, reportedUsage } from "./drafts.ts";
@@ -31,9 +32,12 @@ export const recordingMachine = (): ConversationMachine =>
  * by hash; it is answered as recorded, and must lead to the recorded tool calls, which are answered in turn. At
  * the end messages, counts, finish reasons and usage must be the recorded ones, and the journal must fold and
  * replay. Nothing is thrown for a recording that differs.
+ *
+ * @throws ConfigurationError for a value that is not a recorded case, and for a machine that `conversationMachine` did not make
  */
 export const replayCase = (recorded: RecordedCase, options: CaseReplayOptions = {}): CaseReplay => {
-  const machine = options.machine ?? recordingMachine();
+  checkedCase("replayCase", recorded);
+  const machine = checkedMachine("replayCase: machine", options.machine ?? recordingMachine());
   return recorded.api === "responses"
     ? replayResponses(recorded, machine)
     : replayChat(recorded, machine, options.common ?? null);

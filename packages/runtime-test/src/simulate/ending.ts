@@ -101,7 +101,7 @@ export class Ending {
     const { world, journal, processes, user } = this.#cast;
     const last = processes.all.find(({ opening }) => opening?.token === journal.newestToken);
     const holder = holderOf(processes.all, journal);
-    if (holder === undefined && last?.alive === true) {
+    if (holder === undefined && last?.alive === true && last.opening?.lapsed !== true) {
       world.breaks("settles", `${last.name} has let the thread go, and with it a summary that was being written`);
     }
     if (holder !== undefined && !isBeingWritten(holder, journal)) {

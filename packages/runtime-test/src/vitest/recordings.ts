@@ -3,7 +3,7 @@ import type { ReplayOptions } from "@colloquy/machine/inspect";
 import { expect } from "vitest";
 import type { RecordedCase } from "../recordings/case.ts";
 import { describeCaseDifference } from "../recordings/difference.ts";
-import { replayJournal } from "../recordings/journal.ts";
+import { replayedBy } from "../recordings/journal.ts";
 import { type CaseReplayOptions, replayCase } from "../recordings/replay-case.ts";
 
 /**
@@ -23,7 +23,7 @@ export const recordingMatchers: {
   readonly toReplayCase: (recorded: RecordedCase, options?: CaseReplayOptions) => MatcherResult;
 } = {
   toReplay: (journal, machine, options) => {
-    const replayed = replayJournal(machine, journal, options);
+    const replayed = replayedBy("toReplay", machine, journal, options);
     return replayed.outcome === "passed"
       ? { pass: true, message: () => "expected the journal to be decided otherwise, but it replays as it stands" }
       : { pass: false, message: () => `expected the journal to replay\n${replayed.words}` };

@@ -24,7 +24,7 @@ describe("a journal", () => {
     const machine = conversationMachine({ unknownTool: "ask", retry: { attempts: 1 }, policy: lastTurns(0) });
     const journal = journalOf("ferries");
     expect(() => expect(journal).toReplay(machine)).toThrow(
-      /turn 2, step 1\): the prompt: expected .* got 2 messages \(user 1\.0/,
+      /turn 2, step 1\): the prompt: was .* today 2 messages \(user 1\.0/,
     );
     const replayed = replayJournal(machine, journal);
     expect(replayed.outcome === "failed" && replayed.difference).toMatchObject({
@@ -34,12 +34,37 @@ describe("a journal", () => {
     });
   });
 
+  it("names what it takes if it gets an Either, a text, or the options of a machine", () => {
+    const journal = journalOf("ferries");
+    const machine = recordingMachine();
+    const given = (value: unknown): unknown[] => value as unknown[]; // callers in JavaScript are not held to types
+    const right = given({ _tag: "Right", right: journal });
+    expect(() => expect(right).toReplay(machine)).toThrow(
+      "toReplay takes the entries of a journal; this is an Either: give its .right",
+    );
+    expect(() => replayJournal(machine, right)).toThrow(
+      "replayJournal takes the entries of a journal; this is an Either: give its .right",
+    );
+    expect(() => replayJournal(machine, given("{}"))).toThrow("this is a text: give journalLines(text)");
+    const options = { tools: [] } as unknown as typeof machine;
+    expect(() => expect(journal).toReplay(options)).toThrow(
+      "toReplay takes what conversationMachine({ … }) made; this is an object",
+    );
+    expect(() => replayCase(handmadeCase("ferries"), { machine: options })).toThrow(
+      "replayCase: machine takes what conversationMachine({ … }) made; this is an object",
+    );
+    const recorded = given(journal) as unknown as ReturnType<typeof handmadeCase>;
+    expect(() => expect(recorded).toReplayCase()).toThrow(
+      "replayCase takes a recorded case, as readRecordings gives it",
+    );
+  });
+
   it("says that another prompt was sent than this one", () => {
     const journal = journalOf("seeded").map((entry) =>
       entry.event.type === "llm.completed" ? { ...entry, event: { ...entry.event, promptDigest: "another" } } : entry,
     );
     expect(() => expect(journal).toReplay(recordingMachine())).toThrow(
-      /the prompt: expected digest another, that of what was sent/,
+      /the prompt: was digest another, that of what was sent/,
     );
   });
 
@@ -54,7 +79,7 @@ describe("a journal", () => {
     {
       what: "an answer is told twice",
       change: (journal) => [...journal.slice(0, 3), { ...journal[2], seq: 3 }],
-      words: /"llm\.completed": expected it is taken; got it is refused/,
+      words: /"llm\.completed": was taken; today it is refused/,
     },
   ])("fails when $what", ({ change, words }) => {
     const journal = change(journalOf("ends-on-user"));

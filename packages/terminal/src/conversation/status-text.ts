@@ -36,9 +36,17 @@ export const statusText = (status: Status, ongoing: Ongoing, width: number): str
       ...now,
     ]),
     ...now.map((_, index) => now.slice(0, now.length - index)),
-  ].map((parts) => parts.join(" · "));
+  ].flatMap((parts) => {
+    const whole = parts.join(" · ");
+    // What is in brackets gives way before the tokens do. Of labelled figures, those before them go first.
+    const givesWay = !status.isLabelled || split.test(parts[0] ?? "");
+    return givesWay ? [whole, whole.replace(split, "")] : [whole];
+  });
   return texts.find((text) => widthOf(text) <= width) ?? texts.at(-1) ?? "";
 };
+
+/** The input and the output of the tokens: ` (1.0k in / 0.5k out)`. */
+const split = / \([^()]* in \/ [^()]* out\)/;
 
 const nowIn = (status: Status, ongoing: Ongoing): readonly string[] => {
   const { keymap } = status;

@@ -1,6 +1,8 @@
 import { never, reply, scriptedModel } from "@colloquy/runtime-test/models";
 import type { MachineOptions } from "@colloquy/machine";
 import { expect, test } from "vitest";
+import { type Ongoing, statusText } from "../../src/conversation/status-text.ts";
+import { keymapOf } from "../../src/input/keymap.ts";
 import { onScreen } from "./screen.ts";
 
 const counter = {
@@ -30,6 +32,24 @@ test("the status has the share of the window where it is known, and no cost with
   );
   const pricing = { name: "flat", version: 1, options: {}, price: () => ({ nano: 25_000_000, currency: "EUR" }) };
   expect(await statusWith({ pricing })).toBe("thread here · 1 turn · 1.5k tokens (1.0k in / 0.5k out) · 0.025 EUR");
+});
+
+test("a narrow status line loses what is in brackets before its tokens", () => {
+  const idle = { isAnswering: false, approval: null, waits: null, queue: [], last: [{}] } as unknown as Ongoing; // only these are read
+  const status = {
+    isLabelled: false,
+    keymap: keymapOf("standard"),
+    armed: null,
+    begun: null,
+    edited: null,
+    performed: "",
+  };
+  const tokens = (label: string): string => `${label} (1.0k in / 0.5k out)`;
+  const plain = { ...status, figures: ["thread here", "1 turn", tokens("1.5k tokens")] };
+  expect(statusText(plain, idle, 80)).toBe("thread here · 1 turn · 1.5k tokens (1.0k in / 0.5k out)");
+  expect(statusText(plain, idle, 40)).toBe("thread here · 1 turn · 1.5k tokens");
+  const labelled = { ...status, isLabelled: true, figures: ["Thread: here", "Msgs: 2", tokens("Tokens: 1.5k")] };
+  expect(statusText(labelled, idle, 40)).toBe("Tokens: 1.5k · Status: Ready");
 });
 
 test("the status line labels its figures as the seed has it when it names the agent", async () => {

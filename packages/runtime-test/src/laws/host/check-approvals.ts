@@ -12,10 +12,10 @@ import { recordOf } from "../../arbitraries/record.ts";
  *
  * @param run 20 conversations by default.
  */
-export const checkApprovals = (subject: HostUnderTest = {}, run: HostLawRun = {}): Promise<void> =>
+export const checkApprovals = async (subject: HostUnderTest = {}, run: HostLawRun = {}): Promise<void> =>
   fc.assert(
     fc.asyncProperty(conversations, (turns) => onGround(subject, "approvals", (ground) => holds(ground, turns))),
-    parametersOf(run, 20),
+    parametersOf("checkApprovals", run, 20),
   );
 
 type Answer = "approve" | "deny" | "approve twice" | "approve another" | "cancel" | "hand over";

@@ -13,10 +13,10 @@ import { recordOf } from "../../arbitraries/record.ts";
  *
  * @param run 20 conversations by default.
  */
-export const checkRedaction = (subject: HostUnderTest = {}, run: HostLawRun = {}): Promise<void> =>
+export const checkRedaction = async (subject: HostUnderTest = {}, run: HostLawRun = {}): Promise<void> =>
   fc.assert(
     fc.asyncProperty(cases, (each) => onGround(subject, "redaction", (ground) => holds(ground, each))),
-    parametersOf(run, 20),
+    parametersOf("checkRedaction", run, 20),
   );
 
 interface Case {

@@ -24,7 +24,7 @@ export type MakeScriptedHost = (parts: ScriptedParts) => Host | Promise<Host>;
  *
  * @param run 20 scripts by default.
  */
-export const checkSameJournal = (
+export const checkSameJournal = async (
   hosts: Readonly<Record<string, MakeScriptedHost>>,
   run: HostLawRun = {},
 ): Promise<void> =>
@@ -35,7 +35,7 @@ export const checkSameJournal = (
       lawSameJournal(journals);
     }),
     // A tool that is never run keeps those behind it waiting.
-    { ...parametersOf(run, 20), timeout: 20_000 },
+    { ...parametersOf("checkSameJournal", run, 20), timeout: 20_000 },
   );
 
 interface Round {

@@ -19,12 +19,12 @@ import { lawSharedThread, type SharedThreadRun } from "./shared-thread.ts";
  *
  * @param run 20 conversations by default.
  */
-export const checkSharedThread = (subject: HostUnderTest = {}, run: HostLawRun = {}): Promise<void> =>
+export const checkSharedThread = async (subject: HostUnderTest = {}, run: HostLawRun = {}): Promise<void> =>
   fc.assert(
     fc.asyncProperty(fc.array(happenings, { minLength: 1, maxLength: 25 }), async (all) => {
       lawSharedThread(await onGround(subject, "R3", (ground) => played(ground, all)));
     }),
-    parametersOf(run, 20),
+    parametersOf("checkSharedThread", run, 20),
   );
 
 type Happening =

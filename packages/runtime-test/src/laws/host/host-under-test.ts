@@ -1,6 +1,8 @@
 import { type Clock, createHost, type Host, type HostOptions, memoryStore, type Store } from "@colloquy/host";
+import { checkOptions } from "@colloquy/host/store";
 import type * as fc from "fast-check";
 import { runningClock } from "../../ports/virtual-clock.ts";
+import { runKinds } from "../evidence/run-kinds.ts";
 import { LawBroken } from "../evidence/law-broken.ts";
 
 /** The host and the store that a law is to hold for. What is left out is Colloquy's own. */
@@ -87,13 +89,18 @@ const groundOf = async (subject: HostUnderTest, clock: Clock): Promise<Ground> =
   };
 };
 
-/** The parameters of `fc.assert`. */
+/** Returns the parameters of `fc.assert`. @throws ConfigurationError for an invalid `run` */
 export const parametersOf = (
-  { runs, seed, path }: HostLawRun,
+  of: string,
+  run: HostLawRun,
   defaultRuns: number,
-): Pick<fc.Parameters, "numRuns" | "includeErrorInReport" | "seed" | "path"> => ({
-  numRuns: runs ?? defaultRuns,
-  includeErrorInReport: true,
-  ...(seed === undefined ? {} : { seed }),
-  ...(path === undefined ? {} : { path }),
-});
+): Pick<fc.Parameters, "numRuns" | "includeErrorInReport" | "seed" | "path"> => {
+  checkOptions(of, run, runKinds);
+  const { runs, seed, path } = run;
+  return {
+    numRuns: runs ?? defaultRuns,
+    includeErrorInReport: true,
+    ...(seed === undefined ? {} : { seed }),
+    ...(path === undefined ? {} : { path }),
+  };
+};

@@ -1,9 +1,11 @@
+import { checkOptions, kinds, type OptionKinds } from "@colloquy/host/store";
 import type { MachineOptions } from "@colloquy/machine";
 import fc from "fast-check";
 import { scheduleFor } from "../../arbitraries/journal.ts";
 import type { Subject } from "../../arbitraries/subject.ts";
 import { answering, oneAtATime } from "./answering.ts";
 import { approving } from "./approving.ts";
+import { runKinds } from "../evidence/run-kinds.ts";
 import { accounted } from "./asks.ts";
 import { continuation } from "./continuation.ts";
 import { deterministic } from "./deterministic.ts";
@@ -65,16 +67,26 @@ export const laws: {
   explain: explaining,
 };
 
+interface MachineLawsRun {
+  readonly runs?: number;
+  readonly seed?: number;
+  readonly subject?: Subject;
+}
+
+const machineRunKinds: OptionKinds<MachineLawsRun> = {
+  runs: runKinds.runs,
+  seed: runKinds.seed,
+  subject: kinds.object,
+};
+
 /**
  * Holds a machine with these options, its policy above all, to the laws of the machine, on random schedules.
  *
  * @param run `runs` schedules (default 60), from `seed` when one is given.
- * @throws with the smallest schedule that was found, its seed, and the law that it breaks.
+ * @throws ConfigurationError for an invalid `run`; else with the smallest schedule that was found, its seed, and the law that it breaks.
  */
-export const checkMachineLaws = (
-  options: MachineOptions,
-  run: { readonly runs?: number; readonly seed?: number; readonly subject?: Subject } = {},
-): void => {
+export const checkMachineLaws = (options: MachineOptions, run: MachineLawsRun = {}): void => {
+  checkOptions("checkMachineLaws", run, machineRunKinds);
   const { runs = 60, seed, subject } = run;
   fc.assert(
     fc.property(scheduleFor(options), (schedule) => {

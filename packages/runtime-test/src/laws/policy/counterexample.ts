@@ -63,9 +63,23 @@ export const counterexampleOf = (checking: Checking, found: Found, tries?: numbe
     `The shortest conversation that was found, ${nameOf(options)}:`,
     ...conversationInLines(options, play.schedule),
     "",
-    `To see it again: checkPolicyLaws(policy, { seed: ${seed}, path: "${counterexamplePath}"${checking.claims === undefined ? "" : ', claims: "all"'} })`,
+    seenAgain(checking, `seed: ${seed}, path: "${counterexamplePath}"`),
   ].join("\n");
   return law === null ? new Error(words, { cause: thrown }) : new LawBroken(law, words, { cause: thrown });
+};
+
+const seenAgain = ({ claims }: Checking, run: string): string =>
+  `To see it again: checkPolicyLaws(policy, { ${run}${claims === undefined ? "" : ', claims: "all"'} })`;
+
+/** Names the policy and the seed if a law is broken by all conversations together, or by one that is not drawn. */
+export const seenAgainWith = (checking: Checking, seed: number, run: () => void): void => {
+  try {
+    naming(checking.options, run);
+  } catch (thrown) {
+    if (!(thrown instanceof LawBroken)) throw thrown;
+    const words = thrown.message.slice(`${thrown.law}: `.length);
+    throw new LawBroken(thrown.law, `${words}\n\n${seenAgain(checking, `seed: ${seed}`)}`, { cause: thrown });
+  }
 };
 
 /** Names the policy where a law is broken, with its options: a caller may hold many policies to the laws. */

@@ -17,12 +17,13 @@ import { LawBroken } from "../evidence/law-broken.ts";
  * @param hasTool whether a tool is called in a turn, by its number. Default: in each.
  */
 export const longConversation = (
-  law: "P9" | "P11",
+  law: "P6" | "P9" | "P11",
   machine: ConversationMachine,
   turns: number,
   hasTool: (turn: number) => boolean = () => true,
+  system?: string,
 ): Trace => {
-  const started = start(machine, { threadId: "steady", at: 0 });
+  const started = start(machine, { threadId: "steady", at: 0, ...(system === undefined ? {} : { system }) });
   const steps: TraceStep[] = [];
   let { state }: { state: State } = started;
   const send = (turn: number, event: Event): void => {

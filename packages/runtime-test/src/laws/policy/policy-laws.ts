@@ -1,3 +1,4 @@
+import { checkOptions, kinds, type OptionKinds } from "@colloquy/host/store";
 import { ConfigurationError, type MachineOptions } from "@colloquy/machine";
 import { keepAll, type Policy } from "@colloquy/machine/policies";
 import fc from "fast-check";
@@ -11,18 +12,21 @@ import {
   type Found,
   heldToLaws,
   naming,
+  seenAgainWith,
   type Play,
 } from "./counterexample.ts";
 import { LawBroken } from "../evidence/law-broken.ts";
+import { runKinds } from "../evidence/run-kinds.ts";
 import { fitsOrSaysSo, zeroMeansZero } from "./fitting.ts";
 import { makesRoom as roomIsMade, tightLooks } from "./making-room.ts";
+import { moreHistoryShowsMore, moreHistoryShowsMoreAtLength } from "./more-history.ts";
 import { newestIsShownFirst, newestIsShownFirstAtLength } from "./newest-first.ts";
 import { brokenBy, openClaims, type OpenClaim } from "./open-claims.ts";
 import type { PolicyLaw } from "./policy-run.ts";
 import { cutsSeldom, promptsArePrefixes } from "./prefixes.ts";
 import { scribblingChangesNothing } from "./scribbled-upon.ts";
 import { decidesTheSameAgain, isNeverReplaced, moreRoomShowsMore } from "./settling.ts";
-import { openAndPinnedAreWhole, shownIsSubsequence, shownIsWellFormed } from "./shown.ts";
+import { looksWithSystem, openAndPinnedAreWhole, showsSystem, shownIsSubsequence, shownIsWellFormed } from "./shown.ts";
 import { turnNumbersAreStable } from "./turn-numbers.ts";
 import { recordOf } from "../../arbitraries/record.ts";
 
@@ -49,7 +53,10 @@ export const policyLaws: {
   P3: openAndPinnedAreWhole,
   P4: fitsOrSaysSo,
   P5: decidesTheSameAgain,
-  P6: moreRoomShowsMore,
+  P6: (run) => {
+    moreRoomShowsMore(run);
+    moreHistoryShowsMore(run);
+  },
   P7: zeroMeansZero,
   P8: turnNumbersAreStable,
   P9: promptsArePrefixes,
@@ -85,7 +92,7 @@ export interface PolicyLawsReport {
   readonly tight: number;
   /** How many of these it made fit. */
   readonly fitting: number;
-  /** The open claims that would not hold, each with its counterexample, and whether the policy never makes room. Each may be a mistake. */
+  /** The open claims that would not hold, each with its counterexample, and whether the policy never makes room or never shows the system message. Each may be a mistake. */
   readonly remarks: readonly string[];
 }
 
@@ -99,11 +106,12 @@ export interface PolicyLawsReport {
  *
  * @param subject the policy, or the options of a machine, its policy among them. A budget, and what becomes of
  *   interrupted turns, are drawn where the options do not say.
- * @throws ConfigurationError for what is neither; else `LawBroken`, with the law, the policy, what it decided, the
+ * @throws ConfigurationError for a subject that is neither, and for an invalid `run`; else `LawBroken`, with the law, the policy, what it decided, the
  *   shortest conversation that was found, a line for each event, and the seed and path that lead to it.
  */
 export const checkPolicyLaws = (subject: Policy | MachineOptions, run: PolicyLawsRun = {}): PolicyLawsReport => {
   const options = optionsOf(subject);
+  checkOptions("checkPolicyLaws", run, policyRunKinds);
   const { runs = 100, seed, path, except = [], makesRoom = false, claims } = run;
   const open = openClaims(options, run);
   const held = Object.entries(policyLaws).filter(([name]) => !except.some((other) => other === name));
@@ -119,6 +127,7 @@ export const checkPolicyLaws = (subject: Policy | MachineOptions, run: PolicyLaw
   };
   if (!except.includes("P9")) naming(options, () => cutsSeldom(options, 60));
   const counts = { conversations: 0, tight: 0, fitting: 0 };
+  const systems = { said: 0, shown: 0 };
   const broken = new Map<OpenClaim, Omit<Found, "seed">>();
   const property = fc.property(playArbitrary(options), (play) => {
     const pruned = heldToLaws(checking, play);
@@ -127,7 +136,9 @@ export const checkPolicyLaws = (subject: Policy | MachineOptions, run: PolicyLaw
       const counterexamplePath = path ?? String(counts.conversations);
       if (errorInstance !== null) broken.set(claim, { counterexample: [play], counterexamplePath, errorInstance });
     }
-    const tight = tightLooks(pruned);
+    const [tight, withSystem] = [tightLooks(pruned), looksWithSystem(pruned)];
+    systems.said += withSystem.length;
+    systems.shown += withSystem.filter(showsSystem).length;
     counts.conversations += 1;
     counts.tight += tight.length;
     counts.fitting += tight.filter(({ prompt }) => prompt.fits).length;
@@ -141,16 +152,29 @@ export const checkPolicyLaws = (subject: Policy | MachineOptions, run: PolicyLaw
   });
   if (found.failed) throw counterexampleOf(checking, found);
   // After the drawn conversations, whose counterexamples are shorter.
-  naming(options, () => {
+  const never = neverMakesRoom(options, counts);
+  const unsaid = neverShowsSystem(options, systems);
+  seenAgainWith(checking, found.seed, () => {
+    if (!except.includes("P6")) moreHistoryShowsMoreAtLength(options);
     if (!except.includes("P11")) newestIsShownFirstAtLength(options);
     if (claims !== undefined) for (const { atLength } of open) atLength?.(options);
+    if (never !== null && claims !== undefined && !except.includes("P4")) throw new LawBroken("P4", never);
+    if (unsaid !== null && claims !== undefined && !except.includes("P3")) throw new LawBroken("P3", unsaid);
   });
-  const never = neverMakesRoom(options, counts);
-  if (never !== null && claims !== undefined && !except.includes("P4")) throw new LawBroken("P4", never);
   // A policy that never makes room gets that remark in place of P4's.
   const told = open.filter(({ name }) => claims === undefined && (never === null || name !== "P4"));
   const remarks = told.flatMap((claim) => remarkOn(checking, claim, broken.get(claim), found.seed) ?? []);
-  return { ...counts, remarks: [...(never === null ? [] : [never]), ...remarks] };
+  return { ...counts, remarks: [...[never, unsaid].filter((each) => each !== null), ...remarks] };
+};
+
+const policyRunKinds: OptionKinds<PolicyLawsRun> = {
+  ...runKinds,
+  except: kinds.listOf(`names of laws: ${Object.keys(policyLaws).join(", ")}`, (name) =>
+    Object.keys(policyLaws).some((law) => law === name),
+  ),
+  makesRoom: kinds.flag,
+  claims: kinds.oneOf("all"),
+  subject: kinds.object,
 };
 
 /** Describes a claim that the policy could not keep, with the counterexample; null if it could. */
@@ -179,6 +203,15 @@ const neverMakesRoom = (
   tight === 0 || fitting > 0
     ? null
     : `${policy.name} never makes room: of ${tight} prompts that were too large, and could have fitted, it made none fit; a turn whose prompt does not fit ends unfit`;
+
+/** The system message is not a unit that a law could miss: a policy may leave it out of any prompt. */
+const neverShowsSystem = (
+  { policy = keepAll() }: MachineOptions,
+  { said, shown }: { readonly said: number; readonly shown: number },
+): string | null =>
+  said === 0 || shown > 0
+    ? null
+    : `${policy.name} never shows the system message: ${said} prompts of threads that have one are without it`;
 
 const playArbitrary = (options: MachineOptions): fc.Arbitrary<Play> =>
   recordOf({

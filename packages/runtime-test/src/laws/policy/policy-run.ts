@@ -107,9 +107,12 @@ const machines = (options: MachineOptions): ((budget: Budget | null) => Conversa
   };
 };
 
-/** How a look is named in a message. */
-export const lookNamed = ({ budget, prompt, state }: Look): string =>
-  `${prompt.cut.policy} after entry ${state.context.seq}, ${budget === null ? "without a budget" : `with a budget of ${budget.tokens}`}`;
+/** Names a look in a message, with the policy that decided. */
+export const lookNamed = (look: Look): string => `${look.prompt.cut.policy} ${placeOf(look)}`;
+
+/** Names a look in a message. */
+export const placeOf = ({ budget, state }: Look): string =>
+  `after entry ${state.context.seq}, ${budget === null ? "without a budget" : `with a budget of ${budget.tokens}`}`;
 
 /** What was shown where, in short, so that a message says what was decided. */
 export const cutNamed = ({ prompt: { cut, reason } }: Look): string =>

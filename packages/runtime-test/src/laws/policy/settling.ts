@@ -2,7 +2,7 @@ import { digestOfPrompt, type Message, type Prompt } from "@colloquy/machine";
 import { handledSteps } from "../../arbitraries/trace.ts";
 import { differenceOf } from "../evidence/difference.ts";
 import { LawBroken } from "../evidence/law-broken.ts";
-import { cutNamed, lookNamed, type PolicyLaw } from "./policy-run.ts";
+import { cutNamed, lookNamed, placeOf, type PolicyLaw } from "./policy-run.ts";
 
 /** P5: deciding again, with what was decided as the last cut, decides the same. */
 export const decidesTheSameAgain: PolicyLaw = ({ views, subject }) => {
@@ -28,9 +28,8 @@ export const moreRoomShowsMore: PolicyLaw = ({ policy, views }) => {
   for (const { looks } of views) {
     for (const [index, larger] of looks.entries()) {
       const smaller = looks[index - 1];
-      if (smaller === undefined || !isSent(smaller.prompt) || !isSent(larger.prompt)) continue;
-      const problem = problemOfLarger(smaller.prompt, larger.prompt);
-      if (problem !== null) {
+      const problem = smaller === undefined ? null : lessIsShown(smaller.prompt, larger.prompt);
+      if (smaller !== undefined && problem !== null) {
         throw new LawBroken(
           "P6",
           `${lookNamed(larger)} ${problem} ${lookNamed(smaller)}; ${cutNamed(larger)}; before, ${cutNamed(smaller)}`,
@@ -40,7 +39,9 @@ export const moreRoomShowsMore: PolicyLaw = ({ policy, views }) => {
   }
 };
 
-const problemOfLarger = (smaller: Prompt, larger: Prompt): string | null => {
+/** Describes what a prompt shows less of than one that has less to show; null if nothing. A prompt that is not sent shows nothing. */
+export const lessIsShown = (smaller: Prompt, larger: Prompt): string | null => {
+  if (!isSent(smaller) || !isSent(larger)) return null;
   const shown = new Map(larger.messages.map((message) => [message.id, message]));
   for (const message of smaller.messages) {
     if (message.synthesised === true) continue;
@@ -65,7 +66,7 @@ export const isNeverReplaced: PolicyLaw = ({ views, trace }) => {
   }
   for (const look of views.flatMap(({ looks }) => looks)) {
     const { failed } = look.prompt;
-    if (failed !== undefined && !isOfSilence(failed)) throw new LawBroken("usable", `${lookNamed(look)}: ${failed}`);
+    if (failed !== undefined && !isOfSilence(failed)) throw new LawBroken("usable", `${placeOf(look)}: ${failed}`);
   }
 };
 

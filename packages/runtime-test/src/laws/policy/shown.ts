@@ -11,7 +11,7 @@ import { type Effect, type Message, type Part, toolCallsOf } from "@colloquy/mac
 import { handledSteps } from "../../arbitraries/trace.ts";
 import { differenceOf } from "../evidence/difference.ts";
 import { LawBroken } from "../evidence/law-broken.ts";
-import { cutNamed, type Look, lookNamed, type PolicyLaw } from "./policy-run.ts";
+import { cutNamed, type Look, lookNamed, type PolicyLaw, type PolicyRun } from "./policy-run.ts";
 import { problemOfPrompt } from "../machine/prompts.ts";
 import { isGap, messagesIn, withoutLeftOut } from "../evidence/said-units.ts";
 
@@ -182,3 +182,12 @@ const requirePinned = (look: Look): void => {
     }
   }
 };
+
+/** Returns the looks at threads with a system message. */
+export const looksWithSystem = ({ views }: PolicyRun): readonly Look[] =>
+  views.flatMap(({ looks, said: { system } }) =>
+    system === null ? [] : looks.filter(({ prompt }) => prompt.failed === undefined),
+  );
+
+export const showsSystem = ({ said: { system }, prompt }: Look): boolean =>
+  prompt.messages.some(({ id }) => id === system?.id);

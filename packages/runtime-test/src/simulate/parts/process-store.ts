@@ -44,6 +44,7 @@ export class ProcessStore implements Store {
         until,
         loaded: true,
         over: false,
+        lapsed: false,
         superseded: false,
       };
       if (this.#journal.newestOpening !== null) this.#journal.newestOpening.superseded = true;
@@ -69,7 +70,10 @@ export class ProcessStore implements Store {
 
   async release(lease: Lease): Promise<void> {
     const { opening } = this.#process;
-    if (lease.threadId === watched && opening?.token === lease.token) opening.over = true;
+    if (lease.threadId === watched && opening?.token === lease.token) {
+      opening.over = true;
+      opening.lapsed = this.#process.clock.now() >= opening.until;
+    }
     await this.#call("release", async (store) => store.release(lease));
   }
 

@@ -11,6 +11,8 @@ export interface Opening {
   /** It has read the journal. */
   loaded: boolean;
   over: boolean;
+  /** The lease had run out when the process released it: work that was under way is the next owner's. */
+  lapsed: boolean;
   /** Somebody else took the thread after it. */
   superseded: boolean;
 }

@@ -193,3 +193,11 @@ describe("what needs approval runs when it was granted, as it was granted", () =
     ],
   ])("or else %s is found out", (_, subject, words) => finds(checkApprovals(subject, { runs: 200 }), words));
 });
+
+test("a run of no conversations is refused, and a misspelt option", async () => {
+  for (const [name, check] of Object.entries({ checkApprovals, checkRedaction, checkSharedThread }))
+    await expect(check({}, { runs: 0 })).rejects.toThrow(`${name}: runs must be a whole number ≥ 1 (got 0)`);
+  // Casts as a caller in JavaScript.
+  const misspelt = { run: 5 } as object;
+  await expect(checkSameJournal({}, misspelt)).rejects.toThrow('checkSameJournal has no option "run"');
+});

@@ -107,4 +107,12 @@ describe("checkMachineLaws", () => {
     expect(run).toThrow(/seed: 8/);
     expect(run).toThrow(/Counterexample: .*"moves":\[\{/);
   });
+
+  test.each<[run: object, reason: string]>([
+    [{ runs: 0 }, "checkMachineLaws: runs must be a whole number ≥ 1 (got 0)"],
+    [{ seed: 0.5 }, "checkMachineLaws: seed must be a whole number (got 0.5)"],
+    [{ run: 5 }, 'checkMachineLaws has no option "run"'],
+  ])("refuses an invalid run: %j", (run, reason) => {
+    expect(() => checkMachineLaws({}, run)).toThrow(reason);
+  });
 });

@@ -3,6 +3,7 @@ import {
   compose,
   fitOversized,
   keepAll,
+  lastMessages,
   lastTurns,
   limitResults,
   type Policy,
@@ -174,3 +175,48 @@ const messageOf = (run: () => unknown): string => {
   }
   return "";
 };
+
+describe("how a check is run", () => {
+  test.each<[run: object, reason: RegExp]>([
+    [{ runs: 0 }, /checkPolicyLaws: runs must be a whole number ≥ 1 \(got 0\)/],
+    [{ seed: 1.5 }, /checkPolicyLaws: seed must be a whole number \(got 1\.5\)/],
+    [{ claims: "al" }, /checkPolicyLaws: claims must be "all" \(got "al"\)/],
+    [{ except: ["P99"] }, /checkPolicyLaws: except must be a list of names of laws: .*P11.* \(got a list\)/],
+    [{ except: "P9" }, /checkPolicyLaws: except must be a list/],
+    [{ makeRoom: true }, /checkPolicyLaws has no option "makeRoom"/],
+  ])("is checked: %j", (run, reason) => {
+    expect(() => checkPolicyLaws(keepAll(), run)).toThrow(reason);
+  });
+
+  test("is named with its seed if a claim is broken that has no counterexample", () => {
+    const again = 'checkPolicyLaws(policy, { seed: 1, claims: "all" })';
+    const run = { seed: 1, claims: "all" } as const;
+    expect(() => checkPolicyLaws(keepAll(), { ...run, runs: 20 })).toThrow(again);
+    const open = { ...lastTurns(19), newestFirst: false };
+    expect(() => checkPolicyLaws(open, { ...run, runs: 1, except: ["P4"] })).toThrow(again);
+  });
+
+  test("names the policy that could not be used, and not the one in its place", () => {
+    // Casts as a caller in JavaScript: a decision must not be a promise.
+    const decide = (() => Promise.resolve({ from: null, reason: "" })) as unknown as Policy["decide"];
+    const broken = foundIn({ ...keepAll(), name: "async", decide }, { seed: 1, runs: 1 });
+    expect(broken.message).toMatch(/^usable: (?:after )?entry 0.*: policy "async@1" made an invalid decision/);
+  });
+});
+
+describe("a policy that is declared monotone", () => {
+  const forgetting: readonly Policy[] = [
+    tokenWindow({ cutTo: 0.5 }),
+    lastTurns(5, { slack: 3 }),
+    lastMessages({ max: 10, keepRecent: 4 }),
+    lastMessages({ max: 20, keepRecent: 20, keepSystem: false }),
+    lastTurns(60, { slack: 40 }),
+  ];
+
+  test.each(forgetting.flatMap((each) => [1, 2, 3].map((seed) => [each.name, seed, each] as const)))(
+    "breaks P6 if it shows less with older turns to choose from: %s, seed %i",
+    (_, seed, each) => {
+      expect(() => checkPolicyLaws({ ...each, monotone: true }, { seed, runs: 10 })).toThrow(/^P6: /);
+    },
+  );
+});

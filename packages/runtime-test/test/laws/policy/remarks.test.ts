@@ -217,3 +217,17 @@ describe("a shipped policy", () => {
     expect(remarks.filter((remark) => !remark.includes("never makes room"))).toEqual([]);
   });
 });
+
+describe("a policy that never shows the system message", () => {
+  const silent: Policy = { ...keepAll(), name: "silent", decide: () => ({ ...all, system: "omit" }) };
+
+  test("gets a remark, and breaks P3 if all claims are checked", () => {
+    const run: PolicyLawsRun = { seed: 1, runs: 20 };
+    expect(checkPolicyLaws(silent, run).remarks.join("\n")).toMatch(
+      /^silent never shows the system message: \d+ prompts/m,
+    );
+    const claims = { ...run, claims: "all", except: ["P4"] } as const;
+    expect(() => checkPolicyLaws(silent, claims)).toThrow(/^P3: silent never shows the system message/);
+    expect(checkPolicyLaws(silent, { ...claims, except: ["P3", "P4"] }).remarks.length).toBeGreaterThan(0);
+  });
+});

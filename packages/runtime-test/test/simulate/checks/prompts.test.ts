@@ -164,7 +164,15 @@ describe("a call that waits for a summary", () => {
   const waited = async (until: number, change: (process: SimulatedProcess) => void = () => {}): Promise<unknown> => {
     const world = new World(1, noFaults, []);
     const process = new SimulatedProcess(world, "server-1", () => {});
-    process.opening = { token: 1, performed: new Map(), until: Infinity, loaded: true, over: false, superseded: false };
+    process.opening = {
+      token: 1,
+      performed: new Map(),
+      until: Infinity,
+      loaded: true,
+      over: false,
+      lapsed: false,
+      superseded: false,
+    };
     const dueAt = world.clock.now() + 100;
     const { context } = open;
     if (context.open === null) throw new Error("it is open");

@@ -1,0 +1,67 @@
+import type { Decided, LaterEntry } from "../conversation/protocol/entry.ts";
+import { canonicalText } from "../thread/digest.ts";
+
+/** What was decided otherwise, in words. */
+export interface DecisionDifference {
+  readonly what: string;
+  readonly expected: string;
+  readonly got: string;
+}
+
+/** Returns how a decision differs from the recorded one; null if they are the same. */
+export const decisionDifference = (entry: LaterEntry, was: Decided, now: Decided): DecisionDifference | null => {
+  const [before, after] = [new Map(Object.entries(was)), new Map(Object.entries(now))];
+  const differing = [...new Set([...before.keys(), ...after.keys()])].filter(
+    (name) => canonicalText(before.get(name) ?? null) !== canonicalText(after.get(name) ?? null),
+  );
+  if (differing.length === 0) return null;
+  const decided = (members: ReadonlyMap<string, unknown>): string =>
+    canonicalText(Object.fromEntries([...members].filter(([name]) => differing.includes(name))));
+  return (
+    callDifference(entry, was, now) ??
+    endDifference(was, now) ?? {
+      what: `what "${entry.event.type}" decided`,
+      expected: decided(before),
+      got: decided(after),
+    }
+  );
+};
+
+/** Describes the first call of a reply with which another thing is done. */
+const callDifference = ({ event }: LaterEntry, was: Decided, now: Decided): DecisionDifference | null => {
+  const calls = event.type === "llm.completed" ? (event.reply.toolCalls ?? []) : [];
+  for (const [position, { name }] of calls.entries()) {
+    const [before, after] = [fateOf(position, was), fateOf(position, now)];
+    if (before !== after)
+      return {
+        what: `call of ${JSON.stringify(name)}`,
+        expected: before,
+        got: after === "run" ? "it is run" : `it is ${after}`,
+      };
+  }
+  return null;
+};
+
+const fateOf = (position: number, { approvals = [], results = [] }: Decided): string => {
+  const result = results.find((each) => each.position === position);
+  if (result !== undefined) {
+    const text = result.content.map((part) => (part.type === "text" ? part.text : part.type)).join(" ");
+    return `answered without running${text === "" ? "" : ` (${text})`}`;
+  }
+  return approvals.includes(position) ? "held for an approval" : "run";
+};
+
+const endDifference = (was: Decided, now: Decided): DecisionDifference | null => {
+  const [before, after] = [endOf(was), endOf(now)];
+  if (before === after) return null;
+  return {
+    what: "the turn",
+    expected: before === null ? "continued" : `ended: ${before}`,
+    got: after === null ? "it continues" : `it ends: ${after}`,
+  };
+};
+
+const endOf = ({ limit, unfit }: Decided): string | null => {
+  if (unfit !== undefined) return `its prompt does not fit: ${unfit.tokens} tokens of ${unfit.available}`;
+  return limit === undefined ? null : `the limit of ${limit.limit}, ${limit.allowed}, is reached`;
+};

@@ -1,0 +1,96 @@
+import { conversationMachine, type MachineOptions, type Prompt, type State } from "@colloquy/machine";
+import {
+  type HistoryTurn,
+  keepAll,
+  type Policy,
+  type PolicyDecision,
+  type PolicyInput,
+  type UnitPosition,
+} from "@colloquy/machine/policies";
+import { realSubject, type Subject } from "../../arbitraries/subject.ts";
+import { handledSteps } from "../../arbitraries/trace.ts";
+import { LawBroken } from "../evidence/law-broken.ts";
+import { longConversation } from "./long-conversation.ts";
+import type { PolicyLaw } from "./policy-run.ts";
+import { lessIsShown } from "./settling.ts";
+
+/**
+ * P6, of policies that are declared monotone: with older turns to choose from, and without a last cut, all is shown that is
+ * shown without these turns, and nothing of it shorter. The room is that of the prompt without them, or has no bound.
+ */
+export const moreHistoryShowsMore: PolicyLaw = ({ policy, options, views, subject }) => {
+  const view = views.at(-1);
+  if (!policy.monotone || view === undefined) return;
+  requireMoreInBoth({ ...options, policy }, view.state, subject, view.calibration);
+};
+
+/** The same, after each turn of a long conversation. */
+export const moreHistoryShowsMoreAtLength = (options: MachineOptions): void => {
+  const { policy = keepAll() } = options;
+  if (!policy.monotone) return;
+  const free: MachineOptions = { ...options, budget: null, limits: {}, unknownTool: "ask" };
+  const machine = conversationMachine({ ...free, policy: keepAll() });
+  const trace = longConversation("P6", machine, longest, (turn) => turn % 3 === 0, "You know the weather.");
+  const ends = handledSteps(trace).flatMap(({ transition: { state } }) => (state.context.open === null ? [state] : []));
+  for (const [index, state] of ends.entries())
+    if (index % 10 === 0) requireMoreInBoth(free, state, realSubject, 1);
+    else requireMoreShown({ ...free, budget: null }, state, realSubject);
+};
+
+const longest = 110;
+
+const requireMoreInBoth = (options: MachineOptions, state: State, subject: Prompting, calibration: number): void => {
+  const { tokens } = requireMoreShown({ ...options, budget: null }, state, subject);
+  if (tokens === null) return;
+  requireMoreShown({ ...options, budget: { tokens: Math.ceil(tokens * calibration), reserve: 0 } }, state, subject);
+};
+
+type Prompting = Pick<Subject, "promptOf">;
+
+/** Returns the prompt without the older turns. */
+const requireMoreShown = (options: MachineOptions, state: State, subject: Prompting): Prompt => {
+  const { policy = keepAll(), budget = null } = options;
+  const promptUnder = (seen: Policy): Prompt =>
+    subject.promptOf(conversationMachine({ ...options, policy: seen }), state);
+  const [less, more] = [promptUnder(withoutOldestQuarter(policy)), promptUnder(withoutLastCut(policy))];
+  const problem = lessIsShown(less, more);
+  if (problem === null) return less;
+  const room = budget === null ? "without a budget" : `with a budget of ${budget.tokens}`;
+  throw new LawBroken(
+    "P6",
+    `${policy.name} after entry ${state.context.seq}, ${room} and without a last cut, ${problem} a thread without the oldest quarter of its turns; it decided ${JSON.stringify(more.cut)}`,
+  );
+};
+
+const withoutLastCut = (policy: Policy): Policy => ({
+  ...policy,
+  decide: (input) => policy.decide({ ...input, lastCut: null }),
+});
+
+/** Hides the oldest quarter of the turns from a policy. */
+const withoutOldestQuarter = (policy: Policy): Policy => ({
+  ...policy,
+  decide: (input) => {
+    const all = [...input.history.newestFirst()];
+    // A thread without a seed has an empty one. Other empty turns count as turns.
+    const count = all.findLastIndex(({ length }) => length > 0) + 1;
+    const turns = all.slice(0, Math.floor(count * 0.75));
+    const begin: UnitPosition = { turn: turns.at(-1)?.number ?? Number.MAX_SAFE_INTEGER, unit: 0 };
+    const shown = <Decision extends Partial<PolicyDecision>>(decision: Decision): Decision => ({
+      ...decision,
+      from: decision.from ?? begin,
+    });
+    return shown(policy.decide({ ...hiding(input, turns), measure: (decision) => input.measure(shown(decision)) }));
+  },
+});
+
+const hiding = ({ history, ...input }: PolicyInput, turns: readonly HistoryTurn[]): PolicyInput => ({
+  ...input,
+  lastCut: null,
+  history: {
+    newestFirst: () => turns,
+    fixed: () => history.fixed(),
+    fixedTokens: () => history.fixedTokens(),
+    summaryTokens: (covered) => history.summaryTokens(covered),
+  },
+});
