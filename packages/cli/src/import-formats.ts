@@ -270,25 +270,7 @@ const itemsIn = (path: string): unknown => {
 
 /** Returns the first line if that is JSON by itself, else the whole file. The error names the line that is not JSON. */
 const firstValue = (text: string): unknown => {
-<<<<<<< HEAD
-  const lines = text.split("\n");
-  const index = lines.findIndex((line) => line.trim() !== "");
-  const line = lines[index];
-  if (line === undefined) throw new Error("it is empty");
-  for (const each of [line, text])
-    try {
-      return JSON.parse(each);
-    } catch {
-      continue;
-    }
-  throw new Error(`it can't be read: line ${index + 1} is not JSON: ${JSON.stringify(line.slice(0, 60))}`);
-};
-
-const jsonIn = (path: string): unknown => {
-  const text = readTextFile(path);
-=======
   const line = text.split("\n").find((each) => each.trim() !== "") ?? "";
->>>>>>> n2
   try {
     return JSON.parse(line);
   } catch {
