@@ -103,11 +103,11 @@ const members = z.looseObject({
  * What a new response may be asked with. What this server can't do is skipped and named in `skipped`, unless the answer would be
  * to something else: then it is refused.
  */
-export const responseRequest: z.ZodType<ResponseRequest> = members.transform((body, { addIssue }): ResponseRequest => {
+export const responseRequest: z.ZodType<ResponseRequest> = members.transform((body, context): ResponseRequest => {
   const { stream_options, include, truncation, top_logprobs, prompt_cache_retention, tools, tool_choice, ...rest } =
     body;
   const refuse = (path: PropertyKey[], message: string): ResponseRequest => {
-    addIssue({ code: "custom", path, message });
+    context.addIssue({ code: "custom", path, message });
     return {};
   };
   const unknown = Object.entries(rest).filter(
