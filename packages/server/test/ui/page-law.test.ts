@@ -34,8 +34,12 @@ const anything = [...oneTab, "hang", "delete one", "delete first", "clear", "sto
 const actionsOf = (kinds: readonly Kind[], tabs: number): fc.Arbitrary<readonly Action[]> =>
   fc.array(
     fc.record({
-      tab: fc.nat({ max: tabs - 1 }),
-      kind: fc.constantFrom("submit" as const, ...kinds),
+      // Mostly one tab, with something in it.
+      tab: fc.oneof({ weight: 2, arbitrary: fc.constant(0) }, fc.nat({ max: tabs - 1 })),
+      kind: fc.oneof(
+        { weight: 2, arbitrary: fc.constant("submit" as const) },
+        { weight: 3, arbitrary: fc.constantFrom(...kinds) },
+      ),
       place: fc.nat({ max: 5 }),
       text: fc.constantFrom("a" as const, "b" as const),
     }),

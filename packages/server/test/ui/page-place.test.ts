@@ -173,3 +173,26 @@ test("a result for a turn that left the path is refused", async () => {
   const refusal = await errorOf(await server.fetch(post("/ui", { id: "t", messages: [old] })));
   expect(refusal).toMatchObject({ status: 400, code: "messages_differ" });
 });
+
+test("two tabs that edit at once each continue from what they show, or are told", async () => {
+  const { server, prompt, load } = served(...answers(6));
+  const first = new Chat({ server });
+  await first.sendMessage({ text: "one" });
+  const second = new Chat({ server, messages: await load() });
+  const messageId = first.messages[0]?.id ?? "";
+  await Promise.all([
+    first.sendMessage({ text: "first", messageId }),
+    second.sendMessage({ text: "second", messageId }),
+  ]);
+  const shown = [first, second].filter(({ error }) => error === undefined).map(({ messages }) => textsOf(messages));
+  expect(shown).toContainEqual(textsOf(await load()));
+  for (const [chat, text] of [
+    [first, "first"],
+    [second, "second"],
+  ] as const) {
+    await chat.sendMessage({ text: "And now?" });
+    expect(chat.error).toBeUndefined();
+    expect(prompt()[0]).toBe(text);
+    expect(prompt()).toEqual(textsOf(chat.messages).slice(0, -1));
+  }
+});
