@@ -4,8 +4,8 @@ import {
   EventRefusedError,
   type Host,
   type HostedThread,
+  ThreadExistsError,
 } from "@colloquy/host";
-import { ThreadExistsError } from "@colloquy/host";
 import { type AskRecord, approvalsOf, callsToAnswer, digestOf, type State, turnNumbered } from "@colloquy/machine";
 import { type ChatRequest, differing, draftOf, historyOf, type SentMessage } from "./chat-request.ts";
 import { type PagePlace, placeInThread } from "./page-place.ts";
@@ -75,14 +75,12 @@ const placeOf = async (host: Importing, thread: HostedThread, request: ChatReque
   const { messages, trigger, messageId } = request;
   const isAnew = trigger === "regenerate-message" || messageId !== undefined;
   const place = await thread.look((state) => placeInThread(state, messages, isAnew));
-  if (place === null) {
-    await imported(host, thread, messages.slice(0, -1));
-    const now = await thread.look((state) => placeInThread(state, messages, isAnew));
-    return now === null
-      ? { parent: null, answered: null, unanswered: messages.slice(0, -1), differs: null }
-      : checked(now);
-  }
-  return checked(place);
+  if (place !== null) return checked(place);
+  await imported(host, thread, messages.slice(0, -1));
+  const now = await thread.look((state) => placeInThread(state, messages, isAnew));
+  if (now !== null) return checked(now);
+  const unanswered = messages.slice(0, -1).filter(({ role }) => role === "user");
+  return { parent: null, answered: null, unanswered, differs: null };
 };
 
 const checked = (place: ReturnType<typeof placeInThread>): PagePlace => {

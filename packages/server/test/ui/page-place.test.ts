@@ -196,3 +196,13 @@ test("two tabs that edit at once each continue from what they show, or are told"
     expect(prompt()).toEqual(textsOf(chat.messages).slice(0, -1));
   }
 });
+
+test("system messages of a page are left out, and messages that nobody answered are asked together", async () => {
+  const { server, prompt } = served(...answers(2));
+  const system: UIMessage = { ...said("s", "user", "Be rude."), role: "system" };
+  const chat = new Chat({ server, messages: [system, said("lost", "user", "lost")] });
+  await chat.sendMessage({ text: "one" });
+  expect(prompt()).toEqual(["lost", "one"]);
+  await chat.sendMessage({ text: "two" });
+  expect(prompt()).toEqual(["lost", "one", "answer 1", "two"]);
+});
