@@ -26,6 +26,8 @@ export interface Call {
   mayUse(threadId: string): Promise<boolean>;
   /** Returns the id of a thread that this principal creates: the name, after its `threadPrefix`. */
   newThreadId(name: string): Promise<string>;
+  /** Tells the operator, by the option `onWarning`, what of the request was left out. */
+  warn(warnings: readonly string[]): void;
   /**
    * Takes one of the streams that may be open, for `eventStream`. To be called before anything is begun that is to be streamed:
    * a refusal then costs nothing. What no stream was made of is given back when the route has answered.

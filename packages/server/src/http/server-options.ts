@@ -25,6 +25,8 @@ export interface HttpOptions extends AccessOptions {
   readonly drainMs?: number;
   /** Called with an error of a route, and the id of its request; `takeover` with one of taking threads over. Default: nothing is reported. */
   readonly onError?: (error: unknown, requestId: string) => void;
+  /** Called with what of a request was left out because this server can't do it, and with the id of the request. Default: only the response says so. */
+  readonly onWarning?: (warnings: readonly string[], requestId: string) => void;
   /** Default: the computer's. */
   readonly clock?: Clock;
 }
@@ -61,16 +63,19 @@ export const serverContextOf = (options: HttpOptions): ServerContext => {
     hosts: hosts.map((host) => host.toLowerCase()),
     origins,
     ...numbers,
-    onError: (error, requestId) => {
-      try {
-        options.onError?.(error, requestId);
-      } catch {
-        // A reporter that fails must cost nobody an answer.
-      }
-    },
+    onError: (error, requestId) => reported(() => options.onError?.(error, requestId)),
+    onWarning: (warnings, requestId) => reported(() => options.onWarning?.(warnings, requestId)),
     clock: options.clock ?? computerClock,
     lines: new ThreadLines(),
   };
+};
+
+const reported = (report: () => void): void => {
+  try {
+    report();
+  } catch {
+    // A reporter that fails must cost nobody an answer.
+  }
 };
 
 /** Names under which only this machine is reached. */
@@ -95,6 +100,7 @@ const optionNames: OptionNames<HttpOptions> = {
   heartbeatMs: true,
   drainMs: true,
   onError: true,
+  onWarning: true,
   clock: true,
 };
 

@@ -77,7 +77,7 @@ class RoutesServer implements ThreadServer {
   /** A request as its route has it, and what gives back the stream that was taken for it and not begun. */
   #callOf(made: Pick<Call, "request" | "url" | "requestId" | "principal" | "parameters">) {
     const { request, url, requestId, principal } = made;
-    const { access } = this.#context;
+    const { access, onWarning } = this.#context;
     const over = this.#over.signal;
     let signal: AbortSignal | null = null;
     let stream: ReturnType<OpenStreams["take"]> | null = null;
@@ -91,6 +91,7 @@ class RoutesServer implements ThreadServer {
       query: (schema) => queryOf(url, schema),
       mayUse: (threadId) => access.mayUse(principal, threadId),
       newThreadId: async (name) => `${await access.prefixOf(principal)}${name}`,
+      warn: (warnings) => onWarning(warnings, requestId),
       openStream: () => (stream ??= this.#streams.take(principal.id, request.signal, requestId)),
     };
     return { call, release: () => stream?.release() };

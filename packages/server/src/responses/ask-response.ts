@@ -19,9 +19,10 @@ import { type SeenThread, seenIn, type Target, targetOf, threadOfResent } from "
 import { isAskedBy, turnMetadata } from "./turn-echo.ts";
 
 /** Begins what a request asks for, or finds it where it was asked before. Resolves when its turn has begun. @throws HttpError */
-export const askResponse = async (room: ResponsesRoom, call: Call, request: ResponseRequest): Promise<ReadableLeg> => {
-  checkRequest(room, request);
-  const input = readInput(request);
+export const askResponse = async (room: ResponsesRoom, call: Call, sent: ResponseRequest): Promise<ReadableLeg> => {
+  checkRequest(room, sent);
+  const { request, input } = withOneSystem(sent, readInput(sent));
+  if (request.skipped !== undefined) call.warn(request.skipped);
   const answered = request.store === false ? null : await threadOfResent(room, call, request, input);
   if (answered !== null)
     return continueTurn(room, answered, { ...input, answers: input.resent, said: [] }, call.principal);
@@ -41,6 +42,17 @@ export const askResponse = async (room: ResponsesRoom, call: Call, request: Resp
   const askId = await askIdOf(call);
   const asking: Asking = { room, call, request, input, askId };
   return request.store === false ? askUnstored(asking, target) : askStored(asking, target);
+};
+
+/** Joins the instructions of a request and the system message with which its input begins: a thread has one system prompt. */
+const withOneSystem = (
+  request: ResponseRequest,
+  input: ResponseInput,
+): { readonly request: ResponseRequest; readonly input: ResponseInput } => {
+  const { instructions } = request;
+  if (instructions == null || input.system === null) return { request, input };
+  const joined = `${instructions}\n\n${textOfSystem(input.system)}`;
+  return { request: { ...request, instructions: joined }, input: { ...input, system: null } };
 };
 
 const isNamed = ({ conversation, previous_response_id: previous }: ResponseRequest): boolean =>

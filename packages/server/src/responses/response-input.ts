@@ -4,6 +4,7 @@ import * as Either from "fp-ts/lib/Either.js";
 import { HttpError, withoutRepair } from "../http/http-error.ts";
 import { type ItemPlace, placeOfItem } from "../items/item.ts";
 import type { ResponseRequest } from "./response-request.ts";
+import { skippedItem } from "./skipping.ts";
 
 /** What a caller says of a call that waits for it. */
 export interface CallAnswer {
@@ -47,7 +48,12 @@ export interface ResentAnswer extends CallAnswer {
 export const readInput = ({ input }: Pick<ResponseRequest, "input">): ResponseInput => {
   const given: readonly JsonObject[] =
     typeof input === "string" ? [{ type: "message", role: "user", content: input }] : (input ?? []);
-  const items = given.map((value, index): Numbered => ({ value, index }));
+  const items = given
+    .map((value, index): Numbered => ({ value, index }))
+    .filter(({ value, index }) => skippedItem(value, index) === null);
+  const [first] = given;
+  if (items.length === 0 && first !== undefined)
+    throw new HttpError(400, `${skippedItem(first, 0) ?? "input"}; nothing else is asked`, { param: "input" });
   const lastReference = items.findLastIndex(({ value }) => value["type"] === "item_reference");
   const behind = lastReference < 0 ? null : placeOfReference(items[lastReference]?.value["id"], lastReference);
   const leading =
@@ -56,7 +62,8 @@ export const readInput = ({ input }: Pick<ResponseRequest, "input">): ResponseIn
       : items.slice(0, 1).filter(({ value: { role } }) => role === "system" || role === "developer");
   const rest = [...leading, ...items.slice(lastReference + 1)];
   const sent = new Map(
-    rest.flatMap((item) => (item.value["type"] === "function_call" ? [[item.value["call_id"], item] as const] : [])),
+    // Codex answers a `local_shell_call` with a `function_call_output`.
+    rest.flatMap((item) => (isCall(item.value) ? [[item.value["call_id"], item] as const] : [])),
   );
   const answers: CallAnswer[] = [];
   const approvals: ApprovalAnswer[] = [];
@@ -76,6 +83,9 @@ interface Numbered {
   readonly value: JsonObject;
   readonly index: number;
 }
+
+const isCall = ({ type, call_id: callId }: JsonObject): boolean =>
+  typeof type === "string" && type.endsWith("_call") && typeof callId === "string";
 
 const conversationIn = (items: readonly Numbered[]): Pick<ResponseInput, "system" | "history" | "said"> => {
   const read = fromResponseItems(items.map(({ value }) => value));

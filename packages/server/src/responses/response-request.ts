@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from "@colloquy/machine";
 import { z } from "zod";
 import { isJsonObject } from "../items/item.ts";
+import { readToolChoice, readTools, skippedInput, type ToolChoice } from "./skipping.ts";
 
 const name = z.string().regex(/^[A-Za-z0-9_-]{1,128}$/u, "must be of 1 to 128 letters, digits, _ and -");
 
@@ -10,17 +11,16 @@ const jsonObject = z.record(
   z.custom<Json>(() => true),
 );
 
-const functionTool = z.strictObject(
-  {
-    type: z.literal("function", "only function tools can be given; tools that run here are the host's"),
-    name,
-    description: z.string().nullish(),
-    parameters: jsonObject.nullish(),
-    strict: z.boolean().nullish(),
-    defer_loading: z.literal(false).nullish(),
-  },
-  "must be a function tool: { type, name, description, parameters, strict }",
-);
+const functionTool = z.object({
+  type: z.literal("function"),
+  name,
+  description: z.string().nullish(),
+  parameters: jsonObject.nullish(),
+  strict: z.boolean().nullish(),
+});
+
+/** A tool of any kind. Those that are not functions are skipped. */
+const anyTool = z.looseObject({ type: z.string() }, "must be a tool: { type, … }");
 
 const metadata = z
   .record(z.string().max(64), z.string().max(512))
@@ -48,7 +48,7 @@ export interface ResponseRequest {
   readonly stream?: Given<boolean>;
   readonly background?: Given<boolean>;
   readonly tools?: Given<readonly FunctionTool[]>;
-  readonly tool_choice?: Given<"none" | "auto" | "required" | JsonObject>;
+  readonly tool_choice?: ToolChoice;
   readonly parallel_tool_calls?: Given<boolean>;
   readonly max_output_tokens?: Given<number>;
   readonly max_tool_calls?: Given<number>;
@@ -63,10 +63,11 @@ export interface ResponseRequest {
   readonly user?: Given<string>;
   readonly safety_identifier?: Given<string>;
   readonly prompt_cache_key?: Given<string>;
+  /** What of the request was left out, each by its place and the reason. */
+  readonly skipped?: readonly string[];
 }
 
-/** What a new response may be asked with. What this server can't do is no member, and refused by name. */
-export const responseRequest: z.ZodType<ResponseRequest> = z.strictObject({
+const members = z.looseObject({
   model: z.string().nullish(),
   input: z.union([z.string(), z.array(jsonObject)], "must be a text or a list of items").nullish(),
   instructions: z.string().nullish(),
@@ -74,9 +75,9 @@ export const responseRequest: z.ZodType<ResponseRequest> = z.strictObject({
   previous_response_id: z.string().nullish(),
   store: z.boolean().nullish(),
   stream: z.boolean().nullish(),
-  stream_options: z.strictObject({ include_obfuscation: z.boolean().nullish() }).nullish(),
+  stream_options: z.record(z.string(), z.unknown()).nullish(),
   background: z.boolean().nullish(),
-  tools: z.array(functionTool).max(128).nullish(),
+  tools: z.array(anyTool).max(128).nullish(),
   tool_choice: z.union([z.enum(["none", "auto", "required"]), jsonObject]).nullish(),
   parallel_tool_calls: z.boolean().nullish(),
   max_output_tokens: z.int().min(1).nullish(),
@@ -84,12 +85,12 @@ export const responseRequest: z.ZodType<ResponseRequest> = z.strictObject({
   metadata: metadata.nullish(),
   include: z.array(z.string()).nullish(),
   text: jsonObject.nullish(),
-  truncation: z.enum(["auto", "disabled"]).nullish(),
+  truncation: z.string().nullish(),
   temperature: z.number().min(0).max(2).nullish(),
   top_p: z.number().min(0).max(1).nullish(),
   presence_penalty: z.number().nullish(),
   frequency_penalty: z.number().nullish(),
-  top_logprobs: z.literal(0, "log probabilities are not given here").nullish(),
+  top_logprobs: z.int().nullish(),
   reasoning: jsonObject.nullish(),
   service_tier: z.string().nullish(),
   user: z.string().nullish(),
@@ -98,11 +99,76 @@ export const responseRequest: z.ZodType<ResponseRequest> = z.strictObject({
   prompt_cache_retention: z.string().nullish(),
 });
 
+/**
+ * What a new response may be asked with. What this server can't do is skipped and named in `skipped`, unless the answer would be
+ * to something else: then it is refused.
+ */
+export const responseRequest: z.ZodType<ResponseRequest> = members.transform((body, context): ResponseRequest => {
+  const { stream_options, include, truncation, top_logprobs, prompt_cache_retention, tools, tool_choice, ...rest } =
+    body;
+  const refuse = (path: PropertyKey[], message: string): ResponseRequest => {
+    context.addIssue({ code: "custom", path, message });
+    return {};
+  };
+  const unknown = Object.entries(rest).filter(
+    ([member, value]) => !Object.hasOwn(members.shape, member) && value != null,
+  );
+  const meant = unknown.find(([member]) => notHarmless.has(member));
+  if (meant !== undefined) return refuse([meant[0]], notHarmless.get(meant[0]) ?? "is not known here");
+  const read = readTools(jsonObjects.parse(tools ?? []));
+  const functions = z.array(functionTool).safeParse(read.kept);
+  const [issue] = functions.error?.issues ?? [];
+  if (!functions.success) return refuse(["tools", ...(issue?.path ?? [])], issue?.message ?? "invalid");
+  const chosen = readToolChoice(tool_choice, read);
+  if ("problem" in chosen) return refuse(["tool_choice"], chosen.problem);
+  const options = Object.entries(stream_options ?? {}).filter(([, value]) => value != null && value !== false);
+  const skipped = [
+    ...unknown.map(([member]) => `${member}: skipped; it is not known here`),
+    ...options.map(([member]) => `stream_options.${member}: skipped; streams have no such option here`),
+    ...(include ?? []).map((value, index) => `include[${index}]: skipped; ${JSON.stringify(value)} is not given here`),
+    ...(truncation == null || truncation === "disabled" ? [] : [`truncation: skipped; the host's policy decides`]),
+    ...((top_logprobs ?? 0) === 0 ? [] : ["top_logprobs: skipped; log probabilities are not given here"]),
+    ...(prompt_cache_retention == null ? [] : ["prompt_cache_retention: skipped; it is not passed on"]),
+    ...read.skipped,
+    ...chosen.skipped,
+    ...skippedInput(rest.input),
+  ];
+  const known = Object.fromEntries(Object.entries(rest).filter(([member]) => Object.hasOwn(members.shape, member)));
+  return {
+    ...known,
+    ...(tools == null ? {} : { tools: functions.data }),
+    ...(tool_choice == null ? {} : { tool_choice: chosen.choice }),
+    ...(skipped.length === 0 ? {} : { skipped }),
+  };
+});
+
+/** Members that this server does not have, and without which the answer would be to something else. */
+const notHarmless: ReadonlyMap<string, string> = new Map([
+  ["prompt", "stored prompts are not kept here; send instructions and input"],
+  ["messages", "is a member of chat completions; send input"],
+]);
+
+const jsonObjects = z.array(jsonObject);
+
 /** What of a request its response says again. It is kept with the turn. */
 export const echoOf = (request: ResponseRequest): JsonObject =>
-  given(Object.fromEntries(Object.entries(request).filter(([name]) => !notEchoed.has(name))));
+  given({
+    ...Object.fromEntries(Object.entries(request).filter(([member]) => !notEchoed.has(member))),
+    ...(request.skipped === undefined
+      ? {}
+      : { metadata: { ...request.metadata, [skippedKey]: textOf(request.skipped) } }),
+  });
 
-const notEchoed: ReadonlySet<string> = new Set(["input", "stream", "stream_options", "include", "conversation"]);
+const notEchoed: ReadonlySet<string> = new Set(["input", "stream", "conversation", "skipped"]);
+
+/** The member of a response's metadata that says what was skipped. */
+const skippedKey = "colloquy_skipped";
+
+/** A value of metadata has at most 512 characters. */
+const textOf = (skipped: readonly string[]): string => {
+  const text = skipped.join("\n");
+  return text.length <= 512 ? text : `${text.slice(0, 511).toWellFormed()}…`;
+};
 
 /** How the parameters of a request reach the model of the host. */
 export type ModelParameters = "chat" | "responses" | ((request: ResponseRequest) => JsonObject);

@@ -1,6 +1,6 @@
 import { fromUiMessages } from "@colloquy/interchange";
 import type { ToolAnswer } from "@colloquy/host";
-import type { MessageDraft } from "@colloquy/machine";
+import type { MessageDraft, SeedDraft } from "@colloquy/machine";
 import { z } from "zod";
 import { HttpError } from "../http/route.ts";
 import { contentOfOutput } from "./steps.ts";
@@ -35,19 +35,42 @@ export const chatRequest: z.ZodType<ChatRequest> = z.object({
 });
 
 /** What a user's message asks, under the id that it has in the page. @throws HttpError 400 */
-export const draftOf = ({ id, role, parts, metadata }: SentMessage): MessageDraft => {
-  // What a page says of providers would be sent to them.
-  const said = parts.map(({ providerMetadata: _, ...part }) => part);
-  const read = fromUiMessages([{ id, role, parts: said, ...(metadata == null ? {} : { metadata }) }]);
-  if ("left" in read) throw refused(read.left.reason);
-  const [draft] = read.right.turns.flat();
-  if (draft?.role !== "user" || parts.length === 0) throw refused("it says nothing");
+export const draftOf = (message: SentMessage): MessageDraft => {
+  const [draft] = turnsOf([message], {}).flat();
+  if (draft?.role !== "user" || message.parts.length === 0) throw refused("it says nothing");
   return { ...draft, role: draft.role };
+};
+
+/** The turns of a conversation that a page brings along. @throws HttpError 400 */
+export const historyOf = (messages: readonly SentMessage[]): readonly (readonly SeedDraft[])[] =>
+  turnsOf(messages, { repair: true });
+
+const turnsOf = (
+  messages: readonly SentMessage[],
+  options: { readonly repair?: boolean },
+): readonly (readonly SeedDraft[])[] => {
+  const said = messages.map(({ id, role, parts, metadata }) => ({
+    id,
+    role,
+    // What a page says of providers would be sent to them.
+    parts: parts.map(({ providerMetadata: _, ...part }) => part),
+    ...(metadata == null ? {} : { metadata }),
+  }));
+  const read = fromUiMessages(said, options);
+  if ("left" in read) throw refused(read.left.reason);
+  return read.right.turns;
 };
 
 /** That the last message is not what can be taken. */
 export const refused = (why: string): HttpError =>
   new HttpError(400, `the last of messages: ${why}`, { param: "messages" });
+
+/** That the thread can't continue from what a page shows. */
+export const differing = (why: string): HttpError =>
+  new HttpError(400, `messages: ${why}; load the messages of the thread again`, {
+    param: "messages",
+    code: "messages_differ",
+  });
 
 /** What a page answers about a tool call. */
 export interface CallAnswer {

@@ -1,10 +1,17 @@
-import { type AskHandle, type CallerToolDefinition, EventRefusedError, type HostedThread } from "@colloquy/host";
-import { approvalsOf, callsToAnswer, digestOf, type State, turnNumbered } from "@colloquy/machine";
+import {
+  type AskHandle,
+  type CallerToolDefinition,
+  EventRefusedError,
+  type Host,
+  type HostedThread,
+} from "@colloquy/host";
+import { approvalsOf, callsToAnswer, type State, turnNumbered } from "@colloquy/machine";
 import { waitsOutside } from "@colloquy/machine/hosting";
-import { answersIn, type CallAnswer, type ChatRequest, draftOf, refused, type SentMessage } from "./chat-request.ts";
+import { askOfPage, cancelled, type PageNotes, threadIsAhead } from "./ask-of-page.ts";
+import { answersIn, type CallAnswer, type ChatRequest, differing, refused } from "./chat-request.ts";
 import type { UiMessageChunk } from "./chunk.ts";
 import { turnIn } from "./steps.ts";
-import { turnOfUiMessage } from "./ui-messages.ts";
+import { pathBehind } from "./ui-messages.ts";
 import { toUiMessageStream, type UiStreamOptions } from "./ui-stream.ts";
 
 /** What a page of the AI SDK is served with. */
@@ -14,14 +21,15 @@ export interface UiOptions extends Pick<UiStreamOptions, "errorText"> {
 }
 
 /**
- * Does what a page asks: what its last message says, since the thread knows what was said before. A user's message is an
- * ask; sent again it is the same one; edited, or to be answered anew, it is a branch where it stood. A model's message brings
- * results of the page's tools and answers to approvals, and its turn goes on.
+ * Does what the last message of a page says. A user's message is asked where it stands in the page: what the page shows before it
+ * is what the thread continues from. Sent again it is the same ask as long as its answer is on the path; edited, or to be
+ * answered anew, it is a branch. A model's message brings results of the page's tools and answers to approvals, and its turn goes on.
  *
  * @param by who approves; only kept.
- * @throws HttpError 400 where the request does not fit the thread.
+ * @throws HttpError 400 if the request does not fit the thread; its code is `messages_differ` if the page should load the messages again.
  */
 export const chat = async (
+  host: Pick<Host, "importMessages" | "threadDefaults">,
   thread: HostedThread,
   request: ChatRequest,
   options: UiOptions,
@@ -29,19 +37,22 @@ export const chat = async (
 ): Promise<AsyncIterable<UiMessageChunk>> => {
   const last = request.messages.at(-1);
   if (last?.role === "user") {
-    const { ask } = await askOf(thread, request, last, options);
-    return streamOf(thread, ask, options);
+    const { ask, ...notes } = await askOfPage(host, thread, request, last, options.tools ?? []);
+    return withNotes(streamOf(thread, ask, options), notes);
   }
   if (last?.role !== "assistant" || request.trigger !== "submit-message")
     throw refused("it must be a user's message, or a model's with results of tools or answers to approvals");
   const turn = turnIn(last.id) ?? 0;
   const standing = await thread.look((state) => standingOf(state, turn));
   if (standing?.askId == null) throw refused(`no turn of the thread is ${JSON.stringify(last.id)}`);
+  if (standing.after === null) throw differing(`${last.id} is no longer on the path of the thread`);
   const answers = answersIn(last);
   const taken = await answer(thread, standing, answers, by).catch(asRefusal);
   // A page that sends by itself when its message is complete would send it for ever.
   if (taken === 0 && standing.waits) throw refused("the turn waits for answers that it does not bring");
-  return streamOf(thread, thread.rejoin(standing.askId), options, Math.max(...answers.map(({ step }) => step), 0));
+  const notes = { differs: standing.after > 0 ? threadIsAhead : null, isCut: false };
+  const step = Math.max(...answers.map((each) => each.step), 0);
+  return withNotes(streamOf(thread, thread.rejoin(standing.askId), options, step), notes);
 };
 
 /** The stream of the turn that is open, from its beginning; null where none is, or where it waits for answers from outside. */
@@ -67,32 +78,26 @@ const streamOf = (
 ): AsyncIterable<UiMessageChunk> =>
   toUiMessageStream(ask, { behind, thread, ...(errorText === undefined ? {} : { errorText }) });
 
-const askOf = async (
-  thread: HostedThread,
-  { trigger, messageId }: ChatRequest,
-  last: SentMessage,
-  { tools = [] }: UiOptions,
-): Promise<{ readonly ask: AskHandle }> => {
-  const draft = draftOf(last);
-  const isRegenerated = trigger === "regenerate-message";
-  // A message that never came to the thread is asked for the first time.
-  const before =
-    isRegenerated || messageId !== undefined ? await thread.look((state) => turnOfUiMessage(state, last.id)) : null;
-  const another = before !== null && isRegenerated ? `.${turnIn(messageId ?? "") ?? before.turn}` : "";
-  const askId = `ui.${digestOf([last.id, JSON.stringify(last.parts)])}${another}`;
-  if ((await thread.asked(askId)) !== null) return { ask: thread.rejoin(askId) };
-  // A user who says something else no longer answers; one who wants another answer no longer wants the one under way.
-  const isInTheWay = await thread.look((state) =>
-    before === null ? approvalsOf(state).length + callsToAnswer(state).length > 0 : state.context.open !== null,
-  );
-  if (isInTheWay === true) await cancelled(thread, "the user went on");
-  return { ask: thread.ask([draft], { askId, tools, ...(before === null ? {} : { from: before.parent }) }) };
-};
+/** Tells the page, as its message begins, what it does not show as the thread has it. */
+async function* withNotes(
+  chunks: AsyncIterable<UiMessageChunk>,
+  { differs, isCut }: PageNotes,
+): AsyncGenerator<UiMessageChunk, void> {
+  for await (const chunk of chunks) {
+    if (chunk.type !== "start") yield chunk;
+    else {
+      yield isCut ? { ...chunk, messageMetadata: { ...chunk.messageMetadata, earlier: true } } : chunk;
+      if (differs !== null) yield { type: "data-differs", data: { reason: differs }, transient: true };
+    }
+  }
+}
 
 /** How a turn stands. */
 interface Standing {
   /** By which it is rejoined; null where there is no such turn. */
   readonly askId: string | null;
+  /** How many turns on the path follow it; null if it is not on the path. */
+  readonly after: number | null;
   /** Whether it waits for nothing but answers from outside. */
   readonly waits: boolean;
   /** What is asked, by the id of the call: the ids of requests for approval. */
@@ -103,10 +108,12 @@ interface Standing {
 
 const standingOf = (state: State, turn: number): Standing => {
   const { open } = state.context;
+  const after = pathBehind(state, turn)?.length ?? null;
   if (open?.number !== turn)
-    return { askId: turnNumbered(state, turn)?.asks[0]?.askId ?? null, waits: false, approvals: {}, calls: [] };
+    return { askId: turnNumbered(state, turn)?.asks[0]?.askId ?? null, after, waits: false, approvals: {}, calls: [] };
   return {
     askId: open.asks[0]?.askId ?? null,
+    after,
     waits: waitsOutside(state),
     approvals: Object.fromEntries(approvalsOf(state).map(({ callId, id }) => [callId, id])),
     calls: callsToAnswer(state).map(({ callId }) => callId),
@@ -139,15 +146,4 @@ const answer = async (
 /** The thread's words are the page's. */
 const asRefusal = (thrown: unknown): never => {
   throw thrown instanceof EventRefusedError ? refused(thrown.refusal.reason) : thrown;
-};
-
-const cancelled = async (thread: HostedThread, reason: string): Promise<boolean> => {
-  try {
-    await thread.cancel(reason);
-    return true;
-  } catch (thrown) {
-    // It ended meanwhile.
-    if (thrown instanceof EventRefusedError) return false;
-    throw thrown;
-  }
 };

@@ -6,6 +6,8 @@ export type UiProviderMetadata = Record<string, JsonObject>;
 /** What the message of a turn says of it, as the AI SDK's metadata of a message. */
 export interface UiMetadata {
   readonly turn: number;
+  /** The thread has older turns that the page was not given or did not send. */
+  readonly earlier?: true;
   /** Where it is not the thread that was asked: a fork of it. */
   readonly threadId?: string;
   /** How the turn ended, and what it took; absent while it is open. */
@@ -32,6 +34,7 @@ export type UiMessageChunk =
   | { type: "tool-output-available"; toolCallId: string; output: Json }
   | { type: "tool-output-error"; toolCallId: string; errorText: string }
   | { type: "tool-output-denied"; toolCallId: string }
+  | { type: "data-differs"; data: { reason: string }; transient: true }
   | { type: "error"; errorText: string }
   | { type: "abort"; reason?: string }
   | { type: "finish"; finishReason: UiFinishReason };

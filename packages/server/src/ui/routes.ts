@@ -21,7 +21,7 @@ export const uiRoutes = (host: Host, options: UiOptions = {}, base = "/ui"): rea
     const request = await call.body(chatRequest);
     const thread = await threadOf(host, call, call.parameters["thread"] ?? request.id ?? "");
     const context = call.openStream();
-    return uiResponse(await chat(thread, request, options, call.principal.id), {}, context);
+    return uiResponse(await chat(host, thread, request, options, call.principal.id), {}, context);
   };
   const posted = { method: "POST", body: chatRequest, handle: post } as const;
   const path = `${base}/:thread`;

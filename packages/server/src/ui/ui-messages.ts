@@ -27,11 +27,53 @@ export const uiMessagesOf = (
   const { open, conversation } = state.context;
   const turns: Turn[] = [];
   for (const turn of turnsNewestFirst(state)) if (turns.push(turn) === last) break;
-  return [
-    ...(last === undefined ? shownAsSaid(conversation.seed) : []),
-    ...turns.reverse().flatMap(messagesOfTurn),
-    ...(open === null ? [] : messagesOfOpen(state, open)),
-  ];
+  const oldest = turns.at(-1);
+  const isCut = last !== undefined && oldest !== undefined && (oldest.parent > 0 || conversation.seed.length > 0);
+  const shown = turns.reverse().map(shownOfTurn);
+  if (open !== null) shown.push(shownOfOpen(state, open));
+  const messages = shown.flatMap(({ inputs, answer }) => (answer === null ? inputs : [...inputs, answer]));
+  return isCut ? markedAsCut(messages) : [...(last === undefined ? shownAsSaid(conversation.seed) : []), ...messages];
+};
+
+/** A turn as a page shows it. */
+export interface ShownTurn {
+  readonly number: number;
+  readonly parent: number;
+  readonly inputs: readonly UiMessage[];
+  /** The model's message; null if it has none. */
+  readonly answer: UiMessage | null;
+  readonly isOpen: boolean;
+}
+
+/** A turn by its number, open or closed, on the path or off it; null if there is none. */
+export const shownTurn = (state: State, number: number): ShownTurn | null => {
+  const { open } = state.context;
+  if (open?.number === number) return shownOfOpen(state, open);
+  const turn = turnNumbered(state, number);
+  return turn === undefined ? null : shownOfTurn(turn);
+};
+
+/** The messages that the thread was seeded with. */
+export const shownSeed = (state: State): readonly UiMessage[] => shownAsSaid(state.context.conversation.seed);
+
+/** The numbers of the turns on the path behind a turn, the oldest first; null if that turn is not on the path. */
+export const pathBehind = (state: State, turn: number): readonly number[] | null => {
+  const { open, conversation } = state.context;
+  const numbers: number[] = [];
+  let number = open?.number ?? conversation.head;
+  while (number > turn) {
+    numbers.push(number);
+    number = (number === open?.number ? open : turnNumbered(state, number))?.parent ?? 0;
+  }
+  return number === turn ? numbers.reverse() : null;
+};
+
+/** Says in the first answer of a page that the thread has older turns, so that a page which posts it back is not taken to have deleted them. */
+const markedAsCut = (messages: readonly UiMessage[]): readonly UiMessage[] => {
+  const first = messages.findIndex(({ role }) => role === "assistant");
+  return messages.map((message, index) =>
+    index === first ? { ...message, metadata: { ...message.metadata, earlier: true } } : message,
+  );
 };
 
 /** The newest turn on the path that a user's UI message opened, open or closed, and the turn that it goes on behind; null for none. */
@@ -52,22 +94,24 @@ function* turnsNewestFirst(state: State): Generator<Turn, void> {
   for (let turn = lastTurnOf(state); turn !== undefined; turn = turnNumbered(state, turn.parent)) yield turn;
 }
 
-const messagesOfTurn = ({ number, messages, steps, outcome, usage }: Turn): readonly UiMessage[] => {
+const shownOfTurn = ({ number, parent, messages, steps, outcome, usage }: Turn): ShownTurn => {
   const all = toArray(messages);
   const metadata = { turn: number, status: outcome.status, usage: asJson(usage) };
   const answer = answerOf(number, all, metadata, noApprovals);
   // A turn that failed before it had an answer says so; one that no model was asked for has none.
-  return [...shownAsSaid(inputs(all)), ...(answer.parts.length > 0 || steps > 0 ? [answer] : [])];
+  const isShown = answer.parts.length > 0 || steps > 0;
+  return { number, parent, inputs: shownAsSaid(inputs(all)), answer: isShown ? answer : null, isOpen: false };
 };
 
-const messagesOfOpen = (state: State, open: NonNullable<State["context"]["open"]>): readonly UiMessage[] => {
-  const { number, messages, stage, refusedOutputs = [] } = open;
+const shownOfOpen = (state: State, open: NonNullable<State["context"]["open"]>): ShownTurn => {
+  const { number, parent, messages, stage, refusedOutputs = [] } = open;
   const refused = new Set(refusedOutputs.flatMap(({ reply, request }) => [reply.id, request?.id]));
   const results = stage.type === "running" ? stage.calls.flatMap(({ result }) => result ?? []) : [];
   const all = [...toArray(messages).filter(({ id }) => !refused.has(id)), ...results];
   const approvals = new Map(approvalsOf(state).map(({ callId, digest }) => [callId, digest]));
   const answer = answerOf(number, all, { turn: number }, approvals);
-  return [...shownAsSaid(inputs(all)), ...(answer.parts.length > 0 ? [answer] : [])];
+  const isShown = answer.parts.length > 0;
+  return { number, parent, inputs: shownAsSaid(inputs(all)), answer: isShown ? answer : null, isOpen: true };
 };
 
 const inputs = (messages: readonly Message[]): readonly Message[] => messages.filter(({ role }) => role === "user");

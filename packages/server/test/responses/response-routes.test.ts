@@ -14,6 +14,9 @@ const twoCalls = toolCalls([
 const outputOf = (callId: string, output: string) =>
   ({ type: "function_call_output", call_id: callId, output }) as const;
 
+const forced = { type: "function", name: "look_up" } as const;
+const allowed = { type: "allowed_tools", mode: "required", tools: [{ type: "web_search" }] } as const;
+
 describe("bad requests are refused in words, and nothing is journalled", () => {
   test.each([
     [{ input: "Hi", conversation: "c", previous_response_id: "resp_1_1_t" }, "conversation and previous_response_id"],
@@ -21,7 +24,15 @@ describe("bad requests are refused in words, and nothing is journalled", () => {
     [{ input: "Hi", previous_response_id: "resp_x" }, "there is no response"],
     [{ input: "Hi", conversation: "nowhere" }, "there is no conversation"],
     [{ input: "Hi", background: true, store: false }, "background"],
-    [{ input: "Hi", tools: [{ type: "web_search" }] }, "function"],
+    [{ input: "Hi", tools: [{ type: "web_search" }], tool_choice: "required" }, "skipped"],
+    [{ input: "Hi", tools: [{ type: "web_search" }], tool_choice: { type: "web_search" } }, "web_search"],
+    [{ input: "Hi", tools: [{ type: "custom", name: "edit" }], tool_choice: { type: "custom", name: "edit" } }, "edit"],
+    [{ input: "Hi", tools: [{ type: "namespace", name: "n", tools: [lookUp] }], tool_choice: forced }, "look_up"],
+    [{ input: "Hi", tools: [{ type: "web_search" }], tool_choice: allowed }, "all tools that it allows"],
+    [{ input: "Hi", tools: [{ ...lookUp, name: "look up" }] }, "tools[0].name"],
+    [{ input: "Hi", tools: ["look_up"] }, "tools[0]"],
+    [{ messages: [{ role: "user", content: "Hi" }] }, "chat completions"],
+    [{ input: [{ type: "ghost_snapshot" }] }, "ghost_snapshot"],
     [{ input: "Hi", prompt: { id: "p" } }, "prompt"],
     [{ input: "Hi", model: "other" }, "there are: any"],
     [{ input: [{ type: "function_call_output", call_id: "call_9", output: "x" }] }, "call_9"],

@@ -1,6 +1,6 @@
 import type { AskPart, CompletedTurn } from "@colloquy/host";
 import { noUsage } from "@colloquy/machine";
-import { reply, toolCalls } from "@colloquy/runtime-test/models";
+import { reply, type ScriptLine, toolCalls } from "@colloquy/runtime-test/models";
 import { expect, test } from "vitest";
 import { type ShownAsk, toUiMessageStream, type UiMessageChunk } from "../../src/index.ts";
 import { allOf, stage } from "./page.ts";
@@ -37,7 +37,7 @@ const call: AskPart = { type: "toolCall", ...place, position: 0, callId: "1.1.0"
 const started: AskPart = { type: "turn.started", turn: 1, askIds: ["a"] };
 
 /** The messages of a turn that was had. */
-const messagesOf = async (...script: Parameters<typeof stage>[0]): Promise<CompletedTurn["messages"]> => {
+const messagesOf = async (...script: readonly ScriptLine[]): Promise<CompletedTurn["messages"]> => {
   const { host } = stage(script);
   const { messages } = await host.ask("Hello?");
   await host.close();

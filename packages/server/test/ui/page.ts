@@ -3,6 +3,7 @@ import {
   createHost,
   declarationsOf,
   type Host,
+  type LlmHandler,
   memoryStore,
   type Store,
   type Tool,
@@ -27,18 +28,18 @@ export interface Stage {
   readonly host: Host;
   readonly store: Store;
   /** Another host on the same store, as after a restart. */
-  readonly another: (next?: readonly ScriptLine[]) => Stage;
+  readonly another: (next?: readonly ScriptLine[] | LlmHandler) => Stage;
 }
 
 /** Each has a lease of its own. */
 let hosts = 0;
 
 export const stage = (
-  script: readonly ScriptLine[],
+  script: readonly ScriptLine[] | LlmHandler,
   { machine = {}, clock = runningClock(), store = memoryStore({ clock }), tools = [echo, pay] }: StageOptions = {},
 ): Stage => {
   const host = createHost({
-    llm: scriptedModel(script),
+    llm: typeof script === "function" ? script : scriptedModel(script),
     store,
     tools,
     clock,

@@ -30,10 +30,10 @@ export type ChatDecoder = (pieces: readonly Uint8Array[]) => DecodedReply | Prom
  *
  * @param run 300 replies by default.
  */
-export const checkChatDecoder = (decode: ChatDecoder, run: HostLawRun = {}): Promise<void> =>
+export const checkChatDecoder = async (decode: ChatDecoder, run: HostLawRun = {}): Promise<void> =>
   fc.assert(
     fc.asyncProperty(replies, chatForms, framings, (reply, form, framing) => holds(decode, reply, form, framing)),
-    parametersOf(run, 300),
+    parametersOf("checkChatDecoder", run, 300),
   );
 
 const holds = async (decode: ChatDecoder, reply: WrittenReply, form: ChatForm, framing: Framing): Promise<void> => {

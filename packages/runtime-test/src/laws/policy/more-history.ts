@@ -91,6 +91,7 @@ const hiding = ({ history, ...input }: PolicyInput, turns: readonly HistoryTurn[
     newestFirst: () => turns,
     fixed: () => history.fixed(),
     fixedTokens: () => history.fixedTokens(),
+    lead: (from) => history.lead(from),
     summaryTokens: (covered) => history.summaryTokens(covered),
   },
 });

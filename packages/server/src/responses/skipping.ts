@@ -1,0 +1,152 @@
+import type { Json, JsonObject } from "@colloquy/machine";
+import { isJsonObject } from "../items/item.ts";
+
+/** A part of a request that is left out: its place, and why. Clients such as Codex send the same members to every server. */
+export type Skipped = string;
+
+/** Why an item of an input is left out; null if it is read. The kinds are those of Codex (`ghost_snapshot`, …) and of newer APIs. */
+export const skippedItem = (item: JsonObject, index: number): Skipped | null => {
+  const { type = "role" in item ? "message" : "item_reference", role } = item;
+  if (type === "message" && typeof role === "string" && !roles.has(role))
+    return `input[${index}]: skipped; messages of the role ${JSON.stringify(role)} are not known here`;
+  return typeof type === "string" && type !== "" && !isKnownItem(type)
+    ? `input[${index}]: skipped; items of the type ${JSON.stringify(type)} are not known here`
+    : null;
+};
+
+/** What of an input is left out, or reaches only some models. */
+export const skippedInput = (input: unknown): readonly Skipped[] =>
+  Array.isArray(input) ? input.flatMap((item: Json, index) => (isJsonObject(item) ? skippedIn(item, index) : [])) : [];
+
+const skippedIn = (item: JsonObject, index: number): readonly Skipped[] => {
+  const skipped = skippedItem(item, index);
+  if (skipped !== null) return [skipped];
+  const { type, content } = item;
+  if (typeof type === "string" && !translated.has(type)) return [`input[${index}]: ${onlyResponses(`a ${type}`)}`];
+  const parts: readonly Json[] = Array.isArray(content) && type !== "reasoning" ? content : [];
+  return parts.flatMap((part: Json, place) => {
+    const kind = isJsonObject(part) ? part["type"] : null;
+    return typeof kind !== "string" || partTypes.has(kind)
+      ? []
+      : [`input[${index}].content[${place}]: ${onlyResponses(`a part of the type ${JSON.stringify(kind)}`)}`];
+  });
+};
+
+const onlyResponses = (what: string): string => `${what} is kept, but only a model of the Responses API is sent it`;
+
+const roles: ReadonlySet<string> = new Set(["system", "developer", "user", "assistant"]);
+
+/** Items that every model reads, as messages, calls and results. */
+const translated: ReadonlySet<string> = new Set([
+  "message",
+  "function_call",
+  "function_call_output",
+  "custom_tool_call",
+  "custom_tool_call_output",
+  "local_shell_call",
+  "apply_patch_call",
+  "computer_call",
+  "reasoning",
+  "item_reference",
+  "mcp_call",
+  "mcp_list_tools",
+  "mcp_approval_request",
+  "mcp_approval_response",
+]);
+
+/** Items that are kept as they came. */
+const isKnownItem = (type: string): boolean =>
+  translated.has(type) || kept.has(type) || /_(?:call|output)$/u.test(type);
+
+const kept: ReadonlySet<string> = new Set([
+  "additional_tools",
+  "compaction",
+  "compaction_summary",
+  "compaction_trigger",
+  "configuration_update",
+  "program",
+]);
+
+const partTypes: ReadonlySet<string> = new Set([
+  "input_text",
+  "output_text",
+  "text",
+  "refusal",
+  "input_image",
+  "input_file",
+  "input_audio",
+]);
+
+/** The tools of a request: those that the caller runs, and what is left out. */
+export const readTools = (
+  given: readonly JsonObject[],
+): {
+  readonly kept: readonly JsonObject[];
+  readonly left: readonly JsonObject[];
+  readonly skipped: readonly Skipped[];
+} => {
+  const kept: JsonObject[] = [];
+  const left: JsonObject[] = [];
+  const skipped: Skipped[] = [];
+  for (const [index, tool] of given.entries()) {
+    if (tool["type"] === "function") {
+      kept.push(Object.fromEntries(Object.entries(tool).filter(([member]) => toolMembers.has(member))));
+      for (const [member, value] of Object.entries(tool))
+        if (!toolMembers.has(member) && value !== null && value !== false)
+          skipped.push(`tools[${index}].${member}: skipped; a function tool has no such member here`);
+    } else {
+      left.push(tool);
+      const kind = JSON.stringify(tool["type"]);
+      skipped.push(
+        `tools[${index}]: skipped; tools of the type ${kind} are not offered, only those of the type function`,
+      );
+    }
+  }
+  return { kept, left, skipped };
+};
+
+const toolMembers: ReadonlySet<string> = new Set(["type", "name", "description", "parameters", "strict"]);
+
+/** The choice of a tool, as a request makes it. */
+export type ToolChoice = "none" | "auto" | "required" | JsonObject | null | undefined;
+
+/** What a request asks the model to choose, without the tools that were left out; or why that would be something else. */
+export const readToolChoice = (
+  choice: ToolChoice,
+  tools: Pick<ReturnType<typeof readTools>, "kept" | "left">,
+): { readonly choice: ToolChoice; readonly skipped: readonly Skipped[] } | { readonly problem: string } => {
+  const { kept, left } = tools;
+  const none = left.length > 0 && kept.length === 0;
+  if (choice === "required" && none)
+    return { problem: "a call is required, and all tools of the request were skipped" };
+  if (!isJsonObject(choice)) return { choice, skipped: [] };
+  if (choice["type"] !== "allowed_tools" || !Array.isArray(choice["tools"]))
+    return isOneOf(choice, tools)
+      ? { problem: `it forces a tool that was skipped: ${nameOf(choice)}` }
+      : { choice, skipped: [] };
+  const allowed: readonly Json[] = choice["tools"];
+  const rest = allowed.filter((tool: Json) => !isJsonObject(tool) || !isOneOf(tool, tools));
+  if (rest.length === allowed.length) return { choice, skipped: [] };
+  if (rest.length === 0 && choice["mode"] === "required")
+    return { problem: "a call is required, and all tools that it allows were skipped" };
+  const skipped = ["tool_choice: the tools that were skipped are allowed no longer"];
+  // Without any that is allowed, none may be called.
+  return { choice: rest.length === 0 ? "none" : { ...choice, tools: rest }, skipped };
+};
+
+/** Whether a choice names one of the tools that were left out, and none that was kept. */
+const isOneOf = (
+  { type, name }: JsonObject,
+  { kept, left }: Pick<ReturnType<typeof readTools>, "kept" | "left">,
+): boolean =>
+  type === "function"
+    ? left.some((tool) => namesIn(tool).includes(name)) && !kept.some((tool) => tool["name"] === name)
+    : left.some((tool) => tool["type"] === type && (name === undefined || namesIn(tool).includes(name)));
+
+/** The name of a tool, and of those within a `namespace`. */
+const namesIn = ({ name, tools, server_label: label }: JsonObject): readonly (Json | undefined)[] => [
+  name ?? label,
+  ...(Array.isArray(tools) ? tools.flatMap((tool: Json) => (isJsonObject(tool) ? tool["name"] : [])) : []),
+];
+
+const nameOf = ({ type, name }: JsonObject): string => JSON.stringify(name ?? type);

@@ -1,0 +1,209 @@
+import type { State } from "@colloquy/machine";
+import type { SentMessage } from "./chat-request.ts";
+import { turnIn } from "./steps.ts";
+import { pathBehind, type ShownTurn, shownSeed, shownTurn, turnOfUiMessage } from "./ui-messages.ts";
+
+/** Where the last message of a page belongs in its thread, as the messages before it say. */
+export interface PagePlace {
+  /** The turn that it follows, which need not be the head: the page may be behind the thread, or have taken messages out. Null if the page does not say. */
+  readonly parent: number | null;
+  /** The turn on the path that answers it now; null for none. */
+  readonly answered: number | null;
+  /** Users' messages right before it that no turn has answered for this page. They are asked with it. */
+  readonly unanswered: readonly SentMessage[];
+  /** What the page shows otherwise than the thread has it, if nothing hangs on that; null for nothing. */
+  readonly differs: string | null;
+}
+
+/** Why the thread can't continue from what a page shows. */
+export interface PageProblem {
+  readonly problem: string;
+}
+
+/**
+ * Finds the place of a page's last message. The newest answer of the page names a turn, and that turn and those before it must
+ * be what the page shows. A post of one message says nothing of those before it.
+ *
+ * @param isAnew The message is edited, or its answer is to be made again.
+ */
+export const placeInThread = (
+  state: State,
+  messages: readonly SentMessage[],
+  isAnew: boolean,
+): PagePlace | PageProblem => {
+  const shown = messages.filter(({ role }) => role !== "system");
+  const last = shown.at(-1);
+  const earlier = shown.slice(0, -1);
+  if (last === undefined) return { problem: "there are none" };
+  if (earlier.length === 0) {
+    const before = isAnew ? turnOfUiMessage(state, last.id) : null;
+    return { parent: before?.parent ?? null, answered: before?.turn ?? null, unanswered: [], differs: null };
+  }
+  const newest = earlier.findLastIndex(({ role, id }) => role === "assistant" && turnIn(id) !== null);
+  const anchor = turnIn(earlier[newest]?.id ?? "") ?? 0;
+  const behind = onPath(state, anchor, earlier.slice(newest + 1), anchor === 0);
+  if ("problem" in behind) return behind;
+  const { parent, rest, next, differs } = behind;
+  const before = newest < 0 ? { differs: null } : checkedBack(state, anchor, earlier.slice(0, newest + 1));
+  if ("problem" in before) return before;
+  const answered = next !== null && idsOf(next).includes(last.id) ? next.number : null;
+  // A page that shows nothing of the thread has not taken anything out of it.
+  const isStranger = newest < 0 && parent === 0 && rest.length > 0 && !knows(next, rest);
+  return {
+    parent: isStranger ? null : parent,
+    answered,
+    unanswered: rest,
+    differs: before.differs ?? differs,
+  };
+};
+
+const knows = (next: ShownTurn | null, [first]: readonly SentMessage[]): boolean =>
+  next !== null && first !== undefined && idsOf(next).includes(first.id);
+
+/** What follows the newest turn that a page names. */
+interface Followed {
+  /** The turn that the rest follows. */
+  readonly parent: number;
+  readonly rest: readonly SentMessage[];
+  /** The turn on the path that comes next; null for none. */
+  readonly next: ShownTurn | null;
+  readonly differs: string | null;
+}
+
+/** Goes along the path behind a turn, as far as the messages are those of its turns. */
+const onPath = (
+  state: State,
+  from: number,
+  messages: readonly SentMessage[],
+  isFromStart: boolean,
+): Followed | PageProblem => {
+  let rest = messages;
+  let parent = from;
+  let differs: string | null = null;
+  if (isFromStart)
+    for (const seeded of shownSeed(state)) {
+      const [first] = rest;
+      if (first?.id === seeded.id || (first?.role === seeded.role && textOf(first) === textOf(seeded)))
+        rest = rest.slice(1);
+      else differs = seedMissing;
+    }
+  const behind = pathBehind(state, from) ?? [];
+  let next: ShownTurn | null = null;
+  for (const number of behind) {
+    next = shownTurn(state, number);
+    const left = next === null || rest.length === 0 ? null : withoutTurn(rest, next);
+    if (left === null) break;
+    rest = left;
+    parent = number;
+    next = null;
+  }
+  const greetings = rest.findIndex(({ role }) => role !== "assistant");
+  if (parent === 0 && isFromStart && greetings !== 0 && rest.length > 0) {
+    // What a page says before anybody has asked is its own.
+    rest = greetings < 0 ? [] : rest.slice(greetings);
+    differs = greetingOnly;
+  }
+  const strange = rest.find(({ role }) => role === "assistant");
+  return strange === undefined ? { parent, rest, next, differs } : { problem: notThere(strange) };
+};
+
+/** The messages behind those of a turn; null if they do not begin with them. */
+const withoutTurn = (messages: readonly SentMessage[], turn: ShownTurn): readonly SentMessage[] | null => {
+  const { inputs, answer, isOpen } = turn;
+  const taken = messages.slice(0, inputs.length);
+  if (!taken.every((message, index) => message.id === inputs[index]?.id && textOf(message) === textOf(inputs[index])))
+    return null;
+  // Somebody may have added a message to the open turn.
+  if (taken.length < inputs.length && !isOpen) return null;
+  const rest = messages.slice(taken.length);
+  const [first] = rest;
+  if (first?.role === "assistant" && answer !== null && isForeignCopy(first, answer)) return rest.slice(1);
+  return answer === null || answer.parts.length === 0 || isOpen ? rest : null;
+};
+
+/** Checks that messages are those of a turn and of all before it. */
+const checkedBack = (
+  state: State,
+  from: number,
+  messages: readonly SentMessage[],
+): { readonly differs: string | null } | PageProblem => {
+  let end = messages.length;
+  let differs: string | null = null;
+  let number = from;
+  while (number > 0) {
+    const turn = shownTurn(state, number);
+    if (turn === null) return { problem: `turn-${number} is not in the thread` };
+    let start = end;
+    while (start > 0 && isOfTurn(messages[start - 1], turn)) start -= 1;
+    const taken = messages.slice(start, end);
+    const problem = problemOfTurn(taken, turn);
+    if (problem !== null) return { problem };
+    if (taken.some((message) => message.role === "assistant" && isPart(message, turn))) differs = partOnly;
+    end = start;
+    number = turn.parent;
+    if (end === 0 && number > 0) return taken.some(isCut) ? { differs } : { problem: startMissing };
+  }
+  for (const seeded of shownSeed(state).toReversed()) {
+    const message = messages[end - 1];
+    if (message?.id === seeded.id || (message?.role === seeded.role && textOf(message) === textOf(seeded))) end -= 1;
+    else if (!messages.some(isCut)) differs = seedMissing;
+  }
+  const strange = messages.slice(0, end).findLast(({ role }) => role !== "assistant");
+  if (strange !== undefined) return { problem: notThere(strange) };
+  return { differs: end > 0 ? greetingOnly : differs };
+};
+
+const isOfTurn = (message: SentMessage | undefined, turn: ShownTurn): boolean => {
+  if (message === undefined) return false;
+  if (message.role === "user") return idsOf(turn).includes(message.id);
+  if (turnIn(message.id) !== null) return turnIn(message.id) === turn.number;
+  return turn.answer !== null && isForeignCopy(message, turn.answer);
+};
+
+const problemOfTurn = (messages: readonly SentMessage[], turn: ShownTurn): string | null => {
+  const { number, inputs, answer, isOpen } = turn;
+  for (const input of inputs) {
+    const same = messages.filter(({ id }) => id === input.id);
+    if (same.length === 0) return `the message ${JSON.stringify(input.id)}, before turn-${number}, is missing`;
+    if (!same.some((message) => textOf(message) === textOf(input)))
+      return `the thread has the message ${JSON.stringify(input.id)} with another text`;
+  }
+  const answers = messages.filter(({ role }) => role === "assistant");
+  if (answers.length === 0 && answer !== null && answer.parts.length > 0) return `turn-${number} is missing`;
+  const isOther = answers.some((message) => {
+    const [page, thread] = [textOf(message), textOf(answer ?? undefined)];
+    // Of an open turn the page may have more, which is still being said.
+    return !thread.startsWith(page) && !(isOpen && page.startsWith(thread));
+  });
+  return isOther ? `the thread has turn-${number} with another text` : null;
+};
+
+/** Whether a page has no more than the beginning of an answer that has ended, as after it stopped reading. */
+const isPart = (message: SentMessage, { answer, isOpen }: ShownTurn): boolean =>
+  !isOpen && textOf(message) !== textOf(answer ?? undefined);
+
+/** Whether a message that a page brought along is what the thread has as an answer, under its own id. */
+const isForeignCopy = (message: SentMessage, answer: Texts): boolean =>
+  turnIn(message.id) === null && textOf(message) === textOf(answer);
+
+const isCut = ({ metadata }: SentMessage): boolean =>
+  typeof metadata === "object" && metadata !== null && "earlier" in metadata && metadata.earlier === true;
+
+interface Texts {
+  readonly parts: readonly { readonly [member: string]: unknown; readonly type: string }[];
+}
+
+const textOf = (message: Texts | undefined): string =>
+  (message?.parts ?? [])
+    .flatMap(({ type, text }) => (type === "text" && typeof text === "string" ? text : []))
+    .join("")
+    .toWellFormed();
+
+const idsOf = ({ inputs }: ShownTurn): readonly string[] => inputs.map(({ id }) => id);
+
+const notThere = ({ id }: SentMessage): string => `the thread has no message ${JSON.stringify(id)} there`;
+
+const startMissing = "the thread has older messages, which the page no longer shows";
+const seedMissing = "The thread began with messages that the page does not show.";
+const greetingOnly = "The page begins with a message that the thread does not have.";
+const partOnly = "The page shows part of an answer that the thread has whole.";

@@ -1,0 +1,208 @@
+import { textOf } from "@colloquy/machine";
+import { fails, reply, type ScriptLine, scriptedModel } from "@colloquy/runtime-test/models";
+import type { UIMessage } from "ai";
+import { expect, test } from "vitest";
+import { threadServer } from "../../src/index.ts";
+import { at, errorOf, post } from "../serving.ts";
+import { Chat, stage } from "./page.ts";
+
+const served = (...script: readonly ScriptLine[]) => {
+  const model = scriptedModel(script);
+  const { host } = stage(model);
+  const server = threadServer(host);
+  const prompt = (): readonly string[] => model.calls.at(-1)?.messages.map(textOf) ?? [];
+  const load = async (query = ""): Promise<UIMessage[]> => (await server.fetch(at(`/ui/t/messages${query}`))).json();
+  return { host, server, prompt, load };
+};
+
+const answers = (count: number): readonly ScriptLine[] =>
+  Array.from({ length: count }, (_, index) => reply(`answer ${index + 1}`));
+
+const said = (id: string, role: "user" | "assistant", text: string): UIMessage => ({
+  id,
+  role,
+  parts: [{ type: "text", text }],
+});
+
+const textsOf = (messages: readonly UIMessage[]): readonly string[] =>
+  messages.map(({ parts }) => parts.map((part) => (part.type === "text" ? part.text : "")).join(""));
+
+test("a message that is edited and edited back has the thread on its own branch again", async () => {
+  const { server, prompt, load } = served(...answers(4));
+  const chat = new Chat({ server });
+  await chat.sendMessage({ text: "hello" });
+  const messageId = chat.messages[0]?.id ?? "";
+  await chat.sendMessage({ text: "bye", messageId });
+  await chat.sendMessage({ text: "hello", messageId });
+  expect(textsOf(await load())).toEqual(textsOf(chat.messages));
+  await chat.sendMessage({ text: "And now?" });
+  expect(prompt()).toEqual(["hello", "answer 3", "And now?"]);
+});
+
+test("the newest messages that are deleted in a page are in no later prompt", async () => {
+  const { server, prompt } = served(...answers(3));
+  const chat = new Chat({ server });
+  await chat.sendMessage({ text: "one" });
+  await chat.sendMessage({ text: "two" });
+  chat.messages = chat.messages.slice(0, 2);
+  await chat.sendMessage({ text: "three" });
+  expect(prompt()).toEqual(["one", "answer 1", "three"]);
+});
+
+test("an answer that is deleted alone is in no later prompt", async () => {
+  const { server, prompt, load } = served(...answers(2));
+  const chat = new Chat({ server });
+  await chat.sendMessage({ text: "one" });
+  chat.messages = chat.messages.slice(0, 1);
+  await chat.sendMessage({ text: "two" });
+  expect(prompt()).toEqual(["one", "two"]);
+  expect(textsOf(await load())).toEqual(["one", "two", "answer 2"]);
+});
+
+test.each([
+  ["older messages are deleted", (messages: UIMessage[]) => messages.slice(2)],
+  ["a message in the middle is deleted", (messages: UIMessage[]) => messages.filter((_, index) => index !== 1)],
+  ["a user's message is rewritten", ([, ...rest]: UIMessage[]) => [said("m1", "user", "other"), ...rest]],
+  ["an answer is rewritten", ([first, , ...rest]: UIMessage[]) => [first, said("turn-1", "assistant", "no"), ...rest]],
+  ["a message is put in", ([first, ...rest]: UIMessage[]) => [said("m0", "user", "before"), first, ...rest]],
+  ["an answer is put in at the end", (messages: UIMessage[]) => [...messages, said("x", "assistant", "mine")]],
+])("a page is told to load the messages again after %s", async (_, change) => {
+  const { server, load } = served(...answers(3));
+  const chat = new Chat({ server, messages: [], generateId: () => `m${chat.messages.length + 1}` });
+  await chat.sendMessage({ text: "one" });
+  await chat.sendMessage({ text: "two" });
+  const before = await load();
+  const messages = [...change(chat.messages), said("m9", "user", "three")];
+  const refusal = await errorOf(await server.fetch(post("/ui", { id: "t", messages })));
+  expect(refusal).toMatchObject({ status: 400, code: "messages_differ", message: expect.stringContaining("load") });
+  expect(await load()).toEqual(before);
+});
+
+test("a page that began with the last turns only continues with all of them", async () => {
+  const { server, prompt, load } = served(...answers(4));
+  const chat = new Chat({ server });
+  for (const text of ["one", "two"]) await chat.sendMessage({ text });
+  const late = new Chat({ server, messages: await load("?last=1") });
+  await late.sendMessage({ text: "three" });
+  await late.sendMessage({ text: "four" });
+  expect(prompt()).toEqual(["one", "answer 1", "two", "answer 2", "three", "answer 3", "four"]);
+});
+
+test("a page that opened without the messages of its thread is told that there are older ones", async () => {
+  const { server, prompt } = served(...answers(3));
+  await new Chat({ server }).sendMessage({ text: "one" });
+  const late = new Chat({ server });
+  await late.sendMessage({ text: "two" });
+  expect(late.lastMessage?.metadata).toMatchObject({ turn: 2, earlier: true });
+  await late.sendMessage({ text: "three" });
+  expect(late.error).toBeUndefined();
+  expect(prompt()).toEqual(["one", "answer 1", "two", "answer 2", "three"]);
+});
+
+test("a regeneration in a second tab never returns an answer that was already replaced", async () => {
+  const { server, load } = served(...answers(4));
+  const chat = new Chat({ server });
+  await chat.sendMessage({ text: "one" });
+  const other = new Chat({ server, messages: await load() });
+  await chat.regenerate();
+  await chat.regenerate();
+  await other.regenerate();
+  expect(textsOf(other.messages)).toEqual(["one", "answer 4"]);
+  expect(await load()).toEqual(JSON.parse(JSON.stringify(other.messages)));
+});
+
+test("a second tab that is behind continues from what it shows", async () => {
+  const { server, prompt, load } = served(...answers(4));
+  const chat = new Chat({ server });
+  await chat.sendMessage({ text: "one" });
+  const other = new Chat({ server, messages: await load() });
+  await chat.sendMessage({ text: "two" });
+  await other.sendMessage({ text: "three" });
+  expect(prompt()).toEqual(["one", "answer 1", "three"]);
+  await chat.sendMessage({ text: "four" });
+  expect(prompt()).toEqual(["one", "answer 1", "two", "answer 2", "four"]);
+});
+
+test("a conversation that a page brings along begins the thread", async () => {
+  const { server, prompt, load } = served(...answers(2));
+  const messages = [said("x1", "user", "before"), said("y1", "assistant", "elsewhere")];
+  const chat = new Chat({ server, messages });
+  await chat.sendMessage({ text: "one" });
+  expect(prompt()).toEqual(["before", "elsewhere", "one"]);
+  await chat.sendMessage({ text: "two" });
+  expect(prompt()).toEqual(["before", "elsewhere", "one", "answer 1", "two"]);
+  expect(textsOf(await load())).toEqual(textsOf(chat.messages));
+});
+
+test("a greeting of the page alone is told to be none of a thread that was begun elsewhere", async () => {
+  const { host, server, prompt } = served(...answers(2));
+  await host.thread("t").start();
+  const told: unknown[] = [];
+  const chat = new Chat({ server, messages: [said("g", "assistant", "Hi!")], onData: (part) => void told.push(part) });
+  await chat.sendMessage({ text: "one" });
+  await chat.sendMessage({ text: "two" });
+  expect(prompt()).toEqual(["one", "answer 1", "two"]);
+  expect(told).toMatchObject([{ type: "data-differs" }, { type: "data-differs" }]);
+});
+
+test("a message that never reached the thread is asked with the next one", async () => {
+  const { server, prompt, load } = served(...answers(2));
+  const chat = new Chat({ server });
+  await chat.sendMessage({ text: "one" });
+  chat.messages = [...chat.messages, said("lost", "user", "lost")];
+  await chat.sendMessage({ text: "two" });
+  expect(prompt()).toEqual(["one", "answer 1", "lost", "two"]);
+  expect(textsOf(await load())).toEqual(textsOf(chat.messages));
+});
+
+test("a page continues after a turn that failed", async () => {
+  const { server, load } = served(fails({ kind: "auth" }), ...answers(1));
+  const chat = new Chat({ server });
+  await chat.sendMessage({ text: "one" });
+  await chat.sendMessage({ text: "two" });
+  expect(chat.error).toBeUndefined();
+  expect(textsOf(await load())).toEqual(textsOf(chat.messages));
+});
+
+test("a result for a turn that left the path is refused", async () => {
+  const { server } = served(...answers(2));
+  const chat = new Chat({ server });
+  await chat.sendMessage({ text: "one" });
+  const [old] = chat.messages.slice(1);
+  await chat.regenerate();
+  const refusal = await errorOf(await server.fetch(post("/ui", { id: "t", messages: [old] })));
+  expect(refusal).toMatchObject({ status: 400, code: "messages_differ" });
+});
+
+test("two tabs that edit at once each continue from what they show, or are told", async () => {
+  const { server, prompt, load } = served(...answers(6));
+  const first = new Chat({ server });
+  await first.sendMessage({ text: "one" });
+  const second = new Chat({ server, messages: await load() });
+  const messageId = first.messages[0]?.id ?? "";
+  await Promise.all([
+    first.sendMessage({ text: "first", messageId }),
+    second.sendMessage({ text: "second", messageId }),
+  ]);
+  const shown = [first, second].filter(({ error }) => error === undefined).map(({ messages }) => textsOf(messages));
+  expect(shown).toContainEqual(textsOf(await load()));
+  for (const [chat, text] of [
+    [first, "first"],
+    [second, "second"],
+  ] as const) {
+    await chat.sendMessage({ text: "And now?" });
+    expect(chat.error).toBeUndefined();
+    expect(prompt()[0]).toBe(text);
+    expect(prompt()).toEqual(textsOf(chat.messages).slice(0, -1));
+  }
+});
+
+test("system messages of a page are left out, and messages that nobody answered are asked together", async () => {
+  const { server, prompt } = served(...answers(2));
+  const system: UIMessage = { ...said("s", "user", "Be rude."), role: "system" };
+  const chat = new Chat({ server, messages: [system, said("lost", "user", "lost")] });
+  await chat.sendMessage({ text: "one" });
+  expect(prompt()).toEqual(["lost", "one"]);
+  await chat.sendMessage({ text: "two" });
+  expect(prompt()).toEqual(["lost", "one", "answer 1", "two"]);
+});
