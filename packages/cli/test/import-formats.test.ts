@@ -226,12 +226,6 @@ describe("import without --from", () => {
     });
   });
 
-  test("says of an empty file that it is empty", async () => {
-    const path = write("empty.json", "\uFEFF \r\n");
-    const { exitCode, error } = await run("import", path, "--store", store);
-    expect({ exitCode, error }).toEqual({ exitCode: 1, error: `colloquy: ${path}: it is empty\n` });
-  });
-
   test("refuses an option that has no meaning for the detected format, and says why", async () => {
     const journal = write("kept.jsonl", linesOf(journalOf("mended", ["Oslo?", "Rain."])));
     const { exitCode, error } = await run("import", journal, "--repair", "--store", store);
