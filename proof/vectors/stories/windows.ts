@@ -1,5 +1,5 @@
 import type { SeedReply } from "@colloquy/machine";
-import { compactTurns, lastTurns } from "@colloquy/machine/policies";
+import { lastTurns } from "@colloquy/machine/policies";
 
 import {
   added,
@@ -88,24 +88,6 @@ export const windowStories: readonly Story[] = [
       pinned("3.1", false),
       pinned("0.3"),
       ask("e", "Six"),
-    ],
-  },
-  {
-    name: "result-that-waits-for-a-summary",
-    says: "The result of a tool leaves too little room for what was said before: the next call waits for its summary.",
-    options: {
-      policy: compactTurns({ keepTurns: 0, requestTokens: 4_000 }),
-      budget: { tokens: 200, reserve: 0 },
-      tools: [{ name: "look" }],
-    },
-    events: [
-      ask("a", "one ".repeat(60)),
-      answered("t/1.1#1", "yes ".repeat(60)),
-      ask("b", "Two"),
-      calling("t/2.1#1", "look"),
-      { type: "tool.completed", effectId: "t/2.1.0#1", content: "found ".repeat(60) },
-      answered("t/summary-1#1", "One was asked."),
-      answered("t/2.2#1"),
     ],
   },
   {
