@@ -1,6 +1,6 @@
 import type { Failure } from "@colloquy/machine";
 import { pricesPerMillion } from "@colloquy/machine";
-import { fitOversized, lastTurns } from "@colloquy/machine/policies";
+import { compactTurns, fitOversized, lastTurns, tokenWindow } from "@colloquy/machine/policies";
 
 import {
   added,
@@ -10,6 +10,7 @@ import {
   calling,
   cancelled,
   failed,
+  fired,
   found,
   movedTo,
   progressed,
@@ -30,6 +31,8 @@ export const handMadeScripts = (): readonly Script[] => [
   scriptOfStory(chunks),
   oversized,
   oversizedResult,
+  resultThatWaits,
+  tooLong,
   costs,
 ];
 
@@ -111,6 +114,44 @@ const oversized: Script = {
   }),
   start: { threadId: "t", at: 0, system: "Be brief." },
   steps: steps(ask("a", long("question")), answered("t/1.1#1", "Well?")),
+};
+
+const resultThatWaits: Script = {
+  profile: "policies",
+  name: "result-that-waits-for-a-summary",
+  says: "The result of a tool leaves too little room for what was said before: the next call waits for its summary.",
+  machine: dataOf({
+    policy: compactTurns({ keepTurns: 0, requestTokens: 4_000 }),
+    budget: { tokens: 200, reserve: 0 },
+    tools: [{ name: "look" }],
+  }),
+  start: { threadId: "t", at: 0 },
+  steps: steps(
+    ask("a", "one ".repeat(60)),
+    answered("t/1.1#1", "yes ".repeat(60)),
+    ask("b", "Two"),
+    calling("t/2.1#1", "look"),
+    { type: "tool.completed", effectId: "t/2.1.0#1", content: "found ".repeat(60) },
+    answered("t/summary-1#1", "One was asked."),
+    answered("t/2.2#1"),
+  ),
+};
+
+const tooLong: Script = {
+  profile: "policies",
+  name: "prompt-that-is-too-long-for-the-server",
+  says: "A server refuses a prompt as too long: it is made once more with half of its tokens, and so are those after it.",
+  machine: dataOf({ policy: tokenWindow(), budget: { tokens: 10_000, reserve: 0 } }),
+  start: { threadId: "t", at: 0 },
+  steps: steps(
+    ...["a", "b", "c"].flatMap((id, index) => [ask(id, long(id)), answered(`t/${index + 1}.1#1`, "Well?")]),
+    ask("d", long("d")),
+    failed("t/4.1#1", { kind: "context_length", retryable: false }),
+    fired("t/4.1#2!retry"),
+    failed("t/4.1#2", { kind: "context_length", retryable: false }),
+    ask("e", long("e")),
+    answered("t/5.1#1"),
+  ),
 };
 
 const oversizedResult: Script = {

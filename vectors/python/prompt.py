@@ -28,14 +28,67 @@ def render(thread: Thread, cut: Cut, system: Optional[Message], open_messages: l
     unknown = cut.keys() - _KNOWN_MEMBERS
     if unknown:
         raise NotImplementedError(f"a cut with {', '.join(sorted(unknown))} is of a policy that is not here")
+    blocks = _closed(thread, cut)
+    units = [(unit, left_out) for number, messages, left_out in blocks for unit in units_of(number, messages)]
     pinned = {pin["message"] for pin in thread["pins"]}
-    shown = [] if system is None else [system]
-    for number, messages, left_out in _closed(thread, cut):
-        for unit in units_of(number, messages):
-            is_pinned = any(message["id"] in pinned for message in unit.messages)
-            if is_pinned or not (left_out or _is_cut_off(unit, cut)):
-                shown += unit.messages
-    return shown + open_messages
+    shown = {
+        index
+        for index, (unit, left_out) in enumerate(units)
+        if not (left_out or _is_cut_off(unit, cut)) or any(message["id"] in pinned for message in unit.messages)
+    }
+    led = _with_questions(units, shown, pinned, open_messages)
+    said = [message for index in sorted(led) for message in units[index][0].messages]
+    return ([] if system is None else [system]) + said + open_messages
+
+
+def _with_questions(
+    units: list[tuple[Unit, bool]], shown: set[int], pinned: set[str], open_messages: list[Message]
+) -> set[int]:
+    """What is shown, with the questions that go with it, since servers refuse a prompt that begins with a model's words.
+
+    The question of a turn, its first user message, is shown with whatever of the turn is behind it. What a model said is
+    led by the nearest question before it where it is pinned in a turn without one, or where the prompt would begin with it.
+    """
+    led = set(shown)
+    for index in shown:
+        question = _own_question(units, index)
+        is_pinned = any(message["id"] in pinned for message in units[index][0].messages)
+        if question is None and is_pinned and _role(units[index][0]) == "assistant":
+            question = _question_before(units, index)
+        if question is not None:
+            led.add(question)
+    first = next((index for index in sorted(led) if not _is_aside(_role(units[index][0]))), len(units))
+    if first < len(units):
+        role = _role(units[first][0])
+    else:
+        # Nothing was said that is shown, but in the open turn.
+        role = next((message["role"] for message in open_messages if not _is_aside(message["role"])), "user")
+    lead = None if role == "user" else _question_before(units, first)
+    return led if lead is None else led | {lead}
+
+
+def _own_question(units: list[tuple[Unit, bool]], index: int) -> Optional[int]:
+    """The first user message of a unit's own turn, where that is before it. In the seed each answer has its own."""
+    turn = units[index][0].turn
+    own = (other for other in range(index) if units[other][0].turn == turn and _role(units[other][0]) == "user")
+    return None if turn == 0 else next(own, None)
+
+
+def _question_before(units: list[tuple[Unit, bool]], index: int) -> Optional[int]:
+    """The nearest question of an earlier turn that is not left out; or in the seed, the nearest user message."""
+    for other in reversed(range(index)):
+        unit, left_out = units[other]
+        if _role(unit) == "user" and not left_out and _own_question(units, other) is None:
+            return other
+    return None
+
+
+def _role(unit: Unit) -> str:
+    return unit.messages[0]["role"]
+
+
+def _is_aside(role: str) -> bool:
+    return role in ("system", "developer")
 
 
 def is_left_out(turn: Turn, interrupted: str) -> bool:

@@ -1,3 +1,4 @@
+import type { SeedReply } from "@colloquy/machine";
 import { lastTurns } from "@colloquy/machine/policies";
 
 import {
@@ -17,6 +18,7 @@ import {
 } from "./events.ts";
 import type { Story } from "./story.ts";
 
+const assistant = (content: string): SeedReply => ({ role: "assistant", content });
 const turn = added(user("Once."));
 
 /** What the last turns are, and what is shown whatever they are. */
@@ -43,6 +45,49 @@ export const windowStories: readonly Story[] = [
       answered("t/9.1#1"),
       movedTo(2),
       { says: "And here all, where it once began again.", event: ask("f") },
+    ],
+  },
+  {
+    name: "questions-that-lead",
+    says: "A prompt begins with a user message: what was said of a model before is led by the nearest question.",
+    options: { policy: lastTurns(0) },
+    start: { seed: [user("S1"), assistant("A1"), user("S2"), assistant("A2")], system: "Be brief." },
+    events: [
+      appended("Hello there.", "assistant"),
+      { says: "What was appended leads the turn, and the seed has the question.", event: ask("a", "One") },
+      answered("t/1.1#1", "One!"),
+      appended("Be quick.", "system"),
+      appended("Anything else?", "assistant"),
+      { says: "A system message does not.", event: ask("b", "Two") },
+      answered("t/2.1#1", "Two!"),
+      ask("c", "Three"),
+      answered("t/3.1#1", "Three!"),
+    ],
+  },
+  {
+    name: "questions-of-what-is-pinned",
+    says: "What is pinned brings the question of its turn, or where that has none the nearest before.",
+    options: { policy: lastTurns(0), interrupted: "omit" },
+    start: { seed: [user("S1"), assistant("A1"), user("S2"), assistant("A2")] },
+    events: [
+      added(user("One"), assistant("One!"), user("And?"), assistant("And!")),
+      added(assistant("By the way.")),
+      ask("a", "Two"),
+      cancelled("a", { partial: { content: "Two, I" } }),
+      pinned("1.3"),
+      ask("b", "Three"),
+      answered("t/4.1#1"),
+      pinned("1.3", false),
+      pinned("2.0"),
+      ask("c", "Four"),
+      answered("t/5.1#1"),
+      pinned("2.0", false),
+      pinned("3.1"),
+      { says: "Of a turn that is left out its question is shown, and nothing else.", event: ask("d", "Five") },
+      answered("t/6.1#1"),
+      pinned("3.1", false),
+      pinned("0.3"),
+      ask("e", "Six"),
     ],
   },
   {

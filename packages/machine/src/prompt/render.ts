@@ -67,7 +67,7 @@ export const blocksOf = (
   if (complete && thread.seed.length > 0) show(shownOf(0, thread.seed, how, false, pins), null);
   if (!complete && pins.size > 0) for (const block of pinnedBefore(thread, cut, pins)) show(block, null);
   const question = leadingQuestion(thread, messages, how);
-  if (question !== null) show(question.messages, null);
+  if (question !== null) insertQuestion(thread, { messages, turns }, question);
   const summary = summaryMessage(thread, cut);
   if (summary !== null) show([summary], null);
   if (system !== null && cut.system === undefined) show([system], null);
@@ -125,6 +125,31 @@ export const leadingQuestion = (
   }
   return null;
 };
+
+/** At its place in the thread: system messages that were appended before it stay before it. */
+const insertQuestion = (
+  thread: Thread,
+  shown: { readonly messages: (readonly Message[])[]; readonly turns: Blocks["turns"][number][] },
+  question: Pick<Unit, "id" | "messages">,
+): void => {
+  const isOlder = (message: Message): boolean => {
+    const [turn, other] = [Number.parseInt(message.id, 10), Number.parseInt(question.id, 10)];
+    return turn < other || (turn === other && placeIn(thread, message.id) < placeIn(thread, question.id));
+  };
+  // Blocks stand newest first, so the oldest are looked at first.
+  for (let block = shown.messages.length - 1; block >= 0; block--) {
+    const messages = shown.messages[block] ?? [];
+    const before = messages.findIndex((message) => !isOlder(message));
+    if (before < 0) continue;
+    const parts = [messages.slice(before), question.messages, messages.slice(0, before)];
+    shown.messages.splice(block, 1, ...parts);
+    shown.turns.splice(block, 1, before === 0 ? (shown.turns[block] ?? null) : null, null, null);
+    return;
+  }
+};
+
+/** Of a message of the seed; all else of a question's own turn is behind it. */
+const placeIn = ({ seed }: Thread, id: string): number => seed.findIndex((message) => message.id === id);
 
 const firstSaid = (newestFirst: readonly (readonly Message[])[]): Message | undefined => {
   for (let block = newestFirst.length - 1; block >= 0; block--) {

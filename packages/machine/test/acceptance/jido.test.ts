@@ -283,8 +283,8 @@ describe("Jido's machine", () => {
     const { state } = start(pruning, { threadId: "t", at: 0, system: "You are helpful.", seed });
     expect(messagesOf(state)).toHaveLength(51);
     const { messages } = promptOf(pruning, state);
-    expect(messages.map(({ role }) => role).slice(0, 3)).toEqual(["system", "assistant", "tool"]);
-    expect(messages).toHaveLength(1 + 11);
+    expect(messages.map(({ role }) => role).slice(0, 4)).toEqual(["system", "user", "assistant", "tool"]);
+    expect(messages).toHaveLength(1 + 12);
     expect(checkPrompt(messages)).toBeNull();
   });
 });

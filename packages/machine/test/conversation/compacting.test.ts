@@ -188,9 +188,9 @@ describe("while a prompt waits for a summary", () => {
     const talk = compacting();
     talk.tell({ type: "message.appended", message: { role: "user", content: "also" } });
     talk.tell({ type: "system.changed", system: "Hi." });
-    talk.tell({ type: "message.pinned", message: "1.1", pinned: true });
+    talk.tell({ type: "message.pinned", message: "2.0", pinned: true });
     talk.summarise("S1");
-    expect(talk.sent()).toEqual(["Hi.", `${heading}S1`, "y".repeat(30), question, "also"]);
+    expect(talk.sent()).toEqual(["Hi.", `${heading}S1`, question, "also"]);
   });
 
   test("what the next prompt would be if nothing came can be looked at", () => {

@@ -59,9 +59,10 @@ describe("a prompt that is too long for the server", () => {
     talk.fail({ ...tooLong, message: "still too long" });
     expect(lastTurnOf(talk.state)?.outcome).toMatchObject({ status: "failed", failure: { message: "still too long" } });
     talk.ask("question 6");
+    expect(sent(talk)).toEqual(["question 4", "answer 4..", "question 5", "question 6"]);
     talk.fail(tooLong);
     talk.fire("retry");
-    expect(sent(talk)).toEqual(["question 6"]);
+    expect(sent(talk)).toEqual(["question 5", "question 6"]);
   });
 
   test.each<readonly [string, Policy]>([

@@ -6,7 +6,7 @@ import { Talk } from "../talk.ts";
 
 // Of a long thread, whose turns lie together in runs, a window shows as many messages as fit, as of a short one.
 
-test("a window of a long thread shows as many messages as fit, and one more would not", () => {
+test("a window of a long thread shows as many messages as fit, each answer with its question", () => {
   const talk = new Talk(conversationMachine());
   for (let turn = 1; turn <= 100; turn++) {
     talk.ask(`question ${turn}`.padEnd(40, "."));
@@ -18,7 +18,7 @@ test("a window of a long thread shows as many messages as fit, and one more woul
     for (const [tokens, shown] of [
       [sizes[turns] ?? 0, 2 * turns],
       [(sizes[turns] ?? 0) + 1, 2 * turns],
-      [(sizes[turns] ?? 0) - 1, 2 * turns - 1],
+      [(sizes[turns] ?? 0) - 1, 2 * turns - 2],
     ] as const) {
       const machine = conversationMachine({ policy: tokenWindow({ tokens }), counter: characterCounter });
       expect(promptOf(machine, talk.state).messages).toHaveLength(shown);

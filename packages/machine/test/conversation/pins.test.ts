@@ -100,15 +100,15 @@ describe("a pinned message", () => {
     talk.replays();
   });
 
-  test("in a turn that was interrupted is shown, and nothing else of that turn", () => {
+  test("in a turn that was interrupted is shown with its question, and nothing else of that turn", () => {
     const talk = new CheckedTalk({ interrupted: "omit", tools: [{ name: "search" }] });
     talk.ask("question");
     talk.reply(calling("search"));
     talk.tell({ type: "cancel.requested" });
     pin(talk, "1.1");
     talk.ask("next");
-    expect(talk.call().messages.map(({ id }) => id)).toEqual(["1.1", "1.1.0", "2.0"]);
-    expect(talk.call().messages[1]).toMatchObject({ synthesised: true });
+    expect(talk.call().messages.map(({ id }) => id)).toEqual(["1.0", "1.1", "1.1.0", "2.0"]);
+    expect(talk.call().messages[2]).toMatchObject({ synthesised: true });
   });
 
   test("in the open turn is not shrunk, and what is beside it is", () => {
@@ -140,12 +140,12 @@ describe("a pinned message", () => {
     for (const text of ["1", "2", "3"]) talk.say(text, `${text}!`);
     for (const id of ["2.1", "1.0", "3.0", "1.0"]) pin(talk, id);
     talk.ask("4");
-    expect(talk.sent()).toEqual(["1", "2!", "3", "3!", "4"]);
+    expect(talk.sent()).toEqual(["1", "2", "2!", "3", "3!", "4"]);
     expect(talk.state.context.conversation.pins).toHaveLength(3);
     talk.reply("4!");
     pin(talk, "1.0", false);
     talk.ask("5");
-    expect(talk.sent()).toEqual(["2!", "3", "4", "4!", "5"]);
+    expect(talk.sent()).toEqual(["2", "2!", "3", "4", "4!", "5"]);
   });
 
   test("while a call is out is in the next one's prompt, not in that of the one that is out", () => {

@@ -193,7 +193,7 @@ describe("going through a recording", () => {
         messages.map(textOf),
       ]);
     expect(prompts(tokenWindow())).toEqual(sent);
-    expect(sent.map(([available]) => available)).toEqual([60, 60, 41, 38]);
+    expect(sent.map(([available]) => available)).toEqual([60, 60, 41, 28]);
     // What was reported is of other prompts.
     expect(prompts(lastTurns(0)).map(([available]) => available)).toEqual([60, 60, 60, 60]);
   });

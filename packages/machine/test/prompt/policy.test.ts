@@ -116,13 +116,13 @@ describe("what a policy is given", () => {
     ]);
   });
 
-  test("a cut in the middle of a turn shows the rest of it", () => {
+  test("a cut in the middle of a turn shows the rest of it, and its question", () => {
     const talk = threeTurns({
       ...keepAll(),
       name: "cutting",
       decide: () => ({ from: { turn: 2, unit: 1 }, reason: "half a turn" }),
     });
-    expect(talk.call().messages.map(textOf)).toEqual(["Be brief.", "Two!", "Three"]);
+    expect(talk.call().messages.map(textOf)).toEqual(["Be brief.", "Two", "Two!", "Three"]);
   });
 
   test("units that it drops are left out, and none of the open turn", () => {
@@ -149,9 +149,10 @@ describe("what a policy is given", () => {
     talk.reply("One!");
     talk.ask("Two");
     expect(talk.call().messages.map(textOf)).toEqual(["One", "Two"]);
+    // A question goes with its answer, whatever is dropped.
     talk.reply("Two!");
     expect(talk.ask("Three").entry.decided?.cut?.dropped).toEqual(["1.0"]);
-    expect(talk.call().messages.map(textOf)).toEqual(["One!", "Two", "Two!", "Three"]);
+    expect(talk.call().messages.map(textOf)).toEqual(["One", "One!", "Two", "Two!", "Three"]);
   });
 });
 

@@ -29,7 +29,7 @@ const rounds = (policy: Policy, count: number): CheckedTalk => {
 };
 
 describe("a prompt", () => {
-  test("is the system message, the summaries, what is pinned before, what is shown from there on, and the open turn", () => {
+  test("is the system message, the summaries, what is pinned before, what is shown from there on, each with its question, and the open turn", () => {
     const policy = deciding({ from: { turn: 3, unit: 1 }, summarised: { from: 1, to: 2 }, dropped: ["4.0"] });
     const early = rounds(keepAll(), 4);
     early.tell({ type: "message.pinned", message: "2.2", pinned: true });
@@ -40,10 +40,13 @@ describe("a prompt", () => {
       "s1",
       "summary.1-2.0",
       "0.0",
+      "2.0",
       "2.2",
+      "3.0",
       "3.1",
       "3.1.0",
       "3.2",
+      "4.0",
       "4.1",
       "4.1.0",
       "4.2",

@@ -6,7 +6,7 @@ import type { ToolCallDraft } from "../../thread/message.ts";
 import { type Cost, type ReportedUsage, usageMonoid, usageOfCall } from "../../thread/usage.ts";
 import type { LimitReached } from "../../thread/turn.ts";
 import type { ConversationData, OpenTurn, RoundCall } from "../protocol/data.ts";
-import { situationOf } from "./prompt.ts";
+import { decidePrompt, situationOf } from "./prompt.ts";
 import { decideStep, limitBeforeBatch, limitBeforeCall, limitSpent } from "./step.ts";
 import { decideSummary } from "./summary-task.ts";
 import { retryId } from "../protocol/effect-id.ts";
@@ -131,9 +131,10 @@ const smallerRoom = (settings: Settings, data: ConversationData, open: OpenTurn,
   const tokens = counted(() => settings.counts.blocks(shown));
   if (tokens === null) return null;
   const room = Math.floor(tokens / 2);
-  const saysNothing = open.messages.length === 0;
-  const roomier = { ...data, room: { tokens: room, turn: open.number } };
-  const next = decideStep(settings, roomier, { open: () => open, saysNothing, at });
+  const asked = { open: () => open, saysNothing: open.messages.length === 0, at };
+  const { cut } = decidePrompt(settings, data, asked);
+  const smaller = { ...data, cut, room: { tokens: room, turn: open.number } };
+  const next = decideStep(settings, smaller, asked);
   return next.cut === undefined && next.compacting === undefined ? null : room;
 };
 

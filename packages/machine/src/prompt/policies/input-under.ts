@@ -24,7 +24,9 @@ export const inputUnder = (input: PolicyInput, decided: Shown): PolicyInput => {
       newestFirst: () => newestFirst(input, cut),
       fixed: () => fixedUnder(history, cut, input.shrink),
       fixedTokens: () =>
-        leavesFixed(decided) ? history.fixedTokens() : measure(mergedDecision(decided, { from: nowhere })),
+        leavesFixed(decided)
+          ? history.fixedTokens()
+          : measure(mergedDecision(decided, { from: nowhere })) - leadOfOpen(input, cut),
       lead: (from) => leadUnder(history.lead(from), cut, input.shrink),
       summaryTokens: history.summaryTokens,
     }),
@@ -101,6 +103,13 @@ const leadUnder = (lead: Unit | null, { from: _, dropped: __, ...cut }: Cut, shr
   if (lead === null) return null;
   const messages = showUnit(lead, showing({ ...cut, from: null }, shrink));
   return messages.length === 0 ? null : { ...lead, messages };
+};
+
+/** Tokens of what leads the open turn where nothing else is shown; else that leads it. */
+const leadOfOpen = ({ history, shrink, count }: PolicyInput, cut: Cut): number => {
+  const [first] = openUnits(history);
+  const lead = first === undefined ? null : leadUnder(history.lead({ turn: first.turn, unit: 0 }), cut, shrink);
+  return lead === null ? 0 : lead.messages.reduce((tokens, message) => tokens + count(message), 0);
 };
 
 const leavesFixed = ({ shrink, system, summarised }: Shown): boolean =>

@@ -14,7 +14,10 @@ const ladder = [65_536, 32_768, 16_384, 8_192, 4_096, 2_048, 1_024, 512, 256, 20
 const naiveLimit = (made: MadeUp, rule: "headAndTail" | "reference", of: "messages" | "toolResults"): number | null => {
   const counter = made.counter ?? characters;
   const room = made.budget?.tokens ?? 0;
-  const fixed = inputOf(made).history.fixed();
+  const { history } = inputOf(made);
+  const open = made.open ?? [];
+  const lead = open[0] === undefined ? null : history.lead({ turn: (made.turns?.at(-1)?.number ?? 0) + 1, unit: 0 });
+  const fixed = [...(lead === null ? [] : [lead]), ...history.fixed()];
   const tokens = (limit: number): number =>
     countPrompt(
       counter,

@@ -91,7 +91,8 @@ describe("lastMessages", () => {
   test("the open turn is whole however long it is, and counts", () => {
     const made = { turns: [turn(1, "a", "b")], open: messagesOf(2, ["c", ["1", "2"], ["3"], "d"]) };
     expect(shownIds(lastMessages({ max: 3 }), made)).toEqual(made.open.map(({ id }) => id));
-    expect(shownIds(lastMessages({ max: 8, keepRecent: 8 }), made)[0]).toBe("1.1");
+    expect(shownIds(lastMessages({ max: 8, keepRecent: 8 }), made)[0]).toBe("2.0");
+    expect(shownIds(lastMessages({ max: 9, keepRecent: 9 }), made)[0]).toBe("1.0");
   });
 
   test("what was cut away stays away until the head is moved behind it", () => {

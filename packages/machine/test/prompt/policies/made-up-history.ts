@@ -103,20 +103,12 @@ export const inputOf = (made: MadeUp, looked: Looked = { turns: 0, units: 0, mea
 
 /** The prompt that a decision gives: the plain, slow way of rendering. */
 export const shownBy = (made: MadeUp, decision: Omit<PolicyDecision, "reason">): readonly Message[] => {
-  const { from, dropped = [], summarised, fields, system } = decision;
-  const shown = (unit: Unit): readonly Message[] => {
-    if (unit.pinned === true) return unit.messages;
-    const messages =
-      fields === undefined ? unit.messages : unit.messages.flatMap((one) => withFields(one, fields) ?? []);
-    return messages.map((message) => shrinkMessage(message, rulesAt(made, decision, unit)));
-  };
-  const chosen = closedUnits(made).filter((unit) => {
-    const isOld = from !== null && isBefore(positionOf(unit), from);
-    return unit.pinned === true || (!isOld && !dropped.includes(unit.id));
-  });
-  const visible = new Set(chosen.filter((unit) => shown(unit).length > 0));
-  const led = withQuestions(made, visible, (unit) => shown(unit).length > 0);
-  const closed = closedUnits(made).filter((unit) => led.has(unit));
+  const { summarised, system } = decision;
+  const shown = (unit: Unit): readonly Message[] =>
+    unit.pinned === true
+      ? unit.messages
+      : withFieldsOf(unit, decision).map((message) => shrinkMessage(message, rulesAt(made, decision, unit)));
+  const closed = shownByAll(made, [decision]);
   const lines = summarised === undefined ? [] : summaryLines(made, summarised.from, summarised.to);
   const open = openUnits(made).flatMap((unit) =>
     unit.pinned === true
@@ -130,6 +122,23 @@ export const shownBy = (made: MadeUp, decision: Omit<PolicyDecision, "reason">):
     ...open,
   ];
 };
+
+/** The closed units that all of some decisions show, with the questions that go with them. */
+export const shownByAll = (made: MadeUp, decisions: readonly Omit<PolicyDecision, "reason">[]): readonly Unit[] => {
+  const hasWords = (unit: Unit): boolean =>
+    unit.pinned === true || decisions.every((decision) => withFieldsOf(unit, decision).length > 0);
+  const chosen = closedUnits(made).filter((unit) =>
+    decisions.every(({ from, dropped = [] }) => {
+      const isOld = from !== null && isBefore(positionOf(unit), from);
+      return unit.pinned === true || (!isOld && !dropped.includes(unit.id));
+    }),
+  );
+  const led = withQuestions(made, new Set(chosen.filter(hasWords)), hasWords);
+  return closedUnits(made).filter((unit) => led.has(unit));
+};
+
+const withFieldsOf = ({ messages }: Unit, { fields }: Omit<PolicyDecision, "reason">): readonly Message[] =>
+  fields === undefined ? messages : messages.flatMap((one) => withFields(one, fields) ?? []);
 
 /** The cut that a machine would keep of a decision. */
 export const cutOf = (decision: PolicyDecision): Cut => {
@@ -289,7 +298,7 @@ const historyTurn = (
   count: (message: Message) => number,
   looked: Looked,
 ): HistoryTurn => {
-  const units = (): readonly Unit[] => unitsOf(number, messages, new Set(made.pins));
+  const units = (): readonly Unit[] => closedUnits(made).filter((unit) => unit.turn === number);
   return {
     number,
     interrupted,

@@ -130,7 +130,7 @@ describe("tokenWindow", () => {
     const whole = turn(1, said, said, said, said);
     const tokens = countPrompt(characters, whole.messages.slice(1));
     const made = { turns: [whole], pins: ["1.2"] };
-    expect(shownIds(tokenWindow({ tokens }), made)).toEqual(["1.1", "1.2", "1.3"]);
+    expect(shownIds(tokenWindow({ tokens }), made)).toEqual(["1.0", "1.2", "1.3"]);
   });
 
   test("0 tokens are room for nothing", () => {
@@ -218,9 +218,9 @@ describe("tokenWindow with cutTo", () => {
   });
 
   test("a cut still shows the newest unit, where there is room for it", () => {
-    const made = { turns: [turn(1, "12345", "12345"), turn(2, "1234567", "12345678")], ...budgeted(16) };
-    expect(shownIds(tokenWindow({ cutTo: 0.5 }), made)).toEqual(["2.1"]);
-    expect(shownIds(tokenWindow({ cutTo: 0.5 }), { ...made, ...budgeted(8) })).toEqual([]);
+    const made = { turns: [turn(1, "12345", "12345"), turn(2, "1234567", "12345678")], ...budgeted(17) };
+    expect(shownIds(tokenWindow({ cutTo: 0.5 }), made)).toEqual(["2.0", "2.1"]);
+    expect(shownIds(tokenWindow({ cutTo: 0.5 }), { ...made, ...budgeted(16) })).toEqual([]);
   });
 
   test("grows back when the room does", () => {
