@@ -12,7 +12,7 @@ import {
   toolCallsOf,
   toolResultOf,
 } from "@colloquy/machine";
-import { isObject, isText, parseJson, textOf } from "../reply/loose-json.ts";
+import { isObject, isText, listOf, parseJson, textOf } from "../reply/loose-json.ts";
 import { CallIds } from "./call-ids.ts";
 import type { Dialect } from "./dialects/dialect.ts";
 import { partWithTaken, type Taken, takenFields, takenOf } from "./fields.ts";
@@ -98,9 +98,7 @@ const replyOnWire = (message: Message, { dialect, origin }: Wire, state: WireSta
   const calls = toolCallsOf(message).map((call, place) => {
     const written = callOnWire(call, taken, dialect, state);
     const owed = place === 0 ? dialect.owedOfCall : null;
-    // Routers have the signatures of Gemini among the details of the message.
-    if (owed === null || provider?.["reasoning_details"] !== undefined || hasMembers(written.provider, owed))
-      return written;
+    if (owed === null || hasMembers(written.provider, owed) || hasSealed(provider)) return written;
     return { ...written, provider: { ...written.provider, ...owed } };
   });
   if (calls.length > 0) {
@@ -132,6 +130,10 @@ const owedParts = (parts: readonly Part[], { owedReasoning }: Dialect): readonly
 /** Fields that stand for what a message says. */
 const stands = (provider: JsonObject | undefined): boolean =>
   provider?.["function_call"] !== undefined || provider?.["audio"] !== undefined;
+
+/** Routers have the signatures of Gemini among the details of the message. */
+const hasSealed = (provider: JsonObject | undefined): boolean =>
+  listOf(provider?.["reasoning_details"]).some((detail) => isObject(detail) && isText(detail["data"]));
 
 /** Whether a value has all members of another one, and theirs. */
 const hasMembers = (value: Json | undefined, others: JsonObject): boolean =>

@@ -88,7 +88,9 @@ const takenFrom = (from: string | null, { name, fields, ownFields, owedReasoning
 };
 
 const isUnsigned = (call: Json | undefined, message: JsonObject, { owedOfCall }: Dialect): boolean => {
-  if (owedOfCall === null || !isObject(call) || message["reasoning_details"] !== undefined) return false;
+  if (owedOfCall === null || !isObject(call)) return false;
+  if (listOf(message["reasoning_details"]).some((detail) => isObject(detail) && detail["data"] !== undefined))
+    return false;
   const { extra_content: extra } = call;
   const google = isObject(extra) ? extra["google"] : undefined;
   return !isObject(google) || textOf(google["thought_signature"]) === "";
