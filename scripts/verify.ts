@@ -156,6 +156,7 @@ const stepsFrom = (seed: number): readonly Step[] => [
   }),
   // The long tests try all twenty faults.
   proof("vectors, in both machines", "proof/vectors --faults 5", { beside: true }),
+  proof("law on bytes", "proof/wire --threads 300 --seed 1", { beside: true }),
   proof("laws of pruning", `proof/policy-laws --seeds 20 --seed ${seed}`, { beside: true }),
   ...(existsSync(recordings) ? ofRecordings : []),
   // One by one again.

@@ -28,7 +28,11 @@ const chatFamilies: readonly ChatFamily[] = [
   { family: "ollama", dialect: "ollama" },
   { family: "vllm", dialect: "vllm" },
   { family: "openrouter" },
+  { family: "gemini", model: "gemini-2.5-flash" },
   { family: "openrouter", model: "google/gemini-2.5-pro" },
+  { family: "openrouter", model: "google/gemini-3-pro-preview" },
+  { family: "openrouter", model: "openai/gpt-5" },
+  { family: "openrouter", model: "deepseek/deepseek-v3.2" },
   { family: "openrouter", model: "mistralai/mistral-large" },
   { family: "openrouter", model: "qwen/qwen3" },
 ];

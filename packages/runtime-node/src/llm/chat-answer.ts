@@ -1,14 +1,32 @@
 import type { LlmOutcome } from "@colloquy/host";
-import type { Failure, JsonObject, ReplyDraft, ReportedUsage } from "@colloquy/machine";
+import type { CallLlm, Failure, JsonObject, ReplyDraft, ReportedUsage } from "@colloquy/machine";
 import { replyFromChatMessage } from "@colloquy/interchange";
 import * as Either from "fp-ts/lib/Either.js";
 import type { DecodedChat, DecodedChoice } from "./reply/chat-chunks.ts";
+import { type ChatFormat, chatStream, decodeChatBody } from "./reply/chat-stream.ts";
 import { failureOfErrorObject, type FailureSetting, truncated } from "./failure/failure.ts";
 import { nothingSaid } from "./reply/nothing-said.ts";
 import { usageFromWire } from "./reply/usage.ts";
+import type { Endpoint } from "./transport/answer.ts";
+
+/** Reads chat completions, or what is read as such. */
+export const chatAnswers = (formatOf: (call: CallLlm) => ChatFormat): Pick<Endpoint, "stream" | "outcomeOfBody"> => ({
+  stream: (onDelta, call) => {
+    const stream = chatStream(onDelta, formatOf(call));
+    return {
+      ...stream,
+      outcome: (setting) => outcomeOfStream(stream.decoded(), stream.state, setting),
+      failed: (failure) => failed(failure, stream.decoded()),
+    };
+  },
+  outcomeOfBody: (body, setting, call) => {
+    const chat = decodeChatBody(body, formatOf(call));
+    return chat === null ? null : outcomeOfBody(chat, setting);
+  },
+});
 
 /** How a plain body, decoded, ended the call. Null when it holds neither an answer nor an error. */
-export const outcomeOfBody = (chat: DecodedChat, setting: FailureSetting): LlmOutcome | null => {
+const outcomeOfBody = (chat: DecodedChat, setting: FailureSetting): LlmOutcome | null => {
   const answer = answerOf(chat);
   if (answer !== undefined && endedInError(answer)) return failed(failureAtEnd(chat, setting), chat);
   // An error beside an answer is a server's way of saying that there was none.
@@ -18,7 +36,7 @@ export const outcomeOfBody = (chat: DecodedChat, setting: FailureSetting): LlmOu
 };
 
 /** How a stream, read to its end, ended the call. */
-export const outcomeOfStream = (
+const outcomeOfStream = (
   chat: DecodedChat,
   state: { readonly done: boolean; readonly damaged: boolean },
   setting: FailureSetting,
@@ -43,7 +61,7 @@ const failureAtEnd = ({ error }: DecodedChat, setting: FailureSetting): Failure 
     : failureOfErrorObject(error, setting);
 
 /** The call failed; what had come of the answer goes with it. */
-export const failed = (failure: Failure, chat: DecodedChat): LlmOutcome => {
+const failed = (failure: Failure, chat: DecodedChat): LlmOutcome => {
   const partial = partialOf(chat);
   return { type: "failed", failure, ...(partial === undefined ? {} : { partial }), ...usageOf(chat) };
 };

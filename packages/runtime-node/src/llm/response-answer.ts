@@ -11,11 +11,10 @@ import type { AnswerStream } from "./transport/answer.ts";
 
 /** One streamed answer of the Responses API. */
 export const streamOfResponse = (onDelta: (delta: LlmDelta) => void, call: CallLlm): AnswerStream => {
-  const { feed, end, state, decoded } = responseStream(onDelta);
+  const stream = responseStream(onDelta);
+  const { decoded, state } = stream;
   return {
-    feed,
-    end,
-    state,
+    ...stream,
     outcome: (setting) => {
       const response = decoded();
       return state.damaged && response.error === undefined

@@ -2,52 +2,32 @@ import type { LlmDelta } from "@colloquy/host";
 import type { Json } from "@colloquy/machine";
 import { chatChunks, type DecodedChat } from "./chat-chunks.ts";
 import { jsonEvents } from "./json-events.ts";
-import { isObject } from "./loose-json.ts";
-import { decodedFrom } from "./whole-stream.ts";
+import { isObject, listOf, parseJson } from "./loose-json.ts";
+import { type AnswerDecoder, decodedFrom, decodedWhole, isStream, newState } from "./whole-stream.ts";
 
-/** What takes the body of a streamed chat completion. */
-export interface ChatStream {
-  /** The next bytes, cut anywhere. */
-  readonly feed: (bytes: Uint8Array) => void;
-  /** No more bytes come. */
-  readonly end: () => void;
-  /** All that came so far. */
-  readonly decoded: () => DecodedChat;
-  readonly state: Readonly<ChatStreamState>;
+/** How an answer is read. */
+export interface ChatFormat {
+  /** Makes a body (`whole`), or a chunk of a stream, of what another format has in its place. */
+  readonly read?: (value: Json, whole?: boolean) => Json;
+  /** Whether nothing that the server still sends is of use. */
+  readonly isOver?: () => boolean;
+  /** All choices are one reply. */
+  readonly isOne?: boolean;
 }
 
-export interface ChatStreamState {
-  /** Something of a chat completion came: a chunk, an error, the end mark. */
-  begun: boolean;
-  /** The answer said why it ended. */
-  finished: boolean;
-  /** The end mark `[DONE]` came. */
-  done: boolean;
-  /** How many events came that carried something of the answer. */
-  heard: number;
-  /** Before the answer ended, a piece came that can't be read: what is there has a hole. */
-  damaged: boolean;
-}
-
-/**
- * Decodes a streamed chat completion as it comes, and reports the pieces of the answer.
- *
- * @param as Makes a chunk of what another format has in its place.
- * @param isOne All choices are one reply.
- */
+/** Decodes a streamed chat completion as it comes, and reports the pieces of the answer. */
 export const chatStream = (
   onDelta?: (delta: LlmDelta) => void,
-  as: (chunk: Json) => Json = (chunk) => chunk,
-  isOne = false,
-): ChatStream => {
+  { read = (chunk) => chunk, isOver, isOne }: ChatFormat = {},
+): AnswerDecoder<DecodedChat> => {
   const chunks = chatChunks(onDelta, isOne);
-  const state: ChatStreamState = { begun: false, finished: false, done: false, heard: 0, damaged: false };
-
+  const state = newState();
   const add = (chunk: Json): void => {
     state.begun = true;
     if (carries(chunk)) state.heard += 1;
-    chunks.add(as(chunk));
+    chunks.add(read(chunk));
     state.finished = chunks.isFinished();
+    state.done ||= isOver?.() === true;
   };
   const { feed, end } = jsonEvents({
     onObject: (chunk, name) => add(name === "error" ? errorIn(chunk) : chunk),
@@ -94,3 +74,25 @@ export const decodeChatStream = (
   source: Uint8Array | AsyncIterable<Uint8Array>,
   onDelta?: (delta: LlmDelta) => void,
 ): Promise<DecodedChat> => decodedFrom(chatStream(onDelta), source);
+
+/** Decodes the body of a chat completion that came in one piece. Null when it is nothing of the kind. */
+export const decodeChatBody = (text: string, format: ChatFormat = {}): DecodedChat | null => {
+  if (isStream(text)) return decodedWhole(chatStream(undefined, format), text);
+  const { read = (value) => value, isOne } = format;
+  const parsed = parseJson(text);
+  const body = parsed === undefined ? parsed : read(parsed, true);
+  if (!isObject(body)) return errorOfList(body);
+  const chunks = chatChunks(undefined, isOne);
+  const choices = listOf(body["choices"]).filter(isObject);
+  // In a body the place of a choice is its index.
+  chunks.add({ ...body, choices: choices.map((choice, index) => ({ index, ...choice })) });
+  const decoded = chunks.decoded();
+  // A body without choices is about what went wrong, under whatever name.
+  return decoded.error === undefined && body["choices"] === undefined ? { ...decoded, error: body } : decoded;
+};
+
+/** Gemini reports an error as a list of one. */
+const errorOfList = (body: Json | undefined): DecodedChat | null => {
+  const [first] = listOf(body);
+  return isObject(first) && isObject(first["error"]) ? { choices: [], usage: null, error: first["error"] } : null;
+};

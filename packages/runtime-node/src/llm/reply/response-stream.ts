@@ -4,7 +4,7 @@ import { jsonEvents } from "./json-events.ts";
 import { isObject, isText, listOf, parseJson } from "./loose-json.ts";
 import { ResponseItems } from "./response-items.ts";
 import { laterReport } from "./usage.ts";
-import { decodedFrom, decodedWhole, isStream } from "./whole-stream.ts";
+import { type AnswerDecoder, decodedFrom, decodedWhole, isStream, newState } from "./whole-stream.ts";
 
 /** What an answer of the Responses API says, whether it came in one piece or in many. In the words of the wire. */
 export interface DecodedResponse {
@@ -22,33 +22,9 @@ export interface DecodedResponse {
   readonly error?: Json;
 }
 
-/** What takes the body of a streamed answer. */
-export interface ResponseStream {
-  /** The next bytes, cut anywhere. */
-  readonly feed: (bytes: Uint8Array) => void;
-  /** No more bytes come. */
-  readonly end: () => void;
-  /** All that came so far. */
-  readonly decoded: () => DecodedResponse;
-  readonly state: Readonly<ResponseStreamState>;
-}
-
-interface ResponseStreamState {
-  /** Something of an answer came. */
-  begun: boolean;
-  /** The answer said how it ended. */
-  finished: boolean;
-  /** Nothing more is to be read. */
-  done: boolean;
-  /** How many events came that carried something of the answer. */
-  heard: number;
-  /** A piece came that can't be read: what is there has a hole. */
-  damaged: boolean;
-}
-
 /** Decodes a streamed answer as it comes, and reports the pieces of the reply. */
-export const responseStream = (onDelta: (delta: LlmDelta) => void = () => {}): ResponseStream => {
-  const state: ResponseStreamState = { begun: false, finished: false, done: false, heard: 0, damaged: false };
+export const responseStream = (onDelta: (delta: LlmDelta) => void = () => {}): AnswerDecoder<DecodedResponse> => {
+  const state = newState();
   const items = new ResponseItems(onDelta);
   let said: Omit<DecodedResponse, "output" | "error"> = { status: null, usage: null };
   let error: Json | undefined;
@@ -100,7 +76,6 @@ export const responseStream = (onDelta: (delta: LlmDelta) => void = () => {}): R
     },
     onDamage: () => (state.damaged ||= !state.finished),
   });
-  const status = (): string | null => (state.finished ? said.status : null);
   return {
     feed,
     end,
@@ -108,7 +83,7 @@ export const responseStream = (onDelta: (delta: LlmDelta) => void = () => {}): R
     decoded: () => ({
       ...said,
       output: items.items(),
-      status: status(),
+      status: state.finished ? said.status : null,
       ...(error === undefined ? {} : { error }),
     }),
   };

@@ -1,17 +1,15 @@
-import type { Json, JsonObject } from "@colloquy/machine";
+import type { JsonObject } from "@colloquy/machine";
 import type { StopFilter } from "@colloquy/templates";
+import type { ChatFormat } from "./chat-stream.ts";
 import { isObject, isText, listOf, textOf } from "./loose-json.ts";
 
-/** Reads text completions as chat completions: their text, as far as it is the answer, as the message. */
-export interface TextChunks {
-  /** A chunk of a stream, or a whole body. Anything else stays as it is. */
-  readonly read: (value: Json, whole?: boolean) => Json;
-  /** The server writes on behind a stop pattern: nothing that it sends is of use. */
-  readonly overrun: () => boolean;
-}
-
-/** @param filter What takes the answer out of the text. */
-export const textChunks = (filter: StopFilter): TextChunks => {
+/**
+ * Reads text completions as chat completions: their text, as far as it is the answer, as the message. A server that writes on
+ * after a stop pattern sends nothing of use.
+ *
+ * @param filter What takes the answer out of the text.
+ */
+export const textChunks = (filter: StopFilter): ChatFormat => {
   let overrun = false;
   const choiceOf = ({ text: written, ...choice }: JsonObject, whole: boolean): JsonObject => {
     const text = textOf(written);
@@ -33,6 +31,6 @@ export const textChunks = (filter: StopFilter): TextChunks => {
         .filter(({ index = 0 }) => index === 0);
       return { ...value, choices: choices.map((choice) => choiceOf(choice, whole)) };
     },
-    overrun: () => overrun,
+    isOver: () => overrun,
   };
 };

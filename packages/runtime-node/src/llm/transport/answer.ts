@@ -1,6 +1,8 @@
 import type { LlmDelta, LlmOutcome } from "@colloquy/host";
 import type { CallLlm, Failure } from "@colloquy/machine";
 import type { FailureSetting } from "../failure/failure.ts";
+import type { EventStream } from "../reply/event-stream.ts";
+import type { StreamState } from "../reply/whole-stream.ts";
 
 /** One way to ask a server for a reply: where requests go, and how its answers are read. */
 export interface Endpoint {
@@ -13,25 +15,10 @@ export interface Endpoint {
 }
 
 /** One streamed answer. */
-export interface AnswerStream {
-  /** The next bytes, cut anywhere. */
-  readonly feed: (bytes: Uint8Array) => void;
-  /** No more bytes come. */
-  readonly end: () => void;
-  readonly state: AnswerState;
+export interface AnswerStream extends EventStream {
+  readonly state: Readonly<StreamState>;
   /** How the answer, as far as it came, ended the call. No more comes. */
   readonly outcome: (setting: FailureSetting) => LlmOutcome;
   /** The call failed for a reason outside the stream; what had come goes with it. */
   readonly failed: (failure: Failure) => LlmOutcome;
-}
-
-export interface AnswerState {
-  /** Something of an answer came: a piece, an error, the end mark. */
-  readonly begun: boolean;
-  /** The answer said why it ended. What would follow is no part of the reply. */
-  readonly finished: boolean;
-  /** Nothing more is to be read. */
-  readonly done: boolean;
-  /** How many events came that carried something of the answer. */
-  readonly heard: number;
 }

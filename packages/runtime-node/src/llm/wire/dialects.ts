@@ -2,7 +2,7 @@ import { isObject } from "../reply/loose-json.ts";
 import { common, type Dialect } from "./dialects/dialect.ts";
 import { anthropic } from "./dialects/anthropic.ts";
 import { deepseek } from "./dialects/deepseek.ts";
-import { gemini } from "./dialects/gemini.ts";
+import { gemini, gemini2 } from "./dialects/gemini.ts";
 import { groq } from "./dialects/groq.ts";
 import { lenient } from "./dialects/lenient.ts";
 import { llamaCpp } from "./dialects/llama-cpp.ts";
@@ -10,10 +10,23 @@ import { mistral } from "./dialects/mistral.ts";
 import { ollama } from "./dialects/ollama.ts";
 import { openaiChat } from "./dialects/openai-chat.ts";
 import { openaiResponses } from "./dialects/openai-responses.ts";
-import { openrouter } from "./dialects/openrouter.ts";
+import { openrouter, openrouterTo } from "./dialects/openrouter.ts";
 import { vllm } from "./dialects/vllm.ts";
 
 export type { Dialect } from "./dialects/dialect.ts";
+
+/** The dialect of a model, wherever it is served. The first that fits counts. */
+const models: readonly (readonly [RegExp, Dialect])[] = [
+  [/claude/, anthropic],
+  [/gemini-[12]/, gemini2],
+  [/gemini/, gemini],
+  [/mi[sx]tral|codestral|devstral|magistral|pixtral/, mistral],
+  [/kimi|deepseek-(vl|ocr)/, vllm],
+  [/deepseek/, deepseek],
+  [/(^|\/)(gpt-(?!oss)|chatgpt|o\d)/, openaiChat],
+];
+
+const throughRouter = models.map(([pattern, provider]) => [pattern, openrouterTo(provider)] as const);
 
 const all = [
   common,
@@ -21,6 +34,7 @@ const all = [
   openaiResponses,
   anthropic,
   gemini,
+  gemini2,
   mistral,
   deepseek,
   groq,
@@ -28,6 +42,7 @@ const all = [
   ollama,
   vllm,
   openrouter,
+  ...throughRouter.map(([, routed]) => routed),
   lenient,
 ] as const;
 
@@ -36,7 +51,7 @@ export const dialects: { readonly [name: string]: Dialect } = Object.freeze(
   Object.fromEntries(all.map((each) => [each.name, each])),
 );
 
-/** Which hosts speak which dialect, and, of all other hosts, which models. The first that fits counts. */
+/** The dialect of a host. */
 const hosts: readonly (readonly [RegExp, Dialect])[] = [
   [/(^|\.)openai\.com$|(^|\.)azure\.com$/, openaiChat],
   [/(^|\.)anthropic\.com$/, anthropic],
@@ -47,14 +62,12 @@ const hosts: readonly (readonly [RegExp, Dialect])[] = [
   [/(^|\.)ollama\.com$|:11434$/, ollama],
   [/(^|\.)openrouter\.ai$|^ai-gateway\.vercel\.sh$|^router\.huggingface\.co$/, openrouter],
 ];
-const models: readonly (readonly [RegExp, Dialect])[] = [
-  [/claude/, anthropic],
-  [/gemini/, gemini],
-  [/mi[sx]tral|codestral|devstral|magistral|pixtral/, mistral],
-  [/deepseek/, deepseek],
-  [/kimi/, vllm],
-  [/(^|\/)(gpt-(?!oss)|chatgpt|o\d)/, openaiChat],
-];
+
+/** The dialects of hosts that are different for some of their models. */
+const byModel = new Map([
+  [openrouter, throughRouter],
+  [gemini, [[/gemini-[12]/, gemini2]] as const],
+]);
 
 /** What a handler speaks: chat completions, the Responses API, text, or the AI SDK. */
 export type Api = "chat" | "responses" | "text" | "ai-sdk";
@@ -65,7 +78,9 @@ export const dialectFor = (baseURL: string, model: string, api: Api = "chat"): D
   if (api === "text") return lenient;
   const host = hostOf(baseURL);
   const name = model.toLowerCase();
-  const family = (hosts.find(([pattern]) => pattern.test(host)) ?? models.find(([pattern]) => pattern.test(name)))?.[1];
+  const served = hosts.find(([pattern]) => pattern.test(host))?.[1];
+  const choices = served === undefined ? models : (byModel.get(served) ?? []);
+  const family = choices.find(([pattern]) => pattern.test(name))?.[1] ?? served;
   // The providers of the AI SDK write images and reasoning as their servers take them.
   if (api === "ai-sdk") return { ...(family ?? common), ...ofProviders };
   return family ?? common;
@@ -74,7 +89,8 @@ export const dialectFor = (baseURL: string, model: string, api: Api = "chat"): D
 const ofProviders = {
   name: "ai-sdk",
   texts: "listed",
-  resultImages: "in place",
+  images: "everywhere",
+  developers: "own role",
   blank: "left out",
   refusals: "field",
   fields: "all",

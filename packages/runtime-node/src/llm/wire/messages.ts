@@ -1,16 +1,18 @@
 import {
   type ContentPart,
+  type Json,
   type JsonObject,
   type Message,
   messageFromDraft,
   messageFromReply,
   type Part,
+  type Role,
   type ToolCallPart,
   type ToolResultPart,
   toolCallsOf,
   toolResultOf,
 } from "@colloquy/machine";
-import { isObject, isText, parseJson } from "../reply/loose-json.ts";
+import { isObject, isText, listOf, parseJson, textOf } from "../reply/loose-json.ts";
 import { CallIds } from "./call-ids.ts";
 import type { Dialect } from "./dialects/dialect.ts";
 import { partWithTaken, type Taken, takenFields, takenOf } from "./fields.ts";
@@ -27,15 +29,15 @@ export interface Wire {
 export class WireState {
   /** The ids of its calls. */
   readonly ids: CallIds;
-  /** The last message is a tool's. */
-  endsWithResult: boolean;
+  /** The role of the last message; null before the first. */
+  last: Role | null;
   /** The calls of the newest round, by the machine's id, and what is taken of the fields of the reply that asked for them. */
   calls: ReadonlyMap<string, ToolCallPart> = new Map();
   taken: Taken = "none";
 
   constructor(before?: WireState) {
     this.ids = new CallIds(before?.ids);
-    this.endsWithResult = before?.endsWithResult ?? false;
+    this.last = before?.last ?? null;
   }
 }
 
@@ -48,11 +50,12 @@ export class WireState {
 export const wireMessages = (messages: readonly Message[], wire: Wire, state: WireState): readonly Message[] => {
   const written: Message[] = [];
   let shown: ContentPart[] = [];
-  const add = (message: Message): void => {
-    if (message.role === "user" && state.endsWithResult && wire.dialect.userAfterTool === "marked")
+  const add = (given: Message): void => {
+    const message = { ...given, role: roleOnWire(given.role, wire.dialect, state.last) };
+    if (message.role === "user" && state.last === "tool" && wire.dialect.userAfterTool === "marked")
       written.push(messageFromReply(`${message.id}.after`, message.id, { content: afterTool }));
     written.push(message);
-    state.endsWithResult = message.role === "tool";
+    state.last = message.role;
   };
   const showImages = (after: string): void => {
     if (shown.length > 0) add(messageFromDraft(`${after}.images`, { role: "user", content: shown }));
@@ -77,6 +80,12 @@ export const wireMessages = (messages: readonly Message[], wire: Wire, state: Wi
   return written;
 };
 
+const roleOnWire = (role: Role, { developers, lateSystem }: Dialect, last: Role | null): Role => {
+  if (role !== "system" && role !== "developer") return role;
+  if (lateSystem === "user" && (last === "assistant" || last === "tool")) return "user";
+  return developers === "system" ? "system" : role;
+};
+
 /** What pydantic-ai has Mistral's models say between a result and a question. */
 const afterTool = "OK.";
 
@@ -88,8 +97,9 @@ const replyOnWire = (message: Message, { dialect, origin }: Wire, state: WireSta
   const provider = takenOf(message.provider, taken);
   const calls = toolCallsOf(message).map((call, place) => {
     const written = callOnWire(call, taken, dialect, state);
-    const isOwing = place === 0 && taken === "none" && dialect.owedOfCall !== null;
-    return isOwing ? { ...written, provider: { ...written.provider, ...dialect.owedOfCall } } : written;
+    const owed = place === 0 ? dialect.owedOfCall : null;
+    if (owed === null || hasMembers(written.provider, owed) || hasSealed(provider)) return written;
+    return { ...written, provider: { ...written.provider, ...owed } };
   });
   if (calls.length > 0) {
     state.calls = new Map(calls.map((call) => [call.callId, call]));
@@ -121,12 +131,29 @@ const owedParts = (parts: readonly Part[], { owedReasoning }: Dialect): readonly
 const stands = (provider: JsonObject | undefined): boolean =>
   provider?.["function_call"] !== undefined || provider?.["audio"] !== undefined;
 
-const asSaid = (part: Part, { refusals }: Dialect): Part =>
-  part.type === "refusal" && refusals === "text" ? { type: "text", text: part.text } : part;
+/** Routers have the signatures of Gemini among the details of the message. */
+const hasSealed = (provider: JsonObject | undefined): boolean =>
+  listOf(provider?.["reasoning_details"]).some((detail) => isObject(detail) && isText(detail["data"]));
+
+/** Whether a value has all members of another one, and theirs. */
+const hasMembers = (value: Json | undefined, others: JsonObject): boolean =>
+  isObject(value) &&
+  Object.entries(others).every(([name, other]) =>
+    isObject(other) ? hasMembers(value[name], other) : textOf(value[name]) !== "",
+  );
+
+const asSaid = (part: Part, { refusals, images }: Dialect): Part => {
+  if (part.type === "refusal" && refusals === "text") return { type: "text", text: part.text };
+  return part.type === "image" && images !== "everywhere" ? noFile : part;
+};
+
+/** Stands for an image or a file that a server does not take. */
+const noFile = { type: "text", text: "(a file that can't be shown to this model)" } as const;
 
 const inputOnWire = (message: Message, { dialect }: Wire): Message | null => {
   const taken = dialect.fields;
-  const parts = message.parts.flatMap((part) => partWithTaken(part, taken));
+  const isShown = dialect.images === "everywhere" || (dialect.images === "of users" && message.role === "user");
+  const parts = message.parts.flatMap((part) => partWithTaken(isShown || !isFile(part) ? part : noFile, taken));
   const content = contentOnWire(parts, dialect, "\n");
   const provider = takenOf(message.provider, taken);
   const named = { ...withName(message, dialect), ...withProvider(provider) };
@@ -162,8 +189,12 @@ const resultOnWire = (
   const { callId, content } = result;
   const call = calls.get(callId);
   const named = { ...result, providerCallId: call?.providerCallId ?? result.providerCallId };
-  const parts = content.flatMap((part) => partWithTaken(part, part.type === "opaque" ? taken : dialect.fields));
-  const isMoved = (part: ContentPart): boolean => isFile(part) && dialect.resultImages === "after the round";
+  const parts = content.flatMap((part) =>
+    dialect.images === "none" && isFile(part)
+      ? [noFile]
+      : partWithTaken(part, part.type === "opaque" ? taken : dialect.fields),
+  );
+  const isMoved = (part: ContentPart): boolean => isFile(part) && dialect.images === "of users";
   const moved = parts.filter(isMoved);
   const texts = contentOnWire(
     parts.filter((part) => !isMoved(part)),
@@ -177,7 +208,7 @@ const resultOnWire = (
 };
 
 /** An image, a file or a sound. What only one format can read is for its writer. */
-const isFile = (part: ContentPart): boolean =>
+const isFile = (part: Part): boolean =>
   part.type === "image" || (part.type === "opaque" && part.value["type"] !== "foreign");
 
 /** Parts without the blank ones, as one text if the dialect wants that and there is nothing else. */

@@ -1,4 +1,4 @@
-import type { JsonObject, Message } from "@colloquy/machine";
+import type { Json, JsonObject, Message } from "@colloquy/machine";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { runs } from "../../../../../test/runs.ts";
@@ -51,8 +51,16 @@ const problemOf = (messages: readonly JsonObject[], dialect: Dialect, from: stri
     )
       return `the name ${JSON.stringify(name)}`;
     const images = listOf(content).filter((part) => isObject(part) && part["type"] === "image_url");
-    if (role === "tool" && images.length > 0 && dialect.resultImages !== "in place")
-      return "an image in a tool's message";
+    if (images.length > 0 && !(dialect.images === "everywhere" || (dialect.images === "of users" && role === "user")))
+      return `an image in a message of role ${textOf(role)}`;
+    if (role === "developer" && dialect.developers === "system") return "a developer";
+    if (
+      (role === "system" || role === "developer") &&
+      dialect.lateSystem === "user" &&
+      (before === "assistant" || before === "tool")
+    )
+      return "a late system message";
+    if (role === "assistant" && isUnsigned(listOf(message["tool_calls"])[0], message, dialect)) return "no signature";
     if (
       isList(content) &&
       content.every((part) => isObject(part) && part["type"] === "text") &&
@@ -77,6 +85,15 @@ const takenFrom = (from: string | null, { name, fields, ownFields, owedReasoning
   if (from !== null && from !== name)
     return (key: string): boolean => key === owedReasoning || Object.keys(owedOfCall ?? {}).includes(key);
   return (key: string): boolean => fields === "all" || fields.includes(key) || (ownFields && from === name);
+};
+
+const isUnsigned = (call: Json | undefined, message: JsonObject, { owedOfCall }: Dialect): boolean => {
+  if (owedOfCall === null || !isObject(call)) return false;
+  if (listOf(message["reasoning_details"]).some((detail) => isObject(detail) && detail["data"] !== undefined))
+    return false;
+  const { extra_content: extra } = call;
+  const google = isObject(extra) ? extra["google"] : undefined;
+  return !isObject(google) || textOf(google["thought_signature"]) === "";
 };
 
 const problemOfCall = (
@@ -114,7 +131,12 @@ describe("what leaves", () => {
     [/^the tool/, { toolNames: "^[a-z]+$" }],
     [/^the name/, { messageNames: "^[a-z]+$" }],
     [/^a list of texts/, { texts: "joined" }],
-    [/^an image in a tool's message/, { resultImages: "after the round" }],
+    [/^an image in a message of role tool/, { images: "of users" }],
+    [/^an image in a message of role assistant/, { images: "of users" }],
+    [/^an image in a message of role user/, { images: "none" }],
+    [/^a developer/, { developers: "system" }],
+    [/^a late system message/, { lateSystem: "user" }],
+    [/^no signature/, { owedOfCall: { extra_content: { google: { thought_signature: "skip" } } } }],
     [/^a blank message/, { blank: "left out" }],
     [/^no reasoning/, { owedReasoning: "reasoning_content" }],
     [/^a user after a tool/, { userAfterTool: "marked" }],

@@ -28,7 +28,7 @@ const replies: fc.Arbitrary<ReplyDraft> = fc.record(
     content: fc.array(
       fc.oneof(
         texts.map((text) => ({ type: "text", text }) as const),
-        fc.constantFrom(reasoning, encrypted, { type: "refusal", text: "No." } as const),
+        fc.constantFrom(reasoning, encrypted, image, { type: "refusal", text: "No." } as const),
       ),
       { maxLength: 3 },
     ),
@@ -58,6 +58,7 @@ const results = fc.array(
 );
 
 const turns = fc.record({
+  late: fc.constantFrom(undefined, undefined, "system" as const, "developer" as const),
   question: fc.oneof(texts, fc.constant([{ type: "text", text: "See" }, image] as const)),
   name: fc.constantFrom(undefined, "Ann", "Ann Lee", `<${half}>`),
   replies: fc.array(fc.record({ reply: replies, results: fc.array(results, { minLength: 3, maxLength: 3 }) }), {
@@ -71,7 +72,8 @@ export const threads = (origin: string | null): fc.Arbitrary<readonly Message[]>
     .tuple(fc.constantFrom(null, "Be kind.", ""), fc.array(turns, { minLength: 1, maxLength: 4 }))
     .map(([system, all]): readonly Message[] => [
       ...(system === null ? [] : [messageFromDraft("s1", { role: "system", content: system })]),
-      ...all.flatMap(({ question, name, replies: steps }, turn) => [
+      ...all.flatMap(({ late, question, name, replies: steps }, turn) => [
+        ...(late === undefined ? [] : [messageFromDraft(`${turn}.s`, { role: late, content: "Be brief." })]),
         messageFromDraft(`${turn}.0`, { role: "user", content: question, ...(name === undefined ? {} : { name }) }),
         ...steps.flatMap(({ reply, results: came }, step) => {
           const id = `${turn}.${step + 1}`;

@@ -12,6 +12,6 @@ export const anthropic: Dialect = dialect("anthropic", {
   callIds: "^[a-zA-Z0-9_-]{1,64}$",
   toolNames: "^[a-zA-Z0-9_-]{1,64}$",
   texts: "listed",
-  resultImages: "in place",
+  images: "everywhere",
   fields: ["thinking_blocks", "reasoning_content", "cache_control"],
 });

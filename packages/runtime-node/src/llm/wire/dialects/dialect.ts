@@ -14,8 +14,15 @@ export interface Dialect {
   readonly messageNames: string | null;
   /** Whether several texts of a message stay a list of parts, or become one string. */
   readonly texts: "listed" | "joined";
-  /** Where images and files of tool results go: into the tool's message, or into a user message after the round. */
-  readonly resultImages: "in place" | "after the round";
+  /**
+   * Which messages have images and files: all, those of users, or none. Those of a tool's result follow its round in a message
+   * of the user if only users have them. All others that are not taken are named in a text.
+   */
+  readonly images: "everywhere" | "of users" | "none";
+  /** Whether messages of developers have their own role, or that of the system. */
+  readonly developers: "own role" | "system";
+  /** Whether a system message may follow a reply or a result, or goes as a user's there. */
+  readonly lateSystem: "taken" | "user";
   /**
    * Whether texts of white space are sent: all of them, none, or those that stand beside something else in their message. If a
    * blank message is left out, a blank question is marked.
@@ -34,7 +41,7 @@ export interface Dialect {
   readonly ownFields: boolean;
   /** The field of reasoning that each reply with calls must have, empty if there is none to send; null for no such field. */
   readonly owedReasoning: string | null;
-  /** Fields that the first call of a reply must have, if another server wrote the reply; null for none. */
+  /** Fields that the first call of a reply gets if it has none of its own; null for none. */
   readonly owedOfCall: JsonObject | null;
   /** Whether schemas of tools are completed (`type`, `properties`, `items`), or sent as they are. */
   readonly schemas: "completed" | "as given";
@@ -51,7 +58,10 @@ const strictest: Omit<Dialect, "name"> = {
   toolNames: "^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$",
   messageNames: "^[a-zA-Z0-9_-]{1,64}$",
   texts: "joined",
-  resultImages: "after the round",
+  images: "of users",
+  // OpenAI alone documents the other role; templates of open models raise an exception for it.
+  developers: "system",
+  lateSystem: "taken",
   blank: "left out",
   userAfterTool: "taken",
   refusals: "text",

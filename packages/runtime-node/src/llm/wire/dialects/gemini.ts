@@ -5,8 +5,8 @@ import { type Dialect, dialect } from "./dialect.ts";
  * - ids: any; gateways put thought signatures into them
  * - names of tools: "must start with a letter or an underscore", letters, digits, `_`, `.`, `:`, `-`, 64 at most
  * - blank: "contents.parts must not be empty"
- * - fields: https://ai.google.dev/gemini-api/docs/thought-signatures (extra_content, else 400 in Gemini 3; calls of
- *   other models go with "skip_thought_signature_validator")
+ * - fields: https://ai.google.dev/gemini-api/docs/thought-signatures (extra_content, else 400 in Gemini 3; calls
+ *   without one go with "skip_thought_signature_validator")
  */
 export const gemini: Dialect = dialect("gemini", {
   callIds: "^.+$",
@@ -15,3 +15,6 @@ export const gemini: Dialect = dialect("gemini", {
   fields: ["extra_content"],
   owedOfCall: { extra_content: { google: { thought_signature: "skip_thought_signature_validator" } } },
 });
+
+/** Models before Gemini 3 need no signatures: LiteLLM sends the stand-in to Gemini 3 and newer ones only. */
+export const gemini2: Dialect = dialect("gemini-2", { ...gemini, owedOfCall: null });

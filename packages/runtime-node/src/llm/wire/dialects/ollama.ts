@@ -10,6 +10,6 @@ export const ollama: Dialect = dialect("ollama", {
   callIds: "^.+$",
   texts: "listed",
   blank: "beside others",
-  resultImages: "in place",
+  images: "everywhere",
   fields: ["reasoning"],
 });

@@ -13,6 +13,7 @@ export const openaiChat: Dialect = dialect("openai-chat", {
   toolNames: "^[a-zA-Z0-9_-]{1,64}$",
   messageNames: "^[^\\s<|\\\\/>]{1,64}$",
   texts: "listed",
+  developers: "own role",
   blank: "sent",
   refusals: "field",
   fields: ["role", "function_call", "audio"],

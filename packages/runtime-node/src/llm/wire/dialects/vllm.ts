@@ -11,6 +11,6 @@ export const vllm: Dialect = dialect("vllm", {
   callIds: "^.+$",
   texts: "listed",
   blank: "beside others",
-  resultImages: "in place",
+  images: "everywhere",
   fields: ["reasoning_content", "reasoning"],
 });

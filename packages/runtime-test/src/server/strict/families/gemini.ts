@@ -25,6 +25,12 @@ const isSigned = (call: { readonly [name: string]: unknown }): boolean => {
   return isFields(google) && textOf(google["thought_signature"]) !== "";
 };
 
+/** Routers have the signature among the details: https://openrouter.ai/docs/use-cases/reasoning-tokens */
+const hasDetails = (message: { readonly [name: string]: unknown }): boolean =>
+  objectsIn(message["reasoning_details"]).some(
+    ({ type, data }) => type === "reasoning.encrypted" && textOf(data) !== "",
+  );
+
 const rules: readonly Rule[] = [
   ...everywhere,
   eachMessage(
@@ -69,7 +75,7 @@ const rules: readonly Rule[] = [
       const asked = all.findLastIndex(({ role }) => role === "user");
       return firstOf(all.slice(asked + 1), (message) => {
         const [first] = objectsIn(message["tool_calls"]);
-        return first === undefined || isSigned(first)
+        return first === undefined || isSigned(first) || hasDetails(message)
           ? null
           : {
               message:
