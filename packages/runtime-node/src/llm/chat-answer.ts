@@ -1,12 +1,11 @@
 import type { LlmOutcome } from "@colloquy/host";
-import type { CallLlm, Failure, JsonObject, ReplyDraft, ReportedUsage } from "@colloquy/machine";
+import type { CallLlm, Failure, JsonObject, ReplyDraft } from "@colloquy/machine";
 import { replyFromChatMessage } from "@colloquy/interchange";
 import * as Either from "fp-ts/lib/Either.js";
 import type { DecodedChat, DecodedChoice } from "./reply/chat-chunks.ts";
 import { type ChatFormat, chatStream, decodeChatBody } from "./reply/chat-stream.ts";
 import { failureOfErrorObject, type FailureSetting, truncated } from "./failure/failure.ts";
-import { nothingSaid } from "./reply/nothing-said.ts";
-import { usageFromWire } from "./reply/usage.ts";
+import { completed, reportedIn } from "./reply/nothing-said.ts";
 import type { Endpoint } from "./transport/answer.ts";
 
 /** Reads chat completions, or what is read as such. */
@@ -30,9 +29,9 @@ const outcomeOfBody = (chat: DecodedChat, setting: FailureSetting): LlmOutcome |
   const answer = answerOf(chat);
   if (answer !== undefined && endedInError(answer)) return failed(failureAtEnd(chat, setting), chat);
   // An error beside an answer is a server's way of saying that there was none.
-  if (answer !== undefined && saysSomething(answer.message)) return completed(chat, answer);
+  if (answer !== undefined && saysSomething(answer.message)) return answered(chat, answer);
   if (chat.error !== undefined) return failed(failureOfErrorObject(chat.error, setting), chat);
-  return answer === undefined ? null : completed(chat, answer);
+  return answer === undefined ? null : answered(chat, answer);
 };
 
 /** How a stream, read to its end, ended the call. */
@@ -49,7 +48,7 @@ const outcomeOfStream = (
   }
   if (endedInError(answer)) return failed(failureAtEnd(chat, setting), chat);
   if (state.damaged) return failed(truncated("a piece of the stream could not be read"), chat);
-  return completed(chat, answer);
+  return answered(chat, answer);
 };
 
 /** Gateways end an answer so when the model behind them failed, whether they say why or not. */
@@ -63,23 +62,21 @@ const failureAtEnd = ({ error }: DecodedChat, setting: FailureSetting): Failure 
 /** The call failed; what had come of the answer goes with it. */
 const failed = (failure: Failure, chat: DecodedChat): LlmOutcome => {
   const partial = partialOf(chat);
-  return { type: "failed", failure, ...(partial === undefined ? {} : { partial }), ...usageOf(chat) };
+  return {
+    type: "failed",
+    failure,
+    ...(partial === undefined ? {} : { partial }),
+    ...reportedIn({ usage: chat.usage }),
+  };
 };
 
-const completed = (chat: DecodedChat, answer: DecodedChoice): LlmOutcome => {
+const answered = (chat: DecodedChat, answer: DecodedChoice): LlmOutcome => {
   const reply = replyFromChatMessage(answer.message);
   if (Either.isLeft(reply))
     return failed({ kind: "unknown", retryable: true, message: reply.left }, { ...chat, choices: [] });
-  const nothing = nothingSaid(reply.right, answer.finish_reason);
-  if (nothing !== null) return failed(nothing, chat);
-  return {
-    type: "completed",
-    reply: reply.right,
-    finishReason: answer.finish_reason,
-    ...usageOf(chat),
-    ...(chat.model === undefined ? {} : { model: chat.model }),
-    ...(chat.responseId === undefined ? {} : { responseId: chat.responseId }),
-  };
+  return completed({ reply: reply.right, finishReason: answer.finish_reason, ...reportedIn(chat) }, (nothing) =>
+    failed(nothing, chat),
+  );
 };
 
 /** Where several were asked for, the first is the answer. */
@@ -95,9 +92,4 @@ const partialOf = (chat: DecodedChat): ReplyDraft | undefined => {
   const reply = answer === undefined ? undefined : replyFromChatMessage({ ...answer.message, tool_calls: null });
   if (reply === undefined || Either.isLeft(reply) || reply.right.content === undefined) return undefined;
   return { content: reply.right.content };
-};
-
-const usageOf = (chat: DecodedChat): { readonly usage?: ReportedUsage } => {
-  const usage = usageFromWire(chat.usage);
-  return usage === undefined ? {} : { usage };
 };

@@ -81,11 +81,6 @@ export const withTools = (
 };
 
 /** Servers refuse parameters about calls where there is nothing to call. */
-const ofTools: ReadonlySet<string> = new Set([
-  "tools",
-  "tool_choice",
-  "parallel_tool_calls",
-  "max_tool_calls",
-  "functions",
-  "function_call",
-]);
+const ofTools: ReadonlySet<string> = new Set(
+  "tools tool_choice parallel_tool_calls max_tool_calls functions function_call".split(" "),
+);

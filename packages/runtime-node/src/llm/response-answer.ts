@@ -1,12 +1,11 @@
 import type { LlmDelta, LlmOutcome } from "@colloquy/host";
 import { replyFromResponseItems } from "@colloquy/interchange";
-import type { CallLlm, Failure, Json, JsonObject, ReplyDraft, ReportedUsage } from "@colloquy/machine";
+import type { CallLlm, Failure, Json, JsonObject, ReplyDraft } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { failureOfErrorObject, type FailureSetting, truncated } from "./failure/failure.ts";
 import { decodeResponseBody, type DecodedResponse, responseStream } from "./reply/response-stream.ts";
 import { isObject, listOf } from "./reply/loose-json.ts";
-import { nothingSaid } from "./reply/nothing-said.ts";
-import { usageFromWire } from "./reply/usage.ts";
+import { completed, reportedIn } from "./reply/nothing-said.ts";
 import type { AnswerStream } from "./transport/answer.ts";
 
 /** One streamed answer of the Responses API. */
@@ -40,17 +39,9 @@ const outcomeOfResponse = (response: DecodedResponse, setting: FailureSetting, c
   if (Either.isLeft(reply))
     return failed({ kind: "unknown", retryable: true, message: reply.left.reason }, { ...response, output: [] });
   const finishReason = finishReasonOf(response, reply.right);
-  const nothing = nothingSaid(reply.right, finishReason);
-  if (nothing !== null) return failed(nothing, response);
-  const { model, responseId } = response;
-  return {
-    type: "completed",
-    reply: reply.right,
-    finishReason,
-    ...usageOf(response),
-    ...(model === undefined ? {} : { model }),
-    ...(responseId === undefined ? {} : { responseId }),
-  };
+  return completed({ reply: reply.right, finishReason, ...reportedIn(response) }, (nothing) =>
+    failed(nothing, response),
+  );
 };
 
 /**
@@ -112,7 +103,12 @@ const isAnswer = ({ type }: JsonObject): boolean =>
 /** The call failed; what had come of the answer goes with it. */
 const failed = (failure: Failure, response: DecodedResponse): LlmOutcome => {
   const partial = partialOf(response.output);
-  return { type: "failed", failure, ...(partial === undefined ? {} : { partial }), ...usageOf(response) };
+  return {
+    type: "failed",
+    failure,
+    ...(partial === undefined ? {} : { partial }),
+    ...reportedIn({ usage: response.usage }),
+  };
 };
 
 /** The texts that arrived, without calls and items: they may be incomplete, and half a signature is worthless. */
@@ -129,9 +125,4 @@ const partialOf = (output: readonly JsonObject[]): ReplyDraft | undefined => {
   const [only, second] = texts;
   if (only === undefined) return undefined;
   return { content: only.type === "text" && second === undefined ? only.text : texts };
-};
-
-const usageOf = ({ usage }: DecodedResponse): { readonly usage?: ReportedUsage } => {
-  const reported = usageFromWire(usage);
-  return reported === undefined ? {} : { usage: reported };
 };

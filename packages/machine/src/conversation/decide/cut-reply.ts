@@ -8,9 +8,9 @@ import type { SynthesisedResult } from "../protocol/entry.ts";
  * (`insufficient_system_resource`), Gemini (`MAX_TOKENS`, `SAFETY`, `RECITATION`, …), vLLM and SGLang (`abort`).
  */
 export const saysCut = (finishReason: string | null): boolean =>
-  finishReason !== null && cutReasons.has(finishReason.toLowerCase().replaceAll("-", "_"));
+  finishReason !== null && cutReasons.includes(finishReason.toLowerCase().replaceAll("-", "_"));
 
-const cutReasons: ReadonlySet<string> = new Set([
+const cutReasons: readonly string[] = [
   "length",
   "max_tokens",
   "max_output_tokens",
@@ -36,7 +36,7 @@ const cutReasons: ReadonlySet<string> = new Set([
   "aborted",
   "cancelled",
   "canceled",
-]);
+];
 
 /** Results for the calls of a reply that was cut: none of them runs, since the model may not have finished writing it. */
 export const resultsOfCutCalls = (

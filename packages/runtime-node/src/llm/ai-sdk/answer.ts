@@ -4,7 +4,7 @@ import { replyFromModelMessages } from "@colloquy/interchange";
 import * as Either from "fp-ts/lib/Either.js";
 import { truncated } from "../failure/failure.ts";
 import { isObject } from "../reply/loose-json.ts";
-import { nothingSaid } from "../reply/nothing-said.ts";
+import { completed } from "../reply/nothing-said.ts";
 import { usageOfAi } from "./usage.ts";
 import type { AiStreamPart } from "./wrapped-model.ts";
 
@@ -76,9 +76,9 @@ export class AiAnswer {
     const reply = this.#replyOf(messages);
     if (Either.isLeft(reply)) return this.failed({ kind: "unknown", retryable: true, message: reply.left });
     const finishReason = reason.unified === "other" ? (reason.raw ?? "other") : reason.unified;
-    const nothing = nothingSaid(reply.right, finishReason);
-    if (nothing !== null) return this.failed(nothing);
-    return { type: "completed", reply: reply.right, finishReason, ...this.#usage(), ...this.#named };
+    return completed({ reply: reply.right, finishReason, ...this.#usage(), ...this.#named }, (nothing) =>
+      this.failed(nothing),
+    );
   }
 
   /** The call failed; the text that had come goes with it, without calls and signatures, which may be incomplete. */

@@ -24,7 +24,7 @@ export const failureOfAiError = (error: unknown, setting: FailureSetting): Failu
 
 const classified = (error: unknown, setting: FailureSetting): Failure => {
   const { name, message, statusCode, responseHeaders, responseBody, data, isRetryable, cause } = fieldsOf(error);
-  const [kind, retryable] = kindsOfNames.get(name) ?? [];
+  const [kind, retryable] = kindsOfNames.find(([pattern]) => pattern.test(name))?.[1] ?? [];
   if (kind !== undefined && retryable !== undefined)
     return { ...failureOfErrorObject({ message }, setting), kind, retryable };
   const body = responseBody === "" ? (data ?? message) : responseBody;
@@ -84,27 +84,14 @@ const jsonOf = (value: unknown): Json => {
 
 type Verdict = readonly [kind: FailureKind, retryable: boolean];
 
-const ofSettings: Verdict = ["bad_request", false];
-const ofAnswers: Verdict = ["truncated", true];
-
 /** Errors of the SDK that have no status, by what it calls them. */
-const kindsOfNames: ReadonlyMap<string, Verdict> = new Map<string, Verdict>([
-  ["AI_LoadAPIKeyError", ["auth", false]],
-  ["AI_LoadSettingError", ["auth", false]],
-  ["AI_NoSuchModelError", ofSettings],
-  ["AI_NoSuchProviderError", ofSettings],
-  ["AI_NoSuchProviderReferenceError", ofSettings],
-  ["AI_UnsupportedModelVersionError", ofSettings],
-  ["AI_UnsupportedFunctionalityError", ofSettings],
-  ["AI_InvalidPromptError", ofSettings],
-  ["AI_InvalidArgumentError", ofSettings],
-  ["AI_InvalidDataContentError", ofSettings],
-  ["AI_MessageConversionError", ofSettings],
-  ["AI_DownloadError", ofSettings],
-  ["AI_EmptyResponseBodyError", ofAnswers],
-  ["AI_NoOutputGeneratedError", ofAnswers],
-  ["AI_NoContentGeneratedError", ofAnswers],
-  ["AI_JSONParseError", ofAnswers],
-  ["AI_InvalidResponseDataError", ["unknown", true]],
-  ["AI_TypeValidationError", ["unknown", true]],
-]);
+const kindsOfNames: readonly (readonly [RegExp, Verdict])[] = [
+  [/^AI_Load(APIKey|Setting)Error$/, ["auth", false]],
+  [
+    /^AI_(NoSuch(Model|Provider|ProviderReference)|Unsupported(ModelVersion|Functionality))Error$/,
+    ["bad_request", false],
+  ],
+  [/^AI_(Invalid(Prompt|Argument|DataContent)|MessageConversion|Download)Error$/, ["bad_request", false]],
+  [/^AI_(EmptyResponseBody|No(Output|Content)Generated|JSONParse)Error$/, ["truncated", true]],
+  [/^AI_(InvalidResponseData|TypeValidation)Error$/, ["unknown", true]],
+];

@@ -4,11 +4,8 @@ import { type CallLlm, ConfigurationError, type JsonObject, type ToolDeclaration
 import { frozenCopy } from "@colloquy/machine/hosting";
 import { jsonSchema, type ModelMessage, streamText, tool, type ToolSet } from "ai";
 import * as Either from "fp-ts/lib/Either.js";
-import { aborted, type FailureSetting, idleFailure } from "../failure/failure.ts";
-import { filteredDeltas } from "../secrets/filtered-deltas.ts";
-import { filteredOutcome } from "../secrets/filtered-outcome.ts";
-import { type KeyFilter, keyFilter } from "@colloquy/host/runtime";
-import { idleTimer } from "../transport/idle-timer.ts";
+import { aborted, type FailureSetting } from "../failure/failure.ts";
+import { runningCall } from "../transport/running-call.ts";
 import { problemOfWaits, type WaitOptions, waitsOf } from "../transport/waits.ts";
 import { type Dialect, problemOfDialect } from "../wire/dialects.ts";
 import { wired, wireFor } from "../wire/wired.ts";
@@ -89,36 +86,30 @@ interface Connection {
 }
 
 const perform = async (
-  { model, headers, idleMs: defaultMs }: Connection,
+  { model, headers, idleMs }: Connection,
   request: AiRequest,
   call: CallLlm,
   context: LlmContext,
 ): Promise<LlmOutcome> => {
-  const control = new AbortController();
-  const abort = (): void => control.abort();
-  if (context.signal.aborted) abort();
-  context.signal.addEventListener("abort", abort, { once: true });
-  let idleMs = call.idleTimeoutMs;
-  let idle = idleTimer(context.clock, idleMs, abort);
   const known = keysOfModel(model, headers);
-  const setting = (): FailureSetting => ({ now: context.clock.now(), secrets: [...known.keys(), ...known.secrets()] });
-  let filter: KeyFilter | undefined;
-  const filterOf = (): KeyFilter => (filter ??= keyFilter(known.keys()));
-  const deltas = filteredDeltas(filterOf, context.onDelta);
-  const answer = new AiAnswer(model.modelId, deltas.onDelta);
+  const secrets = (): readonly string[] => [...known.keys(), ...known.secrets()];
+  const setting = (): FailureSetting => ({ now: context.clock.now(), secrets: secrets() });
+  const running = runningCall(call, context, { idleMs, endMs: undefined }, known.keys);
+  const { signal } = running;
+  const answer = new AiAnswer(model.modelId, running.onDelta);
   const errors: unknown[] = [];
   const watched = watchedModel(model, request.wanted, (part) => {
-    if (idleMs === undefined && !control.signal.aborted) idle = idleTimer(context.clock, (idleMs = defaultMs), abort);
-    if (!("delta" in part) || part.delta !== "") idle.touch();
-    if (!control.signal.aborted) answer.add(part);
+    running.begin();
+    if (!("delta" in part) || part.delta !== "") running.touch();
+    if (!signal.aborted) answer.add(part);
   });
   const interrupted = (): LlmOutcome => {
     if (context.signal.aborted) return answer.failed(aborted);
     if (errors.length > 0) return answer.failed(failureOfAiError(errors[0], setting()));
-    return answer.failed(idleFailure(idleMs ?? 0));
+    return answer.failed(running.silence() ?? aborted);
   };
   const answered = async (): Promise<LlmOutcome> => {
-    if (control.signal.aborted) return interrupted();
+    if (signal.aborted) return interrupted();
     const result = streamText({
       ...request.settings,
       model: watched,
@@ -126,7 +117,7 @@ const perform = async (
       messages: request.messages as unknown as ModelMessage[],
       allowSystemInMessages: true,
       maxRetries: 0,
-      abortSignal: control.signal,
+      abortSignal: signal,
       headers,
       // Options of a provider are an object, and the provider reads them.
       providerOptions: request.providerOptions as Record<string, JsonObject>,
@@ -135,12 +126,12 @@ const perform = async (
       onError: () => {},
     });
     for await (const part of result.fullStream) if (part.type === "error") errors.push(part.error);
-    if (errors.length > 0 || control.signal.aborted) return interrupted();
+    if (errors.length > 0 || signal.aborted) return interrupted();
     return answer.finished ? answer.outcome((await result.response).messages) : answer.outcome([]);
   };
   const stopped = new Promise<LlmOutcome>((resolve) => {
-    if (control.signal.aborted) resolve(interrupted());
-    else control.signal.addEventListener("abort", () => resolve(interrupted()), { once: true });
+    if (signal.aborted) resolve(interrupted());
+    else signal.addEventListener("abort", () => resolve(interrupted()), { once: true });
   });
   try {
     const outcome = await Promise.race([
@@ -150,12 +141,10 @@ const perform = async (
         return interrupted();
       }),
     ]);
-    abort();
-    deltas.end();
-    return filteredOutcome(outcome, filterOf(), setting().secrets);
+    running.abort();
+    return running.filtered(outcome, secrets());
   } finally {
-    idle.stop();
-    context.signal.removeEventListener("abort", abort);
+    running.close();
   }
 };
 

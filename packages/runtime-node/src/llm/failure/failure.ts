@@ -29,9 +29,8 @@ export interface ErrorResponse {
  *
  * The status decides, but for what has a name of its own whatever the status: a prompt that does not fit, content
  * that was filtered, a server that says it is overloaded. 429 is retryable unless money ran out or the request
- * is larger than the limit, since neither ends by waiting. 408, 504 and 524 are timeouts; 498, 503 and 529 are
- * overloaded; any other 5xx, 409, 424 (Bedrock's for a model that failed) and 425 are unknown, and retryable. Other 4xx are bad requests (402 counts as a
- * quota). The server's own word (`x-should-retry`) overrides whether to retry, but for a redirect, which is never followed.
+ * is larger than the limit, since neither ends by waiting. The server's own word (`x-should-retry`) overrides whether to
+ * retry, but for a redirect, which is never followed.
  */
 export const failureOfResponse = (response: ErrorResponse, setting: FailureSetting): Failure => {
   if (isRedirect(response.status))
@@ -162,31 +161,32 @@ const kindOf = (facts: ErrorFacts): Verdict => {
 };
 
 const kindOfStatus = (status: number, message: string): Verdict | undefined => {
-  switch (status) {
-    case 401:
-    case 403:
-      return ["auth", false];
-    case 402:
-      return ["rate_limit", false];
-    case 408:
-    case 504:
-    case 524:
-      return ["timeout", true];
-    case 409:
-    case 424:
-    case 425:
-      return ["unknown", true];
-    case 429:
-      return ["rate_limit", !tooLargeMessage.test(message)];
-    case 498:
-    case 503:
-    case 529:
-      return ["overloaded", true];
-    default:
-      if (status >= 500) return ["unknown", true];
-      return status >= 400 ? ["bad_request", false] : undefined;
-  }
+  if (status === 429) return ["rate_limit", !tooLargeMessage.test(message)];
+  const known = kindsOfStatus.find(([statuses]) => statuses.includes(status))?.[1];
+  if (known !== undefined || status < 400) return known;
+  return status >= 500 ? ["unknown", true] : ["bad_request", false];
 };
+
+const kindsOfStatus: readonly (readonly [statuses: readonly number[], Verdict])[] = [
+  [
+    [401, 403],
+    ["auth", false],
+  ],
+  [[402], ["rate_limit", false]],
+  [
+    [408, 504, 524],
+    ["timeout", true],
+  ],
+  // 424 is Bedrock's for a model that failed.
+  [
+    [409, 424, 425],
+    ["unknown", true],
+  ],
+  [
+    [498, 503, 529],
+    ["overloaded", true],
+  ],
+];
 
 const kindOfWords = (words: string): Verdict =>
   kindsOfWords.find(([pattern]) => pattern.test(words))?.[1] ?? ["unknown", true];

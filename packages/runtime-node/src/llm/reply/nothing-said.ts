@@ -1,5 +1,32 @@
-import type { Failure, ReplyDraft } from "@colloquy/machine";
+import type { LlmOutcome } from "@colloquy/host";
+import type { Failure, JsonObject, ReplyDraft } from "@colloquy/machine";
 import { isObject, listOf } from "./loose-json.ts";
+import { usageFromWire } from "./usage.ts";
+
+type Completed = Extract<LlmOutcome, { type: "completed" }>;
+
+/** Returns how a whole answer ended its call: one that has nothing failed. */
+export const completed = (answer: Omit<Completed, "type">, failed: (failure: Failure) => LlmOutcome): LlmOutcome => {
+  const nothing = nothingSaid(answer.reply, answer.finishReason);
+  return nothing === null ? { type: "completed", ...answer } : failed(nothing);
+};
+
+/** Returns what an answer says beside its reply. */
+export const reportedIn = ({
+  usage: report,
+  model,
+  responseId,
+}: Pick<Completed, "model" | "responseId"> & { readonly usage: JsonObject | null }): Pick<
+  Completed,
+  "usage" | "model" | "responseId"
+> => {
+  const usage = usageFromWire(report);
+  return {
+    ...(usage === undefined ? {} : { usage }),
+    ...(model === undefined ? {} : { model }),
+    ...(responseId === undefined ? {} : { responseId }),
+  };
+};
 
 /**
  * The failure of an answer that has nothing for whoever asked: no text, call, refusal or other part. Null for any other. The

@@ -146,30 +146,22 @@ interface TextPiece {
   readonly member: string;
 }
 
-const inContent = { list: "content", index: "content_index" } as const;
+type Piece = TextPiece | { readonly kind: "toolCall"; readonly item: string };
 
-const pieces: ReadonlyMap<string, TextPiece | { readonly kind: "toolCall"; readonly item: string }> = new Map(
-  Object.entries({
-    "response.output_text.delta": { kind: "text", item: "message", ...inContent, part: "output_text", member: "text" },
-    "response.refusal.delta": { kind: "refusal", item: "message", ...inContent, part: "refusal", member: "refusal" },
-    "response.reasoning_text.delta": {
-      kind: "reasoning",
-      item: "reasoning",
-      ...inContent,
-      part: "reasoning_text",
-      member: "text",
-    },
-    "response.reasoning_summary_text.delta": {
-      kind: "reasoning",
-      item: "reasoning",
-      list: "summary",
-      index: "summary_index",
-      part: "summary_text",
-      member: "text",
-    },
-    "response.function_call_arguments.delta": { kind: "toolCall", item: "function_call" },
-  }),
-);
+const text = (
+  kind: TextPiece["kind"],
+  item: string,
+  part: string,
+  { list = "content", member = "text" }: { readonly list?: TextPiece["list"]; readonly member?: string } = {},
+): TextPiece => ({ kind, item, list, index: `${list}_index`, part, member });
+
+const pieces: ReadonlyMap<string, Piece> = new Map<string, Piece>([
+  ["response.output_text.delta", text("text", "message", "output_text")],
+  ["response.refusal.delta", text("refusal", "message", "refusal", { member: "refusal" })],
+  ["response.reasoning_text.delta", text("reasoning", "reasoning", "reasoning_text")],
+  ["response.reasoning_summary_text.delta", text("reasoning", "reasoning", "summary_text", { list: "summary" })],
+  ["response.function_call_arguments.delta", { kind: "toolCall", item: "function_call" }],
+]);
 
 /** Without an index it is the part that came last. Indexes are few: one beyond all bounds is none. */
 const indexOf = (given: Json | undefined, list: readonly unknown[]): number =>

@@ -1,31 +1,20 @@
 import type { LlmContext, LlmOutcome } from "@colloquy/host";
 import type { CallLlm, Failure } from "@colloquy/machine";
 import type OpenAI from "openai";
-import {
-  aborted,
-  failureOfBody,
-  failureOfThrown,
-  type FailureSetting,
-  idleFailure,
-  isStatusError,
-} from "../failure/failure.ts";
+import { aborted, failureOfBody, failureOfThrown, type FailureSetting, isStatusError } from "../failure/failure.ts";
 import { redirectFailure } from "../failure/redirect.ts";
 import { deltasOf } from "../reply/deltas.ts";
-import { filteredDeltas } from "../secrets/filtered-deltas.ts";
-import { filteredOutcome } from "../secrets/filtered-outcome.ts";
-import { type KeyFilter, keyFilter } from "@colloquy/host/runtime";
 import { keysOf, secretsOf } from "../secrets/secrets.ts";
 import type { Endpoint } from "./answer.ts";
 import { oursOnly } from "./bounded-errors.ts";
 import { readBody } from "./body.ts";
-import { endTimer, idleTimer } from "./idle-timer.ts";
 import { type RequestBody, sentBody } from "./request-body.ts";
+import { runningCall } from "./running-call.ts";
 import type { Waits } from "./waits.ts";
 
 /**
- * One request of a call, and what came of it: aborted with the call's signal, given up after `idleTimeoutMs` without a
- * piece, answered at most `endMs` after the answer said why it ended, not redirected, not retried, read whole or in pieces, whichever the server sends. Nothing that leaves it, reply,
- * pieces or failure, holds a key of the client.
+ * Makes one request of a call: aborted with the call's signal, given up after `idleTimeoutMs` without a piece, answered at most
+ * `endMs` after the answer said why it ended, not redirected, not retried, read whole or in pieces.
  */
 export const exchange = async (
   client: OpenAI,
@@ -34,60 +23,36 @@ export const exchange = async (
   body: RequestBody,
   context: LlmContext,
 ): Promise<LlmOutcome> => {
-  const control = new AbortController();
-  const abort = (): void => control.abort();
-  if (context.signal.aborted) abort();
-  context.signal.addEventListener("abort", abort, { once: true });
   const { clock } = context;
-  let idleMs = call.idleTimeoutMs;
-  let idle = idleTimer(clock, idleMs, abort);
-  let keys: KeyFilter | undefined;
-  // Looked up when something has come: a client may fetch its key when it makes the request.
-  const filter = (): KeyFilter => (keys ??= keyFilter(keysOf(client)));
-  const deltas = filteredDeltas(filter, context.onDelta);
-  const stream = endpoint.stream(deltas.onDelta, call);
-  const ending = endTimer(clock, waits.endMs, () => stream.state.finished, abort);
-  const setting = (): FailureSetting => ({
-    now: clock.now(),
-    secrets: secretsOf(client),
-    baseURL: client.baseURL,
-  });
-  const touch = (): void => {
-    idle.touch();
-    ending.touch();
-  };
+  const running = runningCall(call, context, waits, () => keysOf(client));
+  const stream = endpoint.stream(running.onDelta, call);
+  const secrets = (): readonly string[] => secretsOf(client);
+  const setting = (): FailureSetting => ({ now: clock.now(), secrets: secrets(), baseURL: client.baseURL });
+  const touch = (): void => running.touch(stream.state);
   const interrupted = (thrown: unknown): LlmOutcome => {
     if (context.signal.aborted) return stream.failed(aborted);
     // The answer is whole: only what would have followed it (a report of usage) is lost.
     if (stream.state.finished) return stream.outcome(setting());
     // A server that answered with an error said why, also where the rest of its body never came.
-    if (idle.isOver() && !isStatusError(thrown)) return stream.failed(idleFailure(idleMs ?? 0));
-    return stream.failed(failureOfThrown(thrown, setting()));
+    const silence = isStatusError(thrown) ? null : running.silence();
+    return stream.failed(silence ?? failureOfThrown(thrown, setting()));
   };
   const answered = async (): Promise<LlmOutcome> => {
-    const response = await request(client, endpoint.path, body, call, control.signal);
-    if (idleMs === undefined) idle = idleTimer(clock, (idleMs = waits.idleMs), abort);
+    const response = await request(client, endpoint.path, body, call, running.signal);
+    running.begin();
     touch();
     if (response.redirected) return stream.failed(followed(response, setting()));
     const streams = isEventStream(response, body["stream"] === true);
-    const rest = await readBody(response, {
-      stream: streams ? stream : null,
-      signal: control.signal,
-      touch,
-    });
+    const rest = await readBody(response, { stream: streams ? stream : null, signal: running.signal, touch });
     // An aborted body may just end.
-    if (control.signal.aborted) return interrupted(undefined);
+    if (running.signal.aborted) return interrupted(undefined);
     if (streams && stream.state.begun) return stream.outcome(setting());
-    return ofPlainBody(endpoint.outcomeOfBody(rest, setting(), call), rest, deltas.onDelta, setting());
+    return ofPlainBody(endpoint.outcomeOfBody(rest, setting(), call), rest, running.onDelta, setting());
   };
   try {
-    const outcome = await answered().catch(interrupted);
-    deltas.end();
-    return filteredOutcome(outcome, filter(), setting().secrets);
+    return running.filtered(await answered().catch(interrupted), secrets());
   } finally {
-    idle.stop();
-    ending.stop();
-    context.signal.removeEventListener("abort", abort);
+    running.close();
   }
 };
 

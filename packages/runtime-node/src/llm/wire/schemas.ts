@@ -110,22 +110,7 @@ const inSchema = (value: Json | undefined): Json | undefined => {
   return isObject(value) ? withItems(value) : value;
 };
 
-const maps: ReadonlySet<string> = new Set([
-  "properties",
-  "$defs",
-  "definitions",
-  "patternProperties",
-  "dependentSchemas",
-]);
-const schemas: ReadonlySet<string> = new Set([
-  "items",
-  "prefixItems",
-  "additionalProperties",
-  "anyOf",
-  "oneOf",
-  "allOf",
-  "not",
-  "if",
-  "then",
-  "else",
-]);
+const maps: ReadonlySet<string> = new Set("properties $defs definitions patternProperties dependentSchemas".split(" "));
+const schemas: ReadonlySet<string> = new Set(
+  "items prefixItems additionalProperties anyOf oneOf allOf not if then else".split(" "),
+);

@@ -31,7 +31,7 @@ export const isQuestionAlone = (
 ): boolean => withQuestions(closed, open, new Set([...shown].filter((other) => other !== unit))).has(unit);
 
 /** The nearest question before a unit: the first user message of an earlier turn, or any of the seed. */
-export const questionBefore = (units: readonly Unit[], unit: Unit): Unit | undefined =>
+const questionBefore = (units: readonly Unit[], unit: Unit): Unit | undefined =>
   units
     .slice(0, units.indexOf(unit))
     .findLast((other) => isOfUser(other) && (other.turn === 0 || ownQuestion(units, other) === undefined));

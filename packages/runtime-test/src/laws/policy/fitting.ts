@@ -118,7 +118,7 @@ const refused = (what: string, build: () => unknown): string => {
 };
 
 /** Tokens that there is room for, as the counter counts them; null for no bound. */
-export const roomOf = (budget: PolicyRun["options"]["budget"], calibration: number): number | null =>
+const roomOf = (budget: PolicyRun["options"]["budget"], calibration: number): number | null =>
   budget === null || budget === undefined ? null : Math.floor((budget.tokens - budget.reserve) / calibration);
 
 /** The same in the state that is looked at: less, where a server refused a prompt as too long. */
