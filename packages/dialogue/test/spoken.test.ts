@@ -107,7 +107,7 @@ describe("of any text", () => {
     expect(charactersOf(spoken)).toBe(starts.filter((index) => index < spoken.length).length);
   });
 
-  test.prop([texts, places])("the machine keeps the same of an answer", (text, place) => {
+  test.prop([texts, places])("the machine keeps the same of an answer, in well-formed text", (text, place) => {
     const machine = conversationMachine({ tools: [] });
     const begun = start(machine, { threadId: "t", at: 0 });
     const turn = transition(machine, begun.state, {
@@ -119,7 +119,7 @@ describe("of any text", () => {
     fc.pre(turn.handled && text !== "");
     const characters = charactersOf(spokenOf(text, place));
     const cut = transition(machine, turn.state, { type: "answer.truncated", at: 0, turn: 1, characters });
-    expect(messagesOf(cut.state).map(textOf)).toEqual([spokenOf(text, place)]);
+    expect(messagesOf(cut.state).map(textOf)).toEqual([spokenOf(text, place).toWellFormed()]);
   });
 
   test.prop([texts, places, fc.nat(3), fc.nat(5)])("more was spoken further on", (text, place, clauses, characters) => {

@@ -143,8 +143,9 @@ const syntax = fc
 
 test("what messages say is never evaluated, whatever it looks like", () => {
   fc.assert(
-    fc.property(syntax, syntax, (system, said) => {
-      expect(chatMl.render(conversation(system, said), { addGenerationPrompt: false })).toEqual(
+    fc.property(syntax, syntax, (instructions, text) => {
+      const [system, said] = [instructions.toWellFormed(), text.toWellFormed()];
+      expect(chatMl.render(conversation(instructions, text), { addGenerationPrompt: false })).toEqual(
         right(`<s><|im_start|>system\n${system}<|im_end|>\n<|im_start|>user\n${said}<|im_end|>\n`),
       );
     }),
@@ -155,9 +156,10 @@ test("what messages say is never evaluated, whatever it looks like", () => {
 test("the templates of models show what was said as it was said, but for the white space around it", () => {
   const templates = modelTemplates.map((text) => jinjaTemplate(text));
   fc.assert(
-    fc.property(fc.constantFrom(...templates), syntax, (template, said) => {
+    fc.property(fc.constantFrom(...templates), syntax, (template, text) => {
+      const said = text.toWellFormed();
       const plain = template.render(conversation(null, "x"));
-      const rendered = template.render(conversation(null, said));
+      const rendered = template.render(conversation(null, text));
       expect(Either.isRight(rendered)).toBe(Either.isRight(plain));
       expect(Either.isRight(rendered) ? rendered.right : said).toContain(said.trim());
     }),

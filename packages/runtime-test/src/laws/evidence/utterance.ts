@@ -3,9 +3,9 @@ import type { Content, Message, MessageDraft, Part, QueuedAsk, ReplyDraft, SeedD
 /** Who said what, as text: equal for equal utterances. */
 export type Utterance = string;
 
-/** What a message says. Without the ids that the thread gave it. */
+/** What a message of a thread says, exactly as it is. Without the ids that the thread gave it. */
 export const utteranceOf = ({ role, parts }: Pick<Message, "role" | "parts">): Utterance =>
-  utterance(role, parts.flatMap(withoutIds));
+  `${role} ${JSON.stringify(parts.flatMap(withoutIds))}`;
 
 /** What an ask says. */
 export const ofAsk = (ask: QueuedAsk): readonly Utterance[] => draftsOfAsk(ask).map(ofDraft);
@@ -61,5 +61,12 @@ export const partsOf = (content: Content): readonly object[] => {
   return content === "" ? [] : [{ type: "text", text: content }];
 };
 
-/** Who said which parts. */
-export const utterance = (role: string, parts: readonly object[]): Utterance => `${role} ${JSON.stringify(parts)}`;
+/** Who said which parts, in well-formed text, as a thread keeps them. */
+export const utterance = (role: string, parts: readonly object[]): Utterance =>
+  `${role} ${JSON.stringify(parts, (_, value: unknown) => repaired(value))}`;
+
+const repaired = (value: unknown): unknown => {
+  if (typeof value === "string") return value.toWellFormed();
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name.toWellFormed(), member]));
+};

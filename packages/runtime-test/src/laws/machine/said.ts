@@ -26,7 +26,7 @@ import {
 
 /**
  * M9, of the whole tree: what was said stands in the thread once, whatever came of it, and nothing else does but
- * what is marked as synthesised. Compared as a heap, without ids; a turn that was truncated
+ * what is marked as synthesised. Its text is well-formed, which is all that may be changed of it. Compared as a heap, without ids; a turn that was truncated
  * ends the comparison, as does one that stays behind in another thread.
  */
 export const nothingLost: MachineLaw = (options, schedule, subject = realSubject) => {
