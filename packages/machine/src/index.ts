@@ -16,6 +16,7 @@ export { type CostReading, readCost } from "./thread/cost.ts";
 export { ConfigurationError } from "./prompt/configuration-error.ts";
 export type { Budget } from "./prompt/policy.ts";
 
+export { saysCut } from "./conversation/decide/cut-reply.ts";
 export { type ModelPrice, pricesPerMillion } from "./conversation/decide/prices.ts";
 export { SeedError } from "./conversation/update/begin.ts";
 export type {

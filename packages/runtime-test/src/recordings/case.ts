@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "@colloquy/machine";
+import { type Json, type JsonObject, saysCut } from "@colloquy/machine";
 import type * as Either from "fp-ts/lib/Either.js";
 import { z } from "zod";
 import { anyJson, anyObject, parseWith } from "./parse.ts";
@@ -104,7 +104,17 @@ export const parseCase = (value: unknown): Either.Either<string, RecordedCase> =
 export const parseCommon = (value: unknown): Either.Either<string, CommonFile> => parseWith(common, value);
 
 /** Whether nothing about a case excuses that it does not replay exactly. */
-export const isStrict = (recorded: RecordedCase): boolean => !recorded.tags.some((tag) => excuses.includes(tag));
+export const isStrict = (recorded: RecordedCase): boolean =>
+  !recorded.tags.some((tag) => excuses.includes(tag)) && !hasCutCalls(recorded);
+
+/** Whether a reply that was cut calls tools, which a client may run and a machine does not. */
+const hasCutCalls = ({ steps }: RecordedCase): boolean =>
+  steps.some((step) => {
+    if (step.type !== "llm") return false;
+    if ("output" in step) return saysCut(step.status) && step.output.some(({ type }) => type === "function_call");
+    const calls = step.message["tool_calls"];
+    return saysCut(step.finish_reason ?? null) && Array.isArray(calls) && calls.length > 0;
+  });
 
 /** What may differ, and why: each of these names something that clients do and a well-formed thread does not. */
 const excuses: readonly string[] = [

@@ -10,7 +10,7 @@ import { feed, type FedStep } from "./feed.ts";
 import { figuresOf, finalDifference } from "./final-check.ts";
 import { noFigures } from "./figures.ts";
 import { journalDifference } from "./journal.ts";
-import { difference, inexpressible, type Obstacle } from "./obstacle.ts";
+import { difference, inexpressible, type Obstacle, obstacleOfCut } from "./obstacle.ts";
 import { openCase } from "./opening.ts";
 import { protocolProblemOf } from "./protocol.ts";
 import { replayResponses } from "./replay-responses.ts";
@@ -93,6 +93,9 @@ const callModel = (
   if (typeof call === "string") return difference(index, call);
   const reply = replyDraft(step);
   if (Either.isLeft(reply)) return inexpressible(index, `the reply: ${reply.left}`);
+  const recordedCalls = canonicalOfStep(step).tool_calls ?? [];
+  const cut = obstacleOfCut(index, step.finish_reason ?? null, recordedCalls.length);
+  if (cut !== null) return cut;
   const usage = reportedUsage(step.usage);
   const refused = send(driven, {
     type: "llm.completed",
@@ -103,7 +106,7 @@ const callModel = (
     promptDigest: call.promptDigest,
   });
   if (refused !== null) return difference(index, refused);
-  const wrong = toolCallsDifference(driven, canonicalOfStep(step).tool_calls ?? []);
+  const wrong = toolCallsDifference(driven, recordedCalls);
   return wrong === null ? null : difference(index, wrong);
 };
 

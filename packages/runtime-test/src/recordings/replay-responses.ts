@@ -7,7 +7,7 @@ import { firstItemDifference } from "./item-checks.ts";
 import { itemsOfMessages, responseDraft, tokensOf } from "./item-drafts.ts";
 import { feedInput, openingOf } from "./item-feed.ts";
 import { journalDifference } from "./journal.ts";
-import { difference, type Obstacle } from "./obstacle.ts";
+import { difference, type Obstacle, obstacleOfCut } from "./obstacle.ts";
 import type { CaseReplay } from "./case-replay.ts";
 import type { RecordedOutput, RecordedResponsesCase } from "./responses-case.ts";
 import { finalItemsDifference, figuresOfItems } from "./responses-end.ts";
@@ -72,6 +72,13 @@ const callModel = (
   const wrong = firstItemDifference(came, transcript.items.slice(0, place.to));
   if (wrong !== null) return difference(index, `model call ${k}: ${wrong}`);
   const kept = transcript.kept.get(index) ?? [];
+  const calls = kept.flatMap((item) =>
+    item.type === "function_call"
+      ? [{ id: text(item["call_id"]), name: text(item["name"]), arguments: text(item["arguments"]) ?? "null" }]
+      : [],
+  );
+  const cut = obstacleOfCut(index, step.status, calls.length);
+  if (cut !== null) return cut;
   const refused = send(driven, {
     type: "llm.completed",
     effectId: call.id,
@@ -81,11 +88,6 @@ const callModel = (
     promptDigest: call.promptDigest,
   });
   if (refused !== null) return difference(index, refused);
-  const calls = kept.flatMap((item) =>
-    item.type === "function_call"
-      ? [{ id: text(item["call_id"]), name: text(item["name"]), arguments: text(item["arguments"]) ?? "null" }]
-      : [],
-  );
   const other = toolCallsDifference(driven, calls);
   return other === null ? null : difference(index, other);
 };

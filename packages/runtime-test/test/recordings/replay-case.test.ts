@@ -107,6 +107,14 @@ describe("a hand-made case", () => {
     }
   });
 
+  it("whose client runs the calls of a cut reply can't be expressed", () => {
+    const cut = altered("booking-pending", "steps.1.finish_reason", "length");
+    const { outcome, difference } = replayCase(cut, { common });
+    expect(isStrict(cut)).toBe(false);
+    expect(outcome).toBe("inexpressible");
+    expect(difference).toEqual({ step: 1, words: 'the calls of a reply that was cut ("length") are never run' });
+  });
+
   it("is never inexpressible when it is strict", () => {
     const strict = altered("unanswered", "tags", []);
     expect(isStrict(strict)).toBe(true);
