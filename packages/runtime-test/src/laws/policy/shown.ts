@@ -62,6 +62,12 @@ const requireQuestion = (look: Look): void => {
     );
 };
 
+/** Returns whether the fields that a prompt shows leave anything of a unit. */
+export const hasWordsIn =
+  ({ prompt: { cut } }: Look) =>
+  ({ messages }: Unit): boolean =>
+    messages.some((message) => mayBeShown(message, cut.fields));
+
 const mayBeShown = (message: Message, fields: Fields | undefined): boolean =>
   message.parts.length === 0 ||
   message.parts.some((part) => part.type !== "data" || hasField(message, part.field, fields));
