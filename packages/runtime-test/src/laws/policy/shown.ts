@@ -137,7 +137,7 @@ const asDeclared = (message: Message, unit: Unit, { shrink = [], fields }: Cut):
 };
 
 /** Whether a message of a closed turn shows a field. */
-export const hasField = ({ role }: Message, field: string, { omit = [], inputs }: Fields = {}): boolean =>
+const hasField = ({ role }: Message, field: string, { omit = [], inputs }: Fields = {}): boolean =>
   !omit.includes(field) && (role !== "user" || inputs === undefined || inputs.includes(field));
 
 /** What no rule makes shorter, and no choice of fields leaves out. */
