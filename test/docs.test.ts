@@ -212,7 +212,7 @@ const programs = [
   {
     path: "examples/docs/policies.ts",
     run: () => import("../examples/docs/policies.ts"),
-    says: "16740 of 28000 tokens, from turn 311 on: older than what fits into 28000 tokens",
+    says: "16646 of 28000 tokens, from turn 312 on: older than what fits into 28000 tokens",
   },
   {
     path: "examples/docs/reading-results.ts",

@@ -161,13 +161,14 @@ const longTalk = async (policy: ReturnType<typeof lastMessages>, turns: number) 
 const pruning: Rows = {
   "Thread.Pruning.prune(conversation, opts)": async () => {
     const { host, seen } = await longTalk(lastMessages({ max: 4, keepRecent: 2 }), 4);
-    // With the system message; what is cut is cut between rounds, and stays in the thread.
-    expect(seen).toEqual([2, 4, 2 + 1, 4 + 1]);
+    // With the system message. An answer is shown with its question or not at all, and stays in the thread: of the newest two
+    // the question that is asked fits, and not the answer before it.
+    expect(seen).toEqual([2, 4, 2, 4]);
     expect((await host.thread().figures())?.messages).toBe(8);
   },
   "max_messages: 50": async () => {
     const { seen } = await longTalk(lastMessages({ max: 50 }), 26);
-    expect([seen.at(-2), seen.at(-1)]).toEqual([50, 1 + 10]);
+    expect([seen.at(-2), seen.at(-1)]).toEqual([50, 1 + 9]);
   },
   "keep_system: true": async () => {
     const { seen } = await longTalk(lastMessages({ max: 2, keepRecent: 1, keepSystem: true }), 2);
@@ -176,7 +177,7 @@ const pruning: Rows = {
   },
   "keep_recent: 10": async () => {
     const { seen } = await longTalk(lastMessages({ max: 12, keepRecent: 10 }), 7);
-    expect(seen.at(-1)).toBe(1 + 10);
+    expect(seen.at(-1)).toBe(1 + 9);
     expect(() => lastMessages({ keepRecent: -1 })).toThrow(ConfigurationError);
   },
 };

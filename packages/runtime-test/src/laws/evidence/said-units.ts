@@ -9,7 +9,7 @@ import {
   type Turn,
 } from "@colloquy/machine";
 import { LawBroken } from "./law-broken.ts";
-import { ownQuestion, withQuestions } from "./questions.ts";
+import { type HasWords, ownQuestion, withQuestions } from "./questions.ts";
 import { draftsOfAsk } from "./utterance.ts";
 
 /** What was said, as it stands in the thread and before any policy. Read by the slowest way there is. */
@@ -51,11 +51,16 @@ export const saidUnits = (state: State): SaidUnits => {
 export const messagesIn = (units: readonly Unit[]): readonly Message[] => units.flatMap(({ messages }) => messages);
 
 /** The messages that take room whatever is decided: the system message, what is pinned, the open turn, and their questions. */
-export const fixedIn = (said: SaidUnits): readonly Message[] => wholeWith(said, ({ pinned }) => pinned === true);
+export const fixedIn = (said: SaidUnits, hasWords?: HasWords): readonly Message[] =>
+  wholeWith(said, ({ pinned }) => pinned === true, hasWords);
 
 /** The messages of a prompt that shows some of the closed units, and the questions that go with them. */
-export const wholeWith = (said: SaidUnits, isShown: (unit: Unit, index: number) => boolean): readonly Message[] => {
-  const led = withQuestions(said.closed, said.open, new Set(said.closed.filter(isShown)));
+export const wholeWith = (
+  said: SaidUnits,
+  isShown: (unit: Unit, index: number) => boolean,
+  hasWords?: HasWords,
+): readonly Message[] => {
+  const led = withQuestions(said.closed, said.open, new Set(said.closed.filter(isShown)), hasWords);
   return wholeOf({ ...said, closed: said.closed.filter((unit) => led.has(unit)) });
 };
 

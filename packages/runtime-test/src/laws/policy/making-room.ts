@@ -1,6 +1,7 @@
 import { roomIn } from "./fitting.ts";
 import { LawBroken } from "../evidence/law-broken.ts";
 import { cutNamed, type Look, lookNamed, type PolicyLaw, type PolicyRun } from "./policy-run.ts";
+import { hasWordsIn } from "./shown.ts";
 import { fixedIn, tokensOf, wholeOf, withGapsFilled, withoutLeftOut } from "../evidence/said-units.ts";
 
 /** The looks at which a policy could make room: all that was said does not fit, and what must be shown does. */
@@ -10,7 +11,7 @@ export const tightLooks = ({ views, counter, options }: PolicyRun): readonly Loo
       const room = roomIn(look, calibration);
       if (room === null || look.prompt.failed !== undefined) return false;
       const said = withoutLeftOut(withGapsFilled(look.said, look.prompt.messages), options);
-      const [fixed, whole] = [tokensOf(counter, fixedIn(said)), tokensOf(counter, wholeOf(said))];
+      const [fixed, whole] = [tokensOf(counter, fixedIn(said, hasWordsIn(look))), tokensOf(counter, wholeOf(said))];
       return fixed !== null && whole !== null && fixed <= room && whole > room;
     }),
   );

@@ -7,14 +7,14 @@ import { longConversation } from "./long-conversation.ts";
 import { cutNamed, type Look, lookNamed, type PolicyLaw, type PolicyRun, policyRunOf } from "./policy-run.ts";
 import { isQuestionAlone, withQuestions } from "../evidence/questions.ts";
 import { fixedIn, messagesIn, tokensOf, wholeWith, withGapsFilled, withoutLeftOut } from "../evidence/said-units.ts";
-import { hasField } from "./shown.ts";
+import { hasWordsIn } from "./shown.ts";
 
 /**
  * P11, of policies that are declared `newestFirst`: what fits is shown, newest first. No unit is left out while an older
  * one that is not pinned is shown; and the newest turn of which something is left out would not fit as a whole, into
  * the room or within the limits that the policy declares. It is counted as it was said, without what a rule makes
- * shorter. Nothing is shown beyond these limits, but for pinned units, the open turn, and the question of each turn that
- * is shown, since a prompt begins with a user message. Turns that are left out because they were interrupted, and units of
+ * shorter. Nothing is shown beyond these limits, but for pinned units, the open turn, and the questions that the machine adds
+ * to what was decided, since a prompt begins with a user message. Turns that are left out because they were interrupted, and units of
  * which no field is left, do not count.
  */
 export const newestIsShownFirst: PolicyLaw = (run) => {
@@ -71,11 +71,14 @@ const requireNewestFirst = (run: PolicyRun, look: Look, limits: NewestFirst, cal
   const ids = new Set(look.prompt.messages.map(({ id }) => id));
   const isThere = ({ messages }: Unit): boolean => messages.some(({ id }) => ids.has(id));
   const there = new Set(units.filter(isThere));
-  const alone = new Set(units.filter((unit) => there.has(unit) && isQuestionAlone(units, look.said.open, there, unit)));
-  const isShown = (unit: Unit): boolean => unit.pinned !== true && there.has(unit) && !alone.has(unit);
+  const hasWords = hasWordsIn(look);
+  const isAdded = (unit: Unit): boolean =>
+    isBeyondDecision(unit, look) && isQuestionAlone(units, look.said.open, there, unit, hasWords);
+  const added = new Set(units.filter((unit) => there.has(unit) && isAdded(unit)));
+  const isShown = (unit: Unit): boolean => unit.pinned !== true && there.has(unit) && !added.has(unit);
   const beyond = beyondLimits(look, units.filter(isShown), limits);
   if (beyond !== null) fail(beyond);
-  const isLeftOut = (unit: Unit): boolean => unit.pinned !== true && !there.has(unit) && !hasNoField(unit, look);
+  const isLeftOut = (unit: Unit): boolean => unit.pinned !== true && !there.has(unit) && hasWords(unit);
   const newest = units.findLastIndex(isLeftOut);
   const leftOut = units[newest];
   if (leftOut === undefined) return;
@@ -90,6 +93,13 @@ const requireNewestFirst = (run: PolicyRun, look: Look, limits: NewestFirst, cal
     fail(
       `${leftOut.turn === 0 ? "the seed" : `turn ${leftOut.turn}`} is not shown whole, and would fit${room === null ? "" : `: ${tokens} tokens of ${room}`}`,
     );
+};
+
+/** Whether it was decided to leave a unit out. */
+const isBeyondDecision = ({ id, turn, position }: Unit, { prompt: { cut } }: Look): boolean => {
+  const { from, dropped = [] } = cut;
+  const isOlder = from !== null && (turn < from.turn || (turn === from.turn && position < from.unit));
+  return isOlder || dropped.includes(id);
 };
 
 /** Describes the declared limit that the shown units of closed turns exceed; null if they exceed none. */
@@ -114,29 +124,22 @@ const mostOf = (window: Window = Number.POSITIVE_INFINITY): number => boundsOf(w
 
 const leastOf = (window: Window = Number.POSITIVE_INFINITY): number => boundsOf(window)[0];
 
-/** Whether the fields that are shown leave nothing of a unit. */
-const hasNoField = ({ messages }: Unit, { prompt }: Look): boolean =>
-  messages.every(
-    (message) =>
-      message.parts.length > 0 &&
-      message.parts.every((part) => part.type === "data" && !hasField(message, part.field, prompt.cut.fields)),
-  );
-
 /** Whether some of the newest units, and the open turn, are no more turns and messages than are shown in any case. */
-const isWithinCounts = ({ said }: Look, { turns, messages }: NewestFirst, units: readonly Unit[]): boolean => {
+const isWithinCounts = (look: Look, { turns, messages }: NewestFirst, units: readonly Unit[]): boolean => {
+  const { said } = look;
   const first = units[0]?.turn ?? 0;
   // A turn in which nothing was said counts too.
   const newer = [...said.turns.keys()].filter((number) => number >= first).length;
   const count = first === 0 ? newer + 1 : newer;
-  const led = [...withQuestions(said.closed, said.open, new Set(units))];
+  const led = [...withQuestions(said.closed, said.open, new Set(units), hasWordsIn(look))];
   return count <= leastOf(turns) && messagesIn([...led, ...said.open]).length <= leastOf(messages);
 };
 
 /** Tokens of a prompt that shows all closed units from one on, as they were said; null where the counter can't count them. */
-const tokensWith = ({ counter }: PolicyRun, { said }: Look, from: number): number | null =>
+const tokensWith = ({ counter }: PolicyRun, look: Look, from: number): number | null =>
   tokensOf(
     counter,
-    wholeWith(said, ({ pinned }, index) => index >= from || pinned === true),
+    wholeWith(look.said, ({ pinned }, index) => index >= from || pinned === true, hasWordsIn(look)),
   );
 
 /** Tokens that may be filled in any case: of the room for what is closed, the share that is declared. Null for no bound. */
@@ -152,6 +155,6 @@ const roomWithin = (
   const own = tokens === undefined ? null : Math.floor(tokens / calibration);
   const smaller = room === null || own === null ? (room ?? own) : Math.min(room, own);
   if (smaller === null || share === 1) return smaller;
-  const fixed = tokensOf(counter, fixedIn(look.said)) ?? 0;
+  const fixed = tokensOf(counter, fixedIn(look.said, hasWordsIn(look))) ?? 0;
   return fixed + (smaller - fixed) * share;
 };

@@ -62,6 +62,12 @@ const requireQuestion = (look: Look): void => {
     );
 };
 
+/** Returns whether the fields that a prompt shows leave anything of a unit. */
+export const hasWordsIn =
+  ({ prompt: { cut } }: Look) =>
+  ({ messages }: Unit): boolean =>
+    messages.some((message) => mayBeShown(message, cut.fields));
+
 const mayBeShown = (message: Message, fields: Fields | undefined): boolean =>
   message.parts.length === 0 ||
   message.parts.some((part) => part.type !== "data" || hasField(message, part.field, fields));
@@ -131,7 +137,7 @@ const asDeclared = (message: Message, unit: Unit, { shrink = [], fields }: Cut):
 };
 
 /** Whether a message of a closed turn shows a field. */
-export const hasField = ({ role }: Message, field: string, { omit = [], inputs }: Fields = {}): boolean =>
+const hasField = ({ role }: Message, field: string, { omit = [], inputs }: Fields = {}): boolean =>
   !omit.includes(field) && (role !== "user" || inputs === undefined || inputs.includes(field));
 
 /** What no rule makes shorter, and no choice of fields leaves out. */
