@@ -93,7 +93,7 @@ withBrowser("the page", ({ open }) => {
     const { page, problems } = await open(at("thread=trip&seq=31&pane=detail&tab=prompt"));
     await page.locator(".figures").waitFor();
     expect(await page.locator(".figures").textContent()).toBe(
-      "683 of 700 tokens (98 %), all would take 1,096; the provider reported 683",
+      "624 of 700 tokens (89 %), all would take 1,096; the provider reported 624",
     );
     const [bar, reserve] = await page.evaluate(() =>
       [".bar", ".segment.reserve"].map((each) => document.querySelector(each)?.getBoundingClientRect().width ?? 0),
