@@ -95,11 +95,11 @@ const requireNewestFirst = (run: PolicyRun, look: Look, limits: NewestFirst, cal
     );
 };
 
-/** Whether it was decided to leave a unit out. */
-const isBeyondDecision = ({ id, turn, position }: Unit, { prompt: { cut } }: Look): boolean => {
+/** Whether it was decided to leave a unit out: by the cut, or because its turn was interrupted. */
+const isBeyondDecision = ({ id, turn, position }: Unit, { said, prompt: { cut } }: Look): boolean => {
   const { from, dropped = [] } = cut;
   const isOlder = from !== null && (turn < from.turn || (turn === from.turn && position < from.unit));
-  return isOlder || dropped.includes(id);
+  return isOlder || dropped.includes(id) || (turn > 0 && !said.turns.has(turn));
 };
 
 /** Describes the declared limit that the shown units of closed turns exceed; null if they exceed none. */
