@@ -58,8 +58,7 @@ export const hostileThread = async (store: Store): Promise<{ readonly host: Host
     { type: "opaque", value: json },
     { type: "text", text: "<b>".repeat(200_000) },
   ] as const;
-  for (let turn = 0; turn < 3; turn += 1)
-    await thread.ask(input, { name: evil, metadata: json, model: json }).catch(() => null);
+  for (let turn = 0; turn < 3; turn += 1) await thread.ask(input, { metadata: json, model: json }).catch(() => null);
   await thread.checkpoint(evil);
   await thread.annotate(1, evil, evil, json);
   await thread.addTurn([
