@@ -193,10 +193,9 @@ const unitsIn = (thread: PlainThread): readonly PlainUnit[] => {
       })
       .filter(({ pinned, messages }) => pinned || !isLeftOut || isQuestionOfPinned(thread, inTurn, messages));
   });
-  return units.map((unit, index) => ({
-    ...unit,
-    pinned: unit.pinned || units.some((pinned, at) => pinned.pinned && questionOf(units, at) === index),
-  }));
+  const questions = questionsOf(units);
+  const pinned = new Set(units.flatMap((unit, at) => (unit.pinned ? [questions[at]] : [])));
+  return units.map((unit, index) => ({ ...unit, pinned: unit.pinned || pinned.has(index) }));
 };
 
 /** An interrupted turn shows the question of what is pinned in it. */
@@ -205,18 +204,22 @@ const isQuestionOfPinned = (thread: PlainThread, inTurn: readonly Said[], [first
   first.role === "user" &&
   inTurn.some(({ id, unit }) => unit !== first.id && thread.pins.includes(id));
 
-/** The place of the question of a unit: the first user message of its turn, where that is before it; else, for what a model said, the nearest one before. */
-const questionOf = (units: readonly PlainUnit[], at: number): number | null => {
-  const role = (index: number): string => units[index]?.messages[0]?.role ?? "";
-  const turn = units[at]?.turn ?? 0;
-  const isQuestion = (index: number): boolean =>
-    role(index) === "user" &&
-    (units[index]?.turn === 0 ||
-      !units.some((unit, other) => other < index && unit.turn === units[index]?.turn && role(other) === "user"));
-  const before = units.map((_, index) => index).filter((index) => index < at && isQuestion(index));
-  const own = before.find((index) => turn > 0 && units[index]?.turn === turn);
-  if (own !== undefined || role(at) === "user" || role(at) === "system") return own ?? null;
-  return before.at(-1) ?? null;
+/**
+ * The place of each unit's question: the first user message of its turn, if that is before it; else, for what a model said, the
+ * nearest question before. Null for none.
+ */
+const questionsOf = (units: readonly PlainUnit[]): readonly (number | null)[] => {
+  const firstOf = new Map<number, number>();
+  let nearest: number | null = null;
+  return units.map(({ turn, messages }, at) => {
+    const role = messages[0]?.role;
+    const question = firstOf.get(turn) ?? (role === "user" || role === "system" ? null : nearest);
+    if (role === "user" && !firstOf.has(turn)) {
+      nearest = at;
+      if (turn > 0) firstOf.set(turn, at);
+    }
+    return question;
+  });
 };
 
 /** The turns that a policy gets to see: those that are not left out, and the seed as turn 0 if there is one. */
@@ -245,9 +248,10 @@ const led = (
   shown: readonly boolean[],
   last: readonly Said[],
 ): readonly Said[] => {
+  const questionAt = questionsOf(all);
   const questions = new Set(
     all.flatMap(({ turn }, at) => {
-      const question = shown[at] === true ? questionOf(all, at) : null;
+      const question = shown[at] === true ? (questionAt[at] ?? null) : null;
       return question !== null && turn > 0 && all[question]?.turn === turn ? [question] : [];
     }),
   );
@@ -263,7 +267,7 @@ const led = (
         : [...all, { turn: Number.POSITIVE_INFINITY, messages: [open], pinned: false }];
   const at = first >= 0 ? first : beginning.length - 1;
   const isModels = beginning[at] !== undefined && beginning[at].messages[0]?.role !== "user";
-  const lead = isModels ? questionOf(beginning, at) : null;
+  const lead = isModels ? questionsOf(beginning)[at] : null;
   return all.flatMap(({ messages, turn }, index) =>
     isShown(index) || (index === lead && !isHidden(thread, turn)) ? messages : [],
   );
