@@ -91,6 +91,8 @@ const always: Config = {
   interrupted: "keep",
 };
 
+const lastTurn: Config = { policy: { type: "turns", count: 1 }, budget: null, interrupted: "keep" };
+
 const readBehindSummary: Move[] = [
   { move: "ask", text: "a" },
   { move: "summary", text: "a" },
@@ -131,6 +133,7 @@ test("every prompt of a long conversation is the one that the plain model gives"
       [always, mostTurnsRead, [], say],
       [always, 1, [], readBehindSummary],
       [always, mostTurnsRead, ["a"], times(10, say)],
+      [lastTurn, 0, [], [...times(3, say), { move: "pin", pick: 0 }, ...say]],
     ],
   });
   // What it never gets to, it does not test.
