@@ -93,6 +93,12 @@ const always: Config = {
 
 const lastTurn: Config = { policy: { type: "turns", count: 1 }, budget: null, interrupted: "keep" };
 
+const toolsBesideSummary: Move[] = [
+  ...say,
+  { move: "ask", text: "a" },
+  { move: "answer", text: "a", reported: null, tools: ["search"], pick: 0 },
+];
+
 const readBehindSummary: Move[] = [
   { move: "ask", text: "a" },
   { move: "summary", text: "a" },
@@ -133,6 +139,7 @@ test("every prompt of a long conversation is the one that the plain model gives"
       [always, mostTurnsRead, [], say],
       [always, 1, [], readBehindSummary],
       [always, mostTurnsRead, ["a"], times(10, say)],
+      [always, 1, [], toolsBesideSummary],
       [lastTurn, 0, [], [...times(3, say), { move: "pin", pick: 0 }, ...say]],
     ],
   });
