@@ -14,10 +14,14 @@ const startsOf = (made: MadeUp): readonly PolicyDecision["from"][] => [
   { turn: 1_000, unit: 0 },
 ];
 
-/** The plain way: by counting the messages that each start shows, the system message aside, and pins by nobody. */
+/** The plain way: by counting the messages from each start on, with the question that leads them, the system message aside. */
 const plainly = (made: MadeUp, max: number, keepRecent: number, lastCut: number): Pick<PolicyDecision, "from"> => {
   const starts = startsOf(made);
-  const counts = starts.map((from) => shownBy({ ...made, system: null, pins: [] }, { from }).length);
+  const counts = starts.map((from) => {
+    const unpinned = { ...made, system: null, pins: [] };
+    // Pins add nothing to what counts, but where something pinned stands before a window no other question has to lead it.
+    return shownBy(unpinned, { from }).length - leadLength(unpinned, from) + leadLength(made, from);
+  });
   const firstWithin = (most: number): number => {
     const found = counts.findIndex((count) => count <= most);
     return found < 0 ? starts.length - 1 : found;
@@ -26,6 +30,9 @@ const plainly = (made: MadeUp, max: number, keepRecent: number, lastCut: number)
   const start = lastCut < most || (lastCut > least && most > 0) ? least : lastCut > least ? 0 : lastCut;
   return { from: starts[start] ?? null };
 };
+
+const leadLength = (made: MadeUp, from: PolicyDecision["from"]): number =>
+  from === null ? 0 : (inputOf(made).history.lead(from)?.messages.length ?? 0);
 
 describe("lastMessages", () => {
   test("is cut to the last ones when there are too many, on the boundary of a unit, and then left alone", () => {

@@ -5,19 +5,18 @@ import {
   type MachineOptions,
   type Message,
   type State,
-  toArray,
-  type Turn,
 } from "@colloquy/machine";
-import { type InterruptedTurns, keepAll, unitsOf } from "@colloquy/machine/policies";
+import { type InterruptedTurns, keepAll } from "@colloquy/machine/policies";
 import { realSubject, type Subject } from "../../arbitraries/subject.ts";
 import { statesOf } from "../../arbitraries/trace.ts";
 import { LawBroken, requireSame } from "../evidence/law-broken.ts";
+import { saidUnits, wholeOf, withoutLeftOut } from "../evidence/said-units.ts";
 import { type MachineLaw, onceFor, traceFor } from "./machine-law.ts";
 
 /**
  * M9: a conversation goes on after any end. Under keep-all, the prompt of the next ask is the system message, the
  * path so far, and what is asked; with interrupted turns left out, exactly those are missing, but for what is pinned
- * in them.
+ * in them and the question that it answers.
  */
 export const continuation: MachineLaw = (options, schedule, subject = realSubject) => {
   const trace = traceFor(options, schedule, subject);
@@ -27,7 +26,8 @@ export const continuation: MachineLaw = (options, schedule, subject = realSubjec
       if (state.context.open !== null) continue;
       const name = `the prompt of the next ask after entry ${state.context.seq}, interrupted turns ${interrupted}`;
       const call = callFor(subject, machine, state, name);
-      const expected = [...before(state, interrupted).map(seen), { role: "user", text: newText }];
+      const before = wholeOf(withoutLeftOut(saidUnits(state), { interrupted }));
+      const expected = [...before.map(seen), { role: "user", text: newText }];
       // A queued ask came first: what it says comes after the same beginning.
       const beginning = state.context.waking === null ? expected : expected.slice(0, -1);
       const got = call.messages.map(seen);
@@ -69,31 +69,6 @@ const callFor = (
   const call = effects.find((effect): effect is CallLlm => effect.type === "callLlm");
   if (call === undefined) throw new LawBroken("M9", `${name}: no model is called`);
   return call;
-};
-
-/** What was said on the path, found by the slowest way there is. */
-const before = ({ context: { conversation } }: State, interrupted: InterruptedTurns): readonly Message[] => {
-  const turns = toArray(conversation.turns);
-  const path: Turn[] = [];
-  for (let number = conversation.head; number !== 0;) {
-    const turn = turns.find((candidate) => candidate.number === number);
-    if (turn === undefined) throw new LawBroken("M9", `turn ${number} is on the path and not in the thread`);
-    path.unshift(turn);
-    number = turn.parent;
-  }
-  const pins = new Set(conversation.pins.map(({ message }) => message));
-  const shownOf = ({ number, outcome, messages }: Turn): readonly Message[] => {
-    const said = toArray(messages);
-    if (interrupted === "keep" || outcome.status === "completed") return said;
-    const pinned = unitsOf(number, said).filter((unit) => unit.messages.some(({ id }) => pins.has(id)));
-    return pinned.flatMap((unit) => unit.messages);
-  };
-  return [
-    ...(conversation.system === null ? [] : [conversation.system]),
-    ...conversation.seed,
-    ...path.flatMap(shownOf),
-    ...conversation.appended,
-  ];
 };
 
 /** A message without what it was given by the thread; what was just asked by its text alone. */
