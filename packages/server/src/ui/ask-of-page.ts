@@ -44,11 +44,11 @@ export const askOfPage = async (
   const said = asked.flatMap(({ id, parts }) => [id, JSON.stringify(parts)]);
   const found = await foundAsk(thread, `ui.${digestOf(said)}${another}`, place.parent, isAnew);
   if (found.record !== null) {
-    const seen = await thread.look((state) => standingOf(state, found.record));
+    const seen = await thread.look((state) => standingOf(state, found.record, place.parent));
     return {
       ask: thread.rejoin(found.askId),
       differs: differs ?? seen?.ahead ?? null,
-      isCut: isCut(request, seen?.parent),
+      isCut: isCut(request, place, seen?.parent),
     };
   }
   // A user who says something else no longer answers; one who wants another answer no longer wants the one under way.
@@ -64,12 +64,12 @@ export const askOfPage = async (
   // In one entry, so nothing comes between. Behind the open turn it waits, or does as the machine says of overlapping asks.
   const from = head === null || parent === null || parent === head.open ? {} : { from: parent };
   const ask = thread.ask(drafts, { askId: found.askId, tools, ...from });
-  return { ask, differs, isCut: isCut(request, parent ?? head?.last) };
+  return { ask, differs, isCut: isCut(request, place, parent ?? head?.last) };
 };
 
-/** A page that posts one message may show no other. */
-const isCut = ({ messages }: ChatRequest, parent: number | undefined): boolean =>
-  messages.length === 1 && parent !== undefined && parent > 0;
+/** A page that posts one message may show no other, and one that does not say where it continues shows nothing of the thread. */
+const isCut = ({ messages }: ChatRequest, place: PagePlace, parent: number | undefined): boolean =>
+  (messages.length === 1 || place.parent === null) && parent !== undefined && parent > 0;
 
 const placeOf = async (host: Importing, thread: HostedThread, request: ChatRequest): Promise<PagePlace> => {
   const { messages, trigger, messageId } = request;
@@ -136,11 +136,13 @@ const isStanding = (
   return turn === parent && asks[0]?.askId !== askId;
 };
 
-const standingOf = (state: State, record: AskRecord | null) => {
+const standingOf = (state: State, record: AskRecord | null, shownParent: number | null) => {
   const turn = record?.turn ?? null;
   if (turn === null) return { ahead: null, parent: state.context.conversation.head };
-  const isAhead = (pathBehind(state, turn) ?? []).length > 0;
-  return { ahead: isAhead ? threadIsAhead : null, parent: shownTurn(state, turn)?.parent ?? 0 };
+  const parent = shownTurn(state, turn)?.parent ?? 0;
+  // Another page may have sent the same message, behind turns that this one does not show.
+  const isAhead = (pathBehind(state, turn) ?? []).length > 0 || (shownParent !== null && parent > shownParent);
+  return { ahead: isAhead ? threadIsAhead : null, parent };
 };
 
 /** Cancels the open turn. Returns false if it ended meanwhile. */

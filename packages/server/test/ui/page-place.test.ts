@@ -99,6 +99,31 @@ test("a page that opened without the messages of its thread is told that there a
   expect(prompt()).toEqual(["one", "answer 1", "two", "answer 2", "three"]);
 });
 
+test("so is one whose messages before were refused", async () => {
+  const { host, server, prompt } = served(...answers(3));
+  await host.thread("t").ask("one");
+  const late = new Chat({ server, messages: [said("m1", "user", "two")] });
+  await late.sendMessage({ text: "three" });
+  expect(late.lastMessage?.metadata).toMatchObject({ turn: 2, earlier: true });
+  await late.sendMessage({ text: "four" });
+  expect(late.error).toBeUndefined();
+  expect(prompt()).toEqual(["one", "answer 1", "two", "three", "answer 2", "four"]);
+});
+
+test("a page that sends what another has sent behind turns that it does not show is told", async () => {
+  const { server, load } = served(...answers(3));
+  await new Chat({ server }).sendMessage({ text: "one" });
+  const behind = await load();
+  const chat = new Chat({ server, messages: await load() });
+  await chat.sendMessage({ text: "two" });
+  await server.fetch(post("/ui", { id: "t", messages: [...chat.messages, said("same", "user", "three")] }));
+  const told: unknown[] = [];
+  const late = new Chat({ server, messages: behind, generateId: () => "same", onData: (part) => void told.push(part) });
+  await late.sendMessage({ text: "three" });
+  expect(late.lastMessage?.id).toBe("turn-3");
+  expect(told).toMatchObject([{ type: "data-differs", data: { reason: expect.stringContaining("newer") } }]);
+});
+
 test("a regeneration in a second tab never returns an answer that was already replaced", async () => {
   const { server, load } = served(...answers(4));
   const chat = new Chat({ server });
