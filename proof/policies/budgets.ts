@@ -25,5 +25,5 @@ export const budgetsOf = (steps: readonly Seen[], many: number, random: Random):
 const edgeOf = (seen: Seen, random: Random): number => {
   const from = random.next() < 0.5 ? 0 : Math.floor(random.next() * (seen.closed.length + 1));
   const shown = seen.closed.slice(from).flatMap(({ pinned, messages }) => (pinned ? [] : messages));
-  return countPrompt(estimateCounter, [...fixedOf(seen), ...shown]);
+  return countPrompt(estimateCounter, [...fixedOf(seen, "keep"), ...shown]);
 };

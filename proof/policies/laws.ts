@@ -2,7 +2,7 @@
 // of what decides, renders and counts prompts.
 import type { Cut } from "@colloquy/machine/policies";
 import { digestOfPrompt, type Message, type Prompt, textOf, toolCallsOf, toolResultOf } from "@colloquy/machine";
-import { fixedOf, type Seen } from "./seen.ts";
+import { fixedOf, type Seen, withQuestions } from "./seen.ts";
 import type { Subject } from "./subjects.ts";
 
 /** What is wrong with a prompt, under the name of the law; null where nothing is. */
@@ -17,8 +17,8 @@ export interface Made {
   readonly prompt: Prompt;
 }
 
-/** Each assistant message with calls is followed at once by exactly one result for each, in call order. */
-export const wellFormed = ({ prompt: { messages } }: Made): Problem => {
+/** Each assistant message with calls is followed at once by exactly one result for each, in call order; and a user message begins it, behind what a system or a summary says. */
+export const wellFormed = ({ seen, prompt: { messages, cut } }: Made): Problem => {
   let expected: readonly string[] = [];
   for (const [place, message] of messages.entries()) {
     const result = toolResultOf(message)?.callId;
@@ -28,6 +28,16 @@ export const wellFormed = ({ prompt: { messages } }: Made): Problem => {
     expected = expected.length > 0 ? expected.slice(1) : toolCallsOf(message).map(({ callId }) => callId);
   }
   if (messages.length === 0) return "it is empty";
+  const first = messages.find(({ id, role, synthesised }) => !isAsideOf(id, role, synthesised === true));
+  const before = seen.whole.slice(0, first === undefined ? 0 : (seen.places.get(first.id) ?? 0));
+  if (
+    first !== undefined &&
+    first.role !== "user" &&
+    cut.fields === undefined &&
+    before.some(({ role }) => role === "user") &&
+    cut.interrupted === "keep"
+  )
+    return `it begins with ${first.id} of ${first.role}, and a user spoke before`;
   return expected.length === 0 ? null : `no result of ${expected.join(", ")} at the end`;
 };
 
@@ -70,20 +80,22 @@ export const fitsOrSaysSo = ({ subject, seen, room, prompt }: Made): Problem => 
   if (prompt.available !== room) return `there is room for ${room}, and it says ${String(prompt.available)}`;
   if (prompt.fits !== tokens <= room) return `${tokens} tokens, room for ${room}, and it says fits: ${prompt.fits}`;
   if (prompt.fits || !subject.fits) return null;
-  const fixed = tokensOf(subject, fixedOf(seen));
+  const fixed = tokensOf(subject, fixedOf(seen, prompt.cut.interrupted));
   return fixed > room ? null : `${tokens} tokens do not fit into ${room}, and what must be shown takes ${fixed}`;
 };
 
-/** Of the closed turns, the newest that fit and no fewer: units are added one after the other until one is too much. */
+/** Of the closed turns, the newest that fit with their questions and no fewer: units are added one after the other until one is too much. */
 export const roomFilled = ({ subject, seen, room, prompt: { messages, cut } }: Made): Problem => {
   if (!subject.fillsRoom) return null;
-  let left = room - tokensOf(subject, fixedOf(seen));
-  const expected = new Set(fixedOf(seen).map(({ id }) => id));
-  for (const { pinned, interrupted, messages: together } of seen.closed.toReversed()) {
-    if (pinned || (interrupted && cut.interrupted === "omit")) continue;
-    left -= tokensOf(subject, together) - subject.counter.perPrompt;
-    if (left < 0) break;
-    for (const { id } of together) expected.add(id);
+  const shown = new Set(seen.closed.filter(({ pinned }) => pinned));
+  const asShown = () => withQuestions(seen, (unit) => shown.has(unit), cut.interrupted);
+  let expected = new Set(asShown().map(({ id }) => id));
+  for (const unit of seen.closed.toReversed()) {
+    if (unit.pinned || (unit.interrupted && cut.interrupted === "omit")) continue;
+    shown.add(unit);
+    const tokens = tokensOf(subject, asShown());
+    if (tokens > room) break;
+    expected = new Set(asShown().map(({ id }) => id));
   }
   const missing = [...expected].find((id) => !messages.some((message) => message.id === id));
   const extra = messages.find(({ id }) => !expected.has(id));
@@ -145,6 +157,9 @@ const tokensOf = ({ counter }: Subject, messages: readonly Message[]): number =>
   }
   return tokens;
 };
+
+const isAsideOf = (id: string, role: string, synthesised: boolean): boolean =>
+  role === "system" || role === "developer" || (synthesised && id.startsWith("summary."));
 
 const isSummary = ({ role, synthesised }: Message, { summarised }: Cut): boolean =>
   summarised !== undefined && role === "user" && synthesised === true;

@@ -63,11 +63,55 @@ export const seenOf = (state: State): Seen => {
 };
 
 /** What must be shown, whatever is decided. */
-export const fixedOf = ({ system, closed, open }: Seen): readonly Message[] => [
-  ...(system === null ? [] : [system]),
-  ...closed.flatMap(({ pinned, messages }) => (pinned ? messages : [])),
-  ...open,
-];
+export const fixedOf = (seen: Seen, interrupted: "keep" | "omit"): readonly Message[] =>
+  withQuestions(seen, ({ pinned }) => pinned, interrupted);
+
+/** A prompt of some closed units, with the questions that go with them: so that it begins with a user message, if one was said. */
+export const withQuestions = (
+  { system, closed, open }: Seen,
+  isShown: (unit: SeenUnit) => boolean,
+  interrupted: "keep" | "omit",
+): readonly Message[] => {
+  const shown = new Set(closed.filter(isShown));
+  for (const unit of [...shown]) {
+    const own = ownQuestion(closed, unit);
+    const other = unit.pinned && isOfModel(unit.messages) ? questionBefore(closed, unit, interrupted) : undefined;
+    const question = own ?? other;
+    if (question !== undefined) shown.add(question);
+  }
+  const first = closed.find((unit) => shown.has(unit) && !isAside(unit.messages));
+  const begins = first?.messages ?? open.filter((message) => !isAside([message]));
+  const lead = isOfModel(begins) ? questionBefore(closed, first, interrupted) : undefined;
+  const units = closed.filter((unit) => shown.has(unit) || unit === lead);
+  return [...(system === null ? [] : [system]), ...units.flatMap(({ messages }) => messages), ...open];
+};
+
+/** The first user message of a unit's own turn, where that is before it. */
+const ownQuestion = (closed: readonly SeenUnit[], unit: SeenUnit): SeenUnit | undefined =>
+  closed
+    .slice(0, closed.indexOf(unit))
+    .find(({ turn, messages }) => turn > 0 && turn === unit.turn && messages[0]?.role === "user");
+
+/** The nearest before a unit, or before all that is open: of an earlier turn its first user message, of the seed any. */
+const questionBefore = (
+  closed: readonly SeenUnit[],
+  unit: SeenUnit | undefined,
+  interrupted: "keep" | "omit",
+): SeenUnit | undefined =>
+  closed
+    .slice(0, unit === undefined ? closed.length : closed.indexOf(unit))
+    .findLast(
+      (other) =>
+        other.messages[0]?.role === "user" &&
+        ownQuestion(closed, other) === undefined &&
+        (interrupted === "keep" || !other.interrupted),
+    );
+
+const isOfModel = (messages: readonly Message[]): boolean =>
+  messages[0]?.role === "assistant" || messages[0]?.role === "tool";
+
+const isAside = (messages: readonly Message[]): boolean =>
+  messages[0]?.role === "system" || messages[0]?.role === "developer";
 
 const showingAll: ConversationMachine = conversationMachine({ unknownTool: "ask", interrupted: "keep" });
 
