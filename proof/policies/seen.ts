@@ -73,7 +73,7 @@ export const withQuestions = (
   interrupted: "keep" | "omit",
 ): readonly Message[] => {
   const shown = new Set(closed.filter(isShown));
-  for (const unit of [...shown]) {
+  for (const unit of closed.filter(isShown)) {
     const own = ownQuestion(closed, unit);
     const other = unit.pinned && isOfModel(unit.messages) ? questionBefore(closed, unit, interrupted) : undefined;
     const question = own ?? other;
