@@ -79,7 +79,9 @@ export const inputOf = (made: MadeUp, looked: Looked = { turns: 0, units: 0, mea
       lead: (from) => {
         const start = closedUnits(made).filter((unit) => !isBefore(positionOf(unit), from));
         const shown = new Set([...closedUnits(made).filter(({ pinned }) => pinned === true), ...start]);
-        return [...withQuestions(made, shown)].find((unit) => !shown.has(unit) && unit.turn !== from.turn) ?? null;
+        // The seed has no question of its own: what leads it is one of its user messages.
+        const isOther = ({ turn }: Unit): boolean => turn !== from.turn || turn === 0;
+        return [...withQuestions(made, shown)].find((unit) => !shown.has(unit) && isOther(unit)) ?? null;
       },
       summaryTokens: ({ from, to }) => {
         const lines = summaryLines(made, from, to);
