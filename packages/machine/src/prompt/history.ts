@@ -124,9 +124,11 @@ const newestRunsWithin = (source: HistorySource, pins: Pins, tokens: number): St
   });
 };
 
-/** The question of an earlier turn that leads a window, unless something that is pinned stands before it. */
+/** The question of an earlier turn that leads a window, unless a pinned message of the exchange stands before it. */
 const leadOf = ({ thread, interrupted, open }: HistorySource, pins: Pins, from: UnitPosition): Unit | null => {
-  if ([...pins.keys()].some((turn) => turn < from.turn)) return null;
+  const isPinnedBefore = (turn: number): boolean =>
+    turn < from.turn && pinnedUnits(thread, pins, turn).some((unit) => !isAside(unit));
+  if ([...pins.keys()].some(isPinnedBefore)) return null;
   const closed = turnOf(thread, from.turn);
   const isOpen = from.turn > thread.turns.length;
   const messages =
@@ -134,7 +136,7 @@ const leadOf = ({ thread, interrupted, open }: HistorySource, pins: Pins, from: 
   // Most turns begin with their question.
   if (from.unit === 0 && messages[0]?.role === "user") return null;
   const units = unitsOf(from.turn, messages, pins.get(from.turn));
-  if (units.slice(0, from.unit).some(({ pinned }) => pinned === true)) return null;
+  if (units.slice(0, from.unit).some((unit) => unit.pinned === true && !isAside(unit))) return null;
   const first = units.slice(from.unit).find((unit) => !isAside(unit));
   const question = questionIn(from.turn, units);
   if (first === undefined || !needsQuestion(first) || (question !== undefined && question.position < first.position))

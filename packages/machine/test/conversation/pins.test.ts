@@ -11,7 +11,7 @@ import {
   toolCallsOf,
   transition,
 } from "../../src/index.ts";
-import { checkPrompt, keepAll, lastTurns, type Policy, type PolicyDecision } from "../../src/policies.ts";
+import { checkPrompt, keepAll, lastMessages, lastTurns, type Policy, type PolicyDecision } from "../../src/policies.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 import { characterCounter } from "../hand-made.ts";
 import { runs } from "../runs.ts";
@@ -54,6 +54,18 @@ const told = (options: MachineOptions): CheckedTalk => {
 };
 
 describe("a pinned message", () => {
+  test("of the system leaves the question that leads a window to be counted", () => {
+    const seed = [
+      { role: "system", content: "aside" },
+      { role: "user", content: "question" },
+      { role: "assistant", content: "answer" },
+      { role: "assistant", content: "more" },
+    ] as const;
+    const talk = new CheckedTalk({ policy: lastMessages({ max: 2, keepRecent: 2 }) }, { seed });
+    pin(talk, "0.0");
+    expect(promptOf(talk.machine, talk.state).messages.map(textOf)).toEqual(["aside", "question", "more"]);
+  });
+
   test.each(hiding)(
     "is whole in the next prompt, and it alone, under a policy that would not show it: $name",
     (policy) => {
