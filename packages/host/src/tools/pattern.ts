@@ -243,7 +243,7 @@ const sizeMax = 10_000;
 /** Reading one takes the stack: a class of some million characters overflows it. */
 const sourceMax = 100_000;
 
-/** Lookaheads within lookaheads are matched within one another, on the stack of whoever checks a value. */
+/** The matcher calls itself for a lookahead within a lookahead: the stack bounds how deeply a pattern may nest them. */
 const levelsMax = 100;
 
 /** The engine of JavaScript takes as long to compile a property of Unicode as for some thousand steps. */

@@ -1,7 +1,7 @@
 import type { Decided, LaterEntry } from "../conversation/protocol/entry.ts";
 import { canonicalText } from "../thread/digest.ts";
 
-/** What was decided otherwise, in words. */
+/** How two decisions about one event differ, in words. */
 export interface DecisionDifference {
   readonly what: string;
   readonly expected: string;

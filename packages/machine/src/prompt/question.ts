@@ -19,7 +19,7 @@ export const needsQuestion = (unit: Unit): boolean => {
   return role === "assistant" || role === "tool";
 };
 
-/** Whether a unit is no part of the exchange: a system message that was appended. */
+/** Whether a unit is a system message that was appended, and so belongs to no question and no answer. */
 export const isAside = (unit: Unit): boolean => {
   const role = roleOf(unit);
   return role === "system" || role === "developer";
