@@ -1,12 +1,9 @@
-/**
- * A JSON value as text for people and for differences between versions: what is not deep has a line for each member, and what is
- * deep, or fits on a line, stands on one.
- */
+/** Prints a JSON value so that a difference between versions names the step: each member, step and entry has one line. */
 export const printed = (value: unknown): string => `${lines(value, "")}\n`;
 
 const widthMax = 120;
-/** As deep as the members of a state. */
-const depthMax = 5;
+/** As deep as a step, or a member of the machine's options. */
+const depthMax = 2;
 
 const lines = (value: unknown, indent: string): string => {
   const inline = JSON.stringify(value);
