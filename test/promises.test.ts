@@ -25,7 +25,7 @@ const promises = sectionOf(read("README.md"), "What you can rely on")
   .filter((line) => line.startsWith("- "))
   .flatMap((line) => plain(line.slice(2)).split(/(?<=\.) /u));
 
-const rows = sectionOf(read("docs/testing.md"), "What each promise rests on")
+const rows = sectionOf(read("docs/testing.md"), "Promises")
   .split("\n")
   .filter((line) => line.startsWith("| "))
   .slice(2)
@@ -53,13 +53,14 @@ const isThere = (holder: string): boolean => {
   );
 };
 
-test("every sentence of what one can rely on says what it rests on", () => {
-  expect(promises.length).toBeGreaterThan(20);
-  expect(rows.map(({ promise }) => promise)).toEqual(promises);
+test("each promise of the README, and every other one, names what holds it", () => {
+  expect(promises.length).toBeGreaterThan(4);
+  expect(rows.length).toBeGreaterThan(20);
+  expect(rows.map(({ promise }) => promise)).toEqual(expect.arrayContaining(promises));
   expect(rows.filter(({ holders }) => holders.length === 0)).toEqual([]);
 });
 
-test("and what it rests on is there", () => {
+test("every law, function and command that holds a promise exists", () => {
   expect(rows.flatMap(({ holders }) => holders).filter((holder) => !isThere(holder))).toEqual([]);
   expect(["M99", "lawOfNothing", "pnpm dance", "pnpm test nowhere", "pnpm bench --only speed"].filter(isThere)).toEqual(
     [],
