@@ -1,7 +1,7 @@
 // Rule 1: every arrow of a conversation is in this file.
 // Rule 2: neither this file nor the code it calls reads a clock, a random source or a global.
 // Rule 3: events are facts, effects are requests. `decide` says whether an event fits, and `update` applies it;
-// an arrow only names the next state.
+//         an arrow only names the next state.
 import * as Either from "fp-ts/lib/Either.js";
 import { enqueueActions, setup } from "xstate";
 import { frozen, owned } from "../thread/frozen.ts";

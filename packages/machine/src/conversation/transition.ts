@@ -5,21 +5,21 @@
 // and the entry to store. It performs nothing. A step has five stages:
 //
 // 1. Read. `readEvent` copies the event as plain data and checks its shape. An event that does not fit is refused, here or
-// in the next stage: a refusal is a value with a reason, and the state stays the same reference.
+//    in the next stage: a refusal is a value with a reason, and the state stays the same reference.
 // 2. Decide. `decide` alone knows the configuration: policy, counter, budget, limits, retries, prices, tools. It says
-// whether the event fits the state, and puts what the configuration adds into a `Decided`: the cut of the next prompt, a
-// retry and its time, the limit that ends the turn, a price. The next prompt shows the thread as it is after the event,
-// so `decide` rehearses: it calls `update` with what is decided so far, and looks at the data that this gives.
+//    whether the event fits the state, and puts what the configuration adds into a `Decided`: the cut of the next prompt, a
+//    retry and its time, the limit that ends the turn, a price. The next prompt shows the thread as it is after the event,
+//    so `decide` rehearses: it calls `update` with what is decided so far, and looks at the data that this gives.
 // 3. Update. `update` computes the data after the event from the data before it, the event and the decision alone. It
-// imports neither `decide` nor settings. So a journal folds to the same state years later, under any configuration. It
-// returns a `Plan`: the data, the name of an arrow, and the effects as a function, which folding never calls.
+//    imports neither `decide` nor settings. So a journal folds to the same state years later, under any configuration. It
+//    returns a `Plan`: the data, the name of an arrow, and the effects as a function, which folding never calls.
 // 4. Step. The plan names the arrow (`responding`, `completed`, …, or `stays`); the statechart of `machine.ts` only says
-// which state that arrow leads to, from which state and for which event. The arrows are read from XState once, when
-// this code loads: to interpret the statechart for each event would cost more than all other stages. The law
-// `equalStep` compares the look-up with XState's own transition.
+//    which state that arrow leads to, from which state and for which event. The arrows are read from XState once, when
+//    this code loads: to interpret the statechart for each event would cost more than all other stages. The law
+//    `equalStep` compares the look-up with XState's own transition.
 // 5. Write. The entry holds the event and the decision. Effects are not stored, since they follow from the state: after a
-// crash, `outstanding` computes which ones still wait. A host stores the entry first, then performs the effects in
-// their order; each outcome comes back as an event that names its effect.
+//    crash, `outstanding` computes which ones still wait. A host stores the entry first, then performs the effects in
+//    their order; each outcome comes back as an event that names its effect.
 //
 // Where to read on:
 // - The language: `protocol/event`, `protocol/effect`, `protocol/entry`, `protocol/data`.
