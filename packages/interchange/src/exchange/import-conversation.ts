@@ -72,8 +72,8 @@ const lostMetadata = ({ index }: Piece): Loss => ({
 });
 
 /**
- * Splits messages into turns. A turn ends before the next user message after a model's. Instructions between them
- * belong to the later turn.
+ * Splits messages into turns. A turn ends before the next user message after a model's. Instructions after
+ * a reply belong to the turn of the next message.
  */
 const turnsOf = (pieces: readonly Piece[]): readonly (readonly SeedDraft[])[] => {
   const turns: SeedDraft[][] = [];
