@@ -22,7 +22,7 @@ export interface Cut {
   readonly fields?: Fields;
   /** The system message is left out. */
   readonly system?: "omit";
-  /** What happens to turns that were cancelled or failed. */
+  /** The handling of turns that were cancelled or failed. */
   readonly interrupted: InterruptedTurns;
   /** The number of tokens that a model reported for each counted one, at the time of the decision; 1 if absent. */
   readonly calibration?: number;

@@ -10,7 +10,7 @@ import { appliesAt, type Shrink } from "./shrink.ts";
 import { sectionOf, type SummarySection, summarySections } from "./summary-message.ts";
 import { type Unit, unitsOf } from "./unit.ts";
 
-/** What a prompt shows of one unit of a thread, and why. */
+/** The part of one unit that a prompt shows, and the reason. */
 export interface UnitExplanation {
   /** The number of its turn: 0 for the seed, null for the system message. */
   readonly turn: number | null;

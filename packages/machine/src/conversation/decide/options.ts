@@ -26,7 +26,7 @@ export interface MachineOptions {
   readonly warnAt?: number;
   /** Default: 50 steps a turn, and no other limit. */
   readonly limits?: Limits;
-  /** What happens to an ask while a turn is open. Default `reject`. */
+  /** The handling of an ask while a turn is open. Default `reject`. */
   readonly overlap?: Overlap;
   /**
    * Model and provider parameters, opaque to the machine. Those of the thread override them, and those of an ask
@@ -37,7 +37,7 @@ export interface MachineOptions {
   /** Whether prompts show turns that were cancelled or failed. Default `keep`. */
   readonly interrupted?: InterruptedTurns;
   /**
-   * What happens to a call of an undeclared tool. `result`: a synthesised result tells the model so. `ask`: the host
+   * The handling of a call of an undeclared tool. `result`: a synthesised result tells the model so. `ask`: the host
    * is asked to run it. Default `result`.
    */
   readonly unknownTool?: "result" | "ask";
@@ -48,7 +48,7 @@ export interface MachineOptions {
 }
 
 /**
- * What happens to an ask while a turn is open. Each decision is published as a signal and stored in the journal.
+ * The handling of an ask while a turn is open. Each decision is published as a signal and stored in the journal.
  *
  * `reject`: it is refused as busy. `queue`: it waits for a turn of its own. `merge`: it waits, and one turn answers
  * all waiting asks. `latest`: it waits and supersedes all waiting asks. `interrupt`: it cancels the open turn,

@@ -41,7 +41,7 @@ export const readThreadInput = (given: unknown): Either.Either<string, ThreadInp
   if (Either.isLeft(copy)) return copy;
   const problem = problemOfBeginning(copy.right);
   return problem === null
-    ? Either.right(copy.right as ThreadInput) // As above.
+    ? Either.right(copy.right as ThreadInput) // Its shape was checked above.
     : Either.left(describeValueProblem(problem, "what a thread begins with"));
 };
 

@@ -61,7 +61,7 @@ export interface AskReceived {
    * journal.
    */
   readonly tools?: readonly CallerTool[];
-  /** What happens to the ask while a turn is open; overrides the machine's policy. That policy's `max` applies, or 64 if it has none. */
+  /** The handling of the ask while a turn is open; overrides the machine's policy. That policy's `max` applies, or 64 if it has none. */
   readonly overlap?: OverlapType;
   /** Joins the turn of a given ask, or any open turn, as by `steer`. Refused if that turn is not open. `limits.deadlineMs` then has no effect. */
   readonly joins?: { readonly askId?: string };
@@ -393,7 +393,7 @@ export interface AppendedResult {
   readonly content: Content | null;
 }
 
-/** What happens to an ask that arrives while a turn is open. */
+/** The handling of an ask that arrives while a turn is open. */
 export type OverlapType = "reject" | "latest" | "interrupt" | "queue" | "merge" | "steer";
 
 /** The input that begins a thread. */

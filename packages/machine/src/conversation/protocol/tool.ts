@@ -10,7 +10,7 @@ export interface ToolDeclaration {
   readonly description?: string;
   /** JSON Schema of its arguments. */
   readonly parameters?: JsonObject;
-  /** What happens to a call that was outstanding when the process died. Default `interrupted`. */
+  /** The handling of a call that was outstanding when the process died. Default `interrupted`. */
   readonly recovery?: ToolRecovery;
   /** Whether a person must approve a call before it runs: always, or if the runtime requires it. Default: never. */
   readonly approval?: "always" | "conditional";
@@ -21,7 +21,7 @@ export interface ToolDeclaration {
 }
 
 /**
- * What happens to a call after a crash. `rerun`: it runs again with the same idempotency key, so the tool must
+ * The handling of a call after a crash. `rerun`: it runs again with the same idempotency key, so the tool must
  * tolerate that. `interrupted`: the model is shown that it was interrupted. `once`: it must not run twice, so
  * `tool.started` is journalled before it runs. If it had not started it runs; otherwise its result says that the
  * outcome is unknown. `ask`: as `once`, but if the outcome is unknown a person is asked whether to run it again.
