@@ -16,9 +16,9 @@ import type { GivenAttributes, SpanAttributes } from "./span.ts";
 /** The options for the content of a thread's spans. */
 export interface TelemetryOptions {
   /**
-   * Includes content: prompts, replies, arguments and results of tools, and names that a model or a server made up (a
-   * tool that was not offered, the id of a response, another model, an unknown finish reason). Default: false; then no
-   * span contains any of it.
+   * Includes content: prompts, replies, and arguments and results of tools. It also includes names that a model or a
+   * server made up (a tool that was not offered, the id of a response, another model, an unknown finish reason).
+   * Default: false; then no span contains any of it.
    */
   readonly content?: boolean;
   /** The name of the agent that answers the turns. */
@@ -67,8 +67,8 @@ const numbersIn = (parameters: JsonObject): SpanAttributes =>
   );
 
 /**
- * Returns the attributes of a call's outcome. Without `content` they contain no text that the server chose freely: the
- * model is the requested name with a date or a version, and there is no id.
+ * Returns the attributes of a call's outcome. Without `content` they contain no text that the server chose freely. The
+ * model is then the requested name with a date or a version, and there is no id.
  *
  * @param requested the requested model
  */

@@ -35,8 +35,8 @@ export interface LiveOptions extends TelemetryOptions {
 }
 
 /**
- * Creates an observer of a host that sends the spans of each turn to OpenTelemetry when the turn has ended, with the
- * times of its entries. Durations and tokens are sent as metrics. The spans equal those of `spansOf`, except for the
+ * Creates an observer of a host that sends a turn's spans to OpenTelemetry when the turn has ended. The spans have the
+ * times of their entries. Durations and tokens are sent as metrics. The spans equal those of `spansOf`, except for the
  * ids, which are the tracer's. For a turn that another process began, it sends the spans that it saw, under a root
  * that begins with the turn.
  */

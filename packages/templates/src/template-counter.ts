@@ -12,9 +12,9 @@ export interface Tokenizer {
 }
 
 /**
- * Creates a counter that counts the rendered text of a prompt, including the generation prompt, so that a policy such
- * as `tokenWindow` bounds that text. For messages that the template cannot render it counts their texts alone; the
- * call that would send them fails and says why.
+ * Creates a counter that counts the rendered text of a prompt, including the generation prompt. So a policy such as
+ * `tokenWindow` bounds that text. For messages that the template cannot render it counts their texts alone; the call
+ * that would send them fails and says why.
  */
 export const templateCounter = (template: Template, tokenizer: Tokenizer): Counter => {
   const { name, version, options } = template;

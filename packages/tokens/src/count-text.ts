@@ -1,9 +1,9 @@
 import type { Tokenizer } from "./tokenizer.ts";
 
 /**
- * Counts the tokens of a text, in time proportional to its length. The count is exact, with one exception. A piece (a
- * run of letters, of signs, of white space) of more than 256 characters, in which no part of 4,096 can be encoded
- * separately, may be off by some tokens. No such piece has been found.
+ * Counts the tokens of a text, in time proportional to its length. The count is exact, with one exception. A piece is
+ * a run of letters, of signs or of white space. A piece of more than 256 characters may be off by some tokens if no
+ * part of 4,096 can be encoded separately. No such piece has been found.
  */
 export const countText = (tokenizer: Tokenizer, text: string): number => {
   let total = 0;
@@ -18,9 +18,9 @@ const widest = 4_096;
 
 /**
  * Counts a long piece window by window, because encoding takes time quadratic in the length. The tokens are those of
- * the whole piece exactly if any two neighbours are those of their own text. So a window may end at a place from which
- * the next window, encoded separately, begins with the same token: those two neighbours were seen side by side. If the
- * next window begins with another token, the window is widened.
+ * the whole piece exactly if any two neighbours are those of their own text. So a window may end where the next
+ * window, encoded separately, begins with the same token: those two neighbours were seen side by side. If the next
+ * window begins with another token, the window is widened.
  */
 const countLongPiece = (tokenizer: Tokenizer, piece: string): number => {
   let total = 0;

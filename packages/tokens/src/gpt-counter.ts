@@ -12,10 +12,11 @@ export type GptCounterOptions =
  * Creates an exact counter for OpenAI's chat models, which is loaded once and then synchronous: `conversationMachine({
  * counter: await gptCounter({ model: "gpt-4o" }), … })`.
  *
- * It counts what chat completions report as prompt tokens: a text by its encoding (special tokens in it count as
- * text), four tokens a message, three a prompt, four a tool call beside its name and arguments, and a result with its
- * tool's name. Among the recorded calls of gpt-3.5, gpt-4, gpt-4o and gpt-4.1, all 146 with only text reported exactly
- * this count, and 21 of 24 rounds of one tool call added exactly this count.
+ * It counts what chat completions report as prompt tokens. A text counts by its encoding, and special tokens in it
+ * count as text. A message adds four tokens, and a prompt adds three. A tool call adds four beside its name and
+ * arguments, and a result counts with its tool's name. The recorded calls are of gpt-3.5, gpt-4, gpt-4o and gpt-4.1.
+ * All 146 calls with only text reported exactly this count, and 21 of 24 rounds of one tool call added exactly this
+ * count.
  *
  * Images are counted as by `estimateCounter`. It ignores a message's `name`, and everything beside the messages
  * (declared tools, a response format). Several calls in one message cost some three more tokens a call. Reasoning

@@ -10,7 +10,8 @@ export interface AiText {
 }
 
 /**
- * Converts a part to a text or reasoning of the SDK: a data field is written as text, and a refusal is a marked text.
+ * Converts a part to a text or reasoning of the SDK. A data field is written as text, and a refusal becomes a marked
+ * text.
  */
 export const aiTextOf = (part: Part): AiText | undefined => {
   switch (part.type) {

@@ -39,10 +39,7 @@ export const providerFromWire = (wire: WireMessage): JsonObject | undefined =>
     cache_control: isJsonObject(wire["cache_control"]) ? wire["cache_control"] : undefined,
   });
 
-/**
- * Returns the fields of a message's `provider` that go on the wire: only those listed above, so that fields of other
- * APIs are not sent.
- */
+/** Returns the fields of a message's `provider` that are sent: only those listed above, and none of other APIs. */
 export const providerToWire = (provider: JsonObject | undefined): JsonObject => {
   if (provider === undefined) return {};
   const wire: { [field: string]: Json } = {};

@@ -23,9 +23,9 @@ export const reasoningFromWire = (wire: WireMessage): readonly ReasoningPart[] =
  * Returns the fields in which reasoning goes back, under its original names.
  *
  * It goes back only in messages with tool calls. There DeepSeek, Kimi and GLM answer 400 without it, even if it is
- * empty, and gpt-oss loses its line of thought. For a plain answer no server requires it, older DeepSeek models answer
- * 400 to it, and it would be paid for in each later call. If `reasoning_details` came too, that list is enough and
- * holds more: OpenRouter and the gateways like it want it unchanged.
+ * empty, and gpt-oss loses its line of thought. For a plain answer no server requires it, and older DeepSeek models
+ * answer 400 to it. It would also be paid for in each later call. If `reasoning_details` came too, that list is enough
+ * and holds more: OpenRouter and the gateways like it want it unchanged.
  */
 export const reasoningToWire = (parts: readonly Part[], hasToolCalls: boolean, hasDetails: boolean): JsonObject => {
   const wire: { [field: string]: string } = {};

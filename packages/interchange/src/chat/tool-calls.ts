@@ -15,8 +15,8 @@ export const toolCallToWire = (call: ToolCallPart, id: string | null): JsonObjec
 };
 
 /**
- * Reads a tool call: a function, a custom tool (whose input is a text), or a call of an unknown kind, which is kept
- * and goes back unchanged. `{id, name, arguments}` alone is read as a function too.
+ * Reads a tool call: a function, a custom tool (whose input is a text), or a call of an unknown kind. A call of an
+ * unknown kind is kept and goes back unchanged. `{id, name, arguments}` alone is read as a function too.
  */
 export const toolCallFromWire = (call: JsonObject): ToolCallDraft => {
   const { id, type, function: called, custom, extra_content: extra } = call;

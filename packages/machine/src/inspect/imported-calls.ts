@@ -55,9 +55,9 @@ export const callsOfAddedTurn = (
 };
 
 /**
- * Returns the calls of appended rounds at the place where each joined its turn: at once between turns, and after
- * outstanding effects in an open turn. Such a round always counts as a call, whatever message precedes it. If the
- * thread was empty before it, there was no prompt and so no call.
+ * Returns the calls of appended rounds, each at the place where it joined its turn. Between turns that is at once, and
+ * in an open turn after its outstanding effects. Such a round always counts as a call, whatever message precedes it.
+ * If the thread was empty before it, there was no prompt and so no call.
  */
 export const callsOfRounds = (
   entry: Entry,

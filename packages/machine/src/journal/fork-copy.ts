@@ -63,8 +63,8 @@ export class Copy {
       if (this.#applies(entry, since)) kept.add(entry.seq);
     };
     for (const entry of later) if (!isOfWaiting(entry) && !isRedaction(entry)) apply(entry);
-    // The turn that a move of the head closed may differ from the head, and so may the turn that was named or pinned
-    // last.
+    // The head may be at another turn: the last copied entry may have moved it away, and naming and pinning moved it
+    // too.
     this.#moveTo(this.#turn);
     // A move of the head would turn these messages into a turn, so they come after it.
     for (const entry of later) if (isOfWaiting(entry)) apply(entry);

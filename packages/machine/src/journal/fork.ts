@@ -30,8 +30,9 @@ export interface LeftBehind {
   /** The ids of the asks that are open or wait in the thread. */
   readonly asks: readonly string[];
   /**
-   * The entries after the copied turn that the copy does not contain, in order: messages that no closed turn holds,
-   * system prompts, configurations, checkpoints, pins. Annotations of other turns (such as scores) are not listed.
+   * The entries after the copied turn that the copy does not contain, in order. These are messages that no closed turn
+   * holds, system prompts, configurations, checkpoints and pins. Annotations of other turns (such as scores) are not
+   * listed.
    */
   readonly entries: readonly LeftEntry[];
 }
@@ -43,14 +44,14 @@ export interface LeftEntry {
 }
 
 /**
- * Creates the journal of a copy up to a turn: the entries up to the one that closed it, at the same seqs, then
- * `thread.forked`, then later entries. Of these it always contains the metadata and everything about turns of the copy
- * (annotations, truncations, checkpoints, pins, redactions).
+ * Creates the journal of a copy up to a turn. It has the entries up to the one that closed the turn, at the same seqs,
+ * then `thread.forked`, then later entries. Of these it always contains the metadata and everything about turns of the
+ * copy (annotations, truncations, checkpoints, pins, redactions).
  *
- * At the head, the copy is the thread as it is: it also contains the system prompt, the configuration and the messages
- * that wait for the next turn. At an older turn, or one off the path, these are as they were then, and later ones are
- * listed in `left`. Asks that waited when the turn ended are among the copied entries, and are dropped there as
- * `left`.
+ * At the head, the copy is the thread as it is now. It then also contains the system prompt, the configuration and the
+ * messages that wait for the next turn. At an older turn, or one off the path, these are as they were then, and later
+ * ones are listed in `left`. Asks that waited when the turn ended are among the copied entries, and are dropped there
+ * as `left`.
  *
  * Turns, messages and digests equal those of the thread. Nothing is pending in the copy, and nothing runs again.
  * Returns an error text if there is no such copy.

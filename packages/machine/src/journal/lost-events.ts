@@ -19,10 +19,15 @@ import { foldVisiting, type JournalError } from "./fold.ts";
 
 /**
  * Finds the first entry of a journal from outside that the machine would not have accepted under any configuration.
- * Either `fold` would skip it (an answer that was not awaited, an ask without a decision, an event that needs a newer
- * format than the journal had). Or the machine refuses it (a move to a turn that does not exist, a second ask of one
- * id). Or its prompt shows turns that do not exist. Returns null if there is none, as in every journal that a machine
- * wrote. For an invalid journal it returns the place of the first error.
+ * There are three kinds of such entries:
+ *
+ * - `fold` would skip it: an answer that was not awaited, an ask without a decision, or an event that needs a newer
+ *   format than the journal had.
+ * - The machine refuses it: a move to a turn that does not exist, or a second ask of one id.
+ * - Its prompt shows turns that do not exist.
+ *
+ * Returns null if there is none, as in every journal that a machine wrote. For an invalid journal it returns the place
+ * of the first error.
  */
 export const lostEventIn = (entries: readonly Entry[]): JournalError | null => {
   const [first] = entries;

@@ -237,8 +237,8 @@ export type NewestFitting = (tokens: number) => Start;
 
 /**
  * Returns a history's shortcut, which gives the same result as counting turn by turn, only faster. Returns undefined
- * if it has none. The shortcut is not part of the type, and copies of a history lose it, because it would not know
- * which turns the copy left out or added.
+ * if it has none. The shortcut is not part of the type, and copies of a history lose it. It would not know which turns
+ * a copy left out or added.
  */
 export const newestFittingOf = (history: History): NewestFitting | undefined => WithShortcut.of(history);
 

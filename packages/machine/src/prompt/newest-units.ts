@@ -33,7 +33,7 @@ export const newestWithin = (turns: Iterable<HistoryTurn>, limit: number, weight
   return oldestLed(whole, left, weights) ?? behind(whole[0]?.number ?? oldest.number);
 };
 
-/** Returns the latest start in the oldest of some turns, newest first, at which the leading question fits too. */
+/** Returns the oldest start within some turns, given newest first, at which the leading question fits too. */
 const oldestLed = (turns: readonly HistoryTurn[], room: number, weights: Weights): UnitPosition | null => {
   let left = room;
   for (const turn of turns.toReversed()) {

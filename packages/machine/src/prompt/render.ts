@@ -17,9 +17,9 @@ import { type Unit, unitsOf } from "./unit.ts";
 export type Shrinker = (message: Message, rules: readonly Shrink[]) => Message;
 
 /**
- * Renders the messages of a prompt: the system message, turns shown as summaries, pinned messages of older turns, the
- * shown part of the closed turns, then the open turn. Units are shown or left out whole, so the result is as
- * well-formed as the thread. It reads only what it shows.
+ * Renders the messages of a prompt. First comes the system message, then turns shown as summaries, pinned messages of
+ * older turns, the shown part of the closed turns, and the open turn. Units are shown or left out whole, so the result
+ * is as well-formed as the thread. It reads only what it shows.
  */
 export const render = (
   thread: Thread,

@@ -42,8 +42,8 @@ interface Growing extends Attribution {
 }
 
 /**
- * Reads the entries in order. Content may arrive with one entry, and its message may be made by another: an ask that
- * waits, or a reply that is shown in parts.
+ * Reads the entries in order. One entry may bring content, and a later one may make its message: an ask that waits, or
+ * a reply that is shown in parts.
  */
 class Reader {
   readonly attributions: Growing[] = [];
@@ -121,7 +121,7 @@ class Reader {
     if (ask !== undefined && ask.during !== null) this.#at(ask.seq).turns.add(ask.during);
   }
 
-  /** The reason of a withdrawal belongs to the withdrawn ask. */
+  /** The reason of a withdrawal belongs to the turn during which the ask arrived. */
   #readWithdrawal(growing: Growing, askId: string | undefined): void {
     const during = askId === undefined || !this.#untaken.has(askId) ? null : (this.#asks.get(askId)?.during ?? null);
     if (during !== null) growing.turns.add(during);

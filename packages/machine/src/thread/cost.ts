@@ -15,8 +15,8 @@ export interface CostReading {
 }
 
 /**
- * Reads the cost of a call (its `cost`, undefined if it has none), or of a turn or a thread (its usage), in units of
- * the currency.
+ * Reads the cost of a call (its `cost`, undefined if it has none), of a turn or of a thread (its usage). Amounts are
+ * in units of the currency.
  */
 export const readCost = (cost: Usage | Cost | undefined): CostReading => {
   if (cost === undefined) return frozen({ amounts: [], unknownCalls: 1, text: "unknown" });

@@ -31,7 +31,7 @@ const freeze = (value: object): void => {
 
 /**
  * Returns a list with more elements at its end. If the list is frozen, the result is frozen at once, so that its
- * elements are not checked again: a list may have thousands of elements and grow by one at a time. (`slice`, `with`
+ * elements are not checked again. A list may have thousands of elements and grow by one at a time. (`slice`, `with`
  * and `concat` of a frozen list take some forty times as long.)
  */
 export const extended = <Element>(list: readonly Element[], added: readonly Element[]): readonly Element[] =>

@@ -123,9 +123,9 @@ export const decideFailure = (
 };
 
 /**
- * Returns the room for a second try of a prompt that was too long for the server: half of what the prompt was counted
- * at. Returns null if this turn has tried it already, if the prompt cannot be counted, or if the policy has nothing
- * more to leave out.
+ * Returns the room for a second try of a prompt that was too long for the server. It is half of the prompt's counted
+ * size. Returns null if this turn has tried it already, or if the prompt cannot be counted. Also returns null if the
+ * policy has nothing more to leave out.
  */
 const smallerRoom = (settings: Settings, data: ConversationData, open: OpenTurn, at: number): number | null => {
   if (open.stage.type !== "responding" || data.room?.turn === open.number) return null;

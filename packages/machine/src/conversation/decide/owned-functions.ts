@@ -4,7 +4,7 @@ import { frozenCopy } from "../../thread/frozen.ts";
 import type { Pricing } from "./options.ts";
 
 // A machine keeps the functions that it was given. It copies every object whose members the caller or a policy could
-// later replace, so the functions that the fingerprint describes are those that decide.
+// later replace. So the functions that decide are those that the fingerprint describes.
 
 /** Copies the policy. */
 export const ownedPolicy = (policy: Policy): Policy => {

@@ -12,7 +12,7 @@ import type { Settings } from "./settings.ts";
 import { giveUp, receiveSummary, summaryText } from "../update/summary.ts";
 
 /**
- * Decides what follows from the outcome of a summary call: whether the summary is used, the model call that waited for it,
+ * Decides what follows from the outcome of a summary call: the use of the summary, the model call that waited for it,
  * and the next summary. After a failure no summary is asked for until the next turn or step.
  */
 export const decideSummaryOutcome = (

@@ -48,7 +48,7 @@ export interface CallLlm {
   /**
    * Exactly the tools to offer the model, in this order; none for a summary. The machine decides the set, and a
    * handler neither narrows nor widens it. Absent only while a thread runs under a configuration journalled by 0.1,
-   * which does not list the tools: then offer all tools that the machine declares.
+   * which does not list the tools. Then offer all tools that the machine declares.
    */
   readonly tools?: readonly OfferedTool[];
   /** The required form of the answer; absent if any answer will do, and for a summary. `promptDigest` covers it. */

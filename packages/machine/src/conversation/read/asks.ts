@@ -28,7 +28,7 @@ export interface AskRecord {
 export type AskStatus = "queued" | "joining" | "open" | TurnOutcome["status"] | DroppedBecause;
 
 /**
- * Returns the record of an ask. Returns null if it was never made, or is older than what a thread remembers: the
+ * Returns the record of an ask. Returns null if it was never made, or is too old. A thread remembers the asks of the
  * newest 256 turns, the newest 256 dropped asks, and all waiting asks.
  */
 export const askNamed = ({ context }: State, askId: string): AskRecord | null => {

@@ -16,8 +16,8 @@ export const messagesOf = (state: State): readonly Message[] => {
 };
 
 /**
- * Returns the messages of the open turn: its own, its round's results so far, and those that wait until no call or
- * tool is outstanding.
+ * Returns the messages of the open turn: its own, its round's results so far, and those that wait for outstanding
+ * effects.
  */
 export const messagesOfOpen = ({ messages, stage, waiting }: OpenTurn): readonly Message[] => {
   const results = stage.type === "running" ? stage.calls.flatMap(({ result }) => result ?? []) : [];

@@ -19,9 +19,9 @@ export interface CompactTurnsOptions extends SummaryOptions {
  * the turns since. It is written in the background. The answer waits for it only if the next prompt does not fit
  * without the summary, and would fit with it.
  *
- * The oldest turns that do not fit are left out in two cases: while the summaries of a long thread catch up, and after
- * two failures. After two failures no answer waits, and a summary is tried again every few turns. Without a budget
- * nothing is ever full. `maxTokens` is 1,000 by default.
+ * The oldest turns that do not fit are left out while the summaries of a long thread catch up. They are also left out
+ * after two failures: then no answer waits, and a summary is tried again every few turns. Without a budget nothing is
+ * ever full. `maxTokens` is 1,000 by default.
  *
  * @throws ConfigurationError if `keepTurns` is not a whole number ≥ 0, `at` is not a share, or another option is
  * invalid.

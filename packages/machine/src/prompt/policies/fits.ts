@@ -2,8 +2,8 @@ import type { PolicyDecision, PolicyInput } from "../policy.ts";
 
 /**
  * Returns whether the whole thread fits, apart from what a decision leaves out. `room` defaults to the available
- * tokens. It reads the newest turns first and doubles their number each time, so that a long thread that does not fit
- * costs no more than its window.
+ * tokens. It reads the newest turns first and doubles their number each time. So a long thread that does not fit costs
+ * no more than its window.
  */
 export const fits = (
   { available, history, measure }: PolicyInput,

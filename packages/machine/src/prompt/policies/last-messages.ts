@@ -20,8 +20,8 @@ export interface LastMessagesOptions {
  * these exceed `max` again. The open turn counts, and is always shown; the system message does not count. A round is
  * never split: it is left out unless all of it is among the newest. With 0, only the open turn is shown.
  *
- * @throws ConfigurationError for numbers that are not whole or below 0, for a `keepRecent` above `max`, and for a
- * `keepSystem` that is neither true nor false.
+ * @throws ConfigurationError for a number that is not whole or below 0, a `keepRecent` above `max`, and a `keepSystem`
+ * that is not a boolean.
  */
 export const lastMessages = (options: LastMessagesOptions = {}): Policy => {
   checkKeys("lastMessages", options, ["max", "keepRecent", "keepSystem"]);

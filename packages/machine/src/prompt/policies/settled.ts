@@ -4,8 +4,8 @@ import { isOlder, type Start } from "../position.ts";
  * Returns the start of a window with hysteresis. It stays at the last cut, so that providers' prompt caches hold,
  * until it would show too much. Then it shows much less. Asked again, it gives the same result.
  *
- * If the last cut shows even less than that (the head moved, or the budget grew), it does not stay: the window starts
- * as in a new thread.
+ * The window does not stay at a cut that shows even less than that, after the head moved or the budget grew. It then
+ * starts as in a new thread.
  */
 export const settled = ({
   last,

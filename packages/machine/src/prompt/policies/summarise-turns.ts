@@ -16,9 +16,9 @@ export interface SummariseTurnsOptions extends SummaryOptions {
 /**
  * Shows earlier turns as numbered summaries, one line each. After each turn a model writes its summary, concise or
  * verbose: of its input, output and tool use, with the earlier summaries as background. A turn is shown unchanged
- * until its summary arrives, and as a line made by rule after two failures, so a failing summariser costs no answer.
- * If even that does not fit the room, the oldest turns are left out. `maxTokens` is 300 by default, and 1,000 for
- * verbose summaries.
+ * until its summary arrives. After two failures it is shown as a line made by rule, so a failing summariser costs no
+ * answer. If even that does not fit the room, the oldest turns are left out. `maxTokens` is 300 by default, and 1,000
+ * for verbose summaries.
  *
  * @throws ConfigurationError if a number is not a whole number, or another option is invalid.
  */
@@ -36,7 +36,7 @@ export const summariseTurns = (given: SummariseTurnsOptions = {}): Policy => {
     name: "summarise-turns",
     version: 1,
     options: { ...options, maxTurns, keepTurns },
-    // In a later window, more history may give more lines, which displace whole turns.
+    // After a window policy, more history may give more lines, which displace whole turns.
     monotone: false,
     stable: false,
     decide: (input) => decide(input, maxTurns, keepTurns),
