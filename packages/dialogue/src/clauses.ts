@@ -1,9 +1,9 @@
 /**
- * The clauses of a text, in order; joined they are the text. A clause ends behind a run of `. , ; : ! ? …` (also of Arabic
- * and Indian marks) and the quotes and brackets that close with it, where a blank or the end follows, and behind marks of
- * Chinese and Japanese. So `3.14`, `10:30` and `1,000` are whole, and `Wait...` is one clause. The blank behind a clause
- * begins the next one. A period behind an abbreviation ends none: behind a single letter (`e.g.`, `U.S.`, `J. Smith`), or
- * a title such as `Dr.`. No clause ends within what a reader takes for one character.
+ * Splits a text into its clauses, in order; joined they give the text. A clause ends after a run of `. , ; : ! ? …`
+ * (also of Arabic and Indian marks) with its closing quotes and brackets, if a blank or the end of the text follows.
+ * It also ends after Chinese and Japanese marks. So `3.14`, `10:30` and `1,000` are not split, and `Wait...` is one
+ * clause. The blank after a clause begins the next one. A period after an abbreviation does not end a clause: after a
+ * single letter (`e.g.`, `U.S.`, `J. Smith`), or a title such as `Dr.`. No clause ends within a grapheme.
  */
 export const clausesOf = (text: string): readonly string[] => {
   const clauses: string[] = [];
@@ -23,8 +23,8 @@ const wideMarks = "。、！？；：，．｡､…";
 const closing = `"'”’»›)\\]}」』）】》`;
 
 /**
- * Each run of marks is looked at once, from its beginning, so that the time grows with the text alone. A wide mark that a
- * combining one follows is one character with it, and ends nothing.
+ * Matches each run of marks once, from its beginning, so that the time is proportional to the text. A wide mark
+ * followed by a combining one forms one character with it, and does not end a clause.
  */
 const ends = new RegExp(
   `(?<![${marks}])[${marks}]+[${closing}]*(?=\\s|$)|(?<![${wideMarks}])[${wideMarks}]+[${closing}]*(?![${wideMarks}\\p{M}\\u200c\\u200d])`,

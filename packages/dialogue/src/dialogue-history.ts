@@ -16,37 +16,38 @@ import { interrupt } from "./interrupt.ts";
 import { checkPlace, type SpokenTo } from "./spoken.ts";
 import { largestWindow, type Tokenize } from "./window.ts";
 
-/** What one side said. */
+/** One utterance of the user or the agent. */
 export interface Utterance {
   readonly speaker: "user" | "agent";
   readonly text: string;
 }
 
-/** An utterance as the history has it, or its system prompt, which comes first. */
+/** An utterance in the history, or its system prompt, which comes first. */
 export interface RecordedUtterance {
-  /** Utterances are counted from 1; the system prompt has -1. */
+  /** Utterances are numbered from 1; the system prompt has -1. */
   readonly turnId: number;
   readonly speaker: "system_prompt" | "user" | "agent";
   readonly text: string;
-  /** Somebody interrupted it: this is what was spoken of it. */
+  /** True if it was interrupted; `text` is then the spoken part. */
   readonly interrupted?: true;
 }
 
-/** What a dialogue history is made from. */
+/** The options of a dialogue history. */
 export interface DialogueHistoryOptions {
-  /** How its prompts are written, by `promptFormat` of `@colloquy/templates`. */
+  /** The format of its prompts, made by `promptFormat` of `@colloquy/templates`. */
   readonly format: PromptFormat;
-  /** What the thread begins with; one that has begun keeps its own. Default: an empty one. */
+  /** The system prompt of a new thread; an existing thread keeps its own. Default: empty. */
   readonly initialSystemPrompt?: string;
-  /** The largest prompt, in tokens of whatever tokenizer is given. Default 2,000. */
+  /** The largest prompt, in tokens of the given tokenizer. Default 2,000. */
   readonly contextSize?: number;
-  /** How much of that is kept free for the answer, in tokens. Default 0. */
+  /** The part of it that is kept free for the answer, in tokens. Default 0. */
   readonly reserve?: number;
 }
 
 /**
- * The history of a spoken dialogue as retico has it, over a thread. Utterances are the messages of user and model on the path of the
- * thread, however they came there, counted from 1; rounds of tools are none. Nothing is held here: another process, and `ask`, go on with the same thread.
+ * The history of a spoken dialogue with retico's interface, over a thread. Utterances are the user's and the model's
+ * messages on the thread's path, whatever their origin, numbered from 1; rounds of tools do not count. It holds no
+ * state: another process, and `ask`, can continue the same thread.
  */
 export class DialogueHistory {
   readonly #thread: HostedThread;
@@ -54,7 +55,7 @@ export class DialogueHistory {
   readonly #initial: string;
   readonly #tokensMax: number;
 
-  /** @throws ConfigurationError for options that are invalid. */
+  /** @throws ConfigurationError for invalid options. */
   constructor(thread: HostedThread, options: DialogueHistoryOptions) {
     const problem = problemOfOptions("DialogueHistory", options, optionNames);
     if (problem !== null) throw new ConfigurationError(problem);
@@ -69,29 +70,29 @@ export class DialogueHistory {
     this.#tokensMax = contextSize - reserve;
   }
 
-  /** An utterance joins the history, as a turn of its own. Gives its number. */
+  /** Appends an utterance to the history, as a separate turn. Returns its number. */
   async appendUtterance(utterance: Utterance): Promise<number> {
     return (await this.#append(utterance)).turnId;
   }
 
-  /** The system prompt is another from now on. Gives the one before. */
+  /** Changes the system prompt. Returns the previous one. */
   async changeSystemPrompt(systemPrompt: string): Promise<string> {
     const before = systemPromptOf(await this.#state());
     await this.#thread.changeSystem(systemPrompt);
     return before;
   }
 
-  /** The system prompt is the one that the thread began with. */
+  /** Restores the system prompt that the thread began with. */
   async resetSystemPrompt(): Promise<void> {
     await this.#state();
     await this.#thread.resetSystem();
   }
 
   /**
-   * The prompt with as many of the newest utterances as fit into the context, of which `start` is the first. It is found
-   * anew each time, so that it grows again when there is more room.
+   * Returns the prompt with as many of the newest utterances as fit into the context; `start` is the first of them. It
+   * is computed each time, so that it grows again when there is more room.
    *
-   * @throws RangeError where the prompt does not fit without any utterance.
+   * @throws RangeError if the prompt does not fit even without utterances.
    */
   async prepareDialogueHistory(
     tokenize: Tokenize,
@@ -104,9 +105,9 @@ export class DialogueHistory {
   }
 
   /**
-   * The prompt with the utterances from `start` on, and before `end`. `systemPrompt` stands in it in place of the thread's.
+   * Returns the prompt with the utterances from `start` to before `end`. `systemPrompt` replaces the thread's.
    *
-   * @throws RangeError for a range that is none.
+   * @throws RangeError for an invalid range.
    */
   async getPrompt(start = 1, end?: number, systemPrompt?: string): Promise<string> {
     if (!(isCount(start) && start > 0) || (end !== undefined && !(isCount(end) && end >= start)))
@@ -116,12 +117,14 @@ export class DialogueHistory {
     return this.#render(utterances, systemPrompt ?? systemPromptOf(state));
   }
 
-  /** What announces an utterance, and so ends the one before: of the user, and of the agent. */
+  /** Returns the texts that announce an utterance, and so end the one before, of the user and of the agent. */
   async getStopPatterns(): Promise<readonly [user: readonly string[], agent: readonly string[]]> {
     return [this.#format.stopPatterns.user, this.#format.stopPatterns.agent];
   }
 
-  /** An utterance of the agent that was interrupted joins the history, as far as it was spoken. Gives that. */
+  /**
+   * Appends an interrupted utterance of the agent, up to the place where it was interrupted. Returns the spoken part.
+   */
   async interruptionAlignmentNewAgentSentence(utterance: Utterance, place: SpokenTo): Promise<RecordedUtterance> {
     if (utterance.speaker !== "agent")
       throw new ConfigurationError(
@@ -145,14 +148,14 @@ export class DialogueHistory {
     return this.#format.format(speaker, text);
   }
 
-  /** All that was said, behind the system prompt: a copy. */
+  /** Returns a copy of all utterances, after the system prompt. */
   async getDialogueHistory(): Promise<readonly RecordedUtterance[]> {
     const state = await this.#state();
     const first: RecordedUtterance = { turnId: -1, speaker: "system_prompt", text: systemPromptOf(state) };
     return [first, ...utterancesOf(state).map(recorded)];
   }
 
-  /** Gives the numbers of its turn and of the utterance. */
+  /** Appends a turn. Returns the numbers of the turn and of the utterance. */
   async #append({ speaker, text }: Utterance): Promise<{ readonly turn: number; readonly turnId: number }> {
     const role = roles.get(speaker);
     if (role === undefined || typeof text !== "string")
@@ -162,7 +165,7 @@ export class DialogueHistory {
     const before = newestOf(await this.#state());
     await this.#thread.addTurn([{ role, content: text }]);
     const state = await this.#state();
-    // Others may have added turns in the meantime. Of two that say the same, either is as good.
+    // Other callers may have added turns in the meantime. Of two turns with the same text, either may be returned.
     for (const { number, messages } of turnsOf(state)) {
       const [first] = toArray(messages);
       if (number <= before || first?.role !== role || textOf(first) !== text) continue;
@@ -171,14 +174,14 @@ export class DialogueHistory {
     throw new Error("the turn that was added is not there");
   }
 
-  /** The thread as it is; begun, where there is none. */
+  /** Returns the current state of the thread, and starts the thread if necessary. */
   async #state(): Promise<State> {
     const state = await this.#thread.state();
     if (state !== null) return state;
     try {
       await this.#thread.start({ system: this.#initial });
     } catch (thrown) {
-      // Somebody else may have begun it in this moment.
+      // Another caller may have started it at the same time.
       if (!(thrown instanceof ThreadExistsError)) throw thrown;
     }
     const begun = await this.#thread.state();
@@ -186,7 +189,7 @@ export class DialogueHistory {
     return begun;
   }
 
-  /** @throws ConfigurationError for an utterance that is no text. */
+  /** @throws ConfigurationError for an utterance that is not text. */
   #render(utterances: readonly Message[], system: string): string {
     const rendered = this.#format.render(utterances, { system });
     if (Either.isRight(rendered)) return rendered.right;

@@ -11,29 +11,29 @@ import {
 } from "@colloquy/machine";
 import { charactersOf, checkPlace, spokenOf, type SpokenTo } from "./spoken.ts";
 
-/** How far the answer of a turn was spoken. */
+/** The place at which the answer of a turn was interrupted. */
 export interface InterruptedAt extends SpokenTo {
-  /** The number of the turn. Default: the newest one in force, the open one too. */
+  /** The number of the turn. Default: the open turn, otherwise the one at the head. */
   readonly turn?: number;
 }
 
-/** What became of an answer that was interrupted. */
+/** The result of an interruption. */
 export interface Interrupted {
   readonly turn: number;
-  /** What the thread keeps of it, and later prompts show. */
+  /** The part that the thread keeps, and that later prompts show. */
   readonly spoken: string;
-  /** What it had beyond that, as far as it was shown. The journal has it still. */
+  /** The shown part beyond that. The journal still has it. */
   readonly unspoken: string;
 }
 
 /**
- * Cuts the answer of a turn to what was spoken of it, since somebody has interrupted. A turn that is open is cancelled
- * first, and what had been shown of its answer is cut. The turn gets the annotation `interrupted`, with the place, and the
- * message the mark `truncated`, with the length that it had. The same call again changes nothing.
+ * Truncates the answer of a turn to its spoken part, after an interruption. An open turn is cancelled first, and the
+ * shown part of its answer is truncated. The turn gets the annotation `interrupted`, with the place, and the message
+ * gets the mark `truncated`, with its original length. Repeating the call changes nothing.
  *
- * @throws ConfigurationError for a place that is none, before anything happens.
- * @throws EventRefusedError (`unknown`, `invalid`) where there is no such turn, or it has no answer; `busy` where another turn
- * is open by then, which is left alone: the same call cuts the answer when that turn has ended.
+ * @throws ConfigurationError for an invalid place, before anything happens.
+ * @throws EventRefusedError (`unknown`, `invalid`) if there is no such turn, or it has no answer; `busy` if another
+ * turn is open by then, which is left alone. Repeat the call when that turn has ended.
  */
 export const interrupt = async (thread: HostedThread, given: InterruptedAt): Promise<Interrupted> => {
   const place = { clause: given.clause, character: given.character };
@@ -59,7 +59,7 @@ const mark = "interrupted";
 const isMarked = ({ annotations = [] }: Turn, place: Json): boolean =>
   annotations.some(({ name, value }) => name === mark && canonicalText(value) === canonicalText(place));
 
-/** By its asks: it may have ended in this moment, and another turn be open in its place. */
+/** Cancels a turn by its asks, because it may have just ended, and another turn may be open now. */
 const cancel = async (thread: HostedThread, { number, asks }: OpenTurn): Promise<void> => {
   for (const { askId } of asks) {
     try {

@@ -1,19 +1,22 @@
 import { ConfigurationError } from "@colloquy/machine";
 import { clausesOf } from "./clauses.ts";
 
-/** How far a text was spoken. */
+/** The place up to which a text was spoken. */
 export interface SpokenTo {
-  /** The clause that was being spoken, counted from 0 as `clausesOf` gives them. One behind the last is the last. */
+  /** The last clause, numbered from 0 as by `clausesOf`. A number beyond the last clause means the last one. */
   readonly clause: number;
-  /** The last character of that clause that was spoken, counted from 0 as a reader counts; -1: none of it. One behind the last is the last. */
+  /**
+   * The last spoken character (grapheme) of that clause, from 0; -1: none of it. A number beyond the last character
+   * means the last one.
+   */
   readonly character: number;
 }
 
 /**
- * What was spoken of a text: the clauses before the one that was cut, and of that one the characters up to and with the
- * given one. A character is what a reader takes for one (a grapheme of Unicode's UAX 29), never half of it.
+ * Returns the spoken part of a text: the clauses before the interrupted one, and the characters of that one up to the
+ * given one, inclusive. A character is a grapheme of Unicode's UAX 29, so none is cut in half.
  *
- * @throws ConfigurationError for a place that is none.
+ * @throws ConfigurationError for an invalid place.
  */
 export const spokenOf = (text: string, place: SpokenTo): string => {
   checkPlace(place);
@@ -32,10 +35,10 @@ export const checkPlace = ({ clause, character }: SpokenTo): void => {
       throw new ConfigurationError(`${name} is ${value}; it must be a whole number of ${least} or more`);
 };
 
-/** How many characters a text has, as a reader counts. */
+/** Returns the number of graphemes of a text. */
 export const charactersOf = (text: string): number => [...graphemesOf(text)].length;
 
-/** How many UTF-16 units the first so many characters take. */
+/** Returns the UTF-16 units of the first `characters` graphemes. */
 const unitsOf = (text: string, characters: number): number => {
   let seen = 0;
   for (const { index } of graphemesOf(text)) {

@@ -1,13 +1,13 @@
-/** A text as a model counts it: how many tokens, or the tokens themselves. */
+/** Counts a text for a model: returns the number of tokens, or the tokens. */
 export type Tokenize = (text: string) => Tokens | Promise<Tokens>;
 
 type Tokens = number | { readonly length: number };
 
 /**
- * The longest prompt that fits, of those that begin at one of so many utterances; behind the last of them is the one
- * without any. Found by halves, so that a long history is counted a few times only.
+ * Returns the longest prompt that fits, among those that begin at one of the utterances or after the last. It searches
+ * by bisection, so that a long history is counted only a few times.
  *
- * @throws RangeError where the one without any does not fit.
+ * @throws RangeError if the prompt without utterances does not fit.
  */
 export const largestWindow = async (
   utterances: number,

@@ -1,4 +1,4 @@
-// What only a host asks, or something that stands in for one: values at its door, ids of effects, repeated asks.
+// Exports for hosts and their substitutes: checks of incoming values, ids of effects, repeated asks.
 export type {
   Approval,
   Measured,

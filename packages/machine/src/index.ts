@@ -1,5 +1,5 @@
-// What every reader of a conversation needs. What fewer need has an entry point of its own: `/policies`, `/journal`,
-// `/inspect`, `/storage`, `/hosting`.
+// Exports for every reader of a conversation. More special exports are in `/policies`, `/journal`, `/inspect`,
+// `/storage` and `/hosting`.
 export type { Json, JsonObject } from "./thread/json.ts";
 export * from "./thread/message.ts";
 export type * from "./thread/output.ts";

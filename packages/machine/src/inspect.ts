@@ -1,4 +1,4 @@
-// Conversations compared and explained, for a person.
+// Exports to compare and explain conversations for a person.
 export type { ExplanationRule, UnitExplanation, UnitShown } from "./prompt/explain-units.ts";
 export { comparePrompts, type NamedJournal } from "./inspect/compare.ts";
 export { comparisonTable } from "./inspect/comparison-table.ts";

@@ -1,4 +1,4 @@
-// A thread as it is stored: entries read, folded, forked.
+// Exports for stored threads: reading, folding and forking entries.
 export type { Entry, FirstEntry, LaterEntry } from "./conversation/protocol/entry.ts";
 export { firstFormat, journalFormat } from "./conversation/protocol/entry.ts";
 export { neededFormat, raiseFormatFor } from "./conversation/protocol/format.ts";

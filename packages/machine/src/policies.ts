@@ -1,4 +1,4 @@
-// What a model sees of a conversation: the policies, what they are made of, and counting.
+// Exports about the content of prompts: the policies, their building blocks, and counting.
 export { type Counter, countMessage, countPrompt, estimateCounter } from "./prompt/counter.ts";
 export type { Cut, InterruptedTurns, SummarisedTurns, TurnRange } from "./prompt/cut.ts";
 export type { Fields } from "./prompt/fields.ts";

@@ -1,4 +1,5 @@
-// What a host keeps beside a journal, and the one way in which a journal is rewritten.
+// Exports for the data that a host stores beside a journal, and for redaction, which is the only way to rewrite a
+// journal.
 export { redactedText } from "./conversation/update/redacted.ts";
 export { redactEntry } from "./redaction/redact.ts";
 export { entriesToRedact, isRedactionTarget, type RedactionTarget } from "./redaction/target.ts";

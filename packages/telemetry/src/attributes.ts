@@ -13,29 +13,32 @@ import { messagesText } from "./content.ts";
 import { names, requestNumbers } from "./conventions.ts";
 import type { GivenAttributes, SpanAttributes } from "./span.ts";
 
-/** What spans of a thread show. */
+/** The options for the content of a thread's spans. */
 export interface TelemetryOptions {
   /**
-   * Shows also the content: prompts, replies, arguments and results of tools, and names that a model or a server made up (a
-   * tool that was not offered, the id of a response, another model, an unknown finish reason). Default: false, and no word
-   * of it is shown.
+   * Includes content: prompts, replies, and arguments and results of tools. It also includes names that a model or a
+   * server made up (a tool that was not offered, the id of a response, another model, an unknown finish reason).
+   * Default: false; then no span contains any of it.
    */
   readonly content?: boolean;
-  /** The agent that answers the turns. */
+  /** The name of the agent that answers the turns. */
   readonly agent?: string;
-  /** The model that is called where the parameters of a call name none. */
+  /** The model of calls whose parameters name none. */
   readonly model?: string;
-  /** Who provides the models, in the words of the conventions, such as `openai`. Default: what their names suggest, else `unknown`. */
+  /**
+   * The provider of the models, by its name in the conventions, such as `openai`. Default: guessed from the model's
+   * name, else `unknown`.
+   */
   readonly provider?: string;
 }
 
-/** Which model the parameters of a call name, and who provides it. */
+/** Returns the model that a call's parameters name, and its provider. */
 export const ofModel = (parameters: JsonObject, { model, provider }: TelemetryOptions): GivenAttributes => {
   const named = typeof parameters["model"] === "string" ? parameters["model"] : model;
   return { [names.provider]: provider ?? providerOf(named ?? ""), [names.requestModel]: named };
 };
 
-/** What a call that is out asks for, as far as the conventions have a name for it: no other of its parameters is shown. */
+/** Returns the attributes of a call's request. Only parameters with a name in the conventions are included. */
 export const ofRequest = (
   state: State,
   purpose: CallLlm["purpose"],
@@ -64,10 +67,10 @@ const numbersIn = (parameters: JsonObject): SpanAttributes =>
   );
 
 /**
- * Returns the attributes of the outcome of a call. Without `content` they have no word that the server chose freely: the model
- * has the requested name, with a date or a version, and there is no id.
+ * Returns the attributes of a call's outcome. Without `content` they contain no text that the server chose freely. The
+ * model is then the requested name with a date or a version, and there is no id.
  *
- * @param requested the model that was asked for
+ * @param requested the requested model
  */
 export const ofOutcome = (
   event: LlmCompleted | LlmFailed,
@@ -84,11 +87,11 @@ export const ofOutcome = (
   };
 };
 
-/** Returns a finish reason as an attribute. Without `content`, one that the server made up is `other`. */
+/** Returns a finish reason as an attribute. Without `content`, an unknown one is replaced with `other`. */
 export const reasonsOf = (reason: string | null, content: boolean): readonly string[] | null =>
   reason === null ? null : [content || knownReasons.has(reason.toLowerCase()) ? reason : "other"];
 
-/** Those of OpenAI, Anthropic, Gemini, Mistral, DeepSeek, Ollama and the AI SDK. */
+/** The finish reasons of OpenAI, Anthropic, Gemini, Mistral, DeepSeek, Ollama and the AI SDK. */
 const knownReasons: ReadonlySet<string> = new Set(
   (
     "stop length content_filter tool_calls function_call error eos load unload incomplete end_turn max_tokens stop_sequence " +
@@ -98,14 +101,18 @@ const knownReasons: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** Whether a name is the requested one, followed by nothing but numbers, such as a date. */
+/** Returns whether a name is the requested one, followed only by numbers, such as a date. */
 const isVersionOf = (model: string, requested: SpanAttributes[string] | undefined): boolean =>
   typeof requested === "string" &&
   model.startsWith(requested) &&
-  // Digit by digit: by runs of digits, a name that ends in something else takes twice as long with each digit.
+  // Matches digit by digit. With runs of digits, a name that ends in something else would take twice as long for each
+  // further digit.
   /^(?:[-@:.]?\d)*$/.test(model.slice(requested.length));
 
-/** The tokens that were reported, beside those that are known already; of what was not, nothing: it is not known to be none. */
+/**
+ * Adds the reported tokens to those already known. An unreported field is left out, because it is unknown and not
+ * zero.
+ */
 export const ofUsage = (usage: Usage, known: SpanAttributes = {}): SpanAttributes =>
   Object.fromEntries(
     tokenFields
@@ -115,7 +122,10 @@ export const ofUsage = (usage: Usage, known: SpanAttributes = {}): SpanAttribute
 
 const tokenFields = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens"] as const;
 
-/** Why a turn did not end as it should, in one word of few; null for one that did. Never a message: that may say anything. */
+/**
+ * Returns the reason why a turn did not end normally, as one of a few words; null if it did. It never returns an error
+ * message, which may contain anything.
+ */
 export const errorOf = (outcome: TurnOutcome): string | null => {
   if (outcome.status === "completed") return null;
   if (outcome.status === "cancelled") return "cancelled";
@@ -124,7 +134,7 @@ export const errorOf = (outcome: TurnOutcome): string | null => {
   return "unfit" in outcome ? "context_unfit" : `output_${outcome.output.kind}`;
 };
 
-/** Who provides a model, as far as its name tells: `gpt-5`, or `openai/gpt-5`. */
+/** Guesses the provider from the name of a model, such as `gpt-5`, or `openai/gpt-5`. */
 const providerOf = (model: string): string => {
   const name = model.toLowerCase().replace(/^.*\//u, "");
   return Object.entries(providers).find(([, pattern]) => pattern.test(name))?.[0] ?? "unknown";

@@ -1,6 +1,8 @@
 import { contentText, type ContentPart, type Message, type Part } from "@colloquy/machine";
 
-/** Messages as the conventions write them into one attribute. What providers want back, and what may be anything, is left out. */
+/**
+ * Formats messages as one attribute, by the conventions. Provider fields and parts of unknown content are left out.
+ */
 export const messagesText = (messages: readonly Message[]): string =>
   JSON.stringify(
     messages.map(({ role, name, parts }) => ({
@@ -10,7 +12,7 @@ export const messagesText = (messages: readonly Message[]): string =>
     })),
   );
 
-/** The result of a tool, as its model reads it. */
+/** Returns a tool's result as the model reads it. */
 export const resultText = (content: string | readonly ContentPart[] | null): string =>
   typeof content === "string" ? content : contentText(content ?? []);
 
@@ -39,7 +41,7 @@ const imageOf = (url: string): object => {
   return { type: "blob", modality: "image", mime_type: type, content };
 };
 
-/** A model may have written anything. */
+/** Parses arguments. A model may have written anything. */
 const argumentsOf = (written: string): unknown => {
   try {
     return JSON.parse(written);

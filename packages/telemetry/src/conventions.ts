@@ -1,13 +1,14 @@
-// The names of the GenAI conventions of OpenTelemetry, all of which are in development: open-telemetry/semantic-conventions-genai
-// at commit 024a4f944a1291fcb627c9c47da69e79868dd15e. Those that begin with `colloquy.` are our own.
+// The names of OpenTelemetry's GenAI conventions, all of which are in development:
+// open-telemetry/semantic-conventions-genai at commit 024a4f944a1291fcb627c9c47da69e79868dd15e. Names that begin with
+// `colloquy.` are our own.
 
-/** The names of attributes, and of what happens within spans. */
+/** The names of attributes, and of events within spans. */
 export const names = {
   operation: "gen_ai.operation.name",
   provider: "gen_ai.provider.name",
   agent: "gen_ai.agent.name",
   conversation: "gen_ai.conversation.id",
-  /** Of the general conventions; some viewers group by it alone. */
+  /** From the general conventions; some viewers group only by it. */
   session: "session.id",
   compacted: "gen_ai.conversation.compacted",
   outputType: "gen_ai.output.type",
@@ -42,7 +43,7 @@ export const names = {
   denied: "colloquy.approval.denied",
 } as const;
 
-/** What spans do, by which attribute they are named, and how long they take as a metric. */
+/** The operations of spans: the attribute in their name, and the metric of their duration. */
 export const operations = {
   invoke_agent: { kind: "internal", named: [names.agent], duration: "gen_ai.invoke_agent.duration" },
   chat: {
@@ -53,13 +54,13 @@ export const operations = {
   execute_tool: { kind: "internal", named: [names.toolName], duration: "gen_ai.execute_tool.duration" },
 } as const;
 
-/** What an inference used, as metrics, by the attribute of its span. */
+/** The metrics of an inference's tokens, by the attribute of its span. */
 export const tokenMetrics = {
   [names.inputTokens]: "gen_ai.client.inference.operation.input_tokens",
   [names.outputTokens]: "gen_ai.client.inference.operation.output_tokens",
 } as const;
 
-/** The numbers of a request, by the names that providers and the AI SDK have for its parameters. */
+/** The numeric parameters of a request, by their names at providers and in the AI SDK. */
 export const requestNumbers: Readonly<Record<string, readonly string[]>> = {
   "gen_ai.request.temperature": ["temperature"],
   "gen_ai.request.top_p": ["top_p", "topP"],

@@ -17,13 +17,16 @@ import { hrTimeOf, type TelemetrySpan } from "./span.ts";
 
 export type { TelemetryOptions } from "./attributes.ts";
 
-/** Where live telemetry goes, and what it shows. */
+/** The targets and options of live telemetry. */
 export interface LiveOptions extends TelemetryOptions {
   /** Default: that of the global provider. */
   readonly tracer?: Tracer;
   /** Default: that of the global provider. */
   readonly meter?: Meter;
-  /** Under which span that of a turn is to stand, such as that of the request that asked; called when it opens. Default: none, a trace for each turn. */
+  /**
+   * Returns the parent of a turn's span, such as the span of the incoming request; called when the turn opens.
+   * Default: none, so each turn has its own trace.
+   */
   readonly parent?: (turn: {
     readonly threadId: string;
     readonly turn: number;
@@ -32,9 +35,10 @@ export interface LiveOptions extends TelemetryOptions {
 }
 
 /**
- * An observer of a host that gives the spans of each turn to OpenTelemetry when the turn has ended, with the times of its
- * entries, and its durations and tokens as metrics. They are those of `spansOf`, but for the ids, which are the tracer's. Of a
- * turn that another process began it gives what it saw, under a root that begins when the turn did.
+ * Creates an observer of a host that sends a turn's spans to OpenTelemetry when the turn has ended. The spans have the
+ * times of their entries. Durations and tokens are sent as metrics. The spans equal those of `spansOf`, except for the
+ * ids, which are the tracer's. For a turn that another process began, it sends the spans that it saw, under a root
+ * that begins with the turn.
  */
 export const telemetryObserver = ({
   tracer = trace.getTracer(scope),
@@ -59,12 +63,12 @@ export const telemetryObserver = ({
     entry: (entry, threadId, { before, after }) => {
       if ("format" in entry || before === null) return;
       const known = threads.get(threadId);
-      // Another host had the thread meanwhile, where this is not the next entry.
+      // If this is not the next entry, another host had the thread meanwhile.
       const thread: FollowedThread =
         known?.seq === entry.seq - 1
           ? known
           : { projection: new Projection(options), seq: 0, parent: undefined, roots: new Map() };
-      // Whatever goes wrong, nothing half known is gone on with.
+      // If an error occurs, no incomplete state is kept.
       threads.delete(threadId);
       for (const span of thread.projection.entry(entry, before, after)) {
         const above = span.operation === "invoke_agent" ? thread.parent : thread.roots.get(span.parentSpanId);
@@ -78,7 +82,7 @@ export const telemetryObserver = ({
       if (summarising === null) thread.roots.clear();
       thread.seq = entry.seq;
       if (open !== null || summarising !== null) threads.set(threadId, thread);
-      // Of threads that other hosts took over nothing more is seen.
+      // Threads that other hosts took over have no further entries here.
       if (threads.size > threadsMax) threads.delete(threads.keys().next().value ?? "");
     },
   };
@@ -86,20 +90,20 @@ export const telemetryObserver = ({
 
 interface FollowedThread {
   readonly projection: Projection;
-  /** Of the newest entry that was seen. */
+  /** The `seq` of the newest entry seen. */
   seq: number;
-  /** What stands above the open turn. */
+  /** The parent of the open turn. */
   parent: Context | undefined;
-  /** Of turns, by the ids that the projection gives them. */
+  /** The contexts of turns, by the ids of the projection. */
   readonly roots: Map<string | null, Context>;
 }
 
 const scope = "@colloquy/telemetry";
 const threadsMax = 10_000;
 
-/** Puts a span into the metrics: how long it took, and the tokens of an inference. */
+/** Returns a function that records a span's duration, and the tokens of an inference, as metrics. */
 const recorder = (meter: Meter): ((span: TelemetrySpan, context: Context) => void) => {
-  // Their boundaries are those that the conventions name.
+  // The boundaries of the buckets are those of the conventions.
   const histogram = (name: string, unit: string, first: number, factor: number): Histogram => {
     const explicitBucketBoundaries = Array.from({ length: 14 }, (_, index) => first * factor ** index);
     return meter.createHistogram(name, { unit, advice: { explicitBucketBoundaries } });
@@ -118,7 +122,7 @@ const recorder = (meter: Meter): ((span: TelemetrySpan, context: Context) => voi
   };
 };
 
-/** What has few values. */
+/** The attributes with few values. */
 const ofMetrics: ReadonlySet<string> = new Set([
   names.operation,
   names.provider,

@@ -5,31 +5,34 @@ import { hrTimeOf, type SpanAttributes, type TelemetrySpan } from "./span.ts";
 /** The two encodings of OTLP. */
 export type OtlpFormat = "json" | "protobuf";
 
-/** What an OTLP endpoint is to be sent: the header `content-type` of each encoding. */
+/** The header `content-type` of a request to an OTLP endpoint, for each encoding. */
 export const otlpContentType = { json: "application/json", protobuf: "application/x-protobuf" } as const;
 
 /**
- * Spans as the body of one request to an OTLP endpoint for traces, such as `http://localhost:4318/v1/traces`. Bodies in
- * protobuf may stand one behind another: together they are a body too.
+ * Encodes spans as the body of one request to an OTLP endpoint for traces, such as `http://localhost:4318/v1/traces`.
+ * Bodies in protobuf may be concatenated; the result is a valid body.
  *
- * @param resource what the spans are of, such as `service.name`
+ * @param resource the attributes of the spans' source, such as `service.name`
  */
 export const otlpRequest = (
   spans: readonly TelemetrySpan[],
   { format = "json", resource = {} }: { readonly format?: OtlpFormat; readonly resource?: SpanAttributes } = {},
 ): Uint8Array => {
-  // The serializers group spans by the identity of resource and scope, and read nothing of a resource but its attributes.
+  // The serializers group spans by the identity of resource and scope, and read only the attributes of a resource.
   const of = { attributes: resource } as EncodedSpan["resource"];
   return serializers[format].serializeRequest(spans.map((span) => encoded(span, of))) ?? new Uint8Array();
 };
 
-/** How many spans an endpoint did not take, by the body of its answer, and why; null where it took all. @throws Error for a body that is none */
+/**
+ * Returns the number of spans that an endpoint rejected, by the body of its answer, and the reason; null if it
+ * accepted all. @throws Error for an invalid body
+ */
 export const otlpRejected = (
   body: Uint8Array,
   format: OtlpFormat = "json",
 ): { readonly spans: number; readonly message: string } | null => {
   const { partialSuccess } = serializers[format].deserializeResponse(body);
-  // In JSON a number of 64 bits is a text, whatever the type says.
+  // In JSON a 64-bit number is a text, whatever the type says.
   const spans = Number(partialSuccess?.rejectedSpans);
   return Number.isNaN(spans) || spans === 0 ? null : { spans, message: partialSuccess?.errorMessage ?? "" };
 };

@@ -23,22 +23,23 @@ import {
 } from "./span.ts";
 
 /**
- * Follows one thread, from any entry on: the one projection behind the spans of journals and those of hosts. A turn is an
- * `invoke_agent`, and under it a `chat` for each step, all its attempts together, and an `execute_tool` for each tool call. A
- * summary is a `chat` under the turn that it was asked for in, which it may outlast; between turns it has a trace of its own.
+ * Follows one thread, from any entry on. Both the spans of journals and those of hosts use it. A turn is an
+ * `invoke_agent` span. Below it are a `chat` for each step, which includes all its attempts, and an `execute_tool` for
+ * each tool call. A summary is a `chat` below the turn that requested it, which it may outlast; between turns it has
+ * its own trace.
  */
 export class Projection {
   readonly #options: attributes.TelemetryOptions;
   readonly #content: boolean;
   #threadId = "";
-  /** Of the open turn; null between turns. */
+  /** The span of the open turn; null between turns. */
   #root: SpanDraft | null = null;
-  /** What is out, by its place in the thread: the call of a step, tool calls, a summary. */
+  /** The outstanding spans, by their place in the thread: the call of a step, tool calls, a summary. */
   readonly #out = new Map<string, SpanDraft>();
-  /** What ended of the open turn, and what is to be given. */
+  /** The ended spans of the open turn, and the spans to return next. */
   readonly #ended: TelemetrySpan[] = [];
   readonly #given: TelemetrySpan[] = [];
-  /** Times of events may go back; those of a turn don't. */
+  /** Event times may go back; the times of a turn never do. */
   #now = 0;
 
   constructor(options: attributes.TelemetryOptions) {
@@ -46,11 +47,14 @@ export class Projection {
     this.#content = options.content === true;
   }
 
-  /** The spans that an entry completes: those of a turn that ended, from its root on, and of a summary of none that is open. */
+  /**
+   * Returns the spans that an entry completes: those of a turn that ended, from its root on, and those of a summary
+   * outside the open turn.
+   */
   entry(entry: LaterEntry, before: State, after: State): readonly TelemetrySpan[] {
     const { event, decided = {} } = entry;
     const { open, summarising } = before.context;
-    // Where somebody else began what is under way.
+    // Another process may have begun the pending work.
     if (this.#root === null && this.#out.size === 0) this.#begin(before, before.context.updatedAt);
     this.#now = this.#root === null ? event.at : Math.max(this.#now, event.at);
     const place = "effectId" in event ? placeIn(event.effectId).replace(/[#!].*$/u, "") : "";
@@ -67,14 +71,14 @@ export class Projection {
     return this.#given.splice(0);
   }
 
-  /** All that was not given yet, as if it ended now; nothing can be asked afterwards. */
+  /** Returns all unreturned spans, as if they ended now. Call no other method afterwards. */
   open(): readonly TelemetrySpan[] {
     for (const place of this.#out.keys()) this.#end(place, null);
     if (this.#root !== null) this.#endTurn(this.#root, "open", null);
     return this.#given;
   }
 
-  /** What is out behind an entry gets a span, where it has none. */
+  /** Begins spans for outstanding work that has none. */
   #begin(state: State, at: number): void {
     const { open, summarising, threadId } = state.context;
     this.#threadId = threadId;
@@ -101,7 +105,7 @@ export class Projection {
       [names.turn]: number,
       [names.inputMessages]: this.#content ? messagesText(toArray(messages)) : null,
     });
-    // Only where somebody else began it: else a reply begins them.
+    // Only if another process began them; otherwise a reply begins them.
     if (stage.type === "running")
       for (const [position, call] of stage.calls.entries())
         if (call.result === null) this.#beginTool(isOffered(call), callIdAt(number, step, position), call);
@@ -124,7 +128,7 @@ export class Projection {
     });
   }
 
-  /** @param isNamed whether its name was offered, not made up by the model */
+  /** @param isNamed true if its name was offered, not made up by the model */
   #beginTool(
     isNamed: boolean,
     callId: string,
@@ -144,7 +148,7 @@ export class Projection {
     return span;
   }
 
-  /** What an event says of what is out. */
+  /** Adds the data of an event to its outstanding span. */
   #note(place: string, event: Event): void {
     const span = this.#out.get(place);
     if (span === undefined) return;
@@ -159,7 +163,7 @@ export class Projection {
     if (event.type === "approval.answered") happensIn(span, event.approved ? names.approved : names.denied, this.#now);
   }
 
-  /** Ends the calls of a turn that an entry answers. A call to the model that failed is made again, or ends with its turn. */
+  /** Ends the spans of calls that an entry answers. A failed model call is retried, or ends with its turn. */
   #answer(place: string, { event, decided = {} }: LaterEntry, before: OpenTurn, after: OpenTurn | null): void {
     const { number, step, stage } = before;
     if (event.type === "llm.completed" && this.#out.has(place) && place === `${number}.${step}`) {
@@ -193,7 +197,7 @@ export class Projection {
     const said = { [names.outputMessages]: message && messagesText([message]) };
     const error = attributes.errorOf(outcome);
     const call = this.#out.get(`${number}.${step}`);
-    // Between two attempts nothing is cut off that could have cost anything.
+    // Between two attempts no call is outstanding, so there is no cost to add.
     if (call !== undefined && event.type === "cancel.requested" && stage.type === "responding")
       addTo(call, attributes.ofUsage(usageOfCall(event.usage ?? null, null), call.attributes));
     this.#end(`${number}.${step}`, error, { [names.finishReasons]: ["error"], ...said });
@@ -222,7 +226,10 @@ export class Projection {
   }
 }
 
-/** Whether a call names a tool that was offered. A journal of 0.1 does not say what was: a call of no tool is settled at once, unless a limit settles all. */
+/**
+ * Returns whether a call names a tool that was offered. A journal of 0.1 does not list the tools; there, a call of an
+ * unknown tool is answered at once, unless a limit answers all calls.
+ */
 const wasOffered = (
   stage: OpenTurn["stage"],
   name: string,
@@ -234,5 +241,5 @@ const wasOffered = (
   return limit !== undefined || !results.some((result) => result.position === position);
 };
 
-/** The same for a call that another process began: only its progress shows it. */
+/** Returns the same for a call that another process began, by the call's progress. */
 const isOffered = ({ started, approval, by }: RoundCall): boolean => started || approval !== null || by === "caller";

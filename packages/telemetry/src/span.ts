@@ -1,37 +1,37 @@
 import { digestOf } from "@colloquy/machine";
 import { names, operations } from "./conventions.ts";
 
-/** A span, as plain data. Ids are hexadecimal, as OpenTelemetry has them: 16 bytes of a trace, 8 of a span. */
+/** A span, as plain data. Ids are hexadecimal, as in OpenTelemetry: 16 bytes for a trace, 8 for a span. */
 export interface TelemetrySpan {
   readonly traceId: string;
   readonly spanId: string;
-  /** Null for the span that a trace begins with. */
+  /** Null for the first span of a trace. */
   readonly parentSpanId: string | null;
   readonly operation: Operation;
   readonly name: string;
   readonly kind: "internal" | "client";
-  /** Milliseconds since the epoch. */
+  /** In milliseconds since the epoch. */
   readonly startedAt: number;
   /** Never before `startedAt`. */
   readonly endedAt: number;
   readonly attributes: SpanAttributes;
   readonly events: readonly SpanEvent[];
-  /** `error` with `error.type` among the attributes. */
+  /** `error` if the attributes include `error.type`. */
   readonly status: "unset" | "error";
 }
 
 type Operation = keyof typeof operations;
 
-/** By name; numbers are finite. */
+/** Attributes by name; numbers are finite. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 
-/** Attributes as they are written down: those without a value are left out. */
+/** Attributes as given; those without a value are left out. */
 export type GivenAttributes = Readonly<Record<string, SpanAttributes[string] | null | undefined>>;
 
-/** Something that happened within a span. */
+/** An event within a span. */
 export interface SpanEvent {
   readonly name: string;
-  /** Milliseconds since the epoch. */
+  /** In milliseconds since the epoch. */
   readonly at: number;
   readonly attributes: SpanAttributes;
 }
@@ -45,7 +45,7 @@ export interface SpanDraft extends TelemetrySpan {
   status: TelemetrySpan["status"];
 }
 
-/** @param above null for one that a trace begins with. @param place its place in the thread: no other span has it. */
+/** Begins a span. @param above null for the first span of a trace. @param place its unique place in the thread. */
 export const beginSpan = (
   above: TelemetrySpan | null,
   { threadId, place }: { readonly threadId: string; readonly place: string },
@@ -80,13 +80,15 @@ export const addTo = ({ attributes }: SpanDraft, given: GivenAttributes): void =
     if (value !== undefined && value !== null) attributes[name] = value;
 };
 
-/** Nothing happens in a span before it began, or after it ended, whatever clocks did. */
+/**
+ * Adds an event to a span. Its time is never before the span's beginning or a previous event, whatever the clocks did.
+ */
 export const happensIn = (span: SpanDraft, name: string, at: number, attributes: SpanAttributes = {}): void => {
   span.endedAt = Math.max(span.endedAt, at);
   span.events.push({ name, at: span.endedAt, attributes });
 };
 
-/** @param error what `error.type` says; null where it ended well. */
+/** Ends a span. @param error the value of `error.type`; null for success. */
 export const endSpan = (span: SpanDraft, at: number, error: string | null): TelemetrySpan => {
   const { operation, attributes } = span;
   const of = operations[operation].named.map((name) => attributes[name]).find((value) => typeof value === "string");
@@ -98,8 +100,8 @@ export const endSpan = (span: SpanDraft, at: number, error: string | null): Tele
 };
 
 /**
- * Derived, so that a journal gives the same spans wherever and whenever it is read. Each word is the lower 32 bits of a
- * digest of its own: those that are mixed best.
+ * Derives an id, so that a journal always gives the same spans. Each word is the lower 32 bits of a separate digest,
+ * which are mixed best.
  */
 const hexOf = (words: number, of: string): string => {
   let hex = "";
@@ -108,7 +110,10 @@ const hexOf = (words: number, of: string): string => {
   return hex;
 };
 
-/** A time as OpenTelemetry takes it: whole seconds, and nanoseconds. What none can say becomes the nearest: 64 bits end in 2554. */
+/**
+ * Converts a time to OpenTelemetry's form: whole seconds, and nanoseconds. A time out of range becomes the nearest
+ * valid one: 64 bits end in 2554.
+ */
 export const hrTimeOf = (milliseconds: number): [seconds: number, nanoseconds: number] => {
   const time = Math.min(Math.max(milliseconds, 0), 18_446_744_073_000);
   const seconds = Math.floor(time / 1_000);

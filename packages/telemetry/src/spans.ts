@@ -5,17 +5,20 @@ import type { TelemetryOptions } from "./attributes.ts";
 import { Projection } from "./projection.ts";
 import type { TelemetrySpan } from "./span.ts";
 
-/** Which spans of a journal. */
+/** Selects the spans of a journal. */
 export interface SpansOptions extends TelemetryOptions {
-  /** Also those of the turn that is open, and of a summary that is being written, as if they ended with the last entry. Default: false. */
+  /**
+   * Includes the spans of the open turn and of a pending summary, as if they ended with the last entry. Default:
+   * false.
+   */
   readonly open?: boolean;
 }
 
 /**
- * The spans of a journal, a trace for each turn, in the order in which turns ended: pure, so that telemetry can be made
- * afterwards of any recording. A journal that goes on adds spans behind these, and changes none; only what was open does.
+ * Returns the spans of a journal, a trace for each turn, in the order in which turns ended. Pure, so that telemetry
+ * can be created later from any recording. When the journal grows, new spans follow these, and only open ones change.
  *
- * Turns that a fork copied are its origin's, and turns that were added by hand never ran: neither has spans here.
+ * Turns that a fork copied belong to its origin, and turns added by hand never ran: neither has spans here.
  */
 export const spansOf = (
   entries: readonly Entry[],

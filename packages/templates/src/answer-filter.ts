@@ -2,8 +2,8 @@ import { stopFilter, type StopFilter } from "./stop-filter.ts";
 import type { Template } from "./template/template.ts";
 
 /**
- * Takes an answer out of what a model writes behind a rendered prompt: up to the first stop pattern, without the
- * pattern of `opening` that it may begin with, and without white space around it.
+ * Extracts the answer from the text that a model writes after a rendered prompt. It ends at the first stop pattern,
+ * and excludes a leading `opening` pattern and surrounding white space.
  *
  * @param stop Stop patterns beside those of the template.
  */
@@ -16,7 +16,7 @@ export const answerFilter = (
   let beginning: string | null = "";
   let blanks = "";
   let begun = false;
-  /** Lets white space wait for what follows it. */
+  /** Holds back white space until more text follows. */
   const trimmed = (text: string): string => {
     const all = blanks + (begun ? text : text.trimStart());
     const shown = all.trimEnd();
@@ -28,7 +28,7 @@ export const answerFilter = (
     blanks = all.slice(shown.length);
     return shown;
   };
-  /** What follows the opening; null while that may still come. */
+  /** Returns the text after the opening; null while an opening may still arrive. */
   const opened = (text: string): string | null => {
     const written = text.trimStart();
     if (written === "" || opening.some((pattern) => pattern !== written && pattern.startsWith(written))) return null;

@@ -1,7 +1,7 @@
 import { contentText, type Message, type Part } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 
-/** What a message says, as text alone: reasoning is left aside. Left, a sentence: it has a part of a kind that is no text. */
+/** Returns a message as text, without its reasoning. Returns an error text if it has a part that is not text. */
 export const plainText = ({ id, parts }: Message): Either.Either<string, string> => {
   const other = parts.map(({ type }) => notText[type]).find((what) => what !== null);
   return other === undefined
@@ -11,7 +11,7 @@ export const plainText = ({ id, parts }: Message): Either.Either<string, string>
       );
 };
 
-/** What a part is called that can't be said as text; null for one that can. */
+/** The names of parts that cannot be written as text; null for those that can. */
 const notText: Readonly<Record<Part["type"], string | null>> = {
   text: null,
   data: null,

@@ -6,27 +6,31 @@ import { plainText } from "./plain-text.ts";
 import { systemOf } from "./template/system-of.ts";
 import type { RenderOptions, Template } from "./template/template.ts";
 
-/** A template of prefixes, suffixes and roles, as in the JSON file of retico's DialogueHistory. It has no place for tools and images. */
+/**
+ * A template of prefixes, suffixes and roles, as in the JSON file of retico's DialogueHistory. It cannot render tools
+ * and images.
+ */
 export interface PromptFormat extends Template {
-  /** What announces a speaker, `Child : `; empty for what has no role. */
+  /** Returns the announcement of a speaker, such as `Child : `; empty without a role. */
   readonly formatRole: (of: Formatted) => string;
-  /** A text behind its role, between prefix and suffix. */
+  /** Returns a text after its role, between prefix and suffix. */
   readonly format: (of: Formatted, text: string) => string;
-  /** What announces each speaker, in both spellings: `Child :` and `Child:`. */
+  /** The announcements of each speaker, in both spellings: `Child :` and `Child:`. */
   readonly stopPatterns: Readonly<Record<"user" | "agent", readonly string[]>>;
 }
 
-/** What a format lays prefix and suffix around. */
+/** The parts of a prompt that have a prefix and a suffix. */
 export type Formatted = "user" | "agent" | "system_prompt" | "prompt";
 
 /**
- * Reads a prompt format out of the JSON of its file. What it renders stands between `prompt.pre` and `prompt.suf`: the
- * system prompt, then each message behind its speaker; behind that a blank line and the agent's role. A prompt without
- * a system message shows no `system_prompt`; one whose text is empty shows an empty one. Reasoning is left aside.
+ * Creates a prompt format from the JSON of its file. The rendered text is between `prompt.pre` and `prompt.suf`: the
+ * system prompt, then each message after its speaker. A blank line and the agent's role follow. A prompt without a
+ * system message has no `system_prompt`; an empty system message gives an empty one. Reasoning is left out.
  *
- * Other members of the file (retico's `interruption`) are left aside. A speaker without `role` is announced by its prefix alone.
+ * Other members of the file (retico's `interruption`) are ignored. A speaker without `role` is announced by its prefix
+ * only.
  *
- * @throws ConfigurationError that names all that is wrong, each by its path.
+ * @throws ConfigurationError that lists all errors, each with its path.
  */
 export const promptFormat = (file: unknown): PromptFormat => {
   const config = frozenCopy(configOf(file));
@@ -82,17 +86,19 @@ const configOf = (file: unknown): Config => {
   );
 };
 
-/** What is wrong is said in English, whichever language zod is set to elsewhere. */
+/** Errors are in English, whichever language zod is set to elsewhere. */
 const english = z.locales.en();
 
 const roleOf = (config: Config, of: Formatted): Partial<Config["user"]> =>
   of === "user" || of === "agent" ? config[of] : {};
 
-/** A blank role would end an answer at its first blank. */
+/**
+ * Returns the stop patterns of a speaker. A blank role has none, because it would end an answer at its first blank.
+ */
 const stopsOf = ({ role = "", role_sep: separator }: Config["user"]): readonly string[] =>
   role.trim() === "" ? [] : [`${role} ${separator}`, `${role}${separator}`];
 
-/** A tool's result is refused for its parts, before its role is looked up. */
+/** The part for each role. A tool's result is refused earlier, because of its parts. */
 const formattedAs: Readonly<Record<Message["role"], Formatted>> = {
   system: "system_prompt",
   developer: "system_prompt",

@@ -3,15 +3,15 @@ import type * as Either from "fp-ts/lib/Either.js";
 import type { RenderOptions, Template } from "./template/template.ts";
 
 export interface RenderThreadOptions extends RenderOptions {
-  /** The first turn to render, by its number. Default: from the beginning on, with what stood before the first turn. */
+  /** The first turn to render, by its number. Default: the beginning, including the messages before the first turn. */
   readonly from?: number;
-  /** The last turn to render. Default: to the end, with the turn that is open. */
+  /** The last turn to render. Default: the end, including the open turn. */
   readonly to?: number;
 }
 
 /**
- * Renders what was said in a thread, under its system prompt: all of it, or the closed turns of a range, those on the
- * path of the conversation. What a model would be sent, which a policy may have cut, is `promptOf(…).messages`.
+ * Renders the messages of a thread after its system prompt: all of them, or those of a range of closed turns on the
+ * path. For the prompt of the next model call, which a policy may cut, use `promptOf(…).messages`.
  */
 export const renderThread = (
   template: Template,

@@ -1,23 +1,23 @@
-/** Lets through a text that comes in pieces, up to the first of its stop patterns. */
+/** A filter that passes on a streamed text up to its first stop pattern. */
 export interface StopFilter {
-  /** What may be shown now. A tail that may begin a pattern waits for what comes next. */
+  /** Returns the text that may be shown now. A tail that may begin a pattern is held back. */
   readonly push: (piece: string) => string;
-  /** What still waited, when nothing more comes. */
+  /** Returns the held-back text at the end of the stream. */
   readonly end: () => string;
-  /** A pattern has come: nothing is shown any more. */
+  /** Returns whether a pattern was found. No more text is shown then. */
   readonly stopped: () => boolean;
 }
 
 /**
- * Filters stop patterns out of a stream, wherever it is cut: what is shown, put together, is the text before the first
- * pattern, and a piece of a pattern is never shown. No more is held back than what may still become one. Empty
- * patterns are none.
+ * Creates a filter for stop patterns in a stream, independent of how it is cut. The shown text is the text before the
+ * first pattern, and a part of a pattern is never shown. Only text that may become a pattern is held back. Empty
+ * patterns are ignored.
  */
 export const stopFilter = (patterns: readonly string[]): StopFilter => {
   const stops = patterns.filter((pattern) => pattern !== "");
   let waiting = "";
   let stopped = false;
-  /** Shows the text up to a place, and stops there or keeps the rest. */
+  /** Shows the text up to a place, and then stops or holds back the rest. */
   const show = (text: string, until: number, stop: boolean): string => {
     stopped = stop;
     waiting = stop ? "" : text.slice(until);
@@ -29,7 +29,7 @@ export const stopFilter = (patterns: readonly string[]): StopFilter => {
       const text = waiting + piece;
       const found = firstOf(stops, text);
       const tail = text.length - tailOf(stops, text);
-      // One that begins before the one that was found may still be under way.
+      // A pattern that begins earlier may still be incomplete.
       return found !== null && found <= tail ? show(text, found, true) : show(text, tail, false);
     },
     end: () => {
@@ -40,13 +40,13 @@ export const stopFilter = (patterns: readonly string[]): StopFilter => {
   };
 };
 
-/** Where the first pattern begins. */
+/** Returns the place of the first pattern. */
 const firstOf = (stops: readonly string[], text: string): number | null => {
   const places = stops.map((stop) => text.indexOf(stop)).filter((at) => at >= 0);
   return places.length === 0 ? null : Math.min(...places);
 };
 
-/** How long the tail is with which a pattern may begin. */
+/** Returns the length of the tail that may begin a pattern. */
 const tailOf = (stops: readonly string[], text: string): number => {
   const longest = Math.max(0, ...stops.map(({ length }) => length - 1));
   for (let length = Math.min(longest, text.length); length > 0; length--) {

@@ -5,16 +5,16 @@ import type { Template } from "./template/template.ts";
 
 /** A model's own tokenizer. */
 export interface Tokenizer {
-  /** Says which: it is part of what identifies the counter. */
+  /** Identifies the tokenizer as part of the counter's identity. */
   readonly name: string;
-  /** How many tokens a text is. Synchronous and pure. */
+  /** Returns the number of tokens of a text. Synchronous and pure. */
   readonly count: (text: string) => number;
 }
 
 /**
- * Counts a prompt as the text that a template makes of it, generation prompt included, so that a policy such as
- * `tokenWindow` bounds that text. Messages that the template can't render are counted by their texts alone: the call
- * that would send them fails, and says why.
+ * Creates a counter that counts the rendered text of a prompt, including the generation prompt. So a policy such as
+ * `tokenWindow` bounds that text. For messages that the template cannot render it counts their texts alone; the call
+ * that would send them fails and says why.
  */
 export const templateCounter = (template: Template, tokenizer: Tokenizer): Counter => {
   const { name, version, options } = template;

@@ -1,9 +1,9 @@
 import type { Tokenizer } from "./tokenizer.ts";
 
 /**
- * The tokens of a text, in time proportional to its length. Exact, but for a piece (a run of letters, of signs, of
- * white space) of more than 256 characters of which no part of 4,096 can be encoded by itself: there it may be some
- * tokens off. No such piece has been found.
+ * Counts the tokens of a text, in time proportional to its length. The count is exact, with one exception. A piece is
+ * a run of letters, of signs or of white space. A piece of more than 256 characters may be off by some tokens if no
+ * part of 4,096 can be encoded separately. No such piece has been found.
  */
 export const countText = (tokenizer: Tokenizer, text: string): number => {
   let total = 0;
@@ -17,10 +17,10 @@ const narrowest = 256;
 const widest = 4_096;
 
 /**
- * Encoding a piece takes time quadratic in its length, so a long one is encoded window by window. Tokens are those of
- * the whole exactly when any two neighbours are those of their own text. So a window may end where the next one,
- * encoded from there on, begins with the same token: those two neighbours have been seen side by side. Where it begins
- * otherwise, the window is widened.
+ * Counts a long piece window by window, because encoding takes time quadratic in the length. The tokens are those of
+ * the whole piece exactly if any two neighbours are those of their own text. So a window may end where the next
+ * window, encoded separately, begins with the same token: those two neighbours were seen side by side. If the next
+ * window begins with another token, the window is widened.
  */
 const countLongPiece = (tokenizer: Tokenizer, piece: string): number => {
   let total = 0;
@@ -44,7 +44,7 @@ const countLongPiece = (tokenizer: Tokenizer, piece: string): number => {
   return total + tokens.length;
 };
 
-/** A part of a piece, at most one unit longer than asked for: no character is cut in two. */
+/** Returns a part of a piece, at most one unit longer than `length`, so that no character is cut in two. */
 const windowOf = (piece: string, from: number, length: number): string => {
   const to = from + length;
   const last = piece.charCodeAt(to - 1);
@@ -57,7 +57,10 @@ interface WindowCut {
   readonly length: number;
 }
 
-/** The last place before the middle of a window (the first one after it, where there is none) at which both a token and a character end. */
+/**
+ * Returns the last place before the middle of a window at which both a token and a character end. If there is none, it
+ * returns the first one after the middle.
+ */
 const cutOf = (tokenizer: Tokenizer, tokens: readonly number[], windowLength: number): WindowCut => {
   let cut: WindowCut = { tokens: tokens.length, length: windowLength };
   let length = 0;
@@ -75,11 +78,11 @@ const cutOf = (tokenizer: Tokenizer, tokens: readonly number[], windowLength: nu
 const startsCharacter = (spelt: string | Uint8Array): boolean =>
   typeof spelt === "string" || !isContinuation(spelt[0] ?? 0);
 
-/** The UTF-16 units of the characters that begin in it. */
+/** Returns the UTF-16 units of the characters that begin in a token. */
 const lengthOf = (spelt: string | Uint8Array): number => {
   if (typeof spelt === "string") return spelt.length;
   return spelt.reduce((units, byte) => units + (isContinuation(byte) ? 0 : byte >= 0xf0 ? 2 : 1), 0);
 };
 
-/** Whether a byte of UTF-8 is not the first one of its character. */
+/** Returns whether a byte of UTF-8 continues a character. */
 const isContinuation = (byte: number): boolean => (byte & 0xc0) === 0x80;

@@ -1,10 +1,10 @@
 import { ConfigurationError } from "@colloquy/machine";
 import { type Tokenizer, tokenizerOf } from "./tokenizer.ts";
 
-/** The encodings of OpenAI's chat models: `o200k_base` since gpt-4o, `cl100k_base` of gpt-4 and gpt-3.5. */
+/** The encodings of OpenAI's chat models: `o200k_base` since gpt-4o, `cl100k_base` for gpt-4 and gpt-3.5. */
 export type Encoding = "o200k_base" | "cl100k_base";
 
-/** The encoding that was named, or that of the model that was named. Throws `ConfigurationError` for what it does not know. */
+/** Returns the named encoding, or that of the named model. Throws `ConfigurationError` for an unknown name. */
 export const encodingFor = (options: {
   readonly encoding?: string | undefined;
   readonly model?: string | undefined;
@@ -18,7 +18,7 @@ export const encodingFor = (options: {
   throw new ConfigurationError(`encoding must be one of ${names}, not "${encoding}"`);
 };
 
-/** Loads an encoding, the first time it is asked for: up to half a second, and some 60 MB that stay. */
+/** Loads an encoding on its first use, which takes up to half a second and some 60 MB of memory. */
 export const loadEncoding = (encoding: Encoding): Promise<Tokenizer> => {
   const tokenizer = loaded.get(encoding) ?? loaders[encoding]();
   loaded.set(encoding, tokenizer);
@@ -44,14 +44,14 @@ const names = Object.keys(loaders).join(", ");
 
 const isEncoding = (name: string): name is Encoding => Object.hasOwn(loaders, name);
 
-/** The gpt-oss models write other special tokens, and the same text. */
+/** The gpt-oss models have other special tokens, but encode text in the same way. */
 const modelsOfO200k =
   /^(?:gpt-(?:4o|4\.[15]|5|oss|audio|realtime)|chatgpt-4o|chat-latest|o[134]|codex-mini|computer-use)(?![a-z0-9])/;
 
 const modelsOfCl100k = /^gpt-(?:4|3\.5|35)(?![a-z0-9.])/;
 
 const encodingOfModel = (model: string): Encoding => {
-  // Gateways put the vendor before it, fine-tuning what it was.
+  // Gateways add the vendor before the name, and fine-tuning adds `ft:`.
   const name = model.slice(model.lastIndexOf("/") + 1).replace(/^ft:/, "");
   if (modelsOfO200k.test(name)) return "o200k_base";
   if (modelsOfCl100k.test(name)) return "cl100k_base";

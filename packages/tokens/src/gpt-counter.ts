@@ -3,26 +3,27 @@ import type { Part } from "@colloquy/machine";
 import { countText } from "./count-text.ts";
 import { type Encoding, encodingFor, loadEncoding } from "./encoding.ts";
 
-/** An encoding (by default `o200k_base`), or the model of OpenAI's that has it. */
+/** An encoding (by default `o200k_base`), or an OpenAI model that uses it. */
 export type GptCounterOptions =
   | { readonly encoding?: Encoding; readonly model?: never }
   | { readonly model: string; readonly encoding?: never };
 
 /**
- * An exact counter for OpenAI's chat models, which is loaded once and then synchronous:
- * `conversationMachine({ counter: await gptCounter({ model: "gpt-4o" }), … })`.
+ * Creates an exact counter for OpenAI's chat models, which is loaded once and then synchronous: `conversationMachine({
+ * counter: await gptCounter({ model: "gpt-4o" }), … })`.
  *
- * What it counts is what chat completions report as prompt tokens: a text as the encoding has it (special tokens in it
- * are text like any other), four tokens a message, three a prompt, four a tool call beside its name and arguments, and
- * a result under its tool's name. Of the recorded calls of gpt-3.5, gpt-4, gpt-4o and gpt-4.1 all 146 with nothing but
- * text reported exactly this, and 21 of 24 rounds of one tool call added exactly this.
+ * It counts what chat completions report as prompt tokens. A text counts by its encoding, and special tokens in it
+ * count as text. A message adds four tokens, and a prompt adds three. A tool call adds four beside its name and
+ * arguments, and a result counts with its tool's name. The recorded calls are of gpt-3.5, gpt-4, gpt-4o and gpt-4.1.
+ * All 146 calls with only text reported exactly this count, and 21 of 24 rounds of one tool call added exactly this
+ * count.
  *
- * Images are counted as `estimateCounter` does. It does not see what stands beside the messages (declared tools, a
- * response format), nor a message's `name`. Several calls in one message cost some three tokens a call more; reasoning
- * models report one token less a prompt, and some six more a tool call. Calibration by reported usage makes up for
- * what it misses.
+ * Images are counted as by `estimateCounter`. It ignores a message's `name`, and everything beside the messages
+ * (declared tools, a response format). Several calls in one message cost some three more tokens a call. Reasoning
+ * models report one token less a prompt, and some six more a tool call. Calibration by reported usage compensates for
+ * these differences.
  *
- * Rejects with `ConfigurationError` when the encoding or the model is unknown.
+ * Rejects with `ConfigurationError` if the encoding or the model is unknown.
  */
 export const gptCounter = async (options: GptCounterOptions = {}): Promise<Counter> => {
   const encoding = encodingFor(options);
@@ -37,10 +38,10 @@ export const gptCounter = async (options: GptCounterOptions = {}): Promise<Count
   };
 };
 
-/** ` to=functions.` before the name of the tool that is called. */
+/** ` to=functions.` before the name of the called tool. */
 const perToolCall = 4;
 
-/** `functions.` before the name of the tool, where other messages have their role. */
+/** `functions.` before the name of the tool, in place of a role. */
 const perToolResult = 1;
 
 const countPart = (count: (text: string) => number, part: Part): number => {

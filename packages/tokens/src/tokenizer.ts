@@ -1,19 +1,19 @@
 import { BytePairEncodingCore } from "gpt-tokenizer/BytePairEncodingCore";
 import type { EncodingParams } from "gpt-tokenizer/modelParams";
 
-/** A byte-pair encoding, in the steps that counting needs. */
+/** A byte-pair encoding, as far as counting needs it. */
 export interface Tokenizer {
-  /** Cuts a text into its pieces, which no token crosses. Takes time in proportion to the text. */
+  /** Cuts a text into its pieces, which no token crosses. Takes time proportional to the text. */
   readonly piecesOf: (text: string) => Iterable<string>;
-  /** The tokens of one piece, special tokens being text like any other. Takes time quadratic in the piece. */
+  /** Returns the tokens of one piece. Special tokens count as text. Takes time quadratic in the piece. */
   readonly encode: (piece: string) => readonly number[];
-  /** What a token stands for: a text, or bytes that are no whole characters. */
+  /** Returns the text of a token, or its bytes if they are not whole characters. */
   readonly spell: (token: number) => string | Uint8Array;
 }
 
-/** The tokenizer of an encoding as gpt-tokenizer describes it. */
+/** Creates the tokenizer of an encoding that gpt-tokenizer describes. */
 export const tokenizerOf = (encoding: EncodingParams): Tokenizer => {
-  // What is handed to it was cut already: cutting a part of a piece once more could cut it elsewhere.
+  // Its input is cut already. Cutting part of a piece again could cut it at another place.
   const core = new BytePairEncodingCore({ ...encoding, tokenSplitRegex: wholeText, mergeCacheSize: cachedPieces });
   return {
     piecesOf: (text) => matchesOf(text, encoding.tokenSplitRegex),
@@ -27,7 +27,7 @@ export const tokenizerOf = (encoding: EncodingParams): Tokenizer => {
 
 const wholeText = /[^]+/gu;
 
-/** Pieces of which the tokens are remembered: enough for the words of a language, and some megabytes at most. */
+/** The number of pieces with cached tokens: enough for the words of a language, and at most some megabytes. */
 const cachedPieces = 10_000;
 
 function* matchesOf(text: string, pattern: RegExp): Generator<string> {

@@ -3,8 +3,8 @@ import type { Json, JsonObject } from "@colloquy/machine";
 import { plainJson } from "../exchange/plain-json.ts";
 
 /**
- * A call's arguments as the AI SDK holds them: parsed. The exact string is kept beside them where they are not the JSON
- * that it would be written as, or no JSON at all.
+ * Returns a call's arguments as the AI SDK holds them, parsed. The exact string is kept beside them if it is not JSON,
+ * or if writing them again would give another string.
  */
 export const inputOf = (given: string): { readonly input: Json; readonly own: JsonObject } => {
   const parsed = parsedJson(given);
@@ -12,11 +12,11 @@ export const inputOf = (given: string): { readonly input: Json; readonly own: Js
   return { input: parsed, own: JSON.stringify(parsed) === given ? {} : { arguments: given } };
 };
 
-/** The string that a model wrote, or would have. */
+/** Returns the exact string that a model wrote, or the JSON of the arguments. */
 export const argumentsOf = (input: Json | undefined, own: JsonObject): string =>
   typeof own["arguments"] === "string" ? own["arguments"] : JSON.stringify(input ?? (input === null ? null : {}));
 
-/** A text as JSON; undefined when it is none that stays what it is. */
+/** Parses a text as JSON; returns undefined if it is invalid or would change in a round trip. */
 export const parsedJson = (text: string): Json | undefined => {
   try {
     const plain = plainJson(JSON.parse(text));

@@ -3,25 +3,28 @@ import { type AiOptions, fieldsOfOptions, optionsOf } from "./provider-options.t
 import { isJsonObject } from "../exchange/json-object.ts";
 import type { Lose } from "../exchange/loss.ts";
 
-/** A file of the AI SDK, where it stands and of what kind, before it is written as one of its formats does. */
+/** A file of the AI SDK: its place and type, before it is written in one of the SDK's formats. */
 export interface AiFile {
-  /** A whole media type, or its first half, as for an image of an unknown kind. */
+  /** A whole media type, or only its first half, such as for an image of an unknown kind. */
   readonly mediaType: string;
   /** A URL, or a `data:` URL. */
   readonly url?: string;
-  /** The provider's own id of it, by provider. */
+  /** The provider's own id of the file, by provider. */
   readonly reference?: JsonObject;
   readonly filename?: string;
   readonly options?: AiOptions | undefined;
 }
 
-/** The file that a part is: an image with a URL, or a file or sound as chat completions write them; undefined for another. */
+/**
+ * Returns the file of a part: an image with a URL, or a file or sound in the form of chat completions; undefined for
+ * other parts.
+ */
 export const aiFileOf = (part: Part): AiFile | undefined => {
   if (part.type === "image") return fileOfImage(part);
   return part.type === "opaque" ? fileOfOpaque(part.value) : undefined;
 };
 
-/** The part that a file of the SDK is; undefined for one that only the SDK can hold. */
+/** Returns the part for a file of the SDK; undefined if only the SDK can hold it. */
 export const partOfAiFile = (
   { mediaType, url, reference, filename, options }: AiFile,
   lose: Lose,
@@ -43,16 +46,16 @@ export const partOfAiFile = (
   return (filename === undefined ? soundOf(url) : undefined) ?? fileWith({ ...named(filename), file_data: url });
 };
 
-/** Bytes in base64 as a `data:` URL; undefined where their type is not known. */
+/** Returns base64 bytes as a `data:` URL; undefined if their type is unknown. */
 export const dataUrlOf = (base64: string, mediaType: string | undefined): string | undefined => {
   const type = mediaType?.includes("/") === true && !mediaType.endsWith("/*") ? mediaType : detectedType(base64);
   return type === undefined ? undefined : `data:${type};base64,${base64}`;
 };
 
-/** Whether a text is a URL, and not bytes in base64. */
+/** Returns whether a text is a URL and not base64 bytes. */
 export const isUrlText = (text: string): boolean => /^[a-z][a-z0-9+.-]*:/i.test(text);
 
-/** The media type that a `data:` URL with base64 names; undefined for another URL. */
+/** Returns the media type of a base64 `data:` URL; undefined for other URLs. */
 export const typeOfDataUrl = (url: string): string | undefined => /^data:([^,;]+)(?:;[^,;]*)*;base64,/i.exec(url)?.[1];
 
 const fileOfImage = ({ url, detail }: ImagePart): AiFile | undefined => {
@@ -95,10 +98,10 @@ const fileWith = (file: JsonObject): OpaquePart => ({ type: "opaque", value: { t
 const named = (filename: string | undefined): { readonly filename?: string } =>
   filename === undefined ? {} : { filename };
 
-/** The media types that say no more of an image than its URL does. */
+/** Returns the media types that tell no more about an image than its URL does. */
 const impliedTypes = (url: string): readonly (string | undefined)[] => [typeOfDataUrl(url), "image", "image/*"];
 
-/** By the first bytes, of which base64 makes the same letters each time. */
+/** Detects the type by the first bytes, which always give the same base64 letters. */
 const detectedType = (base64: string): string | undefined =>
   signatures.find(([start]) => base64.startsWith(start))?.[1];
 

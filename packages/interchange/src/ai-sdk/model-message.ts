@@ -4,7 +4,7 @@ import { isJsonObject } from "../exchange/json-object.ts";
 import { aiOptions } from "./provider-options.ts";
 import { toolOutput } from "./output.ts";
 
-/** A message as the AI SDK gives it to a model (`ModelMessage`), as plain JSON. */
+/** A message in the AI SDK's form for models (`ModelMessage`), as plain JSON. */
 export interface ModelMessage {
   readonly role: "system" | "user" | "assistant" | "tool";
   readonly content: string | readonly JsonObject[];
@@ -63,7 +63,7 @@ const toolPart = z.discriminatedUnion("type", [
   }),
 ]);
 
-/** What is read of a message. */
+/** The schema of the fields that are read. */
 export const modelMessage = z.discriminatedUnion("role", [
   z.looseObject({ role: z.literal("system"), content: text, providerOptions }),
   z.looseObject({

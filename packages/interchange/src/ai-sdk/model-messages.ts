@@ -19,9 +19,9 @@ import { inOrder, withoutPlace } from "./order.ts";
 import type { Reading } from "../exchange/piece.ts";
 
 /**
- * A conversation as the `ModelMessage`s of the AI SDK (7), as plain JSON. What the SDK has no place for (names, metadata,
- * the exact string of arguments, how a call ended) stands in `providerOptions.colloquy`, where an import finds it and no
- * provider looks. `losses` says what can't be carried even so.
+ * Converts a conversation to the `ModelMessage`s of the AI SDK (7), as plain JSON. Fields that the SDK has no place
+ * for (names, metadata, the exact string of arguments, the outcome of a call) go into `providerOptions.colloquy`. An
+ * import reads them there, and providers ignore them. `losses` lists everything that cannot be kept.
  */
 export const toModelMessages = (messages: readonly Message[]): Exported<readonly ModelMessage[]> => {
   const value: ModelMessage[] = [];
@@ -45,8 +45,9 @@ export const toModelMessages = (messages: readonly Message[]): Exported<readonly
 };
 
 /**
- * Reads a conversation of `ModelMessage`s, with their URLs and bytes or as plain JSON. Says which message is none, or
- * which call and result do not fit, and the way out. What a provider ran by itself is kept for the AI SDK.
+ * Reads a conversation of `ModelMessage`s, with their URLs and bytes or as plain JSON. Returns an error that names the
+ * invalid message, or the call and result that do not match, and how to fix it. Calls that a provider ran itself are
+ * kept for the AI SDK.
  */
 export const fromModelMessages = (
   messages: unknown,
@@ -63,10 +64,13 @@ const modelMessage = (message: Message, ids: CallIds): ModelMessage => {
   return { role: by, content: contentOf(message.parts, ids), ...options };
 };
 
-/** The SDK takes a text only: data fields are written out, and what is no text is left out. */
+/**
+ * Returns a system message as text, the only form that the SDK accepts. Data fields are written as text, and other
+ * parts are left out.
+ */
 const systemText = ({ parts }: Message): string => parts.map((part) => aiTextOf(part)?.text ?? "").join("");
 
-/** A single text without options of its own as it stands, else part by part. */
+/** Returns a single text without options as a string, otherwise a list of parts. */
 const contentOf = (parts: readonly Part[], ids: CallIds): string | readonly JsonObject[] => {
   const written = inOrder(parts).flatMap((part) => contentPart(part, ids));
   const [only, second] = written;
@@ -115,5 +119,5 @@ const resultPart = ({ content: given, ...result }: ToolResultPart, ids: CallIds)
   };
 };
 
-/** A call without an id goes by one that is made for it, and says so. */
+/** Marks a call without an id, since it gets a generated one. */
 const withoutId = (providerCallId: string | null): JsonObject => (providerCallId === null ? { id: null } : {});

@@ -15,7 +15,7 @@ import { placedBefore } from "./order.ts";
 import { notebook, type Notebook, type Reading } from "../exchange/piece.ts";
 import { type MessageFields, replyDraft, type ReplyPart } from "../exchange/reply-draft.ts";
 
-/** Reads the messages that the AI SDK gives to a model. */
+/** Reads the AI SDK's messages for models. */
 export const readModelMessages = (messages: unknown): Either.Either<ImportProblem, Reading> =>
   Either.map((list: readonly ModelMessageRead[]) => {
     const book = notebook();
@@ -85,7 +85,7 @@ const readReply = (
 
 const textParts = (text: string): readonly AssistantPart[] => (text === "" ? [] : [{ type: "text", text }]);
 
-/** Whether a call is answered by the caller, and not by the provider itself. */
+/** Returns whether the caller answers a call, and not the provider itself. */
 const isOwnCall = (part: AssistantPart): part is Extract<AssistantPart, { type: "tool-call" }> =>
   part.type === "tool-call" && part.providerExecuted !== true;
 
@@ -133,7 +133,7 @@ const readResults = (
     }
     at(lose, place)("", "the answer to an approval", approvalsEnd);
     const toolCallId = approvals.get(part.approvalId);
-    // The SDK answers a call that was denied with that; nothing is to be run.
+    // The SDK answers a denied call with this text; nothing has to run.
     if (!part.approved && toolCallId !== undefined && !answered.has(toolCallId))
       book.add(index, { role: "tool", toolCallId, content: part.reason ?? notRun });
   }
@@ -157,7 +157,7 @@ const addResult = (
   add(index, { role: "tool", toolCallId: own["id"] === null ? null : part.toolCallId, content: marked ?? content });
 };
 
-/** Which call an approval is about. */
+/** Returns the call of each approval. */
 const approvalsOf = (list: readonly ModelMessageRead[]): Approvals =>
   new Map(
     list.flatMap(({ role, content }) =>
@@ -169,7 +169,7 @@ const approvalsOf = (list: readonly ModelMessageRead[]): Approvals =>
     ),
   );
 
-/** The calls that have results in the tool messages from a place on, up to the next message of another kind. */
+/** Returns the calls with results in the consecutive tool messages from an index on. */
 const resultsFrom = (list: readonly ModelMessageRead[], index: number): ReadonlySet<string> => {
   const answered = new Set<string>();
   for (let next = index; next < list.length; next++) {
@@ -219,7 +219,7 @@ const fieldsOf = (
   };
 };
 
-/** Notes the members of a message or part that were not read. */
+/** Reports the members of a message or part that were not read. */
 const loseMembers = (value: object, read: readonly string[], lose: Lose): void =>
   loseRest(
     lose,
@@ -233,5 +233,5 @@ const at =
   (path, what, why) =>
     lose(path === "" ? `content.${place}` : `content.${place}.${path}`, what, why);
 
-/** A part as it came, which was JSON before it was read. */
+/** The part was JSON before it was read. */
 const asJson = (part: object): JsonObject => part as JsonObject;

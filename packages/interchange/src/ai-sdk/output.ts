@@ -10,7 +10,7 @@ import { isJsonObject } from "../exchange/json-object.ts";
 
 const json = z.custom<Json>((value) => value !== undefined, "expected a value");
 
-/** What a tool answered, as the AI SDK has it. */
+/** The schema of a tool's answer in the AI SDK. */
 export const toolOutput = z.discriminatedUnion("type", [
   z.looseObject({ type: z.enum(["text", "error-text"]), value: z.string(), providerOptions: z.optional(aiOptions) }),
   z.looseObject({ type: z.enum(["json", "error-json"]), value: json, providerOptions: z.optional(aiOptions) }),
@@ -30,7 +30,7 @@ export const toolOutput = z.discriminatedUnion("type", [
 
 export type ToolOutput = z.infer<typeof toolOutput>;
 
-/** A result as the SDK has it: the type says whether it is an error, a refusal, JSON, a text or parts. */
+/** Returns a result in the SDK's form. The type tells whether it is an error, a refusal, JSON, a text or parts. */
 export const outputOf = ({ content, outcome }: ToolResultPart): JsonObject => {
   const parts = content.flatMap(outputPart);
   const text = markedText(content) ?? textOfParts(parts);
@@ -42,7 +42,7 @@ export const outputOf = ({ content, outcome }: ToolResultPart): JsonObject => {
   return { type, value: type.endsWith("json") ? (parsedJson(value) ?? value) : value };
 };
 
-/** What a result says, and how the call ended. */
+/** Returns the content of a result, and the outcome of the call. */
 export const contentOfOutput = (
   output: ToolOutput,
   ours: boolean,
@@ -61,12 +61,12 @@ export const contentOfOutput = (
   loseRest(lose, "output", { ...rest, value: undefined, reason: undefined }, keeps);
   const outcome = type === "execution-denied" ? "refused" : type.startsWith("error") ? "failed" : "completed";
   const text = output.type === "execution-denied" ? (output.reason ?? notRun) : wordsOf(output.type, output.value);
-  // Of a plain text nothing but the text is kept, and so of what an export of ours made of one.
+  // For a plain text only the text is kept, and also for a text that our own export wrote.
   if (type === "text" || ours) return { content: text, outcome };
   return { content: [{ type: "text", text, provider: { output: type } }], outcome };
 };
 
-/** What stands for a result that was refused without a reason. */
+/** The text of a result that was refused without a reason. */
 export const notRun = "Tool call execution denied.";
 
 const keeps = "a result keeps its call and its content";
@@ -79,17 +79,17 @@ interface OutputText {
   readonly value: string;
 }
 
-/** The text that a result is which came under another type, such as JSON. */
+/** Returns the text of a result that was imported under another type, such as JSON. */
 export const markedText = ([only, second]: readonly ContentPart[]): OutputText | undefined => {
   if (second !== undefined || only?.type !== "text") return undefined;
   const { output: type, ...others } = only.provider ?? {};
   if (typeof type !== "string" || !outputTypes.includes(type) || Object.keys(others).length > 0) return undefined;
-  // What says that it is JSON and is written in another way would come back changed.
+  // JSON that is formatted differently would come back changed.
   const changed = type.endsWith("json") && JSON.stringify(parsedJson(only.text)) !== only.text;
   return changed ? undefined : { type, value: only.text };
 };
 
-/** The text that is all there is of a result's parts; an empty one where there are none. */
+/** Returns the text of a result that consists of one text; an empty text if it has no parts. */
 const textOfParts = ([only, second]: readonly JsonObject[]): OutputText | undefined => {
   if (only === undefined) return { type: "text", value: "" };
   const { type, text, ...rest } = only;
@@ -108,7 +108,7 @@ const outputPart = (part: Part): readonly JsonObject[] => {
   return file === undefined ? [] : filePart(file);
 };
 
-/** Links have no form here but the one of old: the newer one takes an object of a program, which is not JSON. */
+/** Links use the older form, because the newer one needs a JavaScript object that is not JSON. */
 const filePart = ({ mediaType, url, reference, filename, options }: AiFile): readonly JsonObject[] => {
   const named = { ...(filename === undefined ? {} : { filename }), ...underName("providerOptions", options) };
   if (reference !== undefined) return [{ type: "file", mediaType, data: { type: "reference", reference }, ...named }];

@@ -4,33 +4,33 @@ import { aiResult } from "../exchange/foreign.ts";
 import { isJsonObject } from "../exchange/json-object.ts";
 
 /**
- * What the AI SDK calls provider options (or metadata): an object of fields for each provider. Fields of a thread that the
- * SDK has no place for stand under `colloquy`, which no provider reads.
+ * The provider options (or metadata) of the AI SDK: an object of fields for each provider. Fields of a thread that the
+ * SDK has no place for are under `colloquy`, which no provider reads.
  */
 export type AiOptions = { readonly [provider: string]: JsonObject };
 
-/** The name under which they hold what is ours. */
+/** The key of our own fields. */
 export const ourName = "colloquy";
 
-/** Options as they come in. Each provider's fields are an object. */
+/** The schema of incoming options. Each provider's fields are an object. */
 export const aiOptions = z.custom<AiOptions>(
   (value) => isJsonObject(value) && Object.values(value).every(isJsonObject),
   "expected an object of fields for each provider",
 );
 
-/** The options that a `provider` holds, with our own fields under their name; undefined for none. */
+/** Returns the options in a `provider`, with our own fields under our key; undefined for none. */
 export const optionsOf = (provider: JsonObject | undefined, own: JsonObject = {}): AiOptions | undefined => {
   const { ai, ...rest } = provider ?? {};
   const options = isForeignOptions(ai) ? ai : undefined;
   const others = options === undefined ? provider : rest;
-  // A provider that had nothing but options has nothing else to be kept.
+  // If the provider held only options, nothing else has to be kept.
   const kept = options !== undefined && Object.keys(rest).length === 0 ? undefined : others;
   const ours = present({ ...own, provider: kept });
   const all = { ...options, ...(Object.keys(ours).length === 0 ? {} : { [ourName]: ours }) };
   return Object.keys(all).length === 0 ? undefined : all;
 };
 
-/** What options say: our own fields, and the `provider` that a thread keeps. */
+/** Returns our own fields in the options, and the `provider` that a thread keeps. */
 export const fieldsOfOptions = (
   options: AiOptions | undefined,
 ): { readonly own: JsonObject; readonly provider?: JsonObject } => {
@@ -42,7 +42,7 @@ export const fieldsOfOptions = (
     : { own, provider: { ...kept, ...(ai === undefined ? {} : { ai }) } };
 };
 
-/** The content of a result whose first text holds the options of the result; undefined if no text can hold them. */
+/** Returns the content of a result with the result's options stored in its first text; undefined if it has no text. */
 export const withResultOptions = (
   content: string | readonly ContentPart[],
   options: AiOptions,
@@ -54,7 +54,7 @@ export const withResultOptions = (
   return parts.map((part) => (part === first ? marked : part));
 };
 
-/** A result's content without the options of the result itself, and those. */
+/** Returns a result's content without the stored options, and the options. */
 export const resultOptionsIn = (
   content: readonly ContentPart[],
 ): { readonly content: readonly ContentPart[]; readonly options: AiOptions | undefined } => {
@@ -69,7 +69,10 @@ export const resultOptionsIn = (
   };
 };
 
-/** A member with options under the name that it has there (`providerOptions`, `providerMetadata`); nothing for none. */
+/**
+ * Returns a member with options under the given name (`providerOptions`, `providerMetadata`); nothing if there are
+ * none.
+ */
 export const underName = <Name extends string>(
   name: Name,
   options: AiOptions | undefined,

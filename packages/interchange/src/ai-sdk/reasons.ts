@@ -2,7 +2,7 @@ import type { Part } from "@colloquy/machine";
 import type { Reasons } from "../exchange/export-losses.ts";
 import { isForeign } from "../exchange/foreign.ts";
 
-/** What the AI SDK has no place for, and why. */
+/** The reasons why the AI SDK cannot hold some fields and parts. */
 export const aiReasons: Reasons = {
   outcomes: true,
   callId: "each call has an id here, which no other call beside it has",

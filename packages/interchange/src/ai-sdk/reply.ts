@@ -8,16 +8,17 @@ import { readModelMessages } from "./model-reading.ts";
 
 export interface ModelReplyOptions {
   /**
-   * What the answer was taken from (`result.sources`), which the AI SDK keeps beside its messages: kept behind what was said,
-   * as UI messages have it. A UI message shows it, and no model is sent it.
+   * The sources of the answer (`result.sources`), which the AI SDK keeps beside its messages. They are kept after the
+   * content, in the form of UI messages. A UI message shows them, and no model receives them.
    */
   readonly sources?: readonly unknown[];
 }
 
 /**
- * The reply that the messages of one step are (`result.response.messages`): what the model said, thought and called, with the
- * options of its providers; or in words why there is none. Nothing said is an empty reply. Results of tools are left out:
- * they are events of the thread that runs them. What a provider ran by itself stays in the reply.
+ * Reads the reply in the messages of one step (`result.response.messages`): the model's content, reasoning and calls,
+ * with its providers' options. Returns an error text if they are invalid. No content is an empty reply. Tool results
+ * are left out, since they are events of the thread that runs the tools. Calls that a provider ran itself stay in the
+ * reply.
  */
 export const replyFromModelMessages = (
   messages: unknown,
@@ -37,7 +38,10 @@ export const replyFromModelMessages = (
   return Either.right({ ...draft, content: plainText(kept) ?? kept });
 };
 
-/** A part that a provider makes for its own SDK and never takes back, such as `anthropic.message_start`. */
+/**
+ * Returns whether a provider made a part only for its own SDK and never takes it back, such as
+ * `anthropic.message_start`.
+ */
 const isNotice = (part: ReplyPart): boolean => {
   const own = part.type === "opaque" ? foreignValue(part, "model") : undefined;
   const kind = own?.["type"] === "custom" ? own["kind"] : undefined;
@@ -45,8 +49,8 @@ const isNotice = (part: ReplyPart): boolean => {
 };
 
 /**
- * The messages without the parts that the SDK's provider for Anthropic makes for itself and sends to no model
- * (`anthropic.message_start`): what they say is in the outcome of the call.
+ * Removes the parts that the SDK's provider for Anthropic makes for itself and sends to no model
+ * (`anthropic.message_start`). The outcome of the call holds the same information.
  */
 const withoutMarks = (messages: unknown): unknown =>
   Array.isArray(messages) ? messages.map((message: unknown) => withoutMarksIn(message)) : messages;
@@ -60,7 +64,7 @@ const withoutMarksIn = (message: unknown): unknown => {
 const isMark = (part: unknown): boolean =>
   typeof part === "object" && part !== null && "kind" in part && part.kind === "anthropic.message_start";
 
-/** A source of a model as a UI message has it; none where it can't be one. */
+/** Converts a model's source to a UI message's part; none if it is invalid. */
 const sourcePart = (source: unknown): readonly OpaquePart[] => {
   const plain = plainJson(source);
   if (Either.isLeft(plain) || !isJsonObject(plain.right)) return [];

@@ -2,14 +2,17 @@ import type { JsonObject, DataPart, Part, ReasoningPart, RefusalPart, TextPart }
 import { type AiOptions, fieldsOfOptions, optionsOf } from "./provider-options.ts";
 import { isJsonObject } from "../exchange/json-object.ts";
 
-/** A text or reasoning of the AI SDK, before its options get the name that they have there. */
+/** A text or reasoning of the AI SDK, before its options get their name in the SDK. */
 export interface AiText {
   readonly type: "text" | "reasoning";
   readonly text: string;
   readonly options: AiOptions | undefined;
 }
 
-/** A part that the SDK has as a text, or as reasoning: a data field is written out, a refusal is a text that says so. */
+/**
+ * Converts a part to a text or reasoning of the SDK. A data field is written as text, and a refusal becomes a marked
+ * text.
+ */
 export const aiTextOf = (part: Part): AiText | undefined => {
   switch (part.type) {
     case "text":
@@ -27,20 +30,20 @@ export const aiTextOf = (part: Part): AiText | undefined => {
   }
 };
 
-/** The part that a text of the SDK is. */
+/** Returns the part for a text of the SDK. */
 export const partOfAiText = (text: string, options: AiOptions | undefined): TextPart | DataPart => {
   const { own, provider } = fieldsOfOptions(options);
   return dataOf(own) ?? { type: "text", text, ...(provider === undefined ? {} : { provider }) };
 };
 
-/** The same of what a model said, which may also have been a refusal. */
+/** Returns the part for a model's text, which may also be a refusal. */
 export const replyPartOfAiText = (text: string, options: AiOptions | undefined): TextPart | DataPart | RefusalPart => {
   const { own, provider } = fieldsOfOptions(options);
   if (own["refusal"] !== true) return partOfAiText(text, options);
   return { type: "refusal", text, ...(provider === undefined ? {} : { provider }) };
 };
 
-/** Reasoning of the SDK, with the signatures that stand in its options. */
+/** Returns the SDK's reasoning, with the signatures in its options. */
 export const reasoningOfAi = (text: string, options: AiOptions | undefined): ReasoningPart => {
   const { provider } = fieldsOfOptions(options);
   return { type: "reasoning", text, ...(provider === undefined ? {} : { provider }) };

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "@colloquy/machine";
 import { aiOptions } from "./provider-options.ts";
 import { type ImportProblem, problem, shaped } from "../exchange/import-problem.ts";
 
-/** A message as the AI SDK shows it to people (`UIMessage`), as plain JSON. */
+/** A message in the AI SDK's form for people (`UIMessage`), as plain JSON. */
 export interface UiMessage {
   readonly id: string;
   readonly role: "system" | "user" | "assistant";
@@ -12,7 +12,7 @@ export interface UiMessage {
   readonly metadata?: JsonObject;
 }
 
-/** A part of it. Loosely typed: its type, and whatever a part of that type has. */
+/** A part of it, loosely typed: its type, and the fields of a part of that type. */
 export interface UiMessagePart extends JsonObject {
   readonly type: string;
 }
@@ -21,7 +21,7 @@ const text = z.string();
 const providerMetadata = z.optional(aiOptions);
 const json = z.optional(z.custom<Json>((value) => value !== undefined, "expected a value"));
 
-/** What is read of a message before its parts. */
+/** The schema of a message's fields, without its parts. */
 export const uiMessage = z.looseObject({
   id: z.optional(text),
   role: z.enum(["system", "user", "assistant"]),
@@ -71,7 +71,7 @@ export type UiReasoning = z.infer<typeof reasoningPart>;
 export type UiFile = z.infer<typeof filePart>;
 export type UiTool = z.infer<typeof toolPart>;
 
-/** A part of a message, by what is to be done with it. */
+/** A part of a message, by how it is handled. */
 export type UiPart =
   | { readonly kind: "text"; readonly part: UiText }
   | { readonly kind: "reasoning"; readonly part: UiReasoning }
@@ -81,7 +81,7 @@ export type UiPart =
   | { readonly kind: "step" }
   | { readonly kind: "other"; readonly value: JsonObject };
 
-/** Reads a part, or says what is wrong with it. */
+/** Reads a part, or returns what is wrong with it. */
 const readUiPart = (value: JsonObject, index: number): Either.Either<ImportProblem, UiPart> => {
   const type = typeof value["type"] === "string" ? value["type"] : "";
   const what = `a part of the type ${JSON.stringify(type)}`;
@@ -98,7 +98,7 @@ const readUiPart = (value: JsonObject, index: number): Either.Either<ImportProbl
       return Either.right({ kind: "step" });
     case "steering-message":
       return Either.chain(({ parts }: z.infer<typeof steeringPart>) =>
-        // What zod lets through beside the known fields was JSON before.
+        // Zod passes unknown fields through, and they were JSON before.
         Either.map((read: readonly UiPart[]): UiPart => ({ kind: "steering", parts: read }))(
           readUiParts(parts as readonly JsonObject[], index),
         ),
@@ -111,7 +111,7 @@ const readUiPart = (value: JsonObject, index: number): Either.Either<ImportProbl
   }
 };
 
-/** Reads parts up to the first that can't be read. */
+/** Reads parts up to the first unreadable one. */
 export const readUiParts = (
   values: readonly JsonObject[],
   index: number,

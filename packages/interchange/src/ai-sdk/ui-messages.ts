@@ -14,9 +14,10 @@ import { readUiMessages } from "./ui-reading.ts";
 import { toolPartOf } from "./ui-tool.ts";
 
 /**
- * A conversation as the `UIMessage`s of the AI SDK (7), as plain JSON. What a model said up to the next user's message is one
- * message, a `step-start` before each step; calls and results are one part. What the SDK has no place for stands under
- * `colloquy` in the metadata of its provider, where an import finds it. `losses` says what can't be carried even so.
+ * Converts a conversation to the `UIMessage`s of the AI SDK (7), as plain JSON. All messages of the model up to the
+ * next user message become one message, with a `step-start` before each step; a call and its result become one part.
+ * Fields that the SDK has no place for are under `colloquy` in the provider metadata, where an import reads them.
+ * `losses` lists everything that cannot be kept.
  */
 export const toUiMessages = (messages: readonly Message[]): Exported<readonly UiMessage[]> => {
   const groups = groupsOf(messages);
@@ -26,8 +27,9 @@ export const toUiMessages = (messages: readonly Message[]): Exported<readonly Ui
 };
 
 /**
- * Reads a conversation of `UIMessage`s, as they are stored. Says which message or part is none, which call has no result
- * yet, and the way out. Sources, data parts and what a provider ran by itself are kept for the AI SDK.
+ * Reads a conversation of stored `UIMessage`s. Returns an error that names the invalid message or part, or the call
+ * without a result, and how to fix it. Sources, data parts and calls that a provider ran itself are kept for the AI
+ * SDK.
  */
 export const fromUiMessages = (
   messages: unknown,
@@ -40,7 +42,7 @@ interface Placed {
   readonly index: number;
 }
 
-/** The messages of each UI message. One of a model with metadata or an id of its own there begins another. */
+/** Groups messages by UI message. An assistant message with metadata or its own UI id begins another group. */
 const groupsOf = (messages: readonly Message[]): readonly (readonly Placed[])[] => {
   const groups: Placed[][] = [];
   for (const [index, message] of messages.entries()) {
@@ -94,7 +96,7 @@ const partsOf = (
   return [...(message.role === "assistant" ? [{ type: "step-start" }] : []), ...parts, ...calls];
 };
 
-/** The parts, with what the message has beside them on the first that can carry it. A message that says nothing has an empty text. */
+/** Adds the fields of a message to the first part that can hold them. A message without content gets an empty text. */
 const withFields = (message: Message, parts: readonly UiMessagePart[], called: boolean): readonly UiMessagePart[] => {
   const { name, role } = message;
   const provider = withoutUi(message.provider);
@@ -111,8 +113,8 @@ const withFields = (message: Message, parts: readonly UiMessagePart[], called: b
   return first === undefined && !called ? [nothingSaid] : parts;
 };
 
-/** Stands for no part at all. */
+/** A marker for a message without parts. */
 const nothingSaid = { type: "text", text: "", providerMetadata: { colloquy: { empty: true } } };
 
-/** The types of parts that have metadata of a provider. */
+/** The types of parts with provider metadata. */
 const carriers: readonly unknown[] = ["text", "reasoning", "file"];

@@ -7,7 +7,10 @@ import { fieldsFor, foreignPart, foreignValue, presentOf } from "../exchange/for
 import type { Lose } from "../exchange/loss.ts";
 import type { UiFile, UiMessagePart } from "./ui-message.ts";
 
-/** A part as the AI SDK shows it; none for one that it has no place for, or that is a call. */
+/**
+ * Converts a part to the AI SDK's form for people. Returns none for a call, and for a part that the SDK has no place
+ * for.
+ */
 export const uiPartOf = (part: Part): readonly UiMessagePart[] => {
   const own = foreignValue(part, "ui");
   if (own !== undefined) return typeof own["type"] === "string" ? [{ ...own, type: own["type"] }] : [];
@@ -25,7 +28,7 @@ export const uiPartOf = (part: Part): readonly UiMessagePart[] => {
   return [{ type: "file", mediaType, url, ...named, ...underName("providerMetadata", options) }];
 };
 
-/** The part that a file is, or the file as it came. */
+/** Returns the part for a file, or the file unchanged. */
 export const partOfUiFile = (file: UiFile, value: JsonObject, lose: Lose): ContentPart => {
   const { mediaType, url, filename, providerReference: reference, providerMetadata: options } = file;
   const both = url !== "" && reference !== undefined;
@@ -35,14 +38,14 @@ export const partOfUiFile = (file: UiFile, value: JsonObject, lose: Lose): Conte
   return part ?? foreignPart("ui", value);
 };
 
-/** A `provider` without what only UI messages have, which stands in members of its own there; undefined for none. */
+/** Returns a `provider` without the fields of UI messages, which have their own members there; undefined for none. */
 export const withoutUi = (provider: JsonObject | undefined): JsonObject | undefined => {
   if (provider === undefined || provider["ui"] === undefined) return provider;
   const { ui: _, ...others } = provider;
   return Object.keys(others).length === 0 ? undefined : others;
 };
 
-/** Our own fields of a message, laid on one of its parts, where an import finds them. */
+/** Adds our own fields of a message to one of its parts, where an import reads them. */
 export const carrying = (part: UiMessagePart, message: JsonObject): UiMessagePart => {
   const { providerMetadata } = part;
   const options = isJsonObject(providerMetadata) ? providerMetadata : {};

@@ -13,7 +13,7 @@ import { readUiParts, uiMessage, type UiPart, type UiReasoning, type UiText, typ
 import { partOfUiFile } from "./ui-part.ts";
 import { callOfTool, resultOfTool } from "./ui-tool.ts";
 
-/** Reads the messages that the AI SDK shows to people. */
+/** Reads the AI SDK's messages for people. */
 export const readUiMessages = (messages: unknown): Either.Either<ImportProblem, Reading> =>
   Either.map((list: readonly Read[]): Reading => {
     const book = notebook();
@@ -31,7 +31,7 @@ export const readUiMessages = (messages: unknown): Either.Either<ImportProblem, 
   })(
     eachItem<Read>(messages, "UI messages", (item, index) =>
       Either.chain(({ id, role, parts, metadata, ...rest }: ReturnType<typeof uiMessage.parse>) =>
-        // What zod lets through beside the known fields was JSON before.
+        // Zod passes unknown fields through, and they were JSON before.
         Either.map((read: readonly UiPart[]): Read => ({ id, role, metadata, rest, parts: read }))(
           readUiParts(parts as readonly JsonObject[], index),
         ),
@@ -47,7 +47,7 @@ interface Read {
   readonly parts: readonly UiPart[];
 }
 
-/** What a UI message says of itself. */
+/** The fields of a UI message itself. */
 interface Outer {
   readonly id: string | undefined;
   readonly metadata: JsonObject | undefined;
@@ -69,7 +69,7 @@ const readInput = (
   });
 };
 
-/** A single plain text as it stands, as other formats have it. */
+/** Returns a single plain text as a string, as other formats have it. */
 const simple = (content: readonly ContentPart[]): string | readonly ContentPart[] => {
   const [only, second] = content;
   return second === undefined && only?.type === "text" && only.text !== "" && !("provider" in only)
@@ -77,7 +77,7 @@ const simple = (content: readonly ContentPart[]): string | readonly ContentPart[
     : content;
 };
 
-/** Each step of a model is a reply with its results; what a user said in between is a message of its own. */
+/** Reads each step of a model as a reply with its results. A user message in between becomes its own message. */
 const readSteps = (parts: readonly UiPart[], outer: Outer, index: number, book: Notebook): void => {
   let step: Step[] = [];
   let left: Outer = outer;
@@ -127,7 +127,7 @@ const readStep = (step: readonly Step[], outer: Outer, index: number, book: Note
       lose("", "its place behind a call", "a reply says what it says first, and calls last");
     parts.push(...said);
   }
-  // Where all that there was of a step was half a call, a repair leaves nothing of it.
+  // If a step held only an unfinished call, the repair leaves nothing of it.
   if (parts.length === 0 && calls.length === 0 && step.some(isHalfCall)) return;
   book.add(
     index,
@@ -208,7 +208,7 @@ const loseState = (state: string | undefined, lose: Lose): void => {
   if (state === "streaming") lose("state", "that it was still being written", "a thread has no mark for that");
 };
 
-/** A text that stands for no part at all. */
+/** Returns whether a text is the marker for a message without parts. */
 const isEmptied = ({ text, providerMetadata }: UiText): boolean =>
   text === "" && fieldsOfOptions(providerMetadata).own["empty"] === true;
 
@@ -217,7 +217,10 @@ const withUi = <Part extends ReplyPart>(part: Part, ui: JsonObject): Part =>
     ? part
     : { ...part, provider: { ...("provider" in part ? part.provider : {}), ui } };
 
-/** What a message has beside its parts. Ids that a thread made are its own, and made anew. */
+/**
+ * Returns the fields of a message beside its parts. Ids that a thread created are dropped, since a thread creates new
+ * ones.
+ */
 const fieldsOf = (
   parts: readonly UiPart[],
   { id, metadata }: Outer,

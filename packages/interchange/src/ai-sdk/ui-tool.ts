@@ -19,8 +19,8 @@ import { withoutUi } from "./ui-part.ts";
 import type { UiMessagePart, UiTool } from "./ui-message.ts";
 
 /**
- * A call, and what came of it, as the one part that the AI SDK shows of both. Where it goes by another id than its own, that
- * one is kept beside it, if it is the only one of its round that has it.
+ * Converts a call and its result to one part of the AI SDK. If the call gets another id, its own is kept beside it,
+ * unless another call of its round has the same.
  */
 export const toolPartOf = (
   call: ToolCallPart,
@@ -47,7 +47,7 @@ export const toolPartOf = (
   };
 };
 
-/** The call that a part shows. */
+/** Returns the call of a part. */
 export const callOfTool = (part: UiTool, name: string, type: Json | undefined): ToolCallDraft => {
   const { own, provider } = fieldsOfOptions(part.callProviderMetadata);
   const { title, toolMetadata, dynamic, approval } = part;
@@ -64,7 +64,7 @@ export const callOfTool = (part: UiTool, name: string, type: Json | undefined): 
   };
 };
 
-/** What came of a call; null while nothing has. */
+/** Returns the result in a part; null while there is none. */
 export const resultOfTool = (
   part: UiTool,
 ): { readonly content: string | readonly ContentPart[]; readonly outcome: ToolOutcome } | null => {
@@ -91,7 +91,7 @@ export const resultOfTool = (
   }
 };
 
-/** The members of a part that say how it ended. */
+/** Returns the members of a part that tell how the call ended. */
 const endOf = (result: ToolResultPart, approval: Json | undefined): JsonObject => {
   const { content, outcome } = result;
   const approved = isJsonObject(approval) ? approval["approved"] : undefined;
@@ -132,7 +132,7 @@ const contentOfOutput = (output: Json | undefined): string | readonly ContentPar
 const marked = (text: string, output: string): readonly ContentPart[] => [{ type: "text", text, provider: { output } }];
 
 const object = z.custom<JsonObject>(isJsonObject);
-/** The parts of a result as we wrote them. */
+/** The parts of a result as our export writes them. */
 const contentPart = z.custom<ContentPart>(
   (value) =>
     z
@@ -145,5 +145,5 @@ const contentPart = z.custom<ContentPart>(
       .safeParse(value).success,
 );
 
-/** Parts are plain JSON, whose types say no more. */
+/** Parts are plain JSON, but their types do not say so. */
 const asJson = (content: readonly ContentPart[]): Json => content as readonly Json[] & readonly ContentPart[];

@@ -14,12 +14,12 @@ import { isForeign, ownFields } from "../exchange/foreign.ts";
 
 type ReplyPart = ContentPart | ReasoningPart | RefusalPart;
 
-/** The fields of a wire part that its own kind of part has no place for (`cache_control`, …). */
+/** Fields of a wire part that its kind of part has no place for (`cache_control`, …). */
 interface FromWire {
   readonly provider?: JsonObject;
 }
 
-/** The content of a message on the wire: null when there is none, a plain string when one text is all there is. */
+/** Returns the content of a message on the wire: null if it is empty, a string if it is one plain text. */
 export const contentToWire = (parts: readonly Part[]): string | null | readonly JsonObject[] => {
   const wire = parts.flatMap(partToWire);
   const [first, second] = wire;
@@ -27,11 +27,11 @@ export const contentToWire = (parts: readonly Part[]): string | null | readonly 
   return second === undefined && isPlainText(first) ? first.text : wire;
 };
 
-/** What a message may contain: a plain text as it stands, a list part by part. Null, "" and [] are no content. */
+/** Reads the content of a message: a string as it is, a list part by part. Null, "" and [] are no content. */
 export const contentFromWire = (content: WireMessage["content"]): string | readonly ContentPart[] =>
   typeof content === "string" ? content : (content ?? []).map(contentPartFromWire);
 
-/** The same of a reply, whose parts may also be reasoning and refusals. */
+/** Reads the content of a reply, which may also hold reasoning and refusals. */
 export const replyContentFromWire = (content: WireMessage["content"]): readonly ReplyPart[] => {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
   return (content ?? []).map(replyPartFromWire);
@@ -49,7 +49,7 @@ const partToWire = (part: Part & FromWire): readonly JsonObject[] => {
       return isForeign(part.value) ? [] : [part.value];
     case "reasoning":
     case "refusal":
-      // Only what came as a part of the content goes back as one; the others have fields of their own.
+      // Only reasoning and refusals that came as content parts go back as such; others have their own fields.
       return isJsonObject(part.provider?.["part"]) ? [part.provider["part"]] : [];
     case "toolCall":
     case "toolResult":
@@ -84,7 +84,7 @@ const textFromWire = (part: JsonObject): (TextPart & FromWire) | undefined => {
   return Object.keys(rest).length === 0 ? { type, text } : { type, text, provider: rest };
 };
 
-/** An image that says no more than its URL and detail. With anything else on it, it is kept as it came. */
+/** Reads an image with only a URL and a detail. An image with other fields is kept as an opaque part. */
 const imageFromWire = (part: JsonObject): ImagePart | OpaquePart | undefined => {
   const { type, image_url: image, ...rest } = part;
   if (type !== "image_url" || !isJsonObject(image) || Object.keys(rest).length > 0) return undefined;
@@ -99,7 +99,7 @@ const refusalFromWire = (part: JsonObject, text: string): RefusalPart => {
   return refusal;
 };
 
-/** Thinking is a text, or a list of text parts. */
+/** Returns the text of thinking, which is a text or a list of text parts. */
 const thinkingText = (thinking: JsonObject[string]): string => {
   if (typeof thinking === "string") return thinking;
   if (!Array.isArray(thinking)) return "";

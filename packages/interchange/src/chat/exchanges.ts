@@ -14,21 +14,21 @@ import {
 } from "./logged-messages.ts";
 import { fromChatMessages } from "./messages.ts";
 
-/** A conversation that was put together from logged requests. */
+/** A conversation reconstructed from logged requests. */
 export interface ExchangedConversation extends Imported {
   /** The tools that its first request offered. */
   readonly tools: readonly ToolDeclaration[];
-  /** When its newest reply was made, in milliseconds since the epoch. Null if the responses do not say it. */
+  /** The time of its newest reply, in milliseconds since the epoch. Null if the responses do not contain it. */
   readonly at: number | null;
-  /** Says which of its requests have replies that no earlier response gave: the log begins there, or was changed. */
+  /** Names the requests with replies that no earlier response gave: the log begins there, or was changed. */
   readonly remarks: readonly string[];
 }
 
 /**
- * Reads logged chat completions, each `{ request, response }` with the bodies that were sent and received, and puts them
- * together. A request continues the longest conversation whose messages and reply it begins with. A request that repeats a
- * conversation with one other message is a problem that names the message and both texts. `remarks` has the other replies
- * that no earlier response gave.
+ * Reads logged chat completions, each `{ request, response }` with the sent and received bodies, and reconstructs the
+ * conversations. A request continues the longest conversation whose messages and reply it begins with. A request that
+ * repeats a conversation with one changed message is an error that names the message and both texts. `remarks` lists
+ * other replies that no earlier response gave.
  */
 export const fromChatExchanges = (
   exchanges: unknown,
@@ -41,7 +41,7 @@ export const fromChatExchanges = (
     if (Either.isLeft(exchange)) return exchange;
     const { request, response } = exchange.right;
     const message = response.choices?.[0]?.message;
-    // A call that failed left nothing in the conversation.
+    // A failed call left nothing in the conversation.
     if (message === undefined) return Either.right(null);
     const reply: JsonObject = { role: "assistant", ...message };
     const sent = request.messages;
@@ -68,7 +68,7 @@ export const fromChatExchanges = (
   if (Either.isLeft(read)) return read;
   const conversations: ExchangedConversation[] = [];
   for (const { sent, reply, index, tools, at, remarks } of open) {
-    // Nothing shows what became of the calls of a last reply, and no prompt depends on them.
+    // The log does not show the results of a last reply's calls, and no prompt depends on them.
     const isAsking = Array.isArray(reply["tool_calls"]) && reply["tool_calls"].length > 0;
     const imported = fromChatMessages(isAsking ? sent : [...sent, reply], options);
     if (Either.isLeft(imported))
@@ -78,14 +78,14 @@ export const fromChatExchanges = (
   return Either.right(conversations);
 };
 
-/** A conversation as far as it was read: its newest request, and the reply to it. */
+/** A conversation as read so far: its newest request and reply. */
 interface Open extends Pick<ExchangedConversation, "tools" | "at" | "remarks"> {
   readonly index: number;
   readonly sent: readonly JsonObject[];
   readonly reply: JsonObject;
 }
 
-/** Replies that an earlier request has in the same place were remarked on there. */
+/** Returns a remark on new replies. Replies that an earlier request has in the same place were remarked on there. */
 const remarkOn = (index: number, path: LoggedPath<Open>, sent: readonly JsonObject[]): string | null => {
   const replies = sent.slice(path.length - 1).filter(({ role }) => role === "assistant").length;
   if (replies === 0) return null;
@@ -94,8 +94,8 @@ const remarkOn = (index: number, path: LoggedPath<Open>, sent: readonly JsonObje
 };
 
 /**
- * Returns the same text for two messages that say the same: clients differ in the fields of providers that they send back,
- * and in how they write arguments.
+ * Returns a text that is equal for messages of equal content. Clients differ in the provider fields that they send
+ * back, and in how they write arguments.
  */
 const textOf = (message: JsonObject): string => {
   const draft = fromChatMessage(message);

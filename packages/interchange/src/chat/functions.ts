@@ -5,20 +5,20 @@ import type { Notebook } from "../exchange/piece.ts";
 import { orRepair } from "../exchange/pairing.ts";
 
 /**
- * Reads what chat completions had before tools: a message with a `function_call` is one that calls a tool, and one under
- * the role `function` is its result. The two have no id, so they go together by the function's name. A result that no
- * message before it calls for is noted, and left out (undefined).
+ * Reads the functions that chat completions had before tools. A message with a `function_call` calls a tool, and one
+ * with the role `function` is its result. They have no ids, so they are matched by the function's name. A result
+ * without an earlier call is reported and left out (undefined).
  */
 export class FunctionReader {
   readonly #book: Notebook;
-  /** The function that was called last and has no result. */
+  /** The last called function without a result. */
   #called: string | null = null;
 
   constructor(book: Notebook) {
     this.#book = book;
   }
 
-  /** The message as it would be written with tools. */
+  /** Returns the message in the form with tools. */
   read(wire: Json, index: number): Json | undefined {
     if (!isJsonObject(wire)) return wire;
     if (wire["role"] === "assistant") return this.#call(wire, index);
@@ -28,7 +28,7 @@ export class FunctionReader {
   #call(wire: JsonObject, index: number): JsonObject {
     const { function_call: called, ...rest } = wire;
     const name = isJsonObject(called) ? called["name"] : undefined;
-    // A few servers write both.
+    // Some servers write both forms.
     if (called === undefined || typeof name !== "string" || name === "" || !saysNothing(rest["tool_calls"]))
       return wire;
     this.#called = name;

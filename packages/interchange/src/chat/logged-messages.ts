@@ -1,19 +1,22 @@
 import type { JsonObject } from "@colloquy/machine";
 import { excerpt } from "../exchange/json-object.ts";
 
-/** A message that was logged after the messages on the path to it. Conversations that differ from there on are branches. */
+/**
+ * A message that was logged after the messages on the path to it. Conversations that differ from there on are
+ * branches.
+ */
 export interface LoggedMessage<Conversation> {
-  /** By the text of the message. */
+  /** The following messages, by their texts. */
   readonly next: Map<string, LoggedMessage<Conversation>>;
   /** The item that logged it first, with the message. Null before the first message. */
   readonly first: { readonly item: number; readonly message: JsonObject } | null;
   /** Conversations whose newest reply it is, oldest first. */
   readonly ends: Conversation[];
-  /** Whether a response gave it. */
+  /** True if a response gave it. */
   isReply: boolean;
 }
 
-/** Returns the place before the first message of all conversations. */
+/** Returns the root: the place before the first message of all conversations. */
 export const noMessages = <Conversation>(first: LoggedMessage<Conversation>["first"] = null) => {
   const node: LoggedMessage<Conversation> = { next: new Map(), first, ends: [], isReply: false };
   return node;
@@ -36,7 +39,7 @@ export const loggedPath = <Conversation>(
   return path;
 };
 
-/** Logs messages and the reply to them. */
+/** Logs the messages of a request and its reply. */
 export const logMessages = <Conversation>(
   root: LoggedMessage<Conversation>,
   { item, messages, texts, conversation }: LoggedExchange<Conversation>,
@@ -61,8 +64,8 @@ interface LoggedExchange<Conversation> {
 }
 
 /**
- * Describes the first message that was not logged as it is, if a conversation with another message there is otherwise
- * repeated up to a reply. Returns null if there is none.
+ * Describes the first message that differs from the log, if a logged conversation with another message there otherwise
+ * repeats up to a reply. Returns null if there is none.
  */
 export const changedMessage = <Conversation>(
   path: LoggedPath<Conversation>,
@@ -79,7 +82,9 @@ export const changedMessage = <Conversation>(
   return found === null ? null : describeDifference(at, messages, found.other);
 };
 
-/** Describes the first message that was not logged as it is, if others were logged in its place. Returns null otherwise. */
+/**
+ * Describes the first message that differs from the log, if others were logged in its place. Returns null otherwise.
+ */
 export const otherMessage = <Conversation>(
   path: LoggedPath<Conversation>,
   messages: readonly JsonObject[],

@@ -3,8 +3,8 @@ import { isJsonObject } from "../exchange/json-object.ts";
 import { type Lose, loseRest } from "../exchange/loss.ts";
 
 /**
- * Notes what `fromChatMessage` leaves out of a message: fields that servers send and do not take back. `names` are those
- * of the calls so far, by id: a result says the name of its tool once more.
+ * Reports what `fromChatMessage` leaves out of a message: fields that servers send and do not take back. `names` holds
+ * the tool names of the calls so far, by id, since a result repeats the name of its tool.
  */
 export const chatLosses = (wire: Json, lose: Lose, names: Map<string, string>): void => {
   if (!isJsonObject(wire)) return;
@@ -45,7 +45,7 @@ const lostOfCall = (call: Json, path: string, lose: Lose, names: Map<string, str
   const inner = called ?? custom;
   if (!isJsonObject(inner)) return;
   if (typeof id === "string" && typeof inner["name"] === "string") names.set(id, inner["name"]);
-  // The place in a stream says nothing more than the place in the list.
+  // The index in a stream equals the index in the list.
   loseRest(lose, path, without(call, ["id", "type", "index", "function", "custom", "extra_content"]), toldOnly);
   const read = called === undefined ? ["name", "input"] : ["name", "arguments"];
   loseRest(lose, path, without(inner, read), toldOnly);

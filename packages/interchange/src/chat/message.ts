@@ -11,21 +11,21 @@ import { toolCallFromWire, toolCallToWire } from "./tool-calls.ts";
 
 export interface ChatMessageOptions {
   /**
-   * What a call without a provider's id goes by. `derived` (the default): an id made from the call's own, so that
-   * call and result find each other and the request is valid. `absent`: none, as it came.
+   * The id of a call for which the provider sent none. `derived` (the default): an id derived from the call's own, so
+   * that call and result match and the request is valid. `absent`: none, as it came.
    */
   readonly missingIds?: "derived" | "absent";
 }
 
 /**
- * The message as chat completions want it, as much of it as the wire can carry. Data parts become text
- * (`field: JSON`); metadata and the marks (incomplete, synthesised, truncated) stay here; reasoning and provider
- * fields go back where servers want them.
+ * Converts a message to the chat completions format, as far as that can hold it. Data parts become text (`field:
+ * JSON`). Metadata and marks (incomplete, synthesised, truncated) are left out. Reasoning and provider fields are
+ * included if servers want them back.
  */
 export const toChatMessage = (message: Message, { missingIds = "derived" }: ChatMessageOptions = {}): ChatMessage =>
   chatMessageUnder(message, null, missingIds);
 
-/** The same, with the ids that calls go by in the conversation that it stands in. */
+/** Converts a message with the ids that calls have in its conversation. */
 export const chatMessageUnder = (
   message: Message,
   ids: CallIds | null,
@@ -48,7 +48,7 @@ export const chatMessageUnder = (
   const called = calls.length > 0 || provider["function_call"] !== undefined || provider["audio"] !== undefined;
   return {
     role: message.role,
-    // Servers disagree on a message that says nothing: null is refused where nothing stands for it.
+    // Servers disagree on an empty message: some refuse null unless another field replaces the content.
     content: contentToWire(message.parts) ?? (called ? null : ""),
     ...(message.name === undefined ? {} : { name: message.name }),
     ...(refusal === "" ? {} : { refusal }),
@@ -59,11 +59,11 @@ export const chatMessageUnder = (
 };
 
 /**
- * The draft that a message of the wire describes, or in words why it is none. Takes what servers and clients write:
- * content null, "" or in parts, of a reply also absent, arguments that are not a string, calls without an id, roles up to
- * `function`. What it does not know is kept where it must go back, else left out. A message by itself does not say which
- * call a function's result of old belongs to: it is a user's, that goes back as it came; `fromChatMessages` reads it as a
- * tool's.
+ * Reads a chat message as a draft, or returns why it is invalid. It accepts the variants of servers and clients:
+ * content that is null, "", in parts, or (in replies) absent; arguments that are not a string; calls without an id;
+ * roles including `function`. Unknown fields are kept if they must go back, otherwise left out. A single message does
+ * not tell which call the result of an old function belongs to. It is read as a user message that goes back unchanged;
+ * `fromChatMessages` reads it as a tool's.
  */
 export const fromChatMessage = (wire: unknown): Either.Either<string, SeedDraft> =>
   Either.chain((message: WireMessage): Either.Either<string, SeedDraft> => {
@@ -93,7 +93,7 @@ export const fromChatMessage = (wire: unknown): Either.Either<string, SeedDraft>
 
 const rolesWithContent: ReadonlySet<unknown> = new Set(["system", "developer", "user", "tool", "function"]);
 
-/** The reply that an assistant message of the wire is (`choices[0].message`), or in words why it is none. Its role is not looked at. */
+/** Reads an assistant message (`choices[0].message`) as a reply, or returns why it is invalid. Its role is ignored. */
 export const replyFromChatMessage = (wire: unknown): Either.Either<string, ReplyDraft> =>
   Either.map(replyOf)(parseWireMessage(wire));
 

@@ -13,8 +13,9 @@ import { type Exported, saysNothing } from "../exchange/loss.ts";
 import { notebook, type Reading } from "../exchange/piece.ts";
 
 /**
- * A conversation as chat completions write it: as `toChatMessage` does of each message, and calls of one round that have
- * the same id kept apart. `losses` says what the wire can't carry, and what only a chat server takes back changed.
+ * Converts a conversation to chat messages, each as `toChatMessage` does. Calls of one round with the same id get
+ * different ids. `losses` lists everything that the format cannot hold, and what a chat server takes back only
+ * changed.
  */
 export const toChatMessages = (
   messages: readonly Message[],
@@ -34,9 +35,9 @@ export const toChatMessages = (
 };
 
 /**
- * Reads a conversation of chat messages (the `messages` of a request, with the replies), or says which message is none, or
- * which call and result do not fit, and the way out. What it gives is ready to be sent to a thread, and well-formed. The
- * functions of the time before tools are read as tools.
+ * Reads a conversation of chat messages (the `messages` of a request, with the replies). Returns an error that names
+ * the invalid message, or the call and result that do not match, and how to fix it. The result is well-formed and
+ * ready to be sent to a thread. Old functions are read as tools.
  */
 export const fromChatMessages = (
   messages: unknown,

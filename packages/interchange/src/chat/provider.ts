@@ -3,19 +3,19 @@ import type { WireMessage } from "./wire-message.ts";
 import { isJsonObject } from "../exchange/json-object.ts";
 
 /**
- * The fields of a message that Colloquy has no word for and that must go back as they came. Each is one that the
- * server which sends it is known to take back, and that is missed when it does not come:
+ * Returns the fields of a reply that Colloquy does not interpret and that must go back unchanged. The server that
+ * sends such a field is known to take it back, and to miss it if it is absent:
  *
  * - `reasoning_details` (OpenRouter and gateways like it): signed and encrypted reasoning, wanted back unchanged
  * - `thinking_blocks` (LiteLLM): the same
  * - `extra_content` (Gemini): thought signatures
- * - `function_call`: the call of the time before tools, which the function's result refers to
+ * - `function_call`: a call in the form before tools, which the function's result refers to
  * - `audio`: a spoken answer, known by its id; the recording itself is not kept
  * - `prefix`, `partial` (Mistral, DeepSeek; Moonshot, Qwen): the reply is to be continued
- * - `cache_control` (Anthropic models behind a gateway): where the cached prefix ends
+ * - `cache_control` (Anthropic models behind a gateway): the end of the cached prefix
  *
- * Everything else is reported, not sent back (`annotations`, `provider_metadata`, log probabilities, an index), and
- * strict servers answer 400 to fields that they do not know.
+ * Other fields are only informative (`annotations`, `provider_metadata`, log probabilities, an index) and are not sent
+ * back, because strict servers answer 400 to unknown fields.
  */
 export const replyProviderFromWire = (wire: WireMessage): JsonObject | undefined => {
   const { reasoning_details: details, thinking_blocks: blocks, function_call: call, audio } = wire;
@@ -31,15 +31,15 @@ export const replyProviderFromWire = (wire: WireMessage): JsonObject | undefined
   });
 };
 
-/** The same of a message that no model wrote. */
+/** Returns these fields of a message that no model wrote. */
 export const providerFromWire = (wire: WireMessage): JsonObject | undefined =>
   presentOf({
-    // A thread has no such role. As a user's message the result keeps its place, and goes back under its own.
+    // A thread has no such role. As a user message the result keeps its place, and goes back under its own role.
     role: wire.role === "function" ? "function" : undefined,
     cache_control: isJsonObject(wire["cache_control"]) ? wire["cache_control"] : undefined,
   });
 
-/** What of a message's `provider` goes on the wire: what is named above, so that a field of another API stays here. */
+/** Returns the fields of a message's `provider` that are sent: only those listed above, and none of other APIs. */
 export const providerToWire = (provider: JsonObject | undefined): JsonObject => {
   if (provider === undefined) return {};
   const wire: { [field: string]: Json } = {};
@@ -62,7 +62,7 @@ const sentBack = [
   "cache_control",
 ] as const;
 
-// JSON parsed elsewhere: a list in it is a list of JSON.
+// A list in parsed JSON is a list of JSON.
 const nonEmptyList = (value: unknown): Json | undefined =>
   Array.isArray(value) && value.length > 0 ? (value as Json) : undefined;
 

@@ -3,8 +3,8 @@ import type { WireMessage } from "./wire-message.ts";
 import { isJsonObject } from "../exchange/json-object.ts";
 
 /**
- * The reasoning that a reply brings in fields of its own. Servers that write the same text under two names get one
- * part; `provider.fields` says under which names it came.
+ * Reads the reasoning in a reply's own fields. If a server writes the same text under two names, it becomes one part;
+ * `provider.fields` lists the names.
  */
 export const reasoningFromWire = (wire: WireMessage): readonly ReasoningPart[] => {
   const parts: ReasoningPart[] = [];
@@ -20,12 +20,12 @@ export const reasoningFromWire = (wire: WireMessage): readonly ReasoningPart[] =
 };
 
 /**
- * The fields in which reasoning goes back, under the names under which it came.
+ * Returns the fields in which reasoning goes back, under its original names.
  *
- * It goes back on messages with tool calls only. There DeepSeek, Kimi and GLM answer 400 without it, even where
- * it is empty, and gpt-oss loses its thread; on a plain answer no server asks for it, older DeepSeek models answer
- * 400 to it, and it would be paid for in each later call. Where `reasoning_details` came it says the same, and
- * more: OpenRouter and the gateways like it want that list unchanged, and either of the two is enough.
+ * It goes back only in messages with tool calls. There DeepSeek, Kimi and GLM answer 400 without it, even if it is
+ * empty, and gpt-oss loses its line of thought. For a plain answer no server requires it, and older DeepSeek models
+ * answer 400 to it. It would also be paid for in each later call. If `reasoning_details` came too, that list is enough
+ * and holds more: OpenRouter and the gateways like it want it unchanged.
  */
 export const reasoningToWire = (parts: readonly Part[], hasToolCalls: boolean, hasDetails: boolean): JsonObject => {
   const wire: { [field: string]: string } = {};
@@ -40,7 +40,7 @@ export const reasoningToWire = (parts: readonly Part[], hasToolCalls: boolean, h
 
 const reasoningFields = ["reasoning_content", "reasoning", "thinking"] as const;
 
-/** See above: an empty `reasoning_content` beside tool calls is missed when it does not come back. */
+/** Returns whether an empty `reasoning_content` must go back, because it came with tool calls (see above). */
 const isOwedEmpty = (wire: WireMessage, field: string): boolean =>
   field === "reasoning_content" && (wire.tool_calls?.length ?? 0) > 0;
 

@@ -1,7 +1,7 @@
 import type { JsonObject, ToolCallDraft, ToolCallPart } from "@colloquy/machine";
 import { isJsonObject } from "../exchange/json-object.ts";
 
-/** A tool call on the wire, under the id that it goes by there; null for none. */
+/** Converts a tool call to the wire format, with the given id; null for none. */
 export const toolCallToWire = (call: ToolCallPart, id: string | null): JsonObject => {
   const provider = call.provider ?? {};
   if (isJsonObject(provider["call"])) return provider["call"];
@@ -15,8 +15,8 @@ export const toolCallToWire = (call: ToolCallPart, id: string | null): JsonObjec
 };
 
 /**
- * A tool call of the wire: a function, a custom tool (whose input is a text), or one of a kind that is not known
- * here, which is kept as it came and goes back so. `{id, name, arguments}` without more is read as a function too.
+ * Reads a tool call: a function, a custom tool (whose input is a text), or a call of an unknown kind. A call of an
+ * unknown kind is kept and goes back unchanged. `{id, name, arguments}` alone is read as a function too.
  */
 export const toolCallFromWire = (call: JsonObject): ToolCallDraft => {
   const { id, type, function: called, custom, extra_content: extra } = call;
@@ -35,7 +35,7 @@ const draftOf = (
 ): ToolCallDraft => ({
   id: typeof id === "string" ? id : null,
   name: typeof name === "string" ? name : "",
-  // Some servers parse the arguments for their caller; absent ones are the JSON value that says so.
+  // Some servers parse the arguments. Absent arguments become the JSON text `null`.
   arguments: typeof given === "string" ? given : JSON.stringify(given ?? null),
   ...(Object.keys(provider).length === 0 ? {} : { provider }),
 });

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { excerpt, isJsonObject } from "../exchange/json-object.ts";
 import type { Json, JsonObject } from "@colloquy/machine";
 
-/** A message as chat completions write it. Loosely typed: the fields that Colloquy knows, and whatever else came. */
+/** A message of chat completions, loosely typed: the known fields, and any others. */
 export interface ChatMessage {
   readonly role: string;
   readonly content?: string | null | readonly JsonObject[];
@@ -16,7 +16,7 @@ export interface ChatMessage {
 
 const jsonObject = z.custom<JsonObject>(isJsonObject, "expected an object");
 
-/** What is read of a message. Everything may be missing, since every server leaves something out. */
+/** The schema of the fields that are read. All are optional, since every server leaves out some. */
 const wireMessage = z.looseObject({
   role: z.nullish(z.string()),
   content: z.nullish(z.union([z.string(), z.array(z.union([z.string(), jsonObject]))])),
@@ -28,7 +28,7 @@ const wireMessage = z.looseObject({
 
 export type WireMessage = z.infer<typeof wireMessage>;
 
-/** Reads a message of the wire, or says in words what is wrong with it. */
+/** Parses a message, or returns what is wrong with it. */
 export const parseWireMessage = (wire: unknown): Either.Either<string, WireMessage> => {
   const parsed = wireMessage.safeParse(wire);
   if (parsed.success) return Either.right(parsed.data);

@@ -1,11 +1,11 @@
 import { type Message, type ToolCallPart, toolCallsOf } from "@colloquy/machine";
 
-/** What each call goes by in another format, by `callId`; null for no id. */
+/** The ids of calls in another format, by `callId`; null for no id. */
 export type CallIds = ReadonlyMap<string, string | null>;
 
 /**
- * Ids for the calls of some messages, no two the same: the provider's where there is one, else one made from the call's
- * own. With `absent` a call that came without an id has none.
+ * Returns ids for the calls of messages, without duplicates: the provider's id if there is one, otherwise one derived
+ * from the call's own. With `absent`, a call without a provider's id gets none.
  */
 export const callIdsOf = (messages: readonly Message[], missing: "derived" | "absent" = "derived"): CallIds => {
   const calls = messages.flatMap(toolCallsOf);
@@ -30,5 +30,5 @@ export const callIdsOf = (messages: readonly Message[], missing: "derived" | "ab
   return ids;
 };
 
-/** The id that a call without one goes by. Made of letters, digits and `_`, which all servers take. */
+/** Returns the id for a call without one. It consists of letters, digits and `_`, which all servers accept. */
 export const derivedCallId = (callId: string): string => `call_${callId.replaceAll(/[^0-9A-Za-z]/g, "_")}`;

@@ -13,29 +13,29 @@ import type { Loss } from "./loss.ts";
 import { pairResults } from "./pairing.ts";
 import type { Piece, Reading } from "./piece.ts";
 
-/** What a format has no place for, and why, in words. */
+/** The texts that tell why a format cannot hold something. */
 export interface Reasons {
-  /** Of a field of a message: `name`, `metadata`, `provider`, `incomplete`, `synthesised`, `truncated`. */
+  /** For a field of a message: `name`, `metadata`, `provider`, `incomplete`, `synthesised`, `truncated`. */
   readonly field: (name: string) => string;
-  /** Of a part that is left out or changed. */
+  /** For a part that is left out or changed. */
   readonly part: (part: Part) => string;
-  /** Why a call goes by another id. */
+  /** For a call that gets another id. */
   readonly callId: string;
-  /** Whether it says how a tool call ended. */
+  /** True if the format holds the outcome of a tool call. */
   readonly outcomes: boolean;
 }
 
 /** Messages that went into the same items. */
 export interface Group {
   readonly messages: readonly { readonly message: Message; readonly index: number }[];
-  /** The first of its items, and the one behind its last. */
+  /** The index of its first item, and the index after its last. */
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * What was lost on the way: the exported items are read again, and each message is held against what comes back. So
- * nothing is lost in silence, whatever the message holds.
+ * Returns everything that an export lost. It reads the exported items again and compares each message with the result,
+ * so no loss goes unnoticed, whatever a message holds.
  */
 export const exportLosses = (
   groups: readonly Group[],
@@ -66,7 +66,10 @@ const whyOf = ({ messages }: Group, pieces: readonly Piece[], joined: boolean): 
     : "it is read as one message with what is beside it";
 };
 
-/** Of messages that don't come back one by one: that, and what the piece that they are in, or begin in, has not of them. */
+/**
+ * Returns the losses of messages that do not come back one by one: their boundaries, and what the piece that contains
+ * their beginning lacks.
+ */
 const lossesOfBoundary = (
   { messages }: Group,
   piece: Piece | undefined,
@@ -151,7 +154,7 @@ const lossesOfResult = (
     : [lost("parts.0.outcome", `the outcome "${result.outcome}"`, "the result's content stands for it")]),
 ];
 
-/** The message that comes back, with the ids of the one that went. */
+/** Returns the message that was read back, with the original's ids. */
 const messageOf = (message: Message, draft: SeedDraft): Message => {
   if (draft.role === "assistant") return messageFromReply(message.id, message.id, draft);
   if (draft.role !== "tool") return messageFromDraft(message.id, draft);
@@ -159,7 +162,7 @@ const messageOf = (message: Message, draft: SeedDraft): Message => {
   return messageFromResult(call, "completed", draft.content);
 };
 
-/** The message without the note of where its provider fields may go, which is sent nowhere. */
+/** Removes the note about the origin of provider fields, which is never sent. */
 const withoutOrigin = (message: Message): Message => {
   if (message.provider?.["origin"] === undefined) return message;
   const { provider, ...others } = message;
@@ -180,11 +183,11 @@ const words: { readonly [name: string]: string } = {
 interface Change {
   readonly place: number;
   readonly part: Part;
-  /** What comes back in its place, where anything does. */
+  /** The part that came back in its place, if any. */
   readonly back: Part | undefined;
 }
 
-/** The parts that do not come back as they were. */
+/** Returns the parts that did not come back unchanged. */
 const lostParts = (parts: readonly Part[], back: readonly Part[]): readonly Change[] => {
   const lost: Change[] = [];
   let next = 0;
@@ -201,7 +204,10 @@ const lostParts = (parts: readonly Part[], back: readonly Part[]): readonly Chan
   return lost;
 };
 
-/** A call never is: it comes back with another id of the machine's own, which is no loss. */
+/**
+ * Returns whether a part came back unchanged. A call never does, because it gets a new internal id, which is not a
+ * loss.
+ */
 const isSame = (part: Part, back: Part): boolean => canonicalText(part) === canonicalText(back);
 
 const partName = (part: Part): string => (part.type === "toolCall" ? `the call of "${part.name}"` : names[part.type]);
@@ -216,7 +222,7 @@ const names = {
   toolResult: "a result",
 };
 
-/** Calls that have no result yet, which no importer takes. */
+/** Reports calls without a result, which no importer accepts. */
 const openRounds = (groups: readonly Group[], pieces: readonly Piece[]): readonly Loss[] => {
   const { irregularities } = pairResults(pieces);
   if (irregularities.length === 0) return [];
@@ -225,7 +231,7 @@ const openRounds = (groups: readonly Group[], pieces: readonly Piece[]): readonl
   );
   return irregularities.flatMap(({ index, repair }) => {
     const messages = groupOf.get(index)?.messages ?? [];
-    // A group may hold results as well; what is missing there is missing of its last call.
+    // A group may also hold results. A missing result belongs to its last call.
     const said = messages.findLast(({ message }) => message.role === "assistant") ?? messages[0];
     if (said === undefined) return [];
     const why = "there is none yet; end the turn first, or import with { repair: true }";

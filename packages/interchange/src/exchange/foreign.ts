@@ -1,62 +1,62 @@
 import type { Json, JsonObject, ContentPart, OpaquePart, Part } from "@colloquy/machine";
 import { isJsonObject } from "./json-object.ts";
 
-/** The formats that have parts and fields which no other has. */
+/** The formats with parts and fields that no other format has. */
 export type ForeignFormat = "responses" | "model" | "ui" | "langchain";
 
 /**
- * A part that only one format knows (a built-in tool's item, a source, a custom part), kept as it came. It goes back to
- * that format, and to no other, not even into a prompt of another API.
+ * Creates an opaque part for something that only one format knows (a built-in tool's item, a source, a custom part).
+ * It goes back unchanged to that format, and to no other, not even into a prompt of another API.
  */
 export const foreignPart = (format: ForeignFormat, value: JsonObject): OpaquePart => ({
   type: "opaque",
   value: { type: "foreign", format, value },
 });
 
-/** What a part holds for a format; undefined when it is none that came from there. */
+/** Returns the value of a part for a format; undefined if it did not come from that format. */
 export const foreignValue = (part: Part, format: ForeignFormat): JsonObject | undefined => {
   if (part.type !== "opaque" || !isForeign(part.value) || part.value["format"] !== format) return undefined;
   return isJsonObject(part.value["value"]) ? part.value["value"] : undefined;
 };
 
-/** Whether an opaque value is known to one format only. */
+/** Returns whether only one format knows an opaque value. */
 export const isForeign = (value: JsonObject): boolean =>
   value["type"] === "foreign" && typeof value["format"] === "string" && isJsonObject(value["value"]);
 
-/** Whether any of a draft's parts came from a format that alone knows it. */
+/** Returns whether a draft has a part that only its own format knows. */
 export const hasForeign = (content: string | readonly { readonly type: string }[] | undefined): boolean =>
   typeof content !== "string" && (content ?? []).some((part) => isOpaque(part) && isForeign(part.value));
 
-/** The member of a call's `provider` that says which part of its message the call stood before. */
+/** The member of a call's `provider` with the index of the part that the call preceded. */
 export const aiPlace = "aiPlace";
 
-/** The member of the first text of a result that holds the AI SDK's options of the result itself, such as a mark for a cache. */
+/** The member of a result's first text that holds the AI SDK's options of the result itself, such as a cache mark. */
 export const aiResult = "aiResult";
 
 /**
- * The members of a `provider` that are another format's: `responses` (fields of Responses items), `ai` (the AI SDK's
- * `providerOptions`), `aiPlace` (where a call stood in a message of it), `ui` (fields of UI messages), `output` (the type of an
- * AI SDK tool output), `aiResult` (options of its results), `langchain` (fields of its messages).
+ * The members of a `provider` that belong to other formats: `responses` (fields of Responses items), `ai` (the AI
+ * SDK's `providerOptions`), `aiPlace` (the place of a call in its message), `ui` (fields of UI messages), `output`
+ * (the type of an AI SDK tool output), `aiResult` (options of its results), `langchain` (fields of its messages).
  */
 export const foreignFields: readonly string[] = ["responses", "ai", aiPlace, "ui", "output", aiResult, "langchain"];
 
-/** A `provider` without what belongs to other formats; undefined for none. */
+/** Returns a `provider` without the members of other formats; undefined for none. */
 export const ownFields = (provider: JsonObject | undefined): JsonObject | undefined =>
   provider === undefined ? undefined : without(provider, foreignFields);
 
-/** The members of a format in a `provider`; empty when there are none. */
+/** Returns a format's members of a `provider`; empty if there are none. */
 export const fieldsFor = (provider: JsonObject | undefined, format: "responses" | "ui"): JsonObject => {
   const fields = provider?.[format];
   return isJsonObject(fields) ? fields : {};
 };
 
-/** A `provider` of these members, those that say nothing left out; nothing at all for none. */
+/** Returns a member `provider` with the non-empty fields; an empty object if there are none. */
 export const providerOf = (fields: JsonObject): { readonly provider?: JsonObject } => {
   const present = presentOf(fields);
   return Object.keys(present).length === 0 ? {} : { provider: present };
 };
 
-/** The members that are there: neither undefined nor null, and no empty list or object. */
+/** Returns the non-empty members: neither undefined nor null, nor an empty list or object. */
 export const presentOf = (fields: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => !isEmpty(value)));
 

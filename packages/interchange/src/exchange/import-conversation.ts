@@ -6,26 +6,26 @@ import type { Loss } from "./loss.ts";
 import { pairResults } from "./pairing.ts";
 import type { Piece, Reading } from "./piece.ts";
 
-/** A conversation of another format, as events of a thread: its system prompt, and each turn as the messages of a `turn.added`. */
+/** An imported conversation: its system prompt, and the messages of a `turn.added` event for each turn. */
 export interface Imported {
-  /** As a thread starts with it (`system` of `start`), or as it is changed (`system.changed`). */
+  /** The `system` of `start`, or of `system.changed`. */
   readonly system: SystemDraft | null;
-  /** A turn begins with what a user said; an opening that is not a user's is a turn of its own. */
+  /** A turn begins with a user's message. Leading messages of others form their own turn. */
   readonly turns: readonly (readonly SeedDraft[])[];
-  /** What was left out or mended, by item. Empty when the conversation is as it was. */
+  /** Everything that was left out or repaired, by item. Empty if the conversation is unchanged. */
   readonly losses: readonly Loss[];
 }
 
 export interface ImportOptions {
   /**
-   * Mend what can be mended without guessing, and say so in `losses`: a result that comes late is moved to its call, one
-   * without a call or a second one is left out, a call without a result gets one that says so. Else (the default) these
-   * are problems.
+   * Repairs what can be repaired without guessing, and reports it in `losses`. A late result is moved to its call. A
+   * result without a call, or a second one, is left out. A call without a result gets one that says so. By default
+   * (false) these are errors.
    */
   readonly repair?: boolean;
 }
 
-/** What was read, as turns that a thread takes; or the first thing about calls and results that is not as it must be. */
+/** Converts what was read to turns of a thread, or returns the first error about calls and results. */
 export const importConversation = (
   { pieces, losses, irregularities }: Reading,
   { repair = false }: ImportOptions = {},
@@ -43,7 +43,10 @@ export const importConversation = (
   return Either.right({ system: systemDraft(system), turns: turnsOf(rest), losses: sorted([...all, ...metadata]) });
 };
 
-/** The message that leads, when it is a system prompt. What only its own format can read stays in its place. */
+/**
+ * Returns the first message if it is a system prompt. A message with parts that only its own format knows stays in its
+ * place.
+ */
 const leadingSystem = ({ draft }: Piece): SystemMessage | null =>
   (draft.role === "system" || draft.role === "developer") && !hasForeign(draft.content)
     ? { ...draft, role: draft.role }
@@ -69,8 +72,8 @@ const lostMetadata = ({ index }: Piece): Loss => ({
 });
 
 /**
- * A turn goes to the next user's message after a model's. Instructions between them belong to the turn that they were
- * given for.
+ * Splits messages into turns. A turn ends before the next user message after a model's. Instructions after
+ * a reply belong to the turn of the next message.
  */
 const turnsOf = (pieces: readonly Piece[]): readonly (readonly SeedDraft[])[] => {
   const turns: SeedDraft[][] = [];

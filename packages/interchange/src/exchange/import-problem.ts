@@ -4,15 +4,15 @@ import type { Json } from "@colloquy/machine";
 import { excerpt } from "./json-object.ts";
 import { plainJson } from "./plain-json.ts";
 
-/** Why something is no conversation that a thread can go on with. */
+/** The reason why a value cannot be imported as a conversation. */
 export interface ImportProblem {
-  /** The place of the item in the list, from 0; null when it is no list. */
+  /** The index of the item in the list, from 0; null if the value is not a list. */
   readonly index: number | null;
-  /** What is wrong, with the offending value, and the way out. */
+  /** Tells what is wrong, with the value, and how to fix it. */
   readonly reason: string;
 }
 
-/** Reads each item of a list, up to the first that can't be read. `what` is what the list should be of: "chat messages". */
+/** Reads each item of a list, up to the first unreadable one. `what` names the expected items: "chat messages". */
 export const eachItem = <Item>(
   items: unknown,
   what: string,
@@ -30,7 +30,7 @@ export const eachItem = <Item>(
   return Either.right(done);
 };
 
-/** A value of a shape, or the problem that says where in the item it is not. */
+/** Parses a value by a schema, or returns an error with the place in the item. */
 export const shaped = <Value>(
   schema: z.ZodMiniType<Value>,
   value: Json,
@@ -44,14 +44,14 @@ export const shaped = <Value>(
   return problem(index, `item ${index} is not ${what}: ${where}${issue?.message ?? "unreadable"}, in ${shown(value)}`);
 };
 
-/** What is wrong is said in English, whichever language zod is set to elsewhere. */
+/** Errors are in English, whichever language zod is set to elsewhere. */
 const english = z.locales.en();
 
-/** A problem with an item. */
+/** Creates an error about an item. */
 export const problem = (index: number | null, reason: string): Either.Either<ImportProblem, never> =>
   Either.left({ index, reason });
 
-/** Total: what can't be read may be anything. */
+/** Formats a value for an error. Never throws, since an unreadable value may be anything. */
 const shown = (value: unknown): string => {
   try {
     return excerpt(value);

@@ -27,9 +27,9 @@ export interface JournalOptions {
 }
 
 /**
- * Returns a conversation as a journal of asks, model calls and tool results, so that a replay says what another machine
- * would have sent: each call carries the digest of the messages before its reply. Pure. What stands before the first
- * user's message was said before the thread began.
+ * Returns a conversation as a journal of asks, model calls and tool results. A replay then tells what another machine
+ * would have sent: each call has the digest of the messages before its reply. Pure. Messages before the first user
+ * message become the seed.
  */
 export const toJournal = (
   { system, turns }: Pick<Imported, "system" | "turns">,
@@ -82,7 +82,7 @@ const performAll = (drive: Drive, drafts: readonly SeedDraft[], from: number): I
   return reason === null ? null : { index: drafts.length - 1, reason: `the end cannot be replayed: ${reason}` };
 };
 
-/** Sends what stands between two replies: the results of a round and what was said beside them, or a question. */
+/** Sends the messages between two replies: a question, or the results of a round and the messages beside them. */
 const feed = (drive: Drive, drafts: readonly (MessageDraft | SeedResult)[], callFollows: boolean): string | null => {
   const waiting = outstanding(drive.state)
     .filter((effect) => effect.type === "callTool")
@@ -90,7 +90,7 @@ const feed = (drive: Drive, drafts: readonly (MessageDraft | SeedResult)[], call
   const results = drafts.filter((draft) => draft.role === "tool");
   const said = drafts.filter((draft) => draft.role !== "tool");
   if (waiting.length === 0) return ask(drive, said, callFollows);
-  // The model is called as soon as the last result is in.
+  // The model is called as soon as the last result arrives, so other messages come before it.
   const closing = results.length === waiting.length ? results.length - 1 : results.length;
   return (
     firstOf(results.slice(0, closing), (result, place) => answer(drive, waiting[place], result)) ??
@@ -137,12 +137,12 @@ const send = (drive: Drive, untimed: Untimed<Event>): string | null => {
 
 type Untimed<Timed> = Timed extends unknown ? Omit<Timed, "at"> : never;
 
-/** A thread whose configuration lists no tools is not compared by them. */
+/** Removes the list of tools, so that a replay does not compare them. */
 const withoutTools = (entries: readonly Entry[]): readonly Entry[] => {
   const [first, ...later] = entries;
   if (first?.event.type !== "thread.started" || first.event.configuration === undefined) return entries;
   const { tools: _, ...configuration } = first.event.configuration;
-  // The first entry is as it was, without the list.
+  // The first entry is unchanged except for the list.
   return [{ ...first, event: { ...first.event, configuration } } as Entry, ...later];
 };
 

@@ -1,20 +1,23 @@
 import type { ToolCallDraft, SeedDraft, SeedResult } from "@colloquy/machine";
 import type { Irregularity, Piece } from "./piece.ts";
 
-/** Pieces of which each reply with calls is followed at once by its results, in call order; and what had to be mended for it. */
+/**
+ * Pieces in which each reply with calls is followed at once by its results, in call order, and the repairs that this
+ * took.
+ */
 export interface Paired {
   readonly pieces: readonly Piece[];
-  /** In order of their items; empty where calls and results were as they must be. */
+  /** In order of their items; empty if calls and results were valid. */
   readonly irregularities: readonly Irregularity[];
 }
 
-/** What a model reads in place of a result that was not recorded. */
+/** The text for the model in place of a missing result. */
 const missingResult = "No result: the call was interrupted.";
 
 /**
- * Pairs each result with the newest call before it that has its id and no result yet: ids are used again by later
- * calls. What does not fit is mended, and reported: a result that comes late is moved to its call; one without a call, or
- * a second one, is left out; a call without a result gets one that says so.
+ * Pairs each result with the newest earlier call that has its id and no result yet, because later calls reuse ids. It
+ * repairs and reports the rest. A late result is moved to its call. A result without a call, or a second one, is left
+ * out. A call without a result gets one that says so.
  */
 export const pairResults = (pieces: readonly Piece[]): Paired => {
   const irregularities: Irregularity[] = [];
@@ -58,7 +61,7 @@ interface Call {
 
 const callsOf = (draft: SeedDraft): readonly ToolCallDraft[] => ("toolCalls" in draft ? (draft.toolCalls ?? []) : []);
 
-/** For each id of a call the last item that asks for it. */
+/** Returns the last item with a call of each id. */
 const lastAskedFor = (pieces: readonly Piece[]): ReadonlyMap<string | null, number> =>
   new Map(pieces.flatMap(({ index, draft }) => callsOf(draft).map(({ id }) => [id, index] as const)));
 
@@ -68,7 +71,7 @@ const listUnder = (lists: Map<string | null, Call[]>, id: string | null): Call[]
   return list;
 };
 
-/** Of the calls that wait under an id: the first of the newest round. */
+/** Removes and returns the first waiting call of the newest round, among those with an id. */
 const takeNewest = (calls: Call[] | undefined): Call | undefined => {
   const newest = calls?.at(-1);
   if (calls === undefined || newest === undefined) return undefined;
@@ -147,7 +150,7 @@ const orphan = (
   };
 };
 
-/** Ends the reason of what a repair can mend. */
+/** Ends the error text of a repairable problem. */
 export const orRepair = "; or import with { repair: true }";
 
 const quoted = (text: string | null): string => JSON.stringify(text);

@@ -1,41 +1,41 @@
 import type { SeedDraft } from "@colloquy/machine";
 import type { Lose, Loss } from "./loss.ts";
 
-/** What keeps a list from being a conversation that can go on, and what mends it. */
+/** A problem of a list that a repair can fix. */
 export interface Irregularity {
   readonly index: number;
-  /** What is wrong, and what to do about it. */
+  /** Tells what is wrong and how to fix it. */
   readonly reason: string;
-  /** What a repair does. */
+  /** The loss that a repair causes. */
   readonly repair: Loss;
 }
 
-/** What an item of a foreign list says, as the thread would have it. An item may say several things. */
+/** The draft of a foreign item. An item may give several pieces. */
 export interface Piece {
-  /** The place of the item in its list. */
+  /** The index of the item in its list. */
   readonly index: number;
   readonly draft: SeedDraft;
-  /** A user's message that is no ask (an item that only its own format can read): it opens no turn. */
+  /** A user's message that is not an ask (an item that only its own format can read); it opens no turn. */
   readonly opensNoTurn?: true;
 }
 
-/** What was read of a list, before calls and results are paired. */
+/** The content of a list, before calls and results are paired. */
 export interface Reading {
   readonly pieces: readonly Piece[];
   readonly losses: readonly Loss[];
-  /** What was found beside calls without results and the like; the pieces are as a repair leaves them. */
+  /** Problems apart from unpaired calls and results. The pieces are in their repaired form. */
   readonly irregularities: readonly Irregularity[];
 }
 
-/** Where the readers of one list put what they find. */
+/** Collects what the readers of one list find. */
 export interface Notebook extends Reading {
   readonly add: (index: number, draft: SeedDraft, opensNoTurn?: true) => void;
   readonly mend: (irregularity: Irregularity) => void;
-  /** To note losses of an item. */
+  /** Returns a function that reports losses of an item. */
   readonly loseAt: (index: number) => Lose;
 }
 
-/** An empty one. */
+/** Creates an empty notebook. */
 export const notebook = (): Notebook => {
   const pieces: Piece[] = [];
   const losses: Loss[] = [];

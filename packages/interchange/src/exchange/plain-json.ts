@@ -2,12 +2,12 @@ import * as Either from "fp-ts/lib/Either.js";
 import type { Json } from "@colloquy/machine";
 
 /**
- * A value as plain JSON, or in words why it is none. Objects of a program that stand for JSON are read as it: a URL is
- * its text, bytes are `{ bytes: base64 }`. Members that are undefined are left out.
+ * Converts a value to plain JSON, or returns why it cannot. JavaScript objects with a JSON form are converted: a URL
+ * to its text, bytes to `{ bytes: base64 }`. Members that are undefined are left out.
  */
 export const plainJson = (value: unknown): Either.Either<string, Json> => plain(value, "", mostNested);
 
-/** A thread's entries wrap what they hold a few levels deep, and readers of journals stop at 256. */
+/** Below the limit of 256 for journals, because a thread's entries wrap a value in a few levels. */
 const mostNested = 200;
 
 const plain = (value: unknown, path: string, levels: number): Either.Either<string, Json> => {
@@ -54,14 +54,17 @@ const plainObject = (object: object, path: string, levels: number): Either.Eithe
 
 const at = (path: string): string => (path === "" ? "it" : path.slice(1));
 
-/** A `URL`, of whichever realm; known by what it has, since this package knows no platform's types. */
+/**
+ * Returns whether a value is a `URL` of any realm. It checks the members, since this package does not depend on a
+ * platform's types.
+ */
 const isUrl = (value: object): value is { readonly href: string } =>
   !Array.isArray(value) &&
   Object.prototype.toString.call(value) === "[object URL]" &&
   "href" in value &&
   typeof value.href === "string";
 
-/** Bytes as base64, with padding. Written out, since no platform's function is known here. */
+/** Converts bytes to base64 with padding, without a platform's function. */
 export const base64Of = (bytes: Uint8Array): string => {
   let text = "";
   let held = 0;

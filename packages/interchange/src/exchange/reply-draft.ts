@@ -1,16 +1,16 @@
 import type { JsonObject, ContentPart, ReasoningPart, RefusalPart, ToolCallDraft, SeedReply } from "@colloquy/machine";
 
-/** A part of what a model said, apart from its calls. */
+/** A part of a model's reply, apart from its calls. */
 export type ReplyPart = ContentPart | ReasoningPart | RefusalPart;
 
-/** What a message has beside its parts. */
+/** The fields of a message beside its parts. */
 export interface MessageFields {
   readonly name?: string;
   readonly metadata?: JsonObject;
   readonly provider?: JsonObject;
 }
 
-/** The draft of a reply: a single text as it stands, else its parts; calls last. */
+/** Creates the draft of a reply: a single text as a string, otherwise its parts; calls last. */
 export const replyDraft = (
   parts: readonly ReplyPart[],
   calls: readonly ToolCallDraft[],
@@ -22,7 +22,7 @@ export const replyDraft = (
   ...fields,
 });
 
-/** The text, where a single one is all there is; undefined otherwise. */
+/** Returns the text if the parts are one plain text; undefined otherwise. */
 export const plainText = (parts: readonly ReplyPart[]): string | undefined => {
   const [only, second] = parts;
   if (only === undefined || second !== undefined || only.type !== "text" || only.text === "") return undefined;

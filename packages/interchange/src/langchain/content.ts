@@ -4,7 +4,10 @@ import { isJsonObject } from "../exchange/json-object.ts";
 import { saysNothing } from "../exchange/loss.ts";
 import type { StoredData } from "./stored-message.ts";
 
-/** Content blocks of parts: a single plain text as it stands. Reasoning goes back only to where its blocks came from. */
+/**
+ * Converts parts to content blocks; a single plain text becomes a string. Reasoning goes back only if it came from
+ * LangChain blocks.
+ */
 export const contentOf = (parts: readonly Part[]): string | readonly JsonObject[] => {
   const blocks = parts.flatMap(blockOf);
   const [first, second] = blocks;
@@ -14,13 +17,13 @@ export const contentOf = (parts: readonly Part[]): string | readonly JsonObject[
   return plain && Object.keys(rest).length === 0 ? text : blocks;
 };
 
-/** The parts of content. Blocks of a kind that only LangChain's integrations know are kept for them. */
+/** Converts content to parts. Blocks that only LangChain's integrations know are kept for them. */
 export const partsOf = (content: StoredData["content"]): readonly (ContentPart | ReasoningPart | RefusalPart)[] => {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
   return (content ?? []).map((block) => (typeof block === "string" ? { type: "text", text: block } : partOf(block)));
 };
 
-/** The same of a message that no model wrote. */
+/** Converts the content of a message that no model wrote. */
 export const contentPartsOf = (content: StoredData["content"]): readonly ContentPart[] =>
   partsOf(content).map((part) =>
     part.type === "reasoning" || part.type === "refusal" ? foreignPart("langchain", blockOf(part)[0] ?? {}) : part,
@@ -52,7 +55,7 @@ const blockOf = (part: Part): readonly JsonObject[] => {
 
 const imageOf = ({ url, detail = "auto" }: Extract<Part, { type: "image" }>): JsonObject => ({ url, detail });
 
-/** Fields of a message that a result keeps among its parts are no block. */
+/** The fields of a message that a result keeps among its parts are not a block. */
 const blocksOfForeign = (value: JsonObject | undefined): readonly JsonObject[] =>
   value === undefined || value["type"] === fieldsType ? [] : [value];
 
@@ -67,7 +70,7 @@ const partOf = (block: JsonObject): ContentPart | ReasoningPart | RefusalPart =>
   if (type === "refusal" && typeof refusal === "string") return refusalOf(block, refusal);
   const image = imagePart(block);
   if (image !== undefined) return image;
-  // As chat servers take them; whatever else there is, only LangChain's integrations know to write for their servers.
+  // Chat servers accept these blocks. Only LangChain's integrations can convert others for their servers.
   const ofChat = type === "input_audio" || (type === "file" && isJsonObject(block["file"]));
   return ofChat ? { type: "opaque", value: block } : foreignPart("langchain", block);
 };
@@ -88,7 +91,7 @@ const refusalOf = (block: JsonObject, text: string): RefusalPart =>
     ? { type: "refusal", text }
     : { type: "refusal", text, provider: { langchain: block } };
 
-/** An image that says no more than where it is: in OpenAI's words, or in LangChain's newer or older ones. */
+/** Reads an image that has only an address, in OpenAI's form or in LangChain's newer or older ones. */
 const imagePart = (block: JsonObject): ContentPart | undefined => {
   const { type, image_url: image, url, data, mimeType, mime_type = mimeType, source_type: _, ...rest } = block;
   if (Object.values(rest).some((value) => !saysNothing(value))) return undefined;

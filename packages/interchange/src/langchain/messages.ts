@@ -14,9 +14,9 @@ import { readLangChainMessages, thoughts } from "./reading.ts";
 import { type LangChainMessage, ourName, roleMark } from "./stored-message.ts";
 
 /**
- * A conversation as LangChain stores messages (`StoredMessage`), as plain JSON. Arguments that are no object make an invalid
- * tool call. What LangChain has no place for stands in `additional_kwargs.colloquy`, where an import finds it; `losses` says
- * what can't be carried even so.
+ * Converts a conversation to LangChain's stored messages (`StoredMessage`), as plain JSON. A call whose arguments are
+ * not an object becomes an invalid tool call. Fields that LangChain has no place for are in
+ * `additional_kwargs.colloquy`, where an import reads them. `losses` lists everything that cannot be kept.
  */
 export const toLangChainMessages = (messages: readonly Message[]): Exported<readonly LangChainMessage[]> => {
   let ids: CallIds = callIdsOf([]);
@@ -29,9 +29,9 @@ export const toLangChainMessages = (messages: readonly Message[]): Exported<read
 };
 
 /**
- * Reads a conversation that LangChain stored: what `toDict` and `mapChatMessagesToStoredMessages` give. Says which message is
- * none, or which call and result do not fit, and the way out. Ids, `additional_kwargs`, `response_metadata` and `usage_metadata`
- * are kept for LangChain.
+ * Reads a conversation that LangChain stored: the output of `toDict` and `mapChatMessagesToStoredMessages`. Returns an
+ * error that names the invalid message, or the call and result that do not match, and how to fix it. Ids,
+ * `additional_kwargs`, `response_metadata` and `usage_metadata` are kept for LangChain.
  */
 export const fromLangChainMessages = (
   messages: unknown,
@@ -74,14 +74,14 @@ const stored = (message: Message, ids: CallIds): LangChainMessage => {
   return { type: role === "user" ? "human" : "system", data };
 };
 
-/** What LangChain had beside the content, with what is ours. */
+/** Returns the fields that LangChain had beside the content, with our own. */
 const dataOf = ({ additional_kwargs: kwargs, ...rest }: JsonObject, own: JsonObject, marks: JsonObject = {}) => ({
   response_metadata: {},
   ...rest,
   additional_kwargs: { ...(isJsonObject(kwargs) ? kwargs : {}), ...marks, ...nonEmpty(ourName, own) },
 });
 
-/** Reasoning goes back under the name under which it came. */
+/** Returns reasoning under its original name. */
 const thoughtsOf = (parts: readonly Part[]): JsonObject => {
   const thought = parts.find((part) => {
     const fields = part.type === "reasoning" ? part.provider?.["fields"] : undefined;
@@ -110,7 +110,7 @@ const callsOf = (calls: readonly ToolCallPart[], ids: CallIds) => {
   };
 };
 
-/** Whether the exact text of its arguments, and its place among the calls, is what an import makes of it. */
+/** Returns whether an import would restore a call's exact arguments and its place among the calls. */
 const isReadAsWritten = ({ arguments: given }: ToolCallPart): boolean => {
   const args = argumentsOf(given);
   return args !== undefined && JSON.stringify(args) === given;
@@ -122,7 +122,7 @@ const exactCall = (call: ToolCallPart, ids: CallIds): JsonObject => ({
   arguments: call.arguments,
 });
 
-/** No arguments are an empty object, as models mean it. */
+/** Parses arguments. An empty text is an empty object, as models mean it. */
 const argumentsOf = (given: string): JsonObject | undefined => {
   if (given === "") return {};
   try {

@@ -27,7 +27,7 @@ export const readLangChainMessages = (messages: unknown): Either.Either<ImportPr
   return Either.map((): Reading => book)(read);
 };
 
-/** The reply that an AI message's data is, or in words why it is none. */
+/** Reads the reply in an AI message, or returns why it is invalid. */
 export const replyFromLangChainMessage = (message: unknown): Either.Either<string, ReplyDraft> => {
   const parsed = shaped(storedMessage, message as JsonObject, 0, "a message as LangChain stores it");
   if (Either.isLeft(parsed)) return Either.left(parsed.left.reason);
@@ -65,7 +65,7 @@ const readMessage = (
 
 type ReadRole = "user" | "assistant" | "system" | "developer" | "tool";
 
-/** Of a generic message the role is what its user wrote. */
+/** The roles by message type. A generic message has the role that its author wrote. */
 const roles: ReadonlyMap<string, ReadRole> = new Map<string, ReadRole>([
   ["human", "user"],
   ["user", "user"],
@@ -76,7 +76,7 @@ const roles: ReadonlyMap<string, ReadRole> = new Map<string, ReadRole>([
   ["tool", "tool"],
 ]);
 
-/** Python says "chat" where JavaScript says "generic". */
+/** Python says "chat", and JavaScript says "generic". */
 const isGeneric = (type: string): boolean => type === "generic" || type === "chat";
 
 const described = (type: string, { role }: StoredData): string => {
@@ -94,12 +94,15 @@ const replyOf = (data: StoredData) => {
   return replyDraft([...spoken, ...partsOf(data.content)], callsOf(data), fieldsOf(data, [thoughts]));
 };
 
-/** Where integrations put reasoning that came beside the content. */
+/** The field in which integrations put reasoning beside the content. */
 export const thoughts = "reasoning_content";
 
 const reasoned = (text: string) => ({ type: "reasoning" as const, text, provider: { fields: [thoughts] } });
 
-/** Calls and invalid calls stand apart; where an export of ours wrote them once more, these have their order and exact texts. */
+/**
+ * Reads the calls of a message. Valid and invalid calls are in separate lists. If our own export also wrote the calls
+ * exactly, these are used, with their order and texts.
+ */
 const callsOf = (data: StoredData): readonly ToolCallDraft[] => {
   const valid = (data.tool_calls ?? []).map((call) => draftOf(call, JSON.stringify(call.args ?? {})));
   const calls = [...valid, ...(data.invalid_tool_calls ?? []).map((call) => draftOf(call, call.args ?? ""))];
@@ -113,7 +116,7 @@ const draftOf = (
   text: string,
 ): ToolCallDraft => ({ id: id ?? null, name: name ?? "", arguments: text });
 
-/** What stands under our name. */
+/** Returns our own fields. */
 const ownOf = ({ additional_kwargs: kwargs }: StoredData): JsonObject => {
   const own = kwargs?.[ourName];
   return isJsonObject(own) ? own : {};
@@ -134,7 +137,7 @@ const readResult = (data: StoredData, index: number, { add, loseAt }: Notebook):
   add(index, { role: "tool", toolCallId: toolCallId ?? null, content: plainText(content) ?? content });
 };
 
-/** What a message has beside its content: its name, and for LangChain all that it may want back. */
+/** Returns the fields of a message beside its content: its name, and everything that LangChain may want back. */
 const fieldsOf = (data: StoredData, read: readonly string[] = []): MessageFields => {
   const own = ownOf(data);
   const langchain = saying(data, [
@@ -158,7 +161,7 @@ const fieldsOf = (data: StoredData, read: readonly string[] = []): MessageFields
   };
 };
 
-/** The members that say something, without those that are read elsewhere. What is not known of them is JSON too. */
+/** Returns the non-empty members that are not read elsewhere. Unknown members are JSON too. */
 const saying = (members: { readonly [field: string]: unknown }, read: readonly string[]): JsonObject =>
   Object.fromEntries<Json>(
     Object.entries(members).filter(

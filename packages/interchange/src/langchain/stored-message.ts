@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import type { Json, JsonObject } from "@colloquy/machine";
 import { isJsonObject } from "../exchange/json-object.ts";
 
-/** A message as LangChain stores it (`StoredMessage`, what `toDict` gives), as plain JSON. */
+/** A message in LangChain's stored form (`StoredMessage`, the output of `toDict`), as plain JSON. */
 export interface LangChainMessage {
   readonly type: "human" | "ai" | "system" | "tool";
   readonly data: LangChainData;
@@ -25,7 +25,7 @@ const jsonObject = z.custom<JsonObject>(isJsonObject, "expected an object");
 const json = z.custom<Json>((value) => value !== undefined, "expected a value");
 const text = z.nullish(z.string());
 
-/** What is read of a message's data. Versions and integrations differ in what they leave out. */
+/** The schema of the data that is read. Versions and integrations differ in what they leave out. */
 const data = z.looseObject({
   content: z.nullish(z.union([z.string(), z.array(z.union([z.string(), jsonObject]))])),
   name: text,
@@ -38,9 +38,9 @@ const data = z.looseObject({
 });
 
 /**
- * A message that is read: as LangChain stores it, or in one of the two other forms in which it serialises messages. These
- * are `{ lc: 1, id: […, "HumanMessage"], kwargs }` (`JSON.stringify` in JavaScript, `dumpd` in Python) and one flat object
- * (`model_dump` in Python, and LangGraph's server).
+ * The schema of a message in LangChain's stored form, or in one of two other serialised forms: `{ lc: 1, id: […,
+ * "HumanMessage"], kwargs }` (`JSON.stringify` in JavaScript, `dumpd` in Python), and one flat object (`model_dump` in
+ * Python, and LangGraph's server).
  */
 export const storedMessage = z.pipe(
   z.transform((value: unknown) => (isJsonObject(value) ? asStored(value) : value)),
@@ -59,14 +59,14 @@ const flatAsStored = ({ type: _, ...fields }: JsonObject, className: string) => 
   data: fields,
 });
 
-/** The calls of a message as an export of ours writes them beside LangChain's, where these can't say all of it. */
+/** The calls as our export writes them beside LangChain's, if those cannot hold all of their fields. */
 export const exactCalls = z.array(z.object({ id: z.string(), name: z.string(), arguments: z.string() }));
 
 export type StoredMessageRead = z.infer<typeof storedMessage>;
 export type StoredData = z.infer<typeof data>;
 
-/** Under this name of `additional_kwargs` stands what LangChain has no place for. */
+/** The key in `additional_kwargs` of fields that LangChain has no place for. */
 export const ourName = "colloquy";
 
-/** LangChain's own mark of a system message that goes to OpenAI as a developer's. */
+/** LangChain's own mark of a system message that goes to OpenAI as a developer message. */
 export const roleMark = "__openai_role__";

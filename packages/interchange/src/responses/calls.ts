@@ -6,7 +6,7 @@ import { inputContent } from "./content.ts";
 import type { ResponseItem } from "./item.ts";
 import { fieldsOf } from "./order.ts";
 
-/** The item of a call: a function's, a custom tool's, or that which it came as. */
+/** Returns the item of a call: a function call, a custom tool call, or the item as which it came. */
 export const callItem = (call: ToolCallPart, ids: CallIds): ResponseItem => {
   const { item, ...fields } = fieldsOf(call);
   if (isTyped(item)) return item;
@@ -16,7 +16,7 @@ export const callItem = (call: ToolCallPart, ids: CallIds): ResponseItem => {
     : { type: "function_call", ...named, arguments: call.arguments, ...fields };
 };
 
-/** The item of a result, of the kind that goes with its call. */
+/** Returns the item of a result, of the kind that matches its call. */
 export const resultItem = (result: ToolResultPart, call: ToolCallPart | undefined, ids: CallIds): ResponseItem => {
   const [only] = result.content;
   const own = only === undefined ? undefined : foreignValue(only, "responses");
@@ -29,20 +29,20 @@ export const resultItem = (result: ToolResultPart, call: ToolCallPart | undefine
   };
 };
 
-/** The call that an item of a function or a custom tool is. */
+/** Returns the call in a function's or a custom tool's item. */
 export const callOfItem = (item: JsonObject): ToolCallDraft => {
   const { type, call_id: id, name, arguments: given, input, ...rest } = item;
   const custom = type === "custom_tool_call";
   return {
     id: typeof id === "string" ? id : null,
     name: stringOf(name),
-    // Absent ones are the JSON value that says so.
+    // Absent arguments become the JSON text `null`.
     arguments: stringOf((custom ? input : given) ?? "null"),
     ...providerOf({ ...(custom ? { type: "custom" } : {}), responses: presentOf(rest) }),
   };
 };
 
-/** The call that an item of its own kind is (a shell, a computer, a patch): it is its own argument. */
+/** Returns the call in an item of a special kind (a shell, a computer, a patch). The item itself is its arguments. */
 export const callOfOtherItem = (item: JsonObject & { readonly type: string }, id: string): ToolCallDraft => ({
   id,
   name: typeof item["name"] === "string" ? item["name"] : item.type,

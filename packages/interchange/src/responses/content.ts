@@ -4,10 +4,13 @@ import { fieldsFor, foreignPart, foreignValue, presentOf, providerOf } from "../
 import { type ItemContent, textTypes } from "./item.ts";
 import { fieldsOf } from "./order.ts";
 
-/** The content of what is put in: a plain text as it stands, else part by part. What has no form there is left out. */
+/**
+ * Converts parts to input content: a plain text as a string, otherwise a list of parts. Parts without a form there are
+ * left out.
+ */
 export const inputContent = (parts: readonly Part[]): ItemContent => plainOr(parts.flatMap(inputPart));
 
-/** A single text without fields of its own as it stands; nothing as an empty one. */
+/** Returns a single text without other fields as a string; an empty text if there are no parts. */
 export const plainOr = (parts: readonly JsonObject[]): ItemContent => {
   const [only, second] = parts;
   if (only === undefined) return "";
@@ -16,20 +19,20 @@ export const plainOr = (parts: readonly JsonObject[]): ItemContent => {
   return Object.keys(presentOf(rest)).length === 0 ? text : parts;
 };
 
-/** A part of what a model said; none for a part that has an item of its own, or no form. */
+/** Converts a part of a model's reply; none for a part with its own item, or without a form there. */
 export const outputPart = (part: Part): readonly JsonObject[] => {
   if (part.type === "text") return [outputText(part.text, fieldsOf(part))];
   if (part.type === "data") return [outputText(dataText(part.field, part.value), {})];
   return part.type === "refusal" ? [{ type: "refusal", refusal: part.text, ...fieldsOf(part) }] : [];
 };
 
-/** What a message or an output contains, as a thread has it. */
+/** Converts the content of a message or an output to a thread's. */
 export const contentOfItem = (content: ItemContent): string | readonly ContentPart[] => {
   if (typeof content === "string") return content;
   return content.map(contentPart);
 };
 
-/** The same of what a model said, which may also be a refusal. */
+/** Converts the content of a model's message, which may also hold refusals. */
 export const replyContentOfItem = (content: ItemContent): readonly (ContentPart | RefusalPart)[] => {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
   return content.map((part) => refusalOf(part) ?? contentPart(part));
@@ -52,7 +55,7 @@ const inputPart = (part: Part): readonly JsonObject[] => {
   }
 };
 
-/** Files and sound are kept as chat completions write them, so that both APIs take them. */
+/** Files and sound are kept in the form of chat completions, which both APIs accept. */
 const opaqueInput = (part: OpaquePart): readonly JsonObject[] => {
   const own = foreignValue(part, "responses");
   if (own !== undefined) return [own];
@@ -81,7 +84,7 @@ const contentPart = (part: JsonObject): ContentPart => {
   );
 };
 
-/** An image that says no more than its URL and detail. */
+/** Reads an image with only a URL and a detail. */
 const imageOf = (part: JsonObject): ImagePart | undefined => {
   const { type, image_url: url, detail, ...rest } = presentOf(part);
   if (type !== "input_image" || typeof url !== "string" || Object.keys(rest).length > 0) return undefined;

@@ -2,18 +2,21 @@ import * as z from "zod/mini";
 import type { JsonObject } from "@colloquy/machine";
 import { isJsonObject } from "../exchange/json-object.ts";
 
-/** An item of the Responses API, of an input or an output. Loosely typed: what is read of each kind stands below. */
+/**
+ * An input or output item of the Responses API, loosely typed. The schemas below list the fields that are read of each
+ * kind.
+ */
 export interface ResponseItem extends JsonObject {
   readonly type: string;
 }
 
-/** What a message or a tool's output contains: a text, or parts. */
+/** The content of a message or a tool's output: a text, or parts. */
 export type ItemContent = string | readonly JsonObject[];
 
 const text = z.string();
 const texts = z.nullish(z.array(z.looseObject({ text: z.nullish(text) })));
 
-/** The types of a part that is a text, of users and models. */
+/** The types of text parts, of users and models. */
 export const textTypes: readonly unknown[] = ["input_text", "output_text", "text"];
 
 const part = z.custom<JsonObject>(
@@ -29,7 +32,7 @@ const content = z.pipe(
   z.transform((given) => given ?? ""),
 );
 
-/** A message: of an output, or in the easy form of an input, which may leave out its type. */
+/** The schema of a message: of an output, or of an input, which may leave out its type. */
 export const messageItem = z.looseObject({
   role: z.enum(["system", "developer", "user", "assistant"]),
   content,
@@ -44,19 +47,19 @@ export const outputItem = z.looseObject({ type: text, call_id: z.nullish(text), 
 
 export const reasoningItem = z.looseObject({ summary: texts, content: texts });
 
-/** An item that only the Responses API understands. */
+/** The schema of an item that only the Responses API understands. */
 export const otherItem = z.looseObject({ type: text, role: z.nullish(text), call_id: z.nullish(text) });
 
-/** Calls of tools that run at the caller's and have an item of their own: an output must follow. */
+/** Calls with their own items that the caller runs; an output must follow. */
 export const clientCalls: readonly string[] = ["computer_call", "local_shell_call", "apply_patch_call"];
 
-/** Whether a type is one of an item that is kept as it came. */
+/** Returns whether items of a type are kept unchanged. */
 export const isOtherType = (type: string): boolean => others.includes(type) || /_(call|output)$/.test(type);
 
-/** Whether an item of that type says how a call ended. */
+/** Returns whether items of a type hold the result of a call. */
 export const isOutputType = (type: string): boolean => type.endsWith("_output");
 
-/** Whose the items are that have no role. */
+/** The types of items without a role that come from the user. */
 export const fromUser: readonly string[] = ["mcp_approval_response", "compaction_trigger", "configuration_update"];
 
 const others: readonly string[] = [

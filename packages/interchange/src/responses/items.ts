@@ -16,9 +16,9 @@ import { inOrder, messageBegunBy } from "./order.ts";
 import { readResponseItems } from "./reading.ts";
 
 /**
- * A conversation as the items of the `input` of the Responses API. What came from there goes back as it came: reasoning
- * with what is encrypted in it, ids, items of built-in tools. `losses` says what can't be carried: names, metadata,
- * reasoning and fields of other APIs, images in replies.
+ * Converts a conversation to `input` items of the Responses API. Items that came from that API go back unchanged:
+ * reasoning with its encrypted content, ids, items of built-in tools. `losses` lists everything that cannot be kept:
+ * names, metadata, reasoning and fields of other APIs, images in replies.
  */
 export const toResponseItems = (messages: readonly Message[]): Exported<readonly ResponseItem[]> => {
   const value: ResponseItem[] = [];
@@ -42,8 +42,9 @@ export const toResponseItems = (messages: readonly Message[]): Exported<readonly
 };
 
 /**
- * Reads a conversation of Responses items: inputs and outputs one after the other, or a text. Says which item is none, or
- * which call and output do not fit, and the way out. Items of built-in tools and references are kept for the Responses API.
+ * Reads a conversation of Responses items: inputs and outputs in sequence, or a text. Returns an error that names the
+ * invalid item, or the call and output that do not match, and how to fix it. Items of built-in tools and references
+ * are kept for the Responses API.
  */
 export const fromResponseItems = (
   items: unknown,
@@ -54,13 +55,14 @@ export const fromResponseItems = (
 const inputMessage = ({ role, parts, provider }: Message): ResponseItem => {
   const [only, second] = parts;
   const own = only === undefined || second !== undefined ? undefined : foreignValue(only, "responses");
-  // An item that is no message (a list of tools, an approval) stands as it is; a part of a message says what it is.
+  // An item that is not a message (a list of tools, an approval) is returned unchanged. Its type distinguishes it from
+  // a part of a message.
   if (own !== undefined && typeof own["type"] === "string" && !own["type"].startsWith("input_"))
     return { ...own, type: own["type"] };
   return { type: "message", role, content: inputContent(parts), ...fieldsFor(provider, "responses") };
 };
 
-/** The items of a reply, in the order in which they came; without one, in that of its parts, calls last. */
+/** Returns the items of a reply in their original order. Without one, parts come first and calls last. */
 const replyItems = (message: Message, ids: CallIds): readonly ResponseItem[] => {
   const items: ResponseItem[] = [];
   let said: Part[] = [];
@@ -91,7 +93,7 @@ const ownItem = (part: Part, ids: CallIds): ResponseItem | undefined => {
 
 const messageItem = (parts: readonly Part[], fields: JsonObject): ResponseItem => {
   const written = parts.flatMap(outputPart);
-  // A message with an id is an output's, whose content is always a list.
+  // A message with an id belongs to an output, whose content is always a list.
   const content = Object.keys(fields).length === 0 || written.length === 0 ? plainOr(written) : written;
   return { type: "message", role: "assistant", content, ...fields };
 };

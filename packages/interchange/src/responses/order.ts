@@ -3,10 +3,10 @@ import { fieldsFor } from "../exchange/foreign.ts";
 import { isJsonObject } from "../exchange/json-object.ts";
 import type { ReplyPart } from "../exchange/reply-draft.ts";
 
-// A reply says what it says first, and calls last. What that leaves unsaid of the order of its items is kept in two members
-// of `provider.responses`: `place`, of a call, and `message`, of the first part of a second message.
+// A reply has its content first and its calls last. Two members of `provider.responses` keep the original order of its
+// items: `place`, of a call, and `message`, of the first part of a second message.
 
-/** The calls with the place where they stood: before the part of that index. Those that have one keep it. */
+/** Records the place of calls: before the part with that index. Calls with a place keep it. */
 export const placedBefore = (index: number, calls: readonly ToolCallDraft[]): readonly ToolCallDraft[] =>
   calls.map((call) => {
     const fields = fieldsFor(call.provider, "responses");
@@ -14,7 +14,7 @@ export const placedBefore = (index: number, calls: readonly ToolCallDraft[]): re
     return { ...call, provider: { ...call.provider, responses: { ...fields, place: index } } };
   });
 
-/** The parts of a message item behind another one, with its fields; null where the first of them can't have any. */
+/** Stores the fields of a further message item in its first part; returns null if that part cannot hold them. */
 export const beginningMessage = (parts: readonly ReplyPart[], message: JsonObject): readonly ReplyPart[] | null => {
   const [first, ...others] = parts;
   if (first?.type !== "text" && first?.type !== "refusal") return null;
@@ -22,27 +22,27 @@ export const beginningMessage = (parts: readonly ReplyPart[], message: JsonObjec
   return [{ ...first, provider: { ...first.provider, responses } }, ...others];
 };
 
-/** The fields of the message item that begins with a part; undefined where it goes on with the one before it. */
+/** Returns the fields of the message item that begins with a part; undefined if the part continues the one before. */
 export const messageBegunBy = (part: Part): JsonObject | undefined => {
   if (part.type !== "text" && part.type !== "refusal") return undefined;
   const { message } = fieldsFor(part.provider, "responses");
   return isJsonObject(message) ? message : undefined;
 };
 
-/** The fields that an item or a part came with, without what is kept of the order. */
+/** Returns the original fields of an item or a part, without those about the order. */
 export const fieldsOf = (part: { readonly provider?: JsonObject }): JsonObject => {
   const { place: _place, message: _message, ...fields } = fieldsFor(part.provider, "responses");
   return fields;
 };
 
-/** The parts of a reply in the order of their items. */
+/** Returns the parts of a reply in the order of their items. */
 export const inOrder = (parts: readonly Part[]): readonly Part[] => {
   const calls = parts.filter((part) => part.type === "toolCall");
   const said = parts.filter((part) => part.type !== "toolCall");
   return [...said.flatMap((part, index) => [...takenBefore(index, calls), part]), ...calls];
 };
 
-/** Takes the calls from the beginning of the list that stood before that part. */
+/** Removes and returns the leading calls that came before that part. */
 const takenBefore = (index: number, calls: ToolCallPart[]): readonly Part[] => {
   const later = calls.findIndex((call) => !(placeOf(call) <= index));
   return calls.splice(0, later === -1 ? calls.length : later);

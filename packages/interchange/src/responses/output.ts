@@ -9,10 +9,10 @@ import { answeredCalls, type InputPiece, readItem } from "./reading.ts";
 import { draftOf, joined, type Reply, type ReplyItem } from "./reply.ts";
 
 /**
- * The reply that the items of one output of the Responses API are (`response.output`), or which of them is none and why.
- * Sent back by `toResponseItems` they are what they were, in their order: reasoning with what is encrypted in it, several
- * messages with their ids and phases, calls wherever they stood. A call that has its output among them ran at the server: both
- * are kept as they came, and so are items of types that are not known.
+ * Reads the reply in the items of one output of the Responses API (`response.output`), or returns which item is
+ * invalid and why. `toResponseItems` restores the items in their order: reasoning with its encrypted content, several
+ * messages with their ids and phases, calls in their places. A call with its output among the items ran on the server;
+ * both are kept unchanged, and so are items of unknown types.
  */
 export const replyFromResponseItems = (items: unknown): Either.Either<ImportProblem, ReplyDraft> => {
   const answered = answeredCalls(items);
@@ -38,7 +38,7 @@ const readOutputItem = (
     return Either.right({ parts: [], call: callOfOtherItem({ ...value, type }, id) });
   if (!readTypes.includes(type)) return asItIs(value);
   const read = readItem(type === "message" ? { ...value, role: "assistant" } : value, index, new Set(), unlost);
-  // Of these types no item is an input's.
+  // Items of these types never belong to an input.
   return Either.chain((item: ReplyItem | InputPiece): Either.Either<ImportProblem, ReplyItem> =>
     "draft" in item ? asItIs(value) : Either.right(item),
   )(read);
@@ -49,7 +49,10 @@ const readTypes: readonly string[] = ["message", "reasoning", "function_call", "
 const asItIs = (item: JsonObject): Either.Either<never, ReplyItem> =>
   Either.right({ parts: [foreignPart("responses", item)] });
 
-/** Of any other message of a model the fields would have no place. */
+/**
+ * Returns whether a message of the model begins with a text or a refusal. In other messages the fields would have no
+ * place.
+ */
 const beginsWithText = ({ role = "assistant", content }: JsonObject): boolean => {
   if (role !== "assistant") return false;
   if (typeof content === "string") return content !== "";
@@ -57,5 +60,5 @@ const beginsWithText = ({ role = "assistant", content }: JsonObject): boolean =>
   return isJsonObject(first) && (first["type"] === "refusal" || textTypes.includes(first["type"]));
 };
 
-/** What has no place in a reply is kept as it came. */
+/** Reports no loss, because items that do not fit a reply are kept unchanged. */
 const unlost = (): void => {};

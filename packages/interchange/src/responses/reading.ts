@@ -21,7 +21,7 @@ import {
 } from "./item.ts";
 import { beginsAnother, draftOf, joined, type Reply, type ReplyItem } from "./reply.ts";
 
-/** Reads the items of a Responses input or output, or of several of them in a row. A string is a user's message. */
+/** Reads the items of Responses inputs and outputs in sequence. A string is a user message. */
 export const readResponseItems = (items: unknown): Either.Either<ImportProblem, Reading> => {
   const list = typeof items === "string" ? [{ role: "user", content: items }] : items;
   const book = notebook();
@@ -53,7 +53,7 @@ export type InputPiece = Omit<Piece, "index">;
 /**
  * Reads one item.
  *
- * @param answered The ids of calls for which there is an output.
+ * @param answered The ids of calls that have an output.
  */
 export const readItem = (
   value: Json,
@@ -109,7 +109,9 @@ const readOutput = ({ type: _, call_id: toolCallId, output, ...rest }: OutputIte
   return { draft: { role: "tool", toolCallId: toolCallId ?? null, content: contentOfItem(output) } };
 };
 
-/** A reasoning item with its text, kept whole: its id and what is encrypted in it must go back. */
+/**
+ * Returns a reasoning item with its text. The whole item is kept, because its id and encrypted content must go back.
+ */
 const reasoningOf = (item: JsonObject): ReasoningPart => {
   const { summary, content } = item;
   const texts = textsOf(content).length > 0 ? textsOf(content) : textsOf(summary);
@@ -122,8 +124,8 @@ const textsOf = (list: Json | undefined): readonly string[] =>
     : [];
 
 /**
- * An item of a type that is kept as it came: an output is a tool message, an item that an output answers is a call, and all
- * others are a part of the reply, or of a message of the role that they have.
+ * Reads an item of a type that is kept unchanged. An output becomes a tool message, and an item with an output becomes
+ * a call. Others become a part of the reply, or of a message of their role.
  */
 const readOther = (
   item: JsonObject & { readonly type: string },
@@ -141,7 +143,7 @@ const readOther = (
   return { parts: [part] };
 };
 
-/** The ids of the calls for which the list has an output. */
+/** Returns the ids of the calls that have an output in the list. */
 export const answeredCalls = (items: unknown): ReadonlySet<unknown> => {
   const list: readonly unknown[] = Array.isArray(items) ? items : [];
   return new Set(

@@ -4,7 +4,7 @@ import { type Lose, loseRest } from "../exchange/loss.ts";
 import { plainText, type ReplyPart } from "../exchange/reply-draft.ts";
 import { beginningMessage, placedBefore } from "./order.ts";
 
-/** What an item of the model adds to a reply; consecutive ones are joined to one reply. */
+/** The contribution of a model's item to a reply. Consecutive items form one reply. */
 export interface ReplyItem {
   readonly parts: readonly ReplyPart[];
   readonly call?: ToolCallDraft;
@@ -12,25 +12,25 @@ export interface ReplyItem {
   readonly message?: JsonObject;
 }
 
-/** Items that were joined: each grows in place, since an output may have thousands. */
+/** A reply made of items. It grows in place, since an output may have thousands of items. */
 export interface Reply {
-  /** The place of the first of them. */
+  /** The index of the first item. */
   readonly index: number;
   readonly parts: ReplyPart[];
   readonly calls: ToolCallDraft[];
-  /** Of the calls, the first that stand behind all parts so far. */
+  /** The index of the first call after all parts so far. */
   behind: number;
   message: JsonObject | undefined;
 }
 
 /**
- * Whether an item of a conversation begins another reply: a second message item does, unless the reply has calls that wait
- * for their results.
+ * Returns whether an item begins another reply. A second message item does, unless the reply has calls that wait for
+ * their results.
  */
 export const beginsAnother = (reply: Reply, added: ReplyItem): boolean =>
   added.message !== undefined && reply.message !== undefined && reply.calls.length === 0;
 
-/** The reply, begun where there is none, with one item more. */
+/** Adds an item to a reply, or starts one. */
 export const joined = (before: Reply | null, added: ReplyItem, lose: Lose, index: number): Reply => {
   const reply = before ?? { index, parts: [], calls: [], behind: 0, message: undefined };
   if (before !== null && (isBlank(added) || isBlank(before)))
@@ -47,18 +47,18 @@ export const joined = (before: Reply | null, added: ReplyItem, lose: Lose, index
   return reply;
 };
 
-/** Whether it is a message item that says nothing. */
+/** Returns whether it is an empty message item. */
 const isBlank = ({ parts, message, ...said }: ReplyItem | Reply): boolean =>
   message !== undefined && parts.length === 0 && !("calls" in said && said.calls.length > 0) && !("call" in said);
 
-/** What a model said and called. */
+/** Returns the draft of a reply. */
 export const draftOf = ({ parts, calls, message }: Reply): ReplyDraft => ({
   ...(parts.length === 0 ? {} : { content: plainText(parts) ?? parts }),
   ...(calls.length === 0 ? {} : { toolCalls: calls }),
   ...providerOf({ responses: message ?? {} }),
 });
 
-/** The parts of a second message item. */
+/** Returns the parts of a second message item. */
 const begunBy = ({ parts, message = {} }: ReplyItem, lose: Lose): ReplyItem["parts"] => {
   const begun = beginningMessage(parts, message);
   if (begun === null) loseRest(lose, "", message, "it joins the message before it, which is a part of the same reply");

@@ -4,23 +4,23 @@ import type { Arrow, Plan } from "./update/plan.ts";
 import { type Leaf, type State, type StateValue, stateValues } from "./protocol/state.ts";
 import type { Event } from "./protocol/event.ts";
 
-/** Where each event leads from each state, read off an XState machine. */
+/** The targets of each event from each state, read from an XState machine. */
 export type Arrows = { readonly [From in Leaf]: { readonly [eventType: string]: Targets | undefined } };
 
-/** The state that an arrow leads to. */
+/** The target state of each arrow. */
 export type Targets = { readonly [Taken in Arrow]?: StateValue };
 
 /**
- * Reads the arrows off a machine, once, so that a step is a look-up and not an interpretation of the statechart.
+ * Reads the arrows of a machine once, so that a step is a look-up and does not interpret the statechart.
  *
- * Each arrow's guard asks for one plan, so of those for the same event and plan XState takes the first: a state's
- * own before its parent's. That is the order in which they are read here; the law `equalStep` compares the two.
+ * Each guard asks for one plan. Among several transitions for the same event and plan, XState takes the first, and a
+ * state's own before its parent's. This function reads them in that order; the law `equalStep` compares the two.
  */
 export const arrowsOf = (machine: AnyStateMachine): Arrows =>
-  // Of each leaf, as the type says.
+  // The list of leaves covers every key, as the type claims.
   frozen(Object.fromEntries(leaves.map((leaf) => [leaf, arrowsFrom(machine, leaf)])) as Arrows);
 
-// The keys of the object, as its type says.
+// The type of `stateValues` names exactly its keys.
 const leaves = Object.keys(stateValues) as readonly Leaf[];
 
 type Node = AnyStateMachine["root"];
@@ -56,8 +56,9 @@ const arrowOf = (guard: unknown): Arrow | undefined => {
 };
 
 /**
- * Steps a conversation as XState's own `transition()` does, by the machine's own arrows and without interpreting
- * them anew for each event, which is most of what that costs. Null where the statechart has no such arrow.
+ * Steps a conversation as XState's own `transition()` does. It uses the machine's arrows instead of interpreting the
+ * statechart again for each event, which would cost most of the step. Returns null if the statechart has no such
+ * arrow.
  */
 export const step = (arrows: Arrows, state: State, event: Event, plan: Plan): State | null => {
   const value = arrows[leafOf(state.value)][event.type]?.[plan.arrow];
@@ -65,7 +66,7 @@ export const step = (arrows: Arrows, state: State, event: Event, plan: Plan): St
   return Object.freeze({ value: plan.arrow === "stays" ? state.value : value, context: plan.data });
 };
 
-/** The state without states below it that a value stands for. */
+/** Returns the innermost state of a state value. */
 const leafOf = (value: StateValue): Leaf => {
   if (typeof value === "string") return value;
   return "awaiting_llm" in value ? value.awaiting_llm : value.awaiting_tool;

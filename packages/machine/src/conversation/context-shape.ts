@@ -20,8 +20,8 @@ import {
 } from "./protocol/shape.ts";
 
 /**
- * Returns why an XState snapshot that was read again is not one that an actor can go on from; null where it is. It looks at
- * each member that the machine reads, and at whether the state value and the open turn are those of one moment.
+ * Returns why an actor cannot continue from a stored XState snapshot, or null if it can. It checks each member that
+ * the machine reads, and that the state value fits the stage of the open turn.
  */
 export const problemOfPersisted = (value: unknown, context: unknown): string | null => {
   const problem = contextShape(context);
@@ -32,7 +32,7 @@ export const problemOfPersisted = (value: unknown, context: unknown): string | n
     : `its state is ${JSON.stringify(value)}, and its open turn is ${stage === null ? "none" : `"${stage}"`}`;
 };
 
-/** Of a context whose shape was looked at. */
+/** Returns the stage of the open turn. The shape of the context has been checked before. */
 const stageOf = (context: unknown): string | null => {
   const open = isObject(context) ? context["open"] : null;
   const stage = isObject(open) ? open["stage"] : null;
@@ -66,13 +66,13 @@ const part = byTag("type", {
 const message = object({ id: text, role, parts: list(part), digest: text, name: optional(text), provider });
 const messages = list(message);
 
-/** A list in nested chunks that holds as many elements as it says. */
+/** Checks a list in nested chunks, and that it holds as many elements as its `length` says. */
 const chunks =
   (element: Shape): Shape =>
   (value) => {
     const problem = object({ length: count, levels: list(list(json)) })(value);
     if (problem !== null) return problem;
-    // As its shape says.
+    // The shape was checked above.
     const { length, levels } = value as { readonly length: number; readonly levels: readonly (readonly unknown[])[] };
     let held = 0;
     for (const [level, nodes] of levels.entries()) {
@@ -83,7 +83,7 @@ const chunks =
     return held === length ? null : within("length", wrong(`is ${length}, and ${held} elements are there`));
   };
 
-/** An element at level 0; above it a full node of nodes of the level below. */
+/** Checks an element at level 0. At a higher level it checks a full node of nodes of the level below. */
 const nested = (element: Shape, level: number): Shape =>
   level === 0
     ? element
@@ -201,11 +201,11 @@ const members = object({
   forkedFrom: nullable(jsonObject),
 });
 
-/** The members, and that the head is a turn that is there. */
+/** Checks the members, and that the turn at the head exists. */
 const contextShape: Shape = (value) => {
   const problem = members(value);
   if (problem !== null) return problem;
-  // As its shape says.
+  // The shape was checked above.
   const { conversation: thread } = value as { readonly conversation: { head: number; turns: { length: number } } };
   const { head, turns } = thread;
   const beyond: ValueProblem = wrong(`is ${head}, and there are ${turns.length} turns`);

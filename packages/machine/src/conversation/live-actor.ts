@@ -5,9 +5,9 @@ import { problemOfPersisted } from "./context-shape.ts";
 import { readEvent } from "./protocol/event-shape.ts";
 
 /**
- * The machine such that a live actor hands out nothing that can be written to, and that nothing but an event reaches it:
- * its snapshots, and the contexts that they hold, are as immutable as the states of `transition`, and what is no event
- * changes nothing. One that is restored goes on with a copy of what was persisted.
+ * Makes a machine safe to run as a live actor. Its snapshots and their contexts are as immutable as the states of
+ * `transition`. Anything but an event changes nothing. A restored actor continues with a copy of the persisted
+ * snapshot.
  */
 export const guardedMachine = <Machine extends AnyStateMachine>(machine: Machine): Machine => {
   const getInitialSnapshot = machine.getInitialSnapshot.bind(machine);
@@ -20,7 +20,7 @@ export const guardedMachine = <Machine extends AnyStateMachine>(machine: Machine
       const event = takenEvent(given);
       if (event === null) return before;
       const after = transition(before, event, scope);
-      // What nothing was assigned to may be its caller's.
+      // If no action assigned a context, the context may still be the caller's object.
       return after.context === before.context ? after : immutable(after);
     },
     restoreSnapshot: (persisted, ...given) => immutable(restoreSnapshot(withOwnContext(persisted), ...given)),
@@ -30,11 +30,12 @@ export const guardedMachine = <Machine extends AnyStateMachine>(machine: Machine
 };
 
 /**
- * What goes on to XState: a copy of an event, and what `stop()` of an actor sends; null for what is no event. XState itself
- * would throw for some of it (a type that is no text, `*`), and end the actor for others (`xstate.error.…`).
+ * Returns the event to pass on to XState: a copy of a valid event, or the event that an actor's `stop()` sends.
+ * Returns null for anything else. For some of those XState would throw (a type that is not a string, `*`), and others
+ * would stop the actor (`xstate.error.…`).
  *
- * @throws TypeError for what has no type that can be read. XState reads it again behind this, and an error there would
- *   leave the actor deaf for ever; thrown here it ends it, with the reason.
+ * @throws TypeError if the type cannot be read. XState reads it again later, and an error there would leave the actor
+ * unresponsive; this error stops the actor with a reason.
  */
 const takenEvent = (given: unknown): AnyEventObject | null => {
   if (typeOf(given) === stopping) return { type: stopping };
@@ -50,7 +51,7 @@ const typeOf = (given: unknown): unknown => {
 
 const stopping = "xstate.stop";
 
-/** @throws TypeError for a snapshot that is damaged: an actor that began with it would end at one of its next events. */
+/** @throws TypeError for a damaged snapshot: an actor that starts from it would fail at one of its next events. */
 const withOwnContext = <Persisted extends Snapshot<unknown>>(persisted: Persisted): Persisted => {
   if (!("context" in persisted)) return persisted;
   const problem = problemOfPersisted("value" in persisted ? persisted.value : undefined, persisted.context);

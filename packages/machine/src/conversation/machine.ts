@@ -1,7 +1,7 @@
 // Rule 1: every arrow of a conversation is in this file.
-// Rule 2: nothing here, or in what it calls, reads a clock, a random source or a global.
-// Rule 3: events are facts, effects are requests. Whether an event fits, and what it comes to, is said by
-//         `decide` and `update`; an arrow only says where that leads.
+// Rule 2: neither this file nor the code it calls reads a clock, a random source or a global.
+// Rule 3: events are facts, effects are requests. `decide` says whether an event fits, and `update` applies it;
+//         an arrow only names the next state.
 import * as Either from "fp-ts/lib/Either.js";
 import { enqueueActions, setup } from "xstate";
 import { frozen, owned } from "../thread/frozen.ts";
@@ -19,10 +19,10 @@ import { guardedMachine } from "./live-actor.ts";
 import { update } from "./update/update.ts";
 import type { ToolDeclaration } from "./protocol/tool.ts";
 
-/** What only `transition` and its kin look at. */
+/** The key of the data that only `transition` and its relatives read. */
 export const internals: unique symbol = Symbol("colloquy.internals");
 
-/** A conversation's XState machine, configured. */
+/** The configured XState machine of a conversation. */
 export type ConversationMachine = ReturnType<typeof machineOf> & {
   readonly [internals]: Internals;
 };
@@ -33,9 +33,9 @@ export interface Internals {
 }
 
 /**
- * The machine of a conversation. `transition` and its kin step it as plain data;
- * `createActor(machine.provide({ actions: { perform } }), { input: { threadId, at, … } })` runs it as a live
- * actor, which performs each effect as it comes and keeps no journal.
+ * Creates the machine of a conversation. `transition` and its relatives step it as plain data;
+ * `createActor(machine.provide({ actions: { perform } }), { input: { threadId, at, … } })` runs it as a live actor,
+ * which performs each effect at once and keeps no journal.
  *
  * @throws ConfigurationError for invalid options.
  */
@@ -112,7 +112,7 @@ const machineOf = (settings: Settings) => {
   });
 };
 
-/** An arrow that is taken where the plan of an event names it. */
+/** Creates an arrow that is taken if the plan of an event names it. */
 const leading = <const Taken extends Exclude<Arrow, "stays">, const Target extends string>(taken: Taken, to: Target) =>
   ({ ...guarded(taken), target: `#conversation.${to}` }) as const;
 
@@ -129,7 +129,7 @@ const awaitingApproval = leading("awaiting_approval", "awaiting_tool.awaiting_ap
 const completed = leading("completed", "completed");
 const error = leading("error", "error");
 
-/** Events that every state takes, and that do not leave it. */
+/** The events that every state accepts without leaving it. */
 const everywhere = {
   "ask.received": stays,
   // The outcome of a summary, which is background work.
@@ -152,20 +152,22 @@ const everywhere = {
   "thread.configured": stays,
 } as const;
 
-/** A turn opens with an ask, or with the timer that wakes a queued one; a limit of zero ends it at once. */
+/**
+ * The events that open a turn: an ask, or the timer that wakes a queued one. A limit of zero ends the turn at once.
+ */
 const opening = {
   "ask.received": [responding, compacting, error],
   "timer.fired": [responding, compacting, error],
 } as const;
 
-/** The summary that a call waits for came, or will not. */
+/** The events that end the wait for a summary. */
 const compacted = {
   "llm.completed": [responding, error],
   "llm.failed": [responding, error],
   "timer.fired": [responding, error],
 } as const;
 
-/** Where events lead is the same in every configuration, so it is read once. */
+/** The arrows, read once because they are the same in every configuration. */
 const arrows = arrowsOf(machineOf(settingsOf({})));
 
 const planFor = (settings: Settings, context: ConversationData, event: Event): Plan | null => {
@@ -181,7 +183,10 @@ const frozenPlan = (plan: Plan): Plan => ({ ...plan, data: frozen(plan.data) });
 
 const noInput: ThreadInput = Object.freeze({ threadId: "", at: 0 });
 
-/** XState also asks for a context without input, for the initial snapshot of an actor that only steps. */
+/**
+ * Returns the context for an input. XState also asks for one without input, for the initial snapshot of an actor that
+ * only steps.
+ */
 const contextOf = (input: ThreadInput | undefined, settings: Settings): ConversationData => {
   const read = input === undefined ? Either.right(noInput) : readThreadInput(input);
   if (Either.isLeft(read)) throw new SeedError(read.left);
@@ -190,16 +195,21 @@ const contextOf = (input: ThreadInput | undefined, settings: Settings): Conversa
   return begun.right;
 };
 
-/** Whether a value is a machine that `conversationMachine` made. */
+/** Returns whether a value was created by `conversationMachine`. */
 export const isConversationMachine = (value: unknown): value is ConversationMachine =>
   typeof value === "object" && value !== null && internals in value;
 
-/** A digest of a machine's configuration: names, versions and options in place of functions. Equal for machines that decide alike. */
+/**
+ * Returns a digest of a machine's configuration: names, versions and options, without functions. Machines that decide
+ * alike have the same digest.
+ */
 export const fingerprintOf = (machine: ConversationMachine): string => machine[internals].settings.fingerprint;
 
-/** What a thread keeps of a machine's configuration; to be sent as `thread.configured` when it differs. */
+/**
+ * Returns the part of a machine's configuration that a thread stores. Send it as `thread.configured` when it changes.
+ */
 export const configurationOfMachine = (machine: ConversationMachine): Configuration =>
   configurationOf(machine[internals].settings);
 
-/** The tools that a machine was configured with. */
+/** Returns the tools that a machine was configured with. */
 export const toolsOf = (machine: ConversationMachine): readonly ToolDeclaration[] => machine[internals].settings.tools;

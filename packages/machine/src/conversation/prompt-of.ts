@@ -11,36 +11,39 @@ import type { Settings } from "./decide/settings.ts";
 import { ownedState, type State } from "./protocol/state.ts";
 import { answerFrom, flushWaiting, settleRound } from "./update/turn-closing.ts";
 
-/** What a model call would be sent, and why. */
+/** The prompt of a model call, and the reasons for it. */
 export interface Prompt {
-  /** Well-formed; `digestOfPrompt` gives their digest. */
+  /** Well-formed; `digestOfPrompt` returns their digest. */
   readonly messages: readonly Message[];
-  /** As the machine's counter counts them; null where it can't. */
+  /** The size by the machine's counter; null if the counter fails. */
   readonly tokens: number | null;
-  /** What there is room for in the counter's tokens: the budget without its reserve, calibrated; null for no bound. */
+  /** The room in the counter's tokens: the budget without its reserve, calibrated; null for no bound. */
   readonly available: number | null;
-  /** What does not fit is not sent. */
+  /** A prompt that does not fit is not sent. */
   readonly fits: boolean;
-  /** What is left out. */
+  /** Names what the prompt leaves out. */
   readonly cut: Cut;
-  /** The policy's reason for leaving it out. */
+  /** The policy's reason for the cut. */
   readonly reason: string;
-  /** Why the policy could not be used, and everything is shown instead; or that the counter could not count the prompt, which is then as the policy decided. */
+  /**
+   * The reason why the policy failed and everything is shown instead, or why the counter failed. If only the counter
+   * failed, the prompt is as the policy decided.
+   */
   readonly failed?: string;
 }
 
 /**
- * What the next model call would see if it were made now, a summary that still comes left aside. Pure and total.
- * Calls that are still out are shown with a result that says so, marked as synthesised.
+ * Returns the prompt of the next model call if it were made now, without waiting for a pending summary. Pure, and
+ * never throws for a valid state. Outstanding calls get a synthesised result that says so.
  *
- * @throws SnapshotDamagedError where the state was read from a snapshot, and a part that is needed can't be read.
+ * @throws SnapshotDamagedError if the state was read from a snapshot and a needed part is unreadable.
  */
 export const promptOf = (machine: ConversationMachine, state: State): Prompt => {
   const { settings } = machine[internals];
   return promptAsDecided(settings, nextPrompt(settings, state));
 };
 
-/** A prompt that was decided, for a caller to look at. */
+/** Converts a decided prompt to its public form. */
 export const promptAsDecided = (settings: Settings, decision: PromptDecision): Prompt => {
   const { cut, reason, failed, fits, situation } = decision;
   const blocks = decision.blocks();
@@ -56,7 +59,7 @@ export const promptAsDecided = (settings: Settings, decision: PromptDecision): P
   };
 };
 
-/** What is decided about the next prompt if it were made now. */
+/** Decides the next prompt as if the call were made now. */
 export const nextPrompt = (settings: Settings, state: State): PromptDecision => {
   const { context: data } = ownedState(state);
   const open = data.open === null ? null : withJoined(withoutGaps(data.open));

@@ -2,11 +2,14 @@ import { frozen } from "../thread/frozen.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { ConversationData, OpenTurn } from "./protocol/data.ts";
 
-// A spread of a frozen object takes eight times as long as one of an object that is not, and asking whether something is
-// frozen as long as a small spread. A transition makes a dozen copies of the same three objects; so it works on copies of
-// them that are made member by member, and what it leaves as it was is not asked about again.
+// A spread of a frozen object takes eight times as long as a spread of an unfrozen one. To check whether an object is
+// frozen takes as long as a small spread. A transition copies the same three objects a dozen times. So it works on
+// unfrozen copies of them, made member by member, and does not check unchanged values again.
 
-/** The data of a frozen state as a transition works on it: its three large objects are fresh, with their members in the order in which `begin` and `openTurn` make them, and all else is as it was. */
+/**
+ * Returns a frozen state's data for a transition to work on. Its three large objects are fresh, with their members in
+ * the order of `begin` and `openTurn`. All other values are shared.
+ */
 export const thawed = (data: ConversationData): ConversationData => {
   const fresh = {
     threadId: data.threadId,
@@ -33,7 +36,7 @@ export const thawed = (data: ConversationData): ConversationData => {
   return data.format === undefined ? fresh : { ...fresh, format: data.format };
 };
 
-/** Freezes the data that a transition came to, which began with that of `before`: what is the same there is frozen. */
+/** Freezes the data after a transition. Values shared with `before` are frozen already. */
 export const frozenSince = (after: ConversationData, before: ConversationData): void => {
   freezeThread(after.conversation, before.conversation);
   if (after.open !== null) freezeTurn(after.open, before.open);
@@ -47,9 +50,9 @@ export const frozenSince = (after: ConversationData, before: ConversationData): 
   Object.freeze(after);
 };
 
-// What an event brought, what was decided, and the messages and the usage of a turn are frozen when they are made, and what
-// a thread began with stays: none of that is looked at. Each other member is named: one that is read by a name in a variable
-// takes ten times as long.
+// Some values are frozen when they are created, or never change: event content, decisions, messages and usage of a
+// turn, and the thread's beginning. They are not checked. The other members are named one by one, because access by a
+// variable name takes ten times as long.
 
 const freezeThread = (after: Thread, before: Thread): void => {
   if (after === before) return;

@@ -1,8 +1,8 @@
 // Theory of operation.
 //
-// A conversation is one value, a `State`: where its statechart stands (`value`) and all that is known (`context`). It
-// changes in one way. `transition` takes an event, which is a fact, and returns the next state, the effects that the
-// machine asks for, and the entry to store. It performs nothing. A step has five stages:
+// A conversation is one value, a `State`: the statechart's state (`value`) and all data (`context`). It changes in one
+// way. `transition` takes an event, which is a fact, and returns the next state, the effects that the machine asks for,
+// and the entry to store. It performs nothing. A step has five stages:
 //
 // 1. Read. `readEvent` copies the event as plain data and checks its shape. An event that does not fit is refused, here or
 //    in the next stage: a refusal is a value with a reason, and the state stays the same reference.
@@ -10,26 +10,25 @@
 //    whether the event fits the state, and puts what the configuration adds into a `Decided`: the cut of the next prompt, a
 //    retry and its time, the limit that ends the turn, a price. The next prompt shows the thread as it is after the event,
 //    so `decide` rehearses: it calls `update` with what is decided so far, and looks at the data that this gives.
-// 3. Update. `update` computes the data after the event, from the data before it, the event and the decision alone. It
-//    imports neither `decide` nor settings; that is why a journal folds to the same state years later, under any
-//    configuration. It returns a `Plan`: the data, the name of an arrow, and the effects as a function, which folding never
-//    calls.
+// 3. Update. `update` computes the data after the event from the data before it, the event and the decision alone. It
+//    imports neither `decide` nor settings. So a journal folds to the same state years later, under any configuration. It
+//    returns a `Plan`: the data, the name of an arrow, and the effects as a function, which folding never calls.
 // 4. Step. The plan names the arrow (`responding`, `completed`, …, or `stays`); the statechart of `machine.ts` only says
-//    where that arrow leads, from which state and for which event. Its arrows are read off XState once, when this code
-//    loads: to interpret the statechart for each event would cost more than all other stages. The law `equalStep` holds the
-//    look-up to XState's own transition.
-// 5. Write. The entry holds the event and the decision. Effects are not stored, since they follow from the state:
-//    `outstanding` computes after a crash which ones still wait. A host stores the entry first, then performs the effects
-//    in their order; each outcome comes back as an event that names its effect.
+//    which state that arrow leads to, from which state and for which event. The arrows are read from XState once, when
+//    this code loads: to interpret the statechart for each event would cost more than all other stages. The law
+//    `equalStep` compares the look-up with XState's own transition.
+// 5. Write. The entry holds the event and the decision. Effects are not stored, since they follow from the state: after a
+//    crash, `outstanding` computes which ones still wait. A host stores the entry first, then performs the effects in
+//    their order; each outcome comes back as an event that names its effect.
 //
 // Where to read on:
 // - The language: `protocol/event`, `protocol/effect`, `protocol/entry`, `protocol/data`.
 // - Why an event is refused: `decide/decide`, then `decide/ask` (asks) and `decide/unconfigured` (edits).
-// - What an event comes to: `update/update`, then `turn-opening`, `reply`, `round`, `turn-closing`, `edit` beside it.
-// - What a prompt shows: `decide/prompt`, `../prompt/decide-cut` (asks the policy), `../prompt/render`.
-// - Summaries: `decide/summary-task` (when), `../prompt/summary-request` (what is read), `update/summary` (what is kept).
+// - How an event changes the data: `update/update`, then `turn-opening`, `reply`, `round`, `turn-closing`, `edit` beside it.
+// - The content of a prompt: `decide/prompt`, `../prompt/decide-cut` (asks the policy), `../prompt/render`.
+// - Summaries: `decide/summary-task` (when), `../prompt/summary-request` (the model's input), `update/summary` (the result).
 // - Why states are immutable at little cost: `thaw`, `../thread/frozen`.
-// - What is done with entries: `../journal` (read, fold, fork), `../snapshot`, `../redaction`.
+// - Uses of entries: `../journal` (read, fold, fork), `../snapshot`, `../redaction`.
 import * as Either from "fp-ts/lib/Either.js";
 import { frozen } from "../thread/frozen.ts";
 import { begin, SeedError } from "./update/begin.ts";
@@ -54,7 +53,7 @@ export interface Started {
   readonly entry: FirstEntry;
 }
 
-/** What an event came to. Store the entry first; then perform the effects, in their order. */
+/** The result of an event. Store the entry first; then perform the effects, in their order. */
 export type Transition = Handled | Refused;
 
 export interface Handled {
@@ -73,10 +72,10 @@ export interface Refused {
 }
 
 /**
- * Begins a thread, in `idle`. Pure. `model` defaults to the machine's; `configuration` is always the machine's.
+ * Starts a thread, in `idle`. Pure. `model` defaults to the machine's; `configuration` is always the machine's.
  *
- * @throws SeedError for what no thread can begin with, by its field; and when the seed is no conversation: a result without
- *   its call, a call without its result.
+ * @throws SeedError that names the field if the input is invalid, and if the seed is not a conversation: a result without its
+ * call, or a call without its result.
  */
 export const start = (machine: ConversationMachine, input: ThreadInput): Started => {
   const read = readThreadInput(input);
@@ -94,11 +93,10 @@ export const start = (machine: ConversationMachine, input: ThreadInput): Started
 };
 
 /**
- * What an event comes to. Pure, deterministic and total: what is no event, or does not fit, is refused with a reason and
- * changes nothing.
+ * Applies an event to a state. Pure and deterministic; an invalid event is refused with a reason and changes nothing.
  *
- * @throws SnapshotDamagedError where the state was read from a snapshot, and a chunk of it can't be read; nothing has happened.
- * @param options `recovered` marks the entry as written in place of an answer that a crash swallowed.
+ * @throws SnapshotDamagedError if the state was read from a snapshot and a chunk of it is unreadable; nothing has happened.
+ * @param options `recovered` marks the entry as written in place of an answer that a crash lost.
  */
 export const transition = (
   machine: ConversationMachine,
@@ -133,13 +131,13 @@ export const transition = (
   });
 };
 
-/** The caller gets back the very state that it gave. */
+/** Returns a refusal with the caller's own state reference. */
 const refused = (state: State, refusal: Refusal): Refused =>
   Object.freeze({ handled: false, state, effects: noEffects, refusal: frozen(refusal) });
 
 const noEffects: readonly [] = Object.freeze<[]>([]);
 
-/** Only for a state that no transition gave: what is decided to fit has an arrow. */
+/** Only for a state that no transition returned: every accepted decision has an arrow. */
 const noArrow = (state: State, event: Event): Refusal => ({
   kind: "invalid",
   reason: `"${event.type}" has no arrow from ${JSON.stringify(state.value)}: the state is not one that a transition gave`,

@@ -12,22 +12,24 @@ import { beginRehearsal, type Rehearsal, rehearse, type Rehearsed, type Rehearse
 import { rehearseImported } from "./rehearse-imported.ts";
 import { sharedLength, type Tally, tallyOf } from "./tally-prompts.ts";
 
-/** A journal, and what to call it. */
+/** A journal with a display name. */
 export interface NamedJournal {
   readonly name: string;
   readonly entries: readonly Entry[];
 }
 
 /**
- * What two configurations would send to a model in the same recorded conversations: where their prompts first differ,
- * what that saves or costs, and what it does to a provider's prompt cache. Pure and total: no model is called.
+ * Compares the prompts that two configurations would send in the same recorded conversations. It reports the first
+ * difference, the tokens saved or added, and the effect on a provider's prompt cache. Pure, and calls no model.
  *
- * All that was said and done stays as it was recorded, under both: replies, tool results, limits, retries. Each decides
- * every prompt anew, under its own cuts, calibration and summaries. So a configuration needs only what bears on
- * prompts (policy, budget, counter, `interrupted`), and every call that the recordings made is compared, also where one
- * of the two would not have made it. A summary that the recordings lack counts as failed. Turns that were added whole, and
- * a seed, hold calls that were made elsewhere: each message of an assistant that answers another is one, and so is that of
- * each round that was appended. Its prompt is what would have been shown there.
+ * Both sides keep the recorded course: replies, tool results, limits, retries. Each side decides every prompt again,
+ * with its own cuts, calibration and summaries. So a configuration needs only the options that affect prompts (policy,
+ * budget, counter, `interrupted`). Every recorded call is compared, even if one side would not have made it. A summary
+ * that the recordings lack counts as failed.
+ *
+ * Turns that were added whole, appended rounds and a seed hold calls made elsewhere. Each assistant message that
+ * answers another message is one, and so is the message of each appended round. Its prompt is the one that would have
+ * been shown there.
  *
  * @throws ConfigurationError for invalid options.
  */

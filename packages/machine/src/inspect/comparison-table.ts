@@ -2,7 +2,9 @@ import { firstWords, textTable } from "./text-table.ts";
 import { messageWords } from "../thread/content-text.ts";
 import type { BrokenLaw, JournalComparison, PromptComparison, PromptFigures, PromptSketch } from "./comparison.ts";
 
-/** A comparison as text for a person: what differs first in each journal, both sides' figures, the laws that are broken. */
+/**
+ * Formats a comparison as text: the first difference of each journal, the figures of both sides, and the broken laws.
+ */
 export const comparisonTable = ({ journals, before, after }: PromptComparison): string =>
   [
     ...journals.flatMap(journalLines),
@@ -77,7 +79,7 @@ const signed = (value: number): string => (value > 0 ? `+${value}` : String(valu
 
 const numbered = (count: number, thing: string): string => `${count} ${thing}${count === 1 ? "" : "s"}`;
 
-/** A policy that breaks a law does so at each call; the first few say as much. */
+/** A policy that breaks a law does so at each call, so the first few are enough. */
 const mostBroken = 5;
 
 const brokenLines = (side: string, broken: readonly BrokenLaw[]): readonly string[] => {

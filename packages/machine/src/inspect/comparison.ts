@@ -1,91 +1,100 @@
 import type { Message } from "../thread/message.ts";
 
-/** What two configurations would send to a model in the same recorded conversations. Plain data. */
+/** The prompts of two configurations in the same recorded conversations, compared. Plain data. */
 export interface PromptComparison {
   readonly journals: readonly JournalComparison[];
   readonly before: PromptFigures;
   readonly after: PromptFigures;
 }
 
-/** One journal under both. */
+/** One journal under both configurations. */
 export interface JournalComparison {
   readonly name: string;
-  /** Why it can't be gone through, in words; null when it could. */
+  /** The reason why the journal cannot be compared; null if it can. */
   readonly unreadable: string | null;
-  /** Model calls that it records, summaries not counted. */
+  /** The number of recorded model calls, without summaries. */
   readonly calls: number;
-  /** Of them, those that were made elsewhere: they came with turns that were added, or with the seed. */
+  /** The number of them that were made elsewhere, in added turns, appended rounds or the seed. */
   readonly imported: number;
-  /** Of them, those whose prompts differ, or are sent under one configuration alone. */
+  /** The number of them whose prompts differ, or are sent under one configuration only. */
   readonly differing: number;
-  /** The first that differs. */
+  /** The first difference. */
   readonly first: PromptDifference | null;
 }
 
-/** A model call whose prompt is another, or is sent under one configuration alone. */
+/** A model call whose prompt differs, or is sent under one configuration only. */
 export interface PromptDifference {
   /** The entry that asks for the call. */
   readonly seq: number;
   readonly turn: number;
   readonly step: number;
   readonly attempt: number;
-  /** The place of the first message that differs, from 0; null where both prompts are the same. */
+  /** The index of the first message that differs, from 0; null if both prompts are equal. */
   readonly index: number | null;
   readonly before: PromptSketch;
   readonly after: PromptSketch;
 }
 
-/** What one of two prompts comes to. */
+/** A short description of one of two prompts. */
 export interface PromptSketch {
   readonly messages: number;
-  /** Null where the counter can't count it. */
+  /** Null if the counter fails. */
   readonly tokens: number | null;
-  /** The first message that the other prompt has not in that place; null where this one has ended. */
+  /** The first message that differs from the other prompt; null if this prompt has ended. */
   readonly message: Message | null;
-  /** What does not fit is not sent. */
+  /** A prompt that does not fit is not sent. */
   readonly fits: boolean;
-  /** Who cut it: `name@version`. */
+  /** The policy that cut it: `name@version`. */
   readonly policy: string;
   readonly reason: string;
 }
 
-/** One configuration over all calls of all journals. Tokens of both sides are counted by one counter: that of `after`. */
+/**
+ * The figures of one configuration over all calls of all journals. The counter of `after` counts the tokens of both
+ * sides.
+ */
 export interface PromptFigures {
-  /** Of its policy: `name@version`. */
+  /** The policy: `name@version`. */
   readonly policy: string;
-  /** Calls that fit, and are sent. */
+  /** The number of calls whose prompt fits and is sent. */
   readonly sent: number;
-  /** Of the prompts that are sent. */
+  /** The tokens of the sent prompts. */
   readonly tokens: number;
-  /** Of `tokens`, those of the beginnings that the prompts have in common with the ones sent before them in their thread: what a provider's cache can keep. */
+  /**
+   * The part of `tokens` in beginnings shared with the prompt sent before in the same thread. A provider's cache can
+   * keep these.
+   */
   readonly keptTokens: number;
-  /** Of the prompts that are sent, what the ones after them did not go on from: what falls out of such a cache. */
+  /** The tokens of sent prompts that the next prompt does not repeat. These fall out of such a cache. */
   readonly lostTokens: number;
-  /** Calls that the counter can't count; they are in none of the tokens. */
+  /** The number of calls that the counter cannot count; they are excluded from all tokens. */
   readonly uncounted: number;
-  /** How often it cut otherwise than before. */
+  /** The number of times that the cut changed. */
   readonly cuts: number;
-  /** Summaries that it asks for. */
+  /** The summaries that it asks for. */
   readonly summaries: SummaryFigures;
-  /** What must not be, in the order in which it was found. */
+  /** Broken laws, in the order in which they were found. */
   readonly broken: readonly BrokenLaw[];
 }
 
 export interface SummaryFigures {
   readonly asked: number;
-  /** Of them, those that the recordings have; the others counted as failed. */
+  /** The number of them that the recordings contain; the others count as failed. */
   readonly answered: number;
-  /** Of the prompts that ask for them. */
+  /** The tokens of their requests. */
   readonly tokens: number;
 }
 
-/** `well-formed`: the prompt is not. `fits`: it does not fit, so that the turn would have ended. `policy`: the policy failed, and was replaced by keep-all. */
+/**
+ * `well-formed`: the prompt is not well-formed. `fits`: it does not fit, so the turn would have ended. `policy`: the
+ * policy failed, and keep-all replaced it.
+ */
 export interface BrokenLaw {
   readonly journal: string;
   readonly seq: number;
   readonly turn: number;
   readonly step: number;
   readonly law: "well-formed" | "fits" | "policy";
-  /** For a person. */
+  /** A text for a person. */
   readonly reason: string;
 }

@@ -1,7 +1,7 @@
 import type { Decided, LaterEntry } from "../conversation/protocol/entry.ts";
 import { canonicalText } from "../thread/digest.ts";
 
-/** How two decisions about one event differ, in words. */
+/** The difference between two decisions about one event, as text. */
 export interface DecisionDifference {
   readonly what: string;
   readonly expected: string;
@@ -27,7 +27,7 @@ export const decisionDifference = (entry: LaterEntry, was: Decided, now: Decided
   );
 };
 
-/** Describes the first call of a reply with which another thing is done. */
+/** Describes the first call of a reply that is handled differently. */
 const callDifference = ({ event }: LaterEntry, was: Decided, now: Decided): DecisionDifference | null => {
   const calls = event.type === "llm.completed" ? (event.reply.toolCalls ?? []) : [];
   for (const [position, { name }] of calls.entries()) {

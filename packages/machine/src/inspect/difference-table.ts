@@ -2,7 +2,7 @@ import { firstWords, textTable } from "./text-table.ts";
 import type { Json } from "../thread/json.ts";
 import type { StateDifference } from "./difference.ts";
 
-/** The difference between two states as a table for a person, a line for each thing that is otherwise. At least 80 columns. */
+/** Formats the difference between two states as a table, with a line for each change. At least 80 columns wide. */
 export const differenceTable = (difference: StateDifference): string => {
   const rows = [
     ...turnRows(difference),
@@ -25,7 +25,7 @@ const turnRows = ({ added, removed, changed, entered, left }: StateDifference): 
     ["turns changed", "", numbersOf(changed)],
   ].filter(([, before, after]) => before !== "" || after !== "");
 
-/** `1 to 4, 7` */
+/** Formats numbers as runs: `1 to 4, 7`. */
 const numbersOf = (numbers: readonly number[]): string => {
   const runs: { from: number; to: number }[] = [];
   for (const number of numbers) {

@@ -8,20 +8,20 @@ import { textOf } from "../thread/message.ts";
 import { turnsOnPath } from "../thread/path.ts";
 import type { Tally } from "../thread/usage.ts";
 
-/** What is otherwise in one state of a thread than in another. Plain data. */
+/** The difference between two states of a thread. Plain data. */
 export interface StateDifference {
-  /** The entries that the two stand behind. */
+  /** The last entry of each state. */
   readonly before: number;
   readonly after: number;
-  /** Closed turns that only the later one has, or only the earlier one where that is the second. */
+  /** Closed turns that only the second state has, and those that only the first has. */
   readonly added: readonly number[];
   readonly removed: readonly number[];
-  /** Turns that both have, and that are otherwise: truncated, annotated, summarised. */
+  /** Turns that differ: truncated, annotated, summarised. */
   readonly changed: readonly number[];
   /** Turns that came onto the path, and those that left it. */
   readonly entered: readonly number[];
   readonly left: readonly number[];
-  /** All else, by name, in a fixed order; null where one has none. */
+  /** All other changes, by name, in a fixed order; null if a state has no such value. */
   readonly changes: readonly StateChange[];
 }
 
@@ -31,10 +31,10 @@ export interface StateChange {
   readonly after: Json;
 }
 
-/** Something about a state that a few words can say. Tokens and calls are those of the whole thread. */
+/** An aspect of a state with a short value. Tokens and calls are those of the whole thread. */
 export type StateAspect = (typeof aspects)[number]["what"];
 
-/** The difference between two states of one thread, whichever is the older. Reads all of both. */
+/** Compares two states of one thread, in any order. Reads both as a whole. */
 export const differenceBetween = (before: State, after: State): StateDifference => {
   const [first, second] = [closedTurns(before), closedTurns(after)];
   const [path, later] = [numbersOnPath(before), numbersOnPath(after)];

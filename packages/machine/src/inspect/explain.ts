@@ -12,31 +12,37 @@ import { type ConversationMachine, internals } from "../conversation/machine.ts"
 import { nextPrompt, promptAsDecided } from "../conversation/prompt-of.ts";
 import { ownedState, type State } from "../conversation/protocol/state.ts";
 
-/** The next prompt, unit by unit. All tokens are as the machine's counter counts them; null where it can't. */
+/** The next prompt, unit by unit. The machine's counter counts all tokens; null if it fails. */
 export interface Explanation {
-  /** In the order of the thread. What they are shown as, one after the other with the summary behind the system message, is the prompt. */
+  /**
+   * In the order of the thread. The prompt is the shown messages of all units, with the summary after the system
+   * message.
+   */
   readonly units: readonly UnitExplanation[];
-  /** The message that stands for older turns; null where none does. */
+  /** The message that stands for older turns; null if there is none. */
   readonly summary: SummaryExplanation | null;
   readonly tokens: number | null;
-  /** Of `tokens`, what no message accounts for: what the counter lays around a prompt. */
+  /** The part of `tokens` that belongs to no message: the counter's overhead of a prompt. */
   readonly besideTokens: number | null;
-  /** What the prompt would take if the whole path were shown. */
+  /** The tokens of a prompt that shows the whole path. */
   readonly wholeTokens: number | null;
-  /** What there is room for: the budget without its reserve, calibrated; null for no bound. */
+  /** The room: the budget without its reserve, calibrated; null for no bound. */
   readonly available: number | null;
-  /** `tokens` as a share of `available`; null where either is unknown, or there is no room at all. */
+  /** `tokens` as a share of `available`; null if either is unknown, or if there is no room at all. */
   readonly share: number | null;
-  /** What does not fit is not sent. */
+  /** A prompt that does not fit is not sent. */
   readonly fits: boolean;
   readonly budget: Budget | null;
-  /** How many tokens a model reports for one that is counted; 1 while nothing is known. */
+  /** The number of tokens that a model reports for each counted one; 1 while unknown. */
   readonly calibration: number;
-  /** Who decided: `name@version`. */
+  /** The deciding policy: `name@version`. */
   readonly policy: string;
-  /** Why it leaves out what it leaves out. */
+  /** The policy's reason for what it leaves out. */
   readonly reason: string;
-  /** Why the policy could not be used, and everything is shown instead; or that the counter could not count the prompt, which is then as the policy decided. */
+  /**
+   * The reason why the policy failed and everything is shown instead, or why the counter failed. If only the counter
+   * failed, the prompt is as the policy decided.
+   */
   readonly failed?: string;
 }
 
@@ -48,10 +54,10 @@ export interface SummaryExplanation {
 }
 
 /**
- * What the next prompt shows of each unit of the thread, by which rule, and at what cost: what `promptOf` sends,
- * seen from the other side. Pure and total. Walks the whole path, where a prompt costs only what it shows.
+ * Explains what the next prompt shows of each unit of the thread, by which rule, and at what cost. It is the prompt of
+ * `promptOf`. Pure. It walks the whole path, while a prompt costs only its shown part.
  *
- * @throws SnapshotDamagedError where the state was read from a snapshot, and a part that is needed can't be read.
+ * @throws SnapshotDamagedError if the state was read from a snapshot and a needed part is unreadable.
  */
 export const explain = (machine: ConversationMachine, state: State): Explanation => {
   const { settings } = machine[internals];
@@ -59,9 +65,9 @@ export const explain = (machine: ConversationMachine, state: State): Explanation
 };
 
 /**
- * The same of the model call that is outstanding: what it was sent, by the cut that the journal has, whatever a machine
- * would decide now; null where none is, summaries not counted. Reasons are not journalled: they are the machine's own
- * where it cuts as was cut. The machine also says what is counted, and what there is room for.
+ * Explains the prompt of the outstanding model call by its journalled cut, whatever a machine would decide now.
+ * Returns null if no call is outstanding; summaries do not count. Reasons are not journalled, so they come from the
+ * machine if it would cut the same way. The machine also gives the token counts and the room.
  *
  * @throws SnapshotDamagedError as `explain`.
  */
@@ -72,7 +78,7 @@ export const explainCall = (machine: ConversationMachine, state: State): Explana
   if (open?.stage.type !== "responding") return null;
   const { cut, system, pins } = open.stage.call;
   const conversation = { ...context.conversation, system, pins };
-  // What came while it is out is not in it.
+  // Messages that arrived during the call are not in its prompt.
   const asSent = { ...open, joining: [], waiting: [] };
   const decided = decidePrompt(settings, { ...context, conversation, cut, open: asSent }, { open: () => asSent });
   if (sameCut(cut, decided.cut)) return explanationOf(settings, decided);
@@ -123,7 +129,7 @@ const explanationOf = (settings: Settings, decision: PromptDecision): Explanatio
   };
 };
 
-/** A share of the room; null where it is not known. */
+/** Returns a share of the room, or null if it is unknown. */
 export const shareOf = (tokens: number | null, available: number | null): number | null =>
   tokens === null || available === null || available <= 0 ? null : tokens / available;
 

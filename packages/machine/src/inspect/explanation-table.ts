@@ -3,7 +3,10 @@ import type { Explanation } from "./explain.ts";
 import { messageWords } from "../thread/content-text.ts";
 import { firstWords, textTable } from "./text-table.ts";
 
-/** An explanation as a table for a person, a line for each unit of the thread, and below it what the prompt comes to. At least 80 columns. */
+/**
+ * Formats an explanation as a table, with a line for each unit of the thread and the totals below. At least 80 columns
+ * wide.
+ */
 export const explanationTable = (explanation: Explanation): string =>
   [textTable(columns, rowsOf(explanation)), "", ...totalsOf(explanation)].join("\n");
 
@@ -20,7 +23,7 @@ const columns = [
 
 const textColumns = 28;
 
-/** The summary stands where the prompt has it: behind the system message. */
+/** The summary is placed as in the prompt: after the system message. */
 const rowsOf = ({ units, summary }: Explanation): readonly (readonly string[])[] => {
   const rows = units.map(rowOf);
   if (summary === null) return rows;
@@ -49,7 +52,7 @@ const rowOf = ({ turn, id, kind, messages, shown, sentTokens, tokens, why }: Uni
   firstWords(why, reasonColumns),
 ];
 
-/** A policy may give any reason, at any length. */
+/** A policy may give a reason of any length. */
 const reasonColumns = 100;
 
 const totalsOf = (explanation: Explanation): readonly string[] => {

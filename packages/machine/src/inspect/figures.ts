@@ -14,38 +14,41 @@ import { messagesOfOpen } from "../conversation/read/turns.ts";
 import type { State } from "../conversation/protocol/state.ts";
 import { sizeOfPath } from "../conversation/update/updated.ts";
 
-/** How large a conversation is, and how much of it the next prompt shows. */
+/** The size of a conversation, and how much of it the next prompt shows. */
 export interface ThreadFigures {
-  /** Messages on the path, the open turn and what waits included; the system message is not counted. */
+  /** The number of messages on the path, including the open turn and waiting messages, without the system message. */
   readonly messages: number;
-  /** Characters of their texts, in UTF-16 units. */
+  /** The characters of their texts, in UTF-16 units. */
   readonly characters: number;
-  /** Tokens of the next prompt, as the machine's counter counts them; null where it can't. */
+  /** The tokens of the next prompt by the machine's counter; null if it fails. */
   readonly tokens: number | null;
-  /** What there is room for: the budget without its reserve, calibrated; null for no bound. */
+  /** The room: the budget without its reserve, calibrated; null for no bound. */
   readonly available: number | null;
-  /** `tokens` as a share of `available`; null where either is unknown, or there is no room at all. */
+  /** `tokens` as a share of `available`; null if either is unknown, or if there is no room at all. */
   readonly share: number | null;
-  /** What does not fit is not sent. */
+  /** A prompt that does not fit is not sent. */
   readonly fits: boolean;
-  /** What the thread took so far, what was undone included. */
+  /** The thread's usage so far, including undone turns. */
   readonly usage: Usage;
   readonly turns: TurnFigures;
 }
 
-/** Closed turns of the path, by what the next prompt shows of them. */
+/** The numbers of closed turns on the path, by what the next prompt shows of them. */
 export interface TurnFigures {
   readonly total: number;
-  /** Every message is shown as it is. */
+  /** Shown without change. */
   readonly whole: number;
-  /** Something is shown, and something is left out or shrunk. */
+  /** Partly shown: some of it is left out or shrunk. */
   readonly partly: number;
-  /** Only a summary, or a line made by rule, covers them. */
+  /** Covered only by a summary, or by a line made by rule. */
   readonly summarised: number;
   readonly out: number;
 }
 
-/** The figures of a conversation as it is now. Pure and total. Costs what the next prompt costs, however long the thread is. */
+/**
+ * Computes the figures of a conversation as it is now. Pure. The cost is that of the next prompt, however long the
+ * thread is.
+ */
 export const figuresOf = (machine: ConversationMachine, state: State): ThreadFigures => {
   const { conversation, open, usage } = state.context;
   const { cut, tokens, available, fits } = promptOf(machine, state);
@@ -63,7 +66,7 @@ export const figuresOf = (machine: ConversationMachine, state: State): ThreadFig
   };
 };
 
-/** Looks at the turns that are shown and at those with something pinned; of all others it knows how many there are. */
+/** Reads only the shown turns and those with pinned messages. For the others it needs only their number. */
 const turnFigures = (thread: Thread, cut: Cut, shrink: Shrinker): TurnFigures => {
   const pins = pinsOf(thread, cut.interrupted);
   const total = turnOf(thread, thread.head)?.place.turns ?? 0;
@@ -81,7 +84,7 @@ const turnFigures = (thread: Thread, cut: Cut, shrink: Shrinker): TurnFigures =>
   for (const number of pins.keys()) {
     const turn = turnOf(thread, number);
     if (turn === undefined || cut.from === null || number >= cut.from.turn) continue;
-    // What is pinned in it is shown beside its summary.
+    // Its pinned messages are shown beside its summary.
     if (sectionOf(sections, number) !== undefined) summarised--;
     if (shownOf(turn, how, pins.get(number)) === "whole") whole++;
     else partly++;
@@ -98,7 +101,7 @@ const shownOf = (turn: Turn, how: Showing, pinned: ReadonlySet<string> | undefin
   return shown.length === 0 ? "out" : "partly";
 };
 
-/** How many turns a part of the path has; the seed is none. */
+/** Returns the number of turns in a part of the path; the seed does not count. */
 const turnsBetween = (thread: Thread, from: number, to: number): number => {
   const before = turnOf(thread, turnOf(thread, from)?.parent ?? 0)?.place.turns ?? 0;
   return (turnOf(thread, to)?.place.turns ?? 0) - before;

@@ -6,23 +6,24 @@ import { isThreadEmpty, turnOf } from "../thread/path.ts";
 import type { Entry } from "../conversation/protocol/entry.ts";
 
 /**
- * A model call that was made elsewhere: the message of an assistant in a turn that was added whole, in a round that was appended, or in the seed. What
- * the model was shown there is not recorded; what a configuration would have shown it here can be decided.
+ * A model call that was made elsewhere: the assistant message of a turn that was added whole, of an appended round, or
+ * of the seed. Its real prompt is not recorded. This library can decide which prompt a configuration would have shown
+ * here.
  */
 export interface ImportedCall {
   readonly type: "imported";
-  /** The one that brought it. */
+  /** The entry that brought it. */
   readonly entry: Pick<Entry, "seq">;
   /** 0 for the seed. */
   readonly turn: number;
   readonly step: number;
-  /** What was said in the turn before; of a seed, from the last question on. */
+  /** The messages before it in its turn; for a seed, from the last question on. */
   readonly messages: readonly Message[];
-  /** How much of the seed stands before that; null where all of it does. */
+  /** The length of the seed before those messages; null if the whole seed precedes them. */
   readonly seedLength: number | null;
 }
 
-/** The calls in a thread's seed. */
+/** Returns the calls in a thread's seed. */
 export const callsOfSeed = ({ seq, conversation: { seed } }: ConversationData): readonly ImportedCall[] =>
   repliesFrom(0, seed).map((reply, index) => {
     const question = seed.slice(0, reply).findLastIndex(({ role }) => role === "user");
@@ -32,7 +33,7 @@ export const callsOfSeed = ({ seq, conversation: { seed } }: ConversationData): 
     return { type: "imported", entry: { seq }, turn: 0, step: index + 1, messages, seedLength: from };
   });
 
-/** The calls in the turn that an event added, if it added one. */
+/** Returns the calls in the turn that an event added, if it added one. */
 export const callsOfAddedTurn = (
   entry: Entry,
   before: ConversationData,
@@ -54,9 +55,9 @@ export const callsOfAddedTurn = (
 };
 
 /**
- * The calls of rounds that were appended, each where it joined its turn: between turns at once, in an open turn at the next
- * gap. A model called those tools, whatever stands before; where nothing does, in the whole thread, nothing can have been
- * shown to it.
+ * Returns the calls of appended rounds, each at the place where it joined its turn. Between turns that is at once, and
+ * in an open turn after its outstanding effects. Such a round always counts as a call, whatever message precedes it.
+ * If the thread was empty before it, there was no prompt and so no call.
  */
 export const callsOfRounds = (
   entry: Entry,
@@ -68,14 +69,14 @@ export const callsOfRounds = (
     return isThreadEmpty(before.conversation)
       ? []
       : callsFrom(entry, turns.length + 1, chunksOf(after.conversation.appended), appended.length);
-  // What was appended before it leads a turn, and was found then.
+  // Earlier appended messages lead a turn, and were found before.
   const known = before.open === null ? appended.length : before.open.messages.length;
   return grownTurns(before, after).flatMap(({ number, messages }) =>
     callsFrom(entry, number, messages, number === turns.length + 1 ? known : 0),
   );
 };
 
-/** Only what is new is looked at. */
+/** Reads only new messages. */
 const callsFrom = (entry: Entry, turn: number, messages: Chunks<Message>, first: number): readonly ImportedCall[] => {
   const calls: ImportedCall[] = [];
   for (let index = first; index < messages.length; index++) {
@@ -88,7 +89,7 @@ const callsFrom = (entry: Entry, turn: number, messages: Chunks<Message>, first:
   return calls;
 };
 
-/** The turns to which an entry may have added something: those that it closed, and the one that it leaves open. */
+/** Returns the turns to which an entry may have added messages: those that it closed, and the open one. */
 const grownTurns = (before: ConversationData, { open, conversation: { turns } }: ConversationData) => {
   const closed: { readonly number: number; readonly messages: Chunks<Message> }[] = [];
   for (let index = before.conversation.turns.length; index < turns.length; index++) {
@@ -98,7 +99,10 @@ const grownTurns = (before: ConversationData, { open, conversation: { turns } }:
   return open === null ? closed : [...closed, open];
 };
 
-/** Where the messages are with which a model answered others. One that nothing stands before, or another of an assistant, was no answer. */
+/**
+ * Returns the indices of messages with which a model answered others. A message is not an answer if nothing or another
+ * assistant message precedes it.
+ */
 const repliesFrom = (first: number, messages: readonly Message[]): readonly number[] =>
   messages.flatMap(({ role }, index) => {
     const before = messages[index - 1];

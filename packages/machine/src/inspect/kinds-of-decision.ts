@@ -1,18 +1,18 @@
 import type { Decided } from "../conversation/protocol/entry.ts";
 
 /**
- * Without how prompts are cut and counted: two policies that show the same do not differ, and what was counted is no
- * decision. That a policy failed is compared; the words for it are those of the version that wrote them.
+ * Removes how prompts are cut and counted. Two policies that show the same do not differ, and counts are not
+ * decisions. It keeps that a policy failed, but not the text, which depends on the version.
  */
 export const withoutCuts = (decided: Decided): Decided => {
   const others = without(decided, (kind) => kind === "cut");
   return others.policyFailed === undefined ? others : { ...others, policyFailed: "" };
 };
 
-/** Without all that is about prompts, which is for each configuration to say itself. */
+/** Removes everything about prompts, which each configuration decides itself. */
 export const withoutPrompts = (decided: Decided = {}): Decided => without(decided, (kind) => kind !== "course");
 
-/** Without what depends on how many words there are, or says some of them. */
+/** Removes everything that depends on the amount of text or contains text. */
 export const withoutWords = (decided: Decided): Decided => {
   const { kept: _, unfit: __, compacting: ___, results, ...others } = withoutPrompts(decided);
   return {
@@ -21,10 +21,13 @@ export const withoutWords = (decided: Decided): Decided => {
   };
 };
 
-/** `cut`: how a prompt is cut and counted. `policy`: what a policy asked for, and what became of it. `course`: all else, by which the conversation takes its course. */
+/**
+ * `cut`: how a prompt is cut and counted. `policy`: requests of a policy and their outcome. `course`: everything else,
+ * which determines the course of the conversation.
+ */
 type Kind = "cut" | "policy" | "course";
 
-/** What a new member is, its author has to say here. */
+/** The author of a new member must choose its kind here. */
 const kinds = {
   queued: "course",
   supersedes: "course",

@@ -4,17 +4,19 @@ import type { OfferedTool } from "../conversation/protocol/event.ts";
 import { canonicalText } from "../thread/digest.ts";
 import type { Message } from "../thread/message.ts";
 
-/** What of a prompt is another than was recorded: one message, or one tool. Plain data. */
+/** A difference of a prompt from the recorded one: one message, or one tool. Plain data. */
 export interface PromptChange {
-  /** `system`, `user 2.0`, `assistant 2.1`, `tool weather`: the role and the id of a message, or a tool by its name. */
+  /**
+   * `system`, `user 2.0`, `assistant 2.1`, `tool weather`: the role and the id of a message, or a tool by its name.
+   */
   readonly what: string;
-  /** The words that only the recorded prompt has there; empty for none. */
+  /** The words that only the recorded prompt has; empty for none. */
   readonly removed: string;
-  /** The words that only this one has there; empty for none. */
+  /** The words that only the new prompt has; empty for none. */
   readonly added: string;
 }
 
-/** What is otherwise in one list of messages than in the recorded one, in order. */
+/** Returns the differences between a list of messages and the recorded one, in order. */
 export const changedMessages = (recorded: readonly Message[], now: readonly Message[]): readonly PromptChange[] => {
   const [before, after] = withoutEqualEnds(recorded, now, (left, right) => left.digest === right.digest);
   const byId = new Map(after.map((message) => [message.id, message]));
@@ -31,7 +33,7 @@ export const changedMessages = (recorded: readonly Message[], now: readonly Mess
   ];
 };
 
-/** What is otherwise in the tools that a call offers than in those that the recorded one offered. */
+/** Returns the differences between the tools that a call offers and the recorded ones. */
 export const changedTools = (
   recorded: readonly OfferedTool[],
   now: readonly OfferedTool[],
@@ -54,7 +56,7 @@ export const changedTools = (
     : [{ what: "the order of the tools", removed: namesOf(before), added: namesOf(after) }];
 };
 
-/** Changes in one line: `system: −careful +terse; −user 1.0 ("Hello"); +tool weather`. */
+/** Formats changes on one line: `system: −careful +terse; −user 1.0 ("Hello"); +tool weather`. */
 export const describeChanges = (changes: readonly PromptChange[]): string => {
   const listed = changes.slice(0, listedMax).map(describeChange);
   const more = changes.length - listed.length;
@@ -69,7 +71,7 @@ const describeChange = ({ what, removed, added }: PromptChange): string => {
   return `${what}: ${removed === "" ? `+${added}` : `−${removed}`}`;
 };
 
-/** The words between what the two messages begin and end with alike. */
+/** Compares two messages without their common beginning and end. */
 const changeOf = (recorded: Message, now: Message): PromptChange => {
   const [before, after] = withoutEqualEnds(
     messageWords(recorded).split(/\s+/u),

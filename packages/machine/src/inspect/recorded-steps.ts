@@ -10,35 +10,38 @@ import { fold, foldVisiting, type JournalError } from "../journal/fold.ts";
 import { callsOfAddedTurn, callsOfRounds, callsOfSeed, type ImportedCall } from "./imported-calls.ts";
 import { withoutPrompts } from "./kinds-of-decision.ts";
 
-/** A recorded conversation as another configuration can go through it: what was said, apart from what prompts showed of it. */
+/**
+ * A recorded conversation that another configuration can rehearse: its messages, separate from what prompts showed of
+ * them.
+ */
 export interface RecordedSteps {
-  /** What the thread began with. */
+  /** The data that the thread began with. */
   readonly beginning: ConversationData;
-  /** In order. Calls that were made elsewhere stand before the event that brought them. */
+  /** In order. Calls made elsewhere come before the event that brought them. */
   readonly steps: readonly (RecordedStep | ImportedCall)[];
   readonly summaries: readonly RecordedSummary[];
 }
 
-/** One event, and what was decided about it that is not about prompts. */
+/** One event, with its decisions that do not concern prompts. */
 export interface RecordedStep {
   readonly type: "event";
   readonly entry: LaterEntry;
   readonly decided: Decided;
-  /** The event is the outcome of this summary. */
+  /** The summary whose outcome the event is. */
   readonly outcomeOf: RecordedSummary | null;
-  /** The digest of the prompt of the call that it asks for, where it asks for one. */
+  /** The digest of the prompt that the event leads to, if it leads to a call. */
   readonly sent: string | null;
 }
 
-/** A summary that the recorded machine asked for. */
+/** A summary that the recorded machine requested. */
 export interface RecordedSummary extends SummaryWanted {
-  /** The entry that asked for it. */
+  /** The entry that requested it. */
   readonly askedAt: number;
-  /** What the model wrote; null where it can't be used, or never came. */
+  /** The reply of the model; null if it is unusable or never came. */
   readonly reply: LlmCompleted | null;
 }
 
-/** Reads a journal for going through it under other configurations. */
+/** Reads a journal so that other configurations can rehearse it. */
 export const recordedSteps = (entries: readonly Entry[]): Either.Either<JournalError, RecordedSteps> => {
   const begun = fold(entries.slice(0, 1));
   if (Either.isLeft(begun)) return begun;
@@ -66,14 +69,16 @@ export const recordedSteps = (entries: readonly Entry[]): Either.Either<JournalE
   return Either.isLeft(folded) ? folded : Either.right({ beginning, steps, summaries });
 };
 
-/** The outcome of the summary that is being written, if the entry is that. One is written at a time, so it is the newest. */
+/**
+ * Returns the outcome of the pending summary, if the entry is one. Only one is written at a time, so it is the newest.
+ */
 const outcomeIn = ({ event }: LaterEntry, { context }: State): LlmCompleted | LlmFailed | null => {
   const { summarising, threadId } = context;
   if (summarising === null || (event.type !== "llm.completed" && event.type !== "llm.failed")) return null;
   return isSameEffect(event.effectId, summaryId(threadId, summarising.number)) ? event : null;
 };
 
-/** A new call is another object than the one before. */
+/** A new call is a new object. */
 const sentAfter = (before: State, after: State): string | null => {
   const stage = after.context.open?.stage;
   const last = before.context.open?.stage;

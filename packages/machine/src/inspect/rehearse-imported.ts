@@ -8,8 +8,8 @@ import type { ImportedCall } from "./imported-calls.ts";
 import { callOf, type Rehearsal, type Rehearsed } from "./rehearse.ts";
 
 /**
- * What a configuration would have shown the model of a call that was made elsewhere. It leaves no mark on the thread:
- * calls made here, later, are decided as if nothing had been cut for it. A summary that would be needed is one that the
+ * Decides which prompt a configuration would have shown for a call that was made elsewhere. It leaves no mark on the
+ * thread: later calls made here are decided as if nothing had been cut for it. A needed summary counts as one that the
  * recording lacks.
  */
 export const rehearseImported = (settings: Settings, rehearsal: Rehearsal, imported: ImportedCall): Rehearsed => {
@@ -37,7 +37,7 @@ const threadBefore = ({ data, importedCut }: Rehearsal, { seedLength }: Imported
   return { ...data, cut: importedCut ?? data.cut, conversation: { ...withoutAppended(conversation), seed } };
 };
 
-/** The turn as it would have stood open. */
+/** Returns the turn as it would have been open. */
 const openTurnOf = (
   { conversation, model, updatedAt }: ConversationData,
   { messages, step }: ImportedCall,

@@ -23,53 +23,56 @@ import { digestOfPrompt } from "../thread/digest.ts";
 import type { Message } from "../thread/message.ts";
 import type { RecordedStep, RecordedSteps } from "./recorded-steps.ts";
 
-/** How far a configuration has come through a recorded conversation: what was said as it was recorded, the cuts and the summaries its own. */
+/**
+ * The progress of a configuration through a recorded conversation. The messages are those of the recording; cuts and
+ * summaries are its own.
+ */
 export interface Rehearsal {
   readonly data: ConversationData;
-  /** The next call waits for a summary. */
+  /** True if the next call waits for a summary. */
   readonly waits: boolean;
-  /** What was left out of the newest prompt, where that was of a call that was made elsewhere. */
+  /** The cut of the newest prompt, if that was of a call made elsewhere. */
   readonly importedCut: Cut | null;
 }
 
-/** What a configuration does at one entry of a journal. */
+/** The result of a configuration at one entry of a journal. */
 export interface Rehearsed {
   readonly rehearsal: Rehearsal;
-  /** The prompt of the model call that the recording made here; null where it made none. */
+  /** The prompt of the model call that the recording made here; null if it made none. */
   readonly call: RehearsedCall | null;
-  /** The summaries that it asks for here. */
+  /** The summaries that it requests here. */
   readonly summaries: readonly RehearsedSummary[];
-  /** Why its policy could not be used. */
+  /** The reason why its policy failed; null if it did not. */
   readonly failed: string | null;
 }
 
-/** The prompt that it would send. */
+/** The prompt that the configuration would send. */
 export interface RehearsedCall {
   readonly seq: number;
   readonly turn: number;
   readonly step: number;
   readonly attempt: number;
-  /** It was made elsewhere, and came with a turn that was added. */
+  /** True if the call was made elsewhere and was imported. */
   readonly imported: boolean;
   readonly messages: readonly Message[];
-  /** What does not fit would not be sent, and the turn would end. */
+  /** False if the prompt would not be sent and the turn would end. */
   readonly fits: boolean;
-  /** As its own counter counts them. */
+  /** By its own counter. */
   readonly tokens: number | null;
   readonly available: number | null;
   readonly policy: string;
   readonly reason: string;
-  /** It cuts otherwise than before. */
+  /** True if the cut changed. */
   readonly cuts: boolean;
 }
 
 export interface RehearsedSummary extends SummaryWanted {
   readonly messages: readonly Message[];
-  /** The recording has it. What it lacks counts as failed. */
+  /** True if the recording contains it. A summary that the recording lacks counts as failed. */
   readonly answered: boolean;
 }
 
-/** Before the first entry after the beginning. */
+/** Returns the rehearsal before the second entry. */
 export const beginRehearsal = (settings: Settings, { beginning }: RecordedSteps): Rehearsal => ({
   data: { ...beginning, configuration: configurationOf(settings) },
   waits: false,
@@ -77,9 +80,9 @@ export const beginRehearsal = (settings: Settings, { beginning }: RecordedSteps)
 });
 
 /**
- * One recorded event under another configuration: whatever was said and done stays as it was recorded (replies,
- * results, limits, retries), and what the prompts show is decided anew. So it can go through any recording, and every
- * recorded call is one to compare.
+ * Rehearses one recorded event under another configuration. The recorded course is kept (replies, results, limits,
+ * retries), and the content of prompts is decided again. So any configuration can rehearse any recording, and every
+ * recorded call can be compared.
  */
 export const rehearse = (
   settings: Settings,
@@ -98,7 +101,7 @@ export const rehearse = (
   const inVain = (waits || awaited) && (step.outcomeOf?.reply ?? null) === null;
   const decided = decideCall(settings, after, open, { recorded, seq: step.entry.seq, inVain });
   const { prompt, data, summaries, failed } = decided;
-  // The recorded call is not made yet: this one, if it waits for anything, waits for a summary of its own.
+  // The recorded call is not made yet. If this side waits too, it waits for its own summary.
   if (open.stage.type !== "responding")
     return { rehearsal: { data, waits: !prompt.fits, importedCut }, call: null, summaries, failed };
   const { attempt } = open.stage.call;
@@ -115,7 +118,7 @@ export const rehearse = (
   };
 };
 
-/** The prompt of a call that stands at a place, behind one that was cut in another way. */
+/** Returns the prompt of a call at a place, compared with the last cut. */
 export const callOf = (
   place: Pick<RehearsedCall, "seq" | "turn" | "step" | "attempt" | "imported">,
   { cut, reason, fits, tokens, situation }: PromptDecision,
@@ -131,7 +134,7 @@ export const callOf = (
   cuts: fits && !sameCut(last ?? { policy: cut.policy, from: null, interrupted: cut.interrupted }, cut),
 });
 
-/** What the event came to when it was recorded; a call that did not fit then is taken for one that was made. */
+/** Applies the event as it was recorded. A call that did not fit then is treated as made. */
 const replayed = (
   data: ConversationData,
   { entry: { seq, event }, decided, outcomeOf }: RecordedStep,
@@ -145,7 +148,7 @@ const replayed = (
       : noted;
   }
   const updated = update({ ...data, seq: seq - 1 }, event, made).data;
-  // It goes through the recording under its own, whatever that was configured with.
+  // The rehearsal keeps its own configuration, whatever the recording configured.
   return { ...updated, configuration: data.configuration };
 };
 
@@ -163,7 +166,7 @@ const isNewCall = (before: OpenTurn | null, { number, step, stage }: OpenTurn): 
 interface Place {
   readonly recorded: RecordedSteps;
   readonly seq: number;
-  /** A summary was waited for in vain. */
+  /** True if the wait for a summary failed. */
   readonly inVain: boolean;
 }
 
@@ -174,7 +177,10 @@ interface DecidedCall {
   readonly failed: string | null;
 }
 
-/** As the machine decides a step: what does not fit waits for a summary, or for several, and then does without. */
+/**
+ * Decides a call as the machine decides a step. A prompt that does not fit waits for one or more summaries, and then
+ * does without.
+ */
 const decideCall = (settings: Settings, data: ConversationData, open: OpenTurn, place: Place): DecidedCall => {
   const asked = { open: () => open, saysNothing: open.messages.length === 0 };
   const without = { ...asked, withoutSummary: true };
@@ -199,11 +205,14 @@ const decideCall = (settings: Settings, data: ConversationData, open: OpenTurn, 
   }
 };
 
-/** The asks that joined the turn with this call. */
+/** Returns the asks that joined the turn with this call. */
 const joinedBy = ({ open: before }: ConversationData, { number }: OpenTurn): readonly QueuedAsk[] =>
   before?.number === number ? before.joining : [];
 
-/** After the call of a step: it is out as it was recorded, with its own cut; or the turn ended there, because the recorded one did not fit. */
+/**
+ * Returns the data after the call of a step. The call is outstanding as recorded, with its own cut; or the turn ends,
+ * because the recorded prompt did not fit.
+ */
 const afterCall = (
   settings: Settings,
   data: ConversationData,
@@ -215,19 +224,19 @@ const afterCall = (
   const { cut, fits, tokens } = prompt;
   if (open?.stage.type !== "responding") return data;
   const shown = fits && !sameCut(data.cut, cut) ? cut : data.cut;
-  // What does not fit says that the measure may be wrong.
+  // A prompt that does not fit suggests that the measurement is wrong.
   const measured = fits && unfit === undefined ? data.measured : null;
   const after = { ...data, cut: shown, measured };
   if (unfit !== undefined)
     return closeTurn(after, withoutJoined(open, joined), { status: "failed", unfit }, event.at).data;
-  // What was reported is of the recorded prompt, and says nothing of another.
+  // The reported usage belongs to the recorded prompt, so it measures only an equal one.
   const isMeasured =
     fits && isMeasurable(settings, prompt) && digestOfPrompt(messagesIn(prompt.blocks()), wantedOutput(open)) === sent;
   const call = { ...open.stage.call, cut, counted: isMeasured ? tokens : null };
   return { ...after, open: { ...open, stage: { type: "responding", call } } };
 };
 
-/** What is asked where no call is made: a summary, when a turn has ended or one has come. */
+/** Decides whether to request a summary at an entry without a call: after a turn ended or a summary arrived. */
 const askAfter = (
   settings: Settings,
   at: {
@@ -254,8 +263,8 @@ const askAfter = (
 };
 
 /**
- * A summary is asked for. One that was asked for at the same entry of the recording comes when that one came; one of
- * the same turns from elsewhere in it comes at once; any other has failed.
+ * Requests a summary. If the recording requested it at the same entry, it arrives at the recorded time. If the
+ * recording has a summary of the same turns elsewhere, it arrives at once. Otherwise it fails.
  */
 const ask = (
   data: ConversationData,
@@ -275,7 +284,7 @@ const ask = (
 const replyTo = (wanted: SummaryWanted, { summaries }: RecordedSteps): LlmCompleted | null =>
   summaries.find((summary) => summary.reply !== null && coversSame(summary, wanted))?.reply ?? null;
 
-/** The summary that is being written has come, or has failed. */
+/** Ends the pending summary with a reply, or as failed. */
 const endSummary = (data: ConversationData, reply: LlmCompleted | null): ConversationData => {
   const { summarising } = data;
   if (summarising === null) return data;

@@ -14,36 +14,42 @@ import { decisionDifference } from "./decision-difference.ts";
 import { withoutCuts, withoutWords } from "./kinds-of-decision.ts";
 import { changedMessages, changedTools, describeChanges, type PromptChange } from "./prompt-difference.ts";
 
-/** Where a machine decides otherwise than a journal says. */
+/** The first place where a machine decides differently from a journal. */
 export interface Difference {
   /** The entry. */
   readonly seq: number;
-  /** The turn and the step that were under way; 0 outside any. */
+  /** The turn and the step at that time; 0 outside any. */
   readonly turn: number;
   readonly step: number;
   readonly what: string;
-  /** As the journal has it. Empty for a journal that cannot be read. */
+  /** The journal's value. Empty for a journal that cannot be read. */
   readonly expected: string;
   readonly got: string;
-  /** Of a prompt: the messages and tools that are otherwise, with their words. Empty where the journal does not have those that were sent. */
+  /**
+   * The messages and tools of a prompt that differ, with their words. Empty if the journal does not contain those that
+   * were sent.
+   */
   readonly changes: readonly PromptChange[];
 }
 
 export interface ReplayOptions {
-  /** Another system prompt than the thread began with; null for none. The journal stays as it is, so that a difference can name the words of both. */
+  /**
+   * Replaces the system prompt that the thread began with; null for none. The journal is unchanged, so that a
+   * difference can name the words of both.
+   */
   readonly system?: SystemDraft | null;
 }
 
 /**
- * Gives a machine the events of a journal, and lets it decide again: the state at the end, or the first
- * difference, which is a refused event, another decision, or another prompt than was sent. Before a token is
- * spent, it says at which step a changed policy or system prompt would have sent something else.
+ * Applies the events of a journal to a machine, which decides again. Returns the state at the end, or the first
+ * difference: a refused event, another decision, or another prompt than was sent. So it tells, before a token is
+ * spent, at which step a changed policy or system prompt would have sent something else.
  *
- * What words were taken out of can't be decided again as it was: from the first redacted entry on prompts are not compared,
- * nor what is decided by counting words; what else is decided is, each time from the recorded state.
+ * Redacted content cannot be decided again as it was. From the first redacted entry on, prompts and decisions that
+ * count words are not compared. Other decisions are, each time from the recorded state.
  *
- * The tools that a call offers are a part of what is sent: one that is added, gone or declared in other words is a
- * difference. Journals that 0.1 wrote do not list them.
+ * The tools that a call offers are part of the prompt: a tool that was added, removed or declared differently is a
+ * difference. Journals that 0.1 wrote do not list tools.
  */
 export const replay = (
   machine: ConversationMachine,
@@ -75,7 +81,7 @@ export const replay = (
     state = isWhole ? step.state : recorded;
     const { decided = {} } = step.entry;
     const difference = isWhole
-      ? // A call that is not made is a symptom of what was decided before it.
+      ? // A call that is not made is a consequence of an earlier decision, so decisions are compared first.
         (decidesOtherwise(during, entry, decided, withoutCuts) ??
         asksOtherwise(machine, recorded, state, during, entry.seq))
       : decidesOtherwise(during, entry, decided, withoutWords);
@@ -84,7 +90,7 @@ export const replay = (
   return Either.right(state);
 };
 
-/** A difference in one sentence. */
+/** Formats a difference as one sentence. */
 export const describeDifference = ({ seq, turn, step, what, expected, got, changes }: Difference): string =>
   `entry ${seq}${turn === 0 ? "" : ` (turn ${turn}, step ${step})`}: ${what}: ${expected === "" ? "" : `was ${expected}; today `}${got}` +
   (changes.length === 0 ? "" : ` (${describeChanges(changes)})`);
@@ -95,7 +101,10 @@ const begunWith = ({ type: _, ...input }: FirstEntry["event"], { system }: Repla
   return system === null ? without : { ...without, system };
 };
 
-/** The digest that an outcome echoes is that of what was really sent, whatever the journal's own cuts say. */
+/**
+ * Compares the prompt with the digest that the outcome echoes, since that identifies the sent prompt, whatever the
+ * journal's cuts say.
+ */
 const sentOtherwise = (recorded: State, state: State, { seq, event }: LaterEntry): Difference | null => {
   if (event.type !== "llm.completed" && event.type !== "llm.failed") return null;
   const call = callsOf(state).find(({ id }) => isSameEffect(id, event.effectId));
@@ -116,7 +125,7 @@ const sentOtherwise = (recorded: State, state: State, { seq, event }: LaterEntry
       };
 };
 
-/** What was approved may have lost the words from which its digest was made. */
+/** Removes the digest of an approval, because a redaction may have removed the words that it was computed from. */
 const withoutDigest = (event: Event): Event => {
   if (event.type !== "approval.answered") return event;
   const { digest: _, ...answer } = event;
@@ -143,7 +152,10 @@ const asksOtherwise = (
   return call === undefined ? null : offersOtherwise(machine, call, state, during, seq);
 };
 
-/** The machine decides what is offered beside the tools of the asks; a thread that was given another configuration keeps what that one offered. */
+/**
+ * Compares the offered tools. The machine decides those beside the asks' tools, while a thread keeps the list of its
+ * recorded configuration.
+ */
 const offersOtherwise = (
   machine: ConversationMachine,
   { tools }: CallLlm,
@@ -160,7 +172,7 @@ const offersOtherwise = (
 
 const namesOf = (tools: readonly OfferedTool[]): string => tools.map(({ name }) => name).join(", ") || "none";
 
-/** Cuts are compared by the prompts that they give: two policies that show the same do not differ. */
+/** Compares decisions. Cuts are compared by their prompts: two policies that show the same do not differ. */
 const decidesOtherwise = (
   during: State,
   entry: LaterEntry,
@@ -171,7 +183,7 @@ const decidesOtherwise = (
   return difference === null ? null : differs(during, entry.seq, difference.what, difference.expected, difference.got);
 };
 
-/** A round needs no look: calls are rendered to be compared, and only those of models are. */
+/** Returns the outstanding model calls. Only those are compared, so a round of tool calls needs no rendering. */
 const callsOf = (state: State): readonly CallLlm[] => {
   const { open, summarising } = state.context;
   if (open?.stage.type !== "responding" && summarising === null) return [];

@@ -6,15 +6,15 @@ import type { Message } from "../thread/message.ts";
 import type { BrokenLaw, PromptFigures } from "./comparison.ts";
 import type { Rehearsed, RehearsedCall } from "./rehearse.ts";
 
-/** Adds up what one configuration sends, call after call. */
+/** A tally of what one configuration sends, call after call. */
 export interface Tally {
-  /** What follows is of another thread: no cache holds anything of it. */
+  /** Starts another thread, for which a cache holds nothing. */
   readonly beginJournal: (name: string) => void;
   readonly add: (rehearsed: Rehearsed, seq: number) => void;
   readonly figures: () => PromptFigures;
 }
 
-/** @param counts with what tokens are counted, which need not be the configuration's own. */
+/** Creates a tally. @param counts the counter for tokens, which may differ from the configuration's own. */
 export const tallyOf = ({ policy }: Settings, counts: Counts): Tally => {
   let journal = "";
   let last: { readonly messages: readonly Message[]; readonly tokens: number } | null = null;
@@ -79,7 +79,7 @@ export const tallyOf = ({ policy }: Settings, counts: Counts): Tally => {
   };
 };
 
-/** How many messages two prompts begin with in common, as a model sees them. */
+/** Returns the number of messages in the common beginning of two prompts, as a model sees them. */
 export const sharedLength = (left: readonly Message[], right: readonly Message[]): number => {
   const differs = left.findIndex(({ digest }, index) => digest !== right[index]?.digest);
   return differs < 0 ? left.length : differs;

@@ -1,19 +1,22 @@
-/** A column of a table. Of `align: "right"` all cells end at the same place. */
+/** A column of a table. With `align: "right"` all cells end in the same column. */
 export interface Column {
   readonly title: string;
   readonly align?: "left" | "right";
 }
 
-/** Rows under their titles, as lines of text for a fixed-width font, two spaces between columns. What does not fit a line is for the reader's terminal to wrap. */
+/**
+ * Formats rows under their titles as lines for a fixed-width font, with two spaces between columns. It does not wrap
+ * long lines; the terminal does.
+ */
 export const textTable = (columns: readonly Column[], rows: readonly (readonly string[])[]): string => {
   const titles = columns.map(({ title }) => title);
   const widths = columns.map((_, index) => Math.max(...[titles, ...rows].map((row) => widthOf(row[index] ?? ""))));
   return [titles, ...rows].map((row) => lineOf(columns, widths, row)).join("\n");
 };
 
-/** The first words of a text, on one line and without anything that a terminal would act on, in so many columns. */
+/** Returns the beginning of a text on one line, in at most `columns` columns, without control characters. */
 export const firstWords = (text: string, columns: number): string => {
-  // A page of text must not be combed for the sake of its first line.
+  // A long text is cut first, so that only its beginning is searched.
   const line = text
     .slice(0, columns * 8)
     .replaceAll(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\s]+/gu, " ")
@@ -39,7 +42,7 @@ const lineOf = (columns: readonly Column[], widths: readonly number[], row: read
     .join("  ")
     .trimEnd();
 
-/** In columns of a terminal, as far as the scripts that are wide everywhere go. */
+/** Returns the width in terminal columns, for scripts that every terminal shows wide. */
 const widthOf = (text: string): number => {
   if (isPlain.test(text)) return text.length;
   let width = 0;

@@ -1,26 +1,28 @@
 import { turnsOf } from "../conversation/read/turns.ts";
 import type { State } from "../conversation/protocol/state.ts";
 
-/** A turn in the tree, and where its row stands. */
+/** A turn in the tree, and the place of its row. */
 export interface TreeRow {
-  /** 0: the beginning. */
+  /** 0 is the beginning. */
   readonly turn: number;
-  /** How many branches it lies in: none on the way to the head. */
+  /** The number of branches that contain it; 0 on the way to the head. */
   readonly depth: number;
-  /** Whether a branch begins with it. */
+  /** True if a branch begins with it. */
   readonly begins: boolean;
-  /** Turns that are folded away at it. */
+  /** The number of turns that are folded away at it. */
   readonly hidden: number;
 }
 
-/** Who follows whom, and which turns lie on the path. */
+/** The tree of turns, and the turns on the path. */
 export interface TurnTree {
-  /** By the number of a turn, those that follow it, in the order of rows: what goes straight on comes last. */
+  /**
+   * The turns that follow each turn, by its number, in the order of rows: the turn that continues straight is last.
+   */
   readonly following: readonly (readonly number[])[];
   readonly path: ReadonlySet<number>;
 }
 
-/** The tree of the turns, the open one included. Looks at each once. */
+/** Returns the tree of the turns, including the open one. Reads each once. */
 export const turnTree = (
   state: State,
   turns: Iterable<{ readonly number: number; readonly parent: number }>,
@@ -32,12 +34,14 @@ export const turnTree = (
     following[number] = [];
     following[parent]?.push(number);
   }
-  // What the path, or else the newest branch, goes on with is no branch.
+  // The turn that continues the path (or else the newest branch) is not drawn as a branch.
   for (const numbers of following) numbers.sort((one, other) => Number(path.has(one)) - Number(path.has(other)));
   return { following, path };
 };
 
-/** The rows of a tree, top down: each branch beneath the turn that it leaves, and then what goes straight on. */
+/**
+ * Returns the rows of a tree from the top: each branch below the turn that it leaves, then the straight continuation.
+ */
 export const treeRows = (tree: TurnTree, folded: ReadonlySet<number>): readonly TreeRow[] => {
   const rows: TreeRow[] = [];
   const coming: Omit<TreeRow, "hidden">[] = [{ turn: 0, depth: 0, begins: false }];
@@ -45,7 +49,7 @@ export const treeRows = (tree: TurnTree, folded: ReadonlySet<number>): readonly 
     const { turn, depth } = next;
     const hides = folded.has(turn) ? foldable(tree, next) : [];
     rows.push({ ...next, hidden: sizeOf(tree, hides) });
-    // What is pushed last comes first.
+    // The last pushed turn comes first.
     const [straight, ...branches] = (tree.following[turn] ?? []).slice(hides.length).reverse();
     if (straight !== undefined) coming.push({ turn: straight, depth, begins: false });
     for (const branch of branches) coming.push({ turn: branch, depth: depth + 1, begins: true });
@@ -53,11 +57,14 @@ export const treeRows = (tree: TurnTree, folded: ReadonlySet<number>): readonly 
   return rows;
 };
 
-/** What a fold at a turn hides: of the first of a branch all behind it, of others the branches at it. */
+/**
+ * Returns the turns that a fold hides. At the first turn of a branch these are all turns after it; at others, the
+ * branches there.
+ */
 export const foldable = ({ following }: TurnTree, { turn, begins }: Omit<TreeRow, "hidden">): readonly number[] =>
   following[turn]?.slice(0, begins ? undefined : -1) ?? [];
 
-/** How many turns these are, with all that descend from them. */
+/** Returns the number of these turns and all their descendants. */
 const sizeOf = ({ following }: TurnTree, turns: readonly number[]): number => {
   const all = [...turns];
   for (const turn of all) all.push(...(following[turn] ?? []));

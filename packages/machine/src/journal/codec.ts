@@ -8,28 +8,28 @@ import { preview } from "../thread/preview.ts";
 import { surelyEntry, surelyEvent } from "./entry-shape.ts";
 import { journalSchemas } from "./schema.ts";
 
-/** Why something could not be read, and where. */
+/** The reason why a value could not be read, and its place. */
 export interface DecodeError {
-  /** The place of the entry in its journal; null for an event on its own. */
+  /** The index of the entry in its journal; null for a single event. */
   readonly index: number | null;
-  /** The path of the offending field, such as `event.reply.content`; empty for the whole. */
+  /** The path of the invalid field, such as `event.reply.content`; empty for the whole value. */
   readonly path: string;
   readonly reason: string;
 }
 
-/** Reads an event. What is not known of it survives; an unknown type of event is refused. */
+/** Reads an event. Unknown fields survive; an unknown type of event is refused. */
 export const decodeEvent = (value: unknown): Either.Either<DecodeError, Event> => {
   const event = surelyEvent(value);
   return event === null ? eventBySchema(value) : Either.right(event);
 };
 
-/** Reads the entry at a place in a journal. A newer format is refused in words. */
+/** Reads the entry at an index of a journal. A newer format is refused with an error that says so. */
 export const decodeEntry = (value: unknown, index: number): Either.Either<DecodeError, Entry> => {
   const entry = surelyEntry(value, index);
   return entry === null ? entryBySchema(value, index) : Either.right(entry);
 };
 
-/** Reads a journal, or says which of its entries can't be read, and why. */
+/** Reads a journal, or says which entry is unreadable, and why. */
 export const decodeJournal = (values: readonly unknown[]): Either.Either<DecodeError, readonly Entry[]> => {
   const entries: Entry[] = [];
   for (const [index, value] of values.entries()) {
@@ -40,17 +40,17 @@ export const decodeJournal = (values: readonly unknown[]): Either.Either<DecodeE
   return Either.right(entries);
 };
 
-/** A decode error in one sentence. */
+/** Formats a decode error as one sentence. */
 export const describeDecodeError = ({ index, path, reason }: DecodeError): string =>
   [index === null ? "the event" : `entry ${index}`, path === "" ? "" : ` at "${path}"`, `: ${reason}`].join("");
 
-/** The same as `decodeEvent` without a look at its shape. */
+/** Reads an event as `decodeEvent` does, by the schema alone. */
 export const eventBySchema = (value: unknown): Either.Either<DecodeError, Event> => {
   const unknownType = problemOfType(value, null, "");
   return unknownType === null ? parsed<Event>(journalSchemas().event, value, null) : Either.left(unknownType);
 };
 
-/** The same as `decodeEntry` without a look at its shape. */
+/** Reads an entry as `decodeEntry` does, by the schema alone. */
 export const entryBySchema = (value: unknown, index: number): Either.Either<DecodeError, Entry> => {
   if (index === 0) {
     const format = isObject(value) ? value["format"] : undefined;
@@ -96,13 +96,13 @@ const parsed = <Value>(
   const unfit = problemOfNesting(value, index === null ? mostNestedInEvent : mostNested);
   if (unfit !== null) return Either.left({ index, path: "", reason: unfit });
   const result = schema.safeParse(value, { error: english.localeError });
-  // The schemas are held to the types where they are declared; zod's own type spells optional fields otherwise.
+  // The schemas' declarations are checked against the types. Zod's own type writes optional fields differently.
   if (result.success) return Either.right(result.data as Value);
   const { path, message } = deepest(result.error.issues);
   return Either.left({ index, path: path.join("."), reason: `${message}, got ${preview(valueAt(value, path))}` });
 };
 
-/** What is wrong is said in English, whichever language zod is set to elsewhere. */
+/** Errors are in English, whichever language zod is set to elsewhere. */
 const english = zod.locales.en();
 
 const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
@@ -111,7 +111,10 @@ const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
 const isIndexable = (value: unknown): value is { readonly [key: PropertyKey]: unknown } =>
   typeof value === "object" && value !== null;
 
-/** A union says of each of its members why it does not fit; the one that came furthest is the one that was meant. */
+/**
+ * Returns the deepest issue. A union reports why each member does not fit; the one that fitted furthest is the
+ * intended one.
+ */
 const deepest = (
   issues: readonly zod.core.$ZodIssue[],
 ): { readonly path: readonly PropertyKey[]; readonly message: string } => {

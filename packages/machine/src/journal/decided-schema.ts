@@ -4,7 +4,10 @@ import { outcomes } from "./event-schema.ts";
 import type { messageSchemas } from "./message-schema.ts";
 import { count, instant, list, nullable, optional, text } from "./message-schema.ts";
 
-/** Decisions are what folding applies, so one that this version does not know must stop it. */
+/**
+ * Returns the schema of decisions. It is strict, because folding must stop at a decision that this version does not
+ * know.
+ */
 export const decidedSchema = ({ contentPart }: Pick<ReturnType<typeof messageSchemas>, "contentPart">) => {
   const turns = turnRange().check(inOrder());
   return zod.strictObject({

@@ -17,20 +17,20 @@ import {
 import { wrong } from "../thread/value-problem.ts";
 import { decidedSchemas } from "./schema.ts";
 
-// The schemas of a journal say what is wrong with it, and where. With nearly all entries nothing is, and the shapes by
-// which the machine looks at events see that in less than half of the time (`pnpm bench --only opening`), before a schema is
-// built. Whatever they doubt is left to the schemas. A property holds that what they read the schemas read alike.
+// The schemas of a journal say what is wrong with an entry, and in which place. Nearly all entries are valid. The
+// machine's event shapes recognise those in less than half of the time (`pnpm bench --only opening`), without building
+// a schema. Doubtful entries are left to the schemas. A property test checks that both read the same.
 
-/** The event that a value surely is, as a copy; null where the schemas have to say. */
+/** Returns a copy of a value that is certainly an event, or null if the schemas must decide. */
 export const surelyEvent = (value: unknown): Event | null => {
   const copy = plainCopy(value, mostNestedInEvent);
   return isEvent(copy) ? copy : null;
 };
 
-/** The entry that a value surely is at a place of a journal, as a copy; null where the schemas have to say. */
+/** Returns a copy of a value that is certainly the entry at an index, or null if the schemas must decide. */
 export const surelyEntry = (value: unknown, index: number): Entry | null => {
   const copy = plainCopy(value, mostNested);
-  // It has the shape of one.
+  // Its shape was checked above.
   return isObject(copy) && isMarked(copy["redacted"]) && (index === 0 ? isFirst(copy) : isLater(copy))
     ? (copy as unknown as Entry)
     : null;
@@ -57,7 +57,7 @@ const isLater = ({ seq, event, decided, recovered }: Members): boolean =>
 
 const isMarked = (mark: unknown): boolean => mark === undefined || mark === true;
 
-/** What the machine refuses in words of its own, its shapes let pass. */
+/** Checks an event, including rules that the shapes leave to the machine. */
 const isEvent = (value: unknown): value is Event => {
   if (!isObject(value) || problemOfEvent(value) !== null) return false;
   const { type, askId, limits, reply } = value;
@@ -71,19 +71,19 @@ const isEvent = (value: unknown): value is Event => {
   }
 };
 
-/** An object with no other members. */
+/** Checks an object without other members. */
 const closed = (members: { readonly [name: string]: Shape }): Shape => {
   const shape = object(members);
   return (value) => {
     const problem = shape(value);
     if (problem !== null) return problem;
-    // The shape has seen that it is an object.
+    // The shape has checked that it is an object.
     for (const name in value as object) if (!Object.hasOwn(members, name)) return wrong(`has a member ${name}`);
     return null;
   };
 };
 
-/** What is decided of most events of which anything is; of the rest its schema says. */
+/** The shape of the most common decisions. Others are left to the schema. */
 const usual = closed({
   queued: optional(count),
   approvals: optional(list(count)),

@@ -2,13 +2,13 @@ import * as zod from "zod/mini";
 import type { accountSchemas, messageSchemas } from "./message-schema.ts";
 import { count, instant, json, jsonObject, list, name, nullable, object, optional, text } from "./message-schema.ts";
 
-/** What events are made of. */
+/** The building blocks of events. */
 type Shapes = ReturnType<typeof messageSchemas> & ReturnType<typeof accountSchemas>;
 
-/** How a call may end that did not complete. */
+/** The outcomes of a call that did not complete. */
 export const outcomes = ["failed", "refused", "interrupted", "unknown"] as const;
 
-/** The first event. */
+/** Returns the schema of the first event. */
 export const startedSchema = ({ systemDraft, seedDraft, configuration }: Shapes) =>
   event("thread.started", {
     threadId: name,
@@ -19,7 +19,7 @@ export const startedSchema = ({ systemDraft, seedDraft, configuration }: Shapes)
     configuration: optional(configuration),
   });
 
-/** Any event but the first. */
+/** Returns the schema of any event but the first. */
 export const eventSchemaOf = (shapes: Shapes) =>
   zod.discriminatedUnion("type", [...asked(shapes), ...answered(shapes), ...changed(shapes)]);
 

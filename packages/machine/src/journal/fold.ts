@@ -6,27 +6,30 @@ import { ownedState, type State } from "../conversation/protocol/state.ts";
 import { update } from "../conversation/update/update.ts";
 import { frozen, frozenCopy } from "../thread/frozen.ts";
 
-/** Why a journal is none, and at which entry. */
+/** The reason why a journal is invalid, and the entry. */
 export interface JournalError {
   readonly seq: number;
   readonly reason: string;
 }
 
 /**
- * The state after a journal: the one that the transitions gave, at every prefix. Needs no configuration; what one
- * decided stands on the entries.
+ * Folds a journal to a state. The result equals the state of the transitions, at every prefix. It needs no
+ * configuration, since the entries store the decisions.
  */
 export const fold = (entries: readonly Entry[]): Either.Either<JournalError, State> => folded(entries, null);
 
-/** As `fold`, and calls `visit` for each entry behind the first: of an invalid journal, for those before the error. */
+/**
+ * Folds like `fold`, and calls `visit` for each entry after the first. For an invalid journal it visits the entries
+ * before the error.
+ */
 export const foldVisiting = (entries: readonly Entry[], visit: Visit): Either.Either<JournalError, State> =>
   folded(entries, visit);
 
-/** The state after one more entry. */
+/** Returns the state after one more entry. */
 export const foldEntry = (state: State, entry: LaterEntry): State =>
   frozen(after(ownedState(state), frozenCopy(entry)));
 
-/** Is given a copy of an entry, which is immutable like the states. */
+/** Gets a copy of an entry, which is immutable like the states. */
 export type Visit = (entry: LaterEntry, before: State, after: State) => void;
 
 const folded = (entries: readonly Entry[], visit: Visit | null): Either.Either<JournalError, State> => {
@@ -34,7 +37,7 @@ const folded = (entries: readonly Entry[], visit: Visit | null): Either.Either<J
   if (first === undefined) return Either.left({ seq: 0, reason: "the journal is empty" });
   if (first.event.type !== "thread.started")
     return wrong(0, `it begins with "${first.event.type}", not with "thread.started"`);
-  // What was not decoded may say anything.
+  // An entry that was not decoded may hold anything.
   const { seq }: { readonly seq: number } = first;
   if (seq !== 0) return wrong(0, `entry ${seq} stands where 0 should`);
   const begun = begin(frozenCopy(first.event));
@@ -50,7 +53,7 @@ const folded = (entries: readonly Entry[], visit: Visit | null): Either.Either<J
     state = after(before, entry);
     if (visit !== null) visit(entry, frozen(before), frozen(state));
   }
-  // What was not visited is frozen at the end: each part of it once.
+  // States that were not visited are frozen here, each part once.
   return Either.right(frozen(state));
 };
 
@@ -61,7 +64,7 @@ const after = (state: State, { event, decided = {} }: LaterEntry): State => {
 
 const wrong = (seq: number, reason: string): Either.Either<JournalError, never> => Either.left({ seq, reason });
 
-/** The state as it was after an entry; or why there is none: no such entry, or a journal that can't be folded that far. */
+/** Returns the state after an entry, or an error: there is no such entry, or the journal cannot be folded that far. */
 export const stateAt = (entries: readonly Entry[], seq: number): Either.Either<JournalError, State> => {
   if (Number.isSafeInteger(seq) && seq >= 0 && seq < entries.length) return fold(entries.slice(0, seq + 1));
   const there = entries.length === 0 ? "the journal is empty" : `there are 0 to ${entries.length - 1}`;

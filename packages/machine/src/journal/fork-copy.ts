@@ -6,26 +6,26 @@ import type { State } from "../conversation/protocol/state.ts";
 import { isOnPath } from "../thread/path.ts";
 import { fold, foldEntry } from "./fold.ts";
 
-/** What the thread says of entries that are applied again in a copy. */
+/** Facts about the thread that are needed to apply its later entries to a copy. */
 export interface Since {
-  /** The copy is the thread as it is, not as it was at an older turn. */
+  /** True if the copy is the thread as it is now, not at an older turn. */
   readonly isWhole: boolean;
-  /** The turns that were named, by the seqs of the entries that named them. */
+  /** The turns that checkpoints name, by the seqs of the entries that named them. */
   readonly places: ReadonlyMap<number, number>;
   /** The ids of the messages that wait for the next turn, by the seqs of the entries that brought them. */
   readonly waiting: ReadonlyMap<number, readonly string[]>;
 }
 
-/** A journal in the making, and the data that it comes to. */
+/** A journal in the making, with its folded state. */
 export class Copy {
   readonly entries: Entry[];
   /** The turn at its head. */
   readonly #turn: number;
   readonly #at: number;
   #state: State;
-  /** Where the entries of the thread stand in it that are kept. */
+  /** The new seqs of the thread's entries that are kept. */
   readonly #seqs = new Map<number, number>();
-  /** What messages are called in it that have another id in the thread. */
+  /** The new ids of messages whose id in the thread differs. */
   readonly #ids = new Map<string, string>();
 
   constructor(prefix: readonly Entry[], { threadId, turn, at }: { threadId: string; turn: number; at: number }) {
@@ -36,7 +36,7 @@ export class Copy {
     );
     for (const { seq } of prefix) this.#seqs.set(seq, seq);
     const begun = fold(this.entries);
-    // A prefix of a journal that was folded.
+    // This is a prefix of a journal that was folded before.
     if (Either.isLeft(begun)) throw new Error(`entry ${begun.left.seq}: ${begun.left.reason}`);
     this.#state = begun.right;
     this.#turn = turn;
@@ -50,7 +50,7 @@ export class Copy {
     this.#state = foldEntry(this.#state, entry);
   }
 
-  /** Applies those entries behind the copied ones that concern these, or the thread as it is; gives their seqs. */
+  /** Applies the later entries that concern the copied turns, or the thread as it is. Returns their seqs. */
   keep(later: readonly LaterEntry[], since: Since): ReadonlySet<number> {
     const ids = new Set([...since.waiting.values()].flat());
     const isOfWaiting = ({ event }: LaterEntry): boolean =>
@@ -63,11 +63,12 @@ export class Copy {
       if (this.#applies(entry, since)) kept.add(entry.seq);
     };
     for (const entry of later) if (!isOfWaiting(entry) && !isRedaction(entry)) apply(entry);
-    // A turn that a move of the head closed is not where the head went, nor is one that was named or pinned last.
+    // The head may be at another turn: the last copied entry may have moved it away, and naming and pinning moved it
+    // too.
     this.#moveTo(this.#turn);
-    // A move of the head would make them a turn.
+    // A move of the head would turn these messages into a turn, so they come after it.
     for (const entry of later) if (isOfWaiting(entry)) apply(entry);
-    // They name entries of the copy.
+    // Redactions name entries of the copy, so they come last.
     for (const entry of later) if (isRedaction(entry)) apply(entry);
     return kept;
   }
@@ -98,7 +99,7 @@ export class Copy {
     }
   }
 
-  /** No summary is being written in it that a decision could call off. */
+  /** Adds an entry. `summaryStale` is removed, because the copy has no pending summary. */
   #keep({ seq, decided: { summaryStale: _, ...decided } = {}, redacted, event }: LaterEntry): true {
     this.#seqs.set(seq, this.entries.length);
     this.add(event, decided, redacted === undefined ? {} : { redacted });
@@ -119,7 +120,7 @@ export class Copy {
     return this.#keep({ ...entry, event });
   }
 
-  /** A message is pinned while it is on the path. */
+  /** Pins a message, which must be on the path. */
   #pin(entry: LaterEntry, event: MessagePinned): boolean {
     const message = this.#ids.get(event.message) ?? event.message;
     const { conversation } = this.#state.context;
@@ -142,6 +143,6 @@ export class Copy {
   }
 }
 
-/** An answer names the effect of the copy that it answers, as the copy would have asked for it. */
+/** Rewrites an answer so that it names the copy's effect. */
 const ofThread = (event: LaterEntry["event"], threadId: string): LaterEntry["event"] =>
   "effectId" in event ? { ...event, effectId: `${threadId}/${placeIn(event.effectId)}` } : event;

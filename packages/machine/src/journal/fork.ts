@@ -7,49 +7,54 @@ import { frozen, frozenCopy } from "../thread/frozen.ts";
 import { foldVisiting, type JournalError } from "./fold.ts";
 import { Copy } from "./fork-copy.ts";
 
-/** What a copy is to be. */
+/** The request of a copy. */
 export interface ForkInput {
-  /** The id of the copy: another than that of the thread. */
+  /** The id of the copy; it must differ from that of the thread. */
   readonly threadId: string;
   /** The turn at its head, on the path or off it; 0 for the beginning. Default: the head. */
   readonly turn?: number;
-  /** Milliseconds since the epoch. */
+  /** In milliseconds since the epoch. */
   readonly at: number;
 }
 
-/** The journal of a copy, and what of the thread is not in it. */
+/** The journal of a copy, and the parts of the thread that it does not contain. */
 export interface ForkedJournal {
   readonly entries: readonly Entry[];
   readonly left: LeftBehind;
 }
 
-/** What stays in a thread that is copied, beside turns that are not in the copy. */
+/** The parts of a thread that a copy does not contain, apart from turns. */
 export interface LeftBehind {
-  /** What is under way in the thread now, by id. */
+  /** The ids of the thread's outstanding effects. */
   readonly effects: readonly string[];
-  /** The asks that are open or wait there now, by id. */
+  /** The ids of the asks that are open or wait in the thread. */
   readonly asks: readonly string[];
   /**
-   * What came behind the copied turn and is not in the copy, in order: messages that no closed turn holds, system
-   * prompts, configurations, checkpoints, pins. What is said of other turns (their scores) goes with those, unnamed.
+   * The entries after the copied turn that the copy does not contain, in order. These are messages that no closed turn
+   * holds, system prompts, configurations, checkpoints and pins. Annotations of other turns (such as scores) are not
+   * listed.
    */
   readonly entries: readonly LeftEntry[];
 }
 
-/** An entry of a thread that is not in a copy of it. */
+/** An entry of a thread that its copy does not contain. */
 export interface LeftEntry {
   readonly seq: number;
   readonly type: EventType;
 }
 
 /**
- * The journal of a copy up to a turn: the entries up to the one that closed it, at the same seqs; `thread.forked`; and what
- * came since. Of that, what concerns turns of the copy (annotations, truncations, checkpoints, pins, redactions) and
- * the metadata are always in it. At the head the copy is the thread as it is: the system prompt, the configuration and the
- * messages that wait for the next turn are in it too. Of an older turn, or one off the path, they are those of then; what
- * came later is in `left`. Asks that waited when the turn ended are among the copied entries, and are dropped there as
- * `left`. Turns, messages and digests are those of the thread, nothing is under way, and nothing is run
- * again. In words why there is no such copy.
+ * Creates the journal of a copy up to a turn. It has the entries up to the one that closed the turn, at the same seqs,
+ * then `thread.forked`, then later entries. Of these it always contains the metadata and everything about turns of the
+ * copy (annotations, truncations, checkpoints, pins, redactions).
+ *
+ * At the head, the copy is the thread as it is now. It then also contains the system prompt, the configuration and the
+ * messages that wait for the next turn. At an older turn, or one off the path, these are as they were then, and later
+ * ones are listed in `left`. Asks that waited when the turn ended are among the copied entries, and are dropped there
+ * as `left`.
+ *
+ * Turns, messages and digests equal those of the thread. Nothing is pending in the copy, and nothing runs again.
+ * Returns an error text if there is no such copy.
  */
 export const forkOf = (journal: readonly Entry[], input: ForkInput): Either.Either<string, ForkedJournal> => {
   const entries = frozenCopy(journal);
@@ -65,7 +70,7 @@ export const forkOf = (journal: readonly Entry[], input: ForkInput): Either.Eith
     return Either.left(`there is no closed turn ${turn}; there are ${length === 0 ? "none" : `1 to ${length}`}`);
   }
   const copy = new Copy(entries.slice(0, last + 1), { threadId: input.threadId, turn, at });
-  // Before all else: while asks wait, most of the rest would be refused.
+  // This comes first: while asks wait, most other entries would be refused.
   copy.add({ type: "thread.forked", at, from: { threadId, turn } });
   const later = entries.slice(last + 1).filter(isLater);
   const kept = copy.keep(later, { isWhole: turn === conversation.head, places, waiting });
@@ -82,7 +87,7 @@ export const forkOf = (journal: readonly Entry[], input: ForkInput): Either.Eith
   });
 };
 
-/** What an entry that is not copied would be missed for; a message that a closed turn holds is missed with its turn. */
+/** Returns whether an uncopied entry is listed. A message of a closed turn belongs to its turn. */
 const isNamed = (type: EventType, isBehindAllTurns: boolean): boolean =>
   appends(type)
     ? isBehindAllTurns
@@ -93,11 +98,11 @@ const appends = (type: EventType): boolean => type === "message.appended" || typ
 interface Walked {
   /** The seqs of the entries that closed each turn. */
   readonly closedBy: ReadonlyMap<number, number>;
-  /** The turns that were named, by the seqs of the entries that named them. */
+  /** The turns that checkpoints name, by the seqs of the entries that named them. */
   readonly places: ReadonlyMap<number, number>;
   /** The ids of the messages that wait for the next turn, by the seqs of the entries that brought them. */
   readonly waiting: ReadonlyMap<number, readonly string[]>;
-  /** At the end. */
+  /** The state after the last entry. */
   readonly state: State;
 }
 

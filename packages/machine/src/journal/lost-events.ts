@@ -18,10 +18,16 @@ import { toArray } from "../thread/chunks.ts";
 import { foldVisiting, type JournalError } from "./fold.ts";
 
 /**
- * The first entry of a journal from outside that the machine would not have taken, whatever its configuration: `fold` would
- * pass over it, so that it would be lost (an answer that was not awaited when it came, an ask without a decision, an event that needs a newer format than the journal had), the machine refuses it (a move to a
- * turn that is not there, a second ask of one id), or it shows a prompt of turns that are not there. Null where there is
- * none, as in every journal that a machine wrote; of what is no journal the place where it stops being one.
+ * Finds the first entry of a journal from outside that the machine would not have accepted under any configuration.
+ * There are three kinds of such entries:
+ *
+ * - `fold` would skip it: an answer that was not awaited, an ask without a decision, or an event that needs a newer
+ *   format than the journal had.
+ * - The machine refuses it: a move to a turn that does not exist, or a second ask of one id.
+ * - Its prompt shows turns that do not exist.
+ *
+ * Returns null if there is none, as in every journal that a machine wrote. For an invalid journal it returns the place
+ * of the first error.
  */
 export const lostEventIn = (entries: readonly Entry[]): JournalError | null => {
   const [first] = entries;
@@ -65,13 +71,13 @@ const problemOf = (
   return misplaced === null ? null : notTaken(event, misplaced);
 };
 
-/** With the way out: such an entry was changed, or stands in another place than it did. */
+/** Adds advice: such an entry was changed or moved. */
 const notTaken = ({ type }: Event, reason: string): string =>
   `"${type}" is refused here: ${reason}. The machine takes no such entry: export the journal again, or import the entries before this one`;
 
 /**
- * Why the machine would refuse an event whatever its configuration. Of answers only that they are awaited is sure
- * once words were taken out, and that was checked before.
+ * Returns why the machine would refuse an event under any configuration, or null. After a redaction, the only sure
+ * fact about answers is that they are awaited, which was checked before.
  */
 const reasonToRefuse = (data: ConversationData, event: Event, isWhole: boolean): string | null => {
   switch (event.type) {
@@ -93,7 +99,7 @@ const reasonToRefuse = (data: ConversationData, event: Event, isWhole: boolean):
     case "output.refused":
     case "timer.fired":
       return null;
-    // A copy may begin behind an entry that closed one turn and opened the next.
+    // A copy may begin after an entry that closed one turn and opened the next.
     case "thread.forked":
       return null;
     default:
@@ -104,13 +110,13 @@ const reasonToRefuse = (data: ConversationData, event: Event, isWhole: boolean):
 const reasonIn = (decided: Either.Either<{ readonly reason: string }, unknown>): string | null =>
   Either.isLeft(decided) ? decided.left.reason : null;
 
-/** A journal may be copied under another thread id: an answer is for what its place names. */
+/** Rewrites an answer's id for this thread, because a journal may be copied to another thread id. */
 const ofThread = <Answer extends { readonly effectId: string }>(answer: Answer, threadId: string): Answer => ({
   ...answer,
   effectId: `${threadId}/${placeIn(answer.effectId)}`,
 });
 
-/** A place of a prompt, or of a summary, that the thread does not have. */
+/** Returns an error if a cut or a summary names a turn that the thread does not have. */
 const unknownTurnIn = (
   { cut, summary }: Decided,
   before: ConversationData,
@@ -122,7 +128,7 @@ const unknownTurnIn = (
   const range = ranges.find((problem) => problem !== null);
   if (range !== undefined && range !== null) return range;
   if (cut === undefined) return null;
-  // Ids that 0.1 did not know it passed over.
+  // Unknown dropped ids are ignored, as 0.1 did.
   const { dropped: _, ...shown } = cut;
   const said = () => (open === null ? [] : toArray(open.messages));
   return unknownPlaceIn({ ...shown, reason: "" }, { thread, system: thread.system, open: said, lastCut: before.cut });

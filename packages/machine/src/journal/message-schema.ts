@@ -1,4 +1,4 @@
-// Of zod its mini build, which checks alike and is a third of what the schemas of the whole need.
+// This uses the mini build of zod, which checks the same and has a third of the size for these schemas.
 import * as zod from "zod/mini";
 import { array as list, looseObject as object, nullable, optional } from "zod/mini";
 
@@ -11,7 +11,7 @@ export const instant = zod.number();
 export const json = zod.json();
 export const jsonObject = zod.record(text, json);
 
-/** What is said: parts, replies, drafts. */
+/** Returns the schemas of messages: parts, replies, drafts. */
 export const messageSchemas = () => {
   const textPart = object({ type: zod.literal("text"), text, provider: optional(jsonObject) });
   const contentParts = [
@@ -39,7 +39,7 @@ export const messageSchemas = () => {
   const seedDraft = zod.union([
     object({ role: zod.literal("tool"), toolCallId: nullable(text), content }),
     zod.extend(reply, { role: zod.literal("assistant"), metadata: optional(jsonObject) }),
-    // As any message, calls of an assistant's that are none would pass unseen.
+    // An assistant's draft must match the reply schema. As a plain message its invalid tool calls would be ignored.
     messageDraft.check(zod.refine(({ role }) => role !== "assistant", { abort: true, error: "is a reply" })),
   ]);
   const systemDraft = zod.union([
@@ -50,7 +50,7 @@ export const messageSchemas = () => {
   return { contentPart, content, messageDraft, toolCall, reply, seedDraft, systemDraft };
 };
 
-/** What is reported of calls, and set for them. */
+/** Returns the schemas of usage, failures, limits and configuration. */
 export const accountSchemas = () => {
   const usage = object({
     inputTokens: optional(count),

@@ -4,18 +4,18 @@ import { decidedSchema } from "./decided-schema.ts";
 import { eventSchemaOf, startedSchema } from "./event-schema.ts";
 import { accountSchemas, messageSchemas, object, optional } from "./message-schema.ts";
 
-/** What is built when it is first asked for, and kept. */
+/** Returns a function that builds a value on its first call and keeps it. */
 const builtLate = <Value extends object>(build: () => Value): (() => Value) => {
   let built: Value | undefined;
   return () => (built ??= build());
 };
 
 /**
- * The shapes of all formats. Objects are loose: fields that this version does not know survive decoding. An event
- * of a type that it does not know is refused, since folding could not apply it.
+ * Returns the schemas of all formats. Objects are loose: unknown fields survive decoding. An event of an unknown type
+ * is refused, since folding could not apply it.
  *
- * They are built with the first entry that its shape leaves to them: that takes as long as loading the rest of a package, and
- * not every process reads a journal with a fault.
+ * They are built when the first entry needs them. Building them takes as long as loading the rest of a package, and
+ * few processes read an invalid journal.
  */
 export const journalSchemas = builtLate(() => {
   const shapes = { ...messageSchemas(), ...accountSchemas() };
@@ -24,7 +24,7 @@ export const journalSchemas = builtLate(() => {
     /** Any event but the first. */
     event,
     eventTypes: event.def.options.flatMap((option) => option.def.shape.type.def.values),
-    /** The entry that begins a journal. */
+    /** The first entry of a journal. */
     first: object({
       seq: zod.literal(0),
       format: zod.literal(firstFormat),
@@ -42,5 +42,5 @@ export const journalSchemas = builtLate(() => {
   };
 });
 
-/** What may be decided of an event, by itself. */
+/** Returns the schema of decisions. */
 export const decidedSchemas = builtLate(() => decidedSchema(messageSchemas()));

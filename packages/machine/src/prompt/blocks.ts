@@ -2,25 +2,28 @@ import { chunkSize } from "../thread/chunks.ts";
 import type { Message } from "../thread/message.ts";
 import type { Turn } from "../thread/turn.ts";
 
-/** What a prompt is made of, newest first: a block for each turn that is shown, or for several, and for what stands before them. */
+/**
+ * The parts of a prompt, newest first: a block for each shown turn or run of turns, and for the messages before them.
+ */
 export interface Blocks {
   readonly messages: readonly (readonly Message[])[];
-  /** What each shows as it is, a turn or several that lie together; null where it shows anything else. */
+  /** The turn or the part of a run that a block shows unchanged; null if it shows anything else. */
   readonly turns: readonly (Turn | PartOfRun | null)[];
 }
 
-/** Turns that lie together, from one of them to the last. */
+/** The turns of a chunk from one of them to the last. */
 export interface PartOfRun {
   readonly run: readonly Turn[];
   readonly from: number;
 }
 
-/** Blocks, which stand newest first, as one list. */
+/** Joins blocks, which are newest first, into one list. */
 export const messagesIn = ({ messages }: Blocks): readonly Message[] =>
-  // One frozen list makes `concat` several times as slow, for all: the turns that lie in one chunk are, and are short.
+  // One frozen list makes `concat` several times slower for all lists. The turns of one chunk are frozen, and short
+  // enough to copy.
   joined(messages.map((block) => (block.length > chunkSize ? block : [...block])).reverse());
 
-/** Lists as one. (`flat` takes ten times as long.) */
+/** Joins lists into one. (`flat` takes ten times as long.) */
 const joined = <Element>(lists: readonly (readonly Element[])[]): readonly Element[] => {
   const nothing: readonly Element[] = [];
   if (lists.length <= mostArguments) return nothing.concat(...lists);
@@ -30,5 +33,5 @@ const joined = <Element>(lists: readonly (readonly Element[])[]): readonly Eleme
   return joined(parts);
 };
 
-/** A call takes no more than some ten thousands. */
+/** A function call accepts only some ten thousand arguments. */
 const mostArguments = 1_000;

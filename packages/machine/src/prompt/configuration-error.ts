@@ -1,4 +1,7 @@
-/** An invalid configuration: names the value and what would do. Thrown where it is built, never later. */
+/**
+ * The error for an invalid configuration. It names the value and a valid one, and is thrown when the configuration is
+ * built, never later.
+ */
 export class ConfigurationError extends Error {
   override readonly name = "ConfigurationError";
 }

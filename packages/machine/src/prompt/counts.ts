@@ -6,35 +6,37 @@ import { type Counter, countMessage } from "./counter.ts";
 import { type Blocks, messagesIn } from "./blocks.ts";
 import { type Shrink, shrinkMessage } from "./shrink.ts";
 
-/** A counter that counts each message once: messages and turns never change, so neither do their counts. */
+/** A counter that counts each message once. Messages and turns never change, so neither do their counts. */
 export interface Counts {
   readonly counter: Counter;
   readonly message: (message: Message) => number;
-  /** Of a whole closed turn. */
+  /** Returns the tokens of a closed turn. */
   readonly turn: (turn: Turn) => number;
-  /** Of closed turns that lie together: from each of them to the last. */
+  /** Returns the tokens of adjacent closed turns: from each of them to the last. */
   readonly run: (turns: readonly Turn[]) => readonly number[];
   readonly prompt: (messages: readonly Message[]) => number;
-  /** The same, of a prompt before it is put together. */
+  /** Returns the tokens of a prompt before it is put together. */
   readonly blocks: (blocks: Blocks) => number;
-  /** Turns that lie together as one, so that showing them all costs as much as showing one. */
+  /** Joins adjacent turns, so that showing them all costs as much as showing one. */
   readonly together: (turns: readonly Turn[]) => WholeRun;
-  /** As `shrinkMessage`, the same object for the same message and rules, so that it is counted once. */
+  /**
+   * Works as `shrinkMessage`, but returns the same object for the same message and rules, so that it is counted once.
+   */
   readonly shrink: (message: Message, rules: readonly Shrink[]) => Message;
 }
 
-/** Turns that lie together: a long prompt shows many such. */
+/** Adjacent turns, joined. A long prompt shows many such runs. */
 export interface WholeRun {
   readonly messages: readonly Message[];
-  /** Where those of each turn begin. */
+  /** The index of each turn's first message. */
   readonly starts: readonly number[];
-  /** None of them was interrupted. */
+  /** True if none of them was interrupted. */
   readonly completed: boolean;
 }
 
 /**
- * The counts of a counter, each kept for as long as its message is. They are no part of the state: a thread that
- * was just read has none, and the next prompt counts what it shows.
+ * Returns the counts of a counter. Each is kept for as long as its message is. They are not part of the state: a
+ * thread that was just read has none, and the next prompt counts what it shows.
  */
 export const countsOf = (counter: Counter): Counts => {
   const shrunk = new WeakMap<Message, Map<string, Message>>();
@@ -72,7 +74,7 @@ export const countsOf = (counter: Counter): Counts => {
     };
   });
   const shrink = (whole: Message, rules: readonly Shrink[]): Message => {
-    // Where the rules apply is no part of what they do.
+    // The key omits the place where a rule applies, since that does not change its effect.
     const key = JSON.stringify(rules.map(({ rule, of, characters, tool }) => [rule, of, characters, tool]));
     const known = shrunk.get(whole);
     const before = known?.get(key);
@@ -89,10 +91,13 @@ export const countsOf = (counter: Counter): Counts => {
   return { counter, message, turn, run, prompt, blocks, together, shrink };
 };
 
-/** So many shorter forms of a message are kept, the newest: as many as `fitOversized` tries anew at each prompt, and some. */
+/**
+ * The number of shorter forms that are kept of a message: as many as `fitOversized` tries at each prompt, and some
+ * more.
+ */
 const mostShrunk = 16;
 
-/** Never throws, though a counter may be foreign code that does. */
+/** Returns the count, or null if the counter fails. Never throws, though a counter may be foreign code that does. */
 export const counted = (count: () => number): number | null => {
   try {
     const tokens = count();

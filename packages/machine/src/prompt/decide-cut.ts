@@ -9,28 +9,31 @@ import { clearedUntil, type Shrink } from "./shrink.ts";
 import { summaryLines } from "./summary-message.ts";
 import { unitsOf } from "./unit.ts";
 
-/** All that a policy is asked with. */
+/** The full input of a policy. */
 export interface Situation extends HistorySource {
   readonly budget: Budget | null;
   readonly available: number | null;
   readonly calibration: number;
   readonly lastCut: Cut | null;
   readonly withoutSummary: boolean;
-  /** The number of the newest summary that has come, or failed. */
+  /** The number of the newest summary that arrived or failed. */
   readonly summaries: number;
 }
 
-/** What a policy decided, as a cut; or all of it, and why the policy could not be used. */
+/** A policy's decision as a cut. If the policy failed, a cut that keeps everything, with the reason. */
 export interface CutDecision {
   readonly cut: Cut;
   readonly reason: string;
   readonly reasons?: PolicyDecision["reasons"];
-  /** The budget made it leave something out. */
+  /** True if the budget forced it to leave something out. */
   readonly pressed: boolean;
   readonly failed?: string;
 }
 
-/** Asks a policy what the next prompt shows. Total: a policy that throws, or makes an invalid decision, is replaced by keeping all. */
+/**
+ * Asks a policy what the next prompt shows. Never throws: if the policy throws or decides something invalid,
+ * everything is kept.
+ */
 export const decideCut = (policy: Policy, situation: Situation): CutDecision => {
   const label = `${policy.name}@${policy.version}`;
   try {
@@ -46,12 +49,12 @@ export const decideCut = (policy: Policy, situation: Situation): CutDecision => 
       ...(decision.reasons === undefined ? {} : { reasons: decision.reasons }),
     };
   } catch (thrown) {
-    // A policy may be foreign code; an error of it must not stop the conversation.
+    // A policy may be foreign code, and its errors must not stop the conversation.
     return keepingAll(situation.interrupted, `policy "${label}" threw: ${inWords(thrown)}`);
   }
 };
 
-/** What a policy wants summarised now, null for nothing; or in words why what it wants can't be done. */
+/** Returns the summary that a policy wants now, null for none, or an error text if the wanted summary is invalid. */
 export const wantedSummary = (policy: Policy, situation: Situation): SummaryWanted | null | string => {
   if (policy.summariser === undefined) return null;
   const label = `${policy.name}@${policy.version}`;
@@ -72,7 +75,7 @@ export const wantedSummary = (policy: Policy, situation: Situation): SummaryWant
   }
 };
 
-/** All of the thread, and why the policy's own decision could not be used. */
+/** Returns a cut that keeps the whole thread, with the reason why the policy's decision was not used. */
 export const keepingAll = (interrupted: InterruptedTurns, failed: string): CutDecision => ({
   cut: { policy: "keep-all@1", from: null, interrupted },
   reason: "everything is kept",
@@ -80,7 +83,7 @@ export const keepingAll = (interrupted: InterruptedTurns, failed: string): CutDe
   failed,
 });
 
-/** Whether two cuts show the same; how they were calibrated aside. */
+/** Returns whether two cuts show the same. Their calibration is ignored. */
 export const sameCut = (left: Cut | null, right: Cut): boolean =>
   left !== null &&
   left.policy === right.policy &&
@@ -130,13 +133,16 @@ const cutOf = (policy: string, decision: Omit<PolicyDecision, "reason">, situati
   };
 };
 
-/** Or the same would be asked for again and again. */
+/** Rejects a summary that exists already, because the policy would ask for it again and again. */
 const alreadyWritten = ({ from, to }: TurnRange, { thread }: Situation): string | null =>
   turnOf(thread, to)?.summaries?.some((summary) => summary.from === from && summary.stale !== true) === true
     ? `turns ${from} to ${to} have one already`
     : null;
 
-/** The number stays what it was as long as no newer summary changes the lines of these turns, so that a cut does not change without need. */
+/**
+ * Returns the summary's turns with their bound. The bound stays the same until a newer summary changes the lines of
+ * these turns, so that a cut does not change without need.
+ */
 const withUpTo = ({ from, to }: TurnRange, { lastCut, summaries, thread }: Situation): SummarisedTurns => {
   const now = { from, to, upTo: summaries };
   const before = lastCut?.summarised;
@@ -169,20 +175,20 @@ const positionOf = ({ turn, unit }: UnitPosition): UnitPosition => ({ turn, unit
 
 const rangeOf = ({ from, to }: TurnRange): TurnRange => ({ from, to });
 
-/** What is folded into a summary lies within what it covers, or wholly before it. */
+/** Returns whether the earlier turns lie within the covered ones, or entirely before them. */
 const isWithin = (earlier: TurnRange | null, covers: TurnRange): boolean =>
   earlier === null || earlier.to < covers.from || (earlier.from === covers.from && earlier.to <= covers.to);
 
-/** Small plain data, whose members are always made in the same order. */
+/** Compares small plain data whose members are always created in the same order. */
 const sameJson = (left: unknown, right: unknown): boolean => JSON.stringify(left) === JSON.stringify(right);
 
-/** A promise is not awaited, so its rejection would go unseen. */
+/** Catches the rejection of a promise, which is not awaited and would otherwise be unhandled. */
 const settledAtOnce = <Decision>(decision: Decision): Decision => {
   if (decision instanceof Promise) decision.catch(() => {});
   return decision;
 };
 
-/** Total: what is thrown may be anything, and even its message may throw. */
+/** Returns the text of a thrown value. Never throws, though even reading its message may. */
 const inWords = (thrown: unknown): string => {
   try {
     return String(thrown instanceof Error ? thrown.message : thrown).slice(0, longestReason);

@@ -10,34 +10,35 @@ import { appliesAt, type Shrink } from "./shrink.ts";
 import { sectionOf, type SummarySection, summarySections } from "./summary-message.ts";
 import { type Unit, unitsOf } from "./unit.ts";
 
-/** What becomes of one unit of a thread in a prompt, and why. */
+/** The part of one unit that a prompt shows, and the reason. */
 export interface UnitExplanation {
   /** The number of its turn: 0 for the seed, null for the system message. */
   readonly turn: number | null;
   /** The id of its first message. */
   readonly id: string;
   readonly kind: "system" | Unit["kind"];
-  /** What the thread holds. */
+  /** Its messages in the thread. */
   readonly messages: readonly Message[];
-  /** What the prompt shows of it; empty where that is nothing. */
+  /** Its messages in the prompt; empty if the prompt shows nothing of it. */
   readonly sent: readonly Message[];
   readonly shown: UnitShown;
   readonly rule: ExplanationRule;
-  /** In words. */
+  /** A text for a person. */
   readonly why: string;
-  /** Tokens of the whole unit; null where the counter can't count it. */
+  /** The tokens of the whole unit; null if the counter fails. */
   readonly tokens: number | null;
-  /** Tokens of what the prompt shows of it. */
+  /** The tokens of the shown part. */
   readonly sentTokens: number | null;
 }
 
-/** `summary`: the message that stands for older turns covers it. `out`: nothing in the prompt does. */
+/** `summary`: the message that stands for older turns covers it. `out`: nothing in the prompt covers it. */
 export type UnitShown = "whole" | "shrunk" | "summary" | "out";
 
 /**
- * What decided how a unit is shown. `fixed`: no policy may leave it out. `pinned`: it is shown whole whatever a policy
- * says. `question`: it goes with what is shown, since a prompt begins with a user message. `interrupted`: its turn did not complete, and such turns are left out. The others are the policy's: `kept`,
- * `older` than the first unit that is shown, `dropped`, covered by a `summary`, or shown in part by `fields` or `shrink`.
+ * The rule that decided how a unit is shown. `fixed`: no policy may leave it out. `pinned`: it is always shown whole.
+ * `question`: it belongs to a shown answer, since a prompt begins with a user message. `interrupted`: its turn did not
+ * complete, and such turns are left out. The other rules are the policy's: `kept`, `older` than the first shown unit,
+ * `dropped`, covered by a `summary`, or partly shown by `fields` or `shrink`.
  */
 export type ExplanationRule =
   | "fixed"
@@ -51,7 +52,10 @@ export type ExplanationRule =
   | "fields"
   | "shrink";
 
-/** Each unit of the path, in the order of the thread: the system message, the seed, the closed turns, what is open. Walks all of it. */
+/**
+ * Explains each unit of the path in the order of the thread: the system message, the seed, the closed turns, the open
+ * turn. It walks the whole path.
+ */
 export const explainUnits = (situation: Situation, decision: CutDecision): readonly UnitExplanation[] => {
   const { thread, system, open } = situation;
   const { cut } = decision;
@@ -71,7 +75,7 @@ export const explainUnits = (situation: Situation, decision: CutDecision): reado
   return [...(system === null ? [] : [ofSystem(explaining, system)]), ...withLead(explaining, said)];
 };
 
-/** The question of an earlier turn that leads the prompt is shown, whatever the cut says. */
+/** Marks the question of an earlier turn that leads the prompt as shown, whatever the cut says. */
 const withLead = (explaining: Explaining, said: readonly UnitExplanation[]): readonly UnitExplanation[] => {
   const { situation, how } = explaining;
   const lead = leadingQuestion(situation.thread, said.map(({ sent }) => sent).toReversed(), how);
@@ -87,11 +91,11 @@ const ofQuestion = (unit: Explained, sent: readonly Message[]): Verdict => ({
   why: "the question of what is shown next",
 });
 
-/** Tokens of some messages, what each prompt costs beside them left aside; null where the counter can't count them. */
+/** Returns the tokens of messages, without the overhead of a prompt; null if the counter fails. */
 export const tokensOfAll = (counts: Counts, messages: readonly Message[]): number | null =>
   counted(() => messages.reduce((total, message) => total + counts.message(message), 0));
 
-/** Tokens of a prompt; null where the counter can't count it. */
+/** Returns the tokens of a prompt; null if the counter fails. */
 export const tokensOfPrompt = (counts: Counts, messages: readonly Message[]): number | null => {
   const { countPrompt, perPrompt } = counts.counter;
   if (countPrompt !== undefined) return counted(() => countPrompt(messages));
@@ -164,7 +168,7 @@ const explained = ({ situation: { counts } }: Explaining, unit: Explained, verdi
   };
 };
 
-/** Why nothing is shown of a unit: what the renderer looks at, in the same order. */
+/** Returns why nothing is shown of a unit. It checks the same conditions as the renderer, in the same order. */
 const hidden = ({ decision, sections, how }: Explaining, unit: Unit, turn: Turn | null, leftOut: boolean): Verdict => {
   const { cut, reason } = decision;
   const section = sectionOf(sections, unit.turn);
@@ -192,7 +196,7 @@ const isSame = (whole: readonly Message[], sent: readonly Message[]): boolean =>
 
 const nothingLeftOut = ({ policy, interrupted }: Cut): Cut => ({ policy, from: null, interrupted });
 
-/** Total: reasons are a policy's own, and not checked. */
+/** Returns a policy's reason. Never throws: reasons are foreign and unchecked. */
 const reasonOf = ({ reason, reasons }: CutDecision, id: string): string => {
   try {
     const own: unknown = reasons !== undefined && Object.hasOwn(reasons, id) ? reasons[id] : reason;
@@ -204,7 +208,7 @@ const reasonOf = ({ reason, reasons }: CutDecision, id: string): string => {
 
 const endWords = ({ outcome: { status } }: Turn): string => (status === "failed" ? "failed" : `was ${status}`);
 
-/** Where the policy leaves out something else, its reason is for that. */
+/** If the policy leaves out something else, its reason does not apply to this unit. */
 const keptWords = ({ cut, reason }: CutDecision): string => {
   if (cut.from !== null) return `not older than ${positionWords(cut.from)}`;
   const { dropped, shrink, fields, system } = cut;
@@ -223,7 +227,7 @@ const sectionWords = ({ from, to, number }: SummarySection): string => {
     : `shown as summary ${number}, of ${turnWords(from)} to ${turnWords(to)}`;
 };
 
-/** The data fields that are not shown; nothing where all are. */
+/** Returns a text that lists the hidden data fields; empty if all are shown. */
 const fieldWords = (unit: Unit, sent: readonly Message[]): string => {
   const missing = unit.messages.flatMap((message) => {
     const shown = fieldsOf(sent.find(({ id }) => id === message.id));
@@ -236,7 +240,7 @@ const fieldWords = (unit: Unit, sent: readonly Message[]): string => {
 const fieldsOf = (message: Message | undefined): readonly string[] =>
   message?.parts.flatMap((part) => (part.type === "data" ? [part.field] : [])) ?? [];
 
-/** The rules that change something of a unit, one after the other; nothing where none does. */
+/** Returns a text that lists the rules that change a unit; empty if there is none. */
 const shrinkWords = (unit: Unit, cut: Cut): string => {
   const position = { turn: unit.turn, unit: unit.position };
   const words: string[] = [];

@@ -1,15 +1,18 @@
 import type { Message } from "../thread/message.ts";
 import { withParts } from "../thread/draft.ts";
 
-/** Which data parts of closed turns are shown, by their fields. */
+/** Selects the data parts of closed turns that are shown, by their fields. */
 export interface Fields {
-  /** Left out of every message; stronger than `inputs`. */
+  /** Left out of every message; takes precedence over `inputs`. */
   readonly omit?: readonly string[];
-  /** Of user messages, only these are shown. */
+  /** The only fields that user messages show. */
   readonly inputs?: readonly string[];
 }
 
-/** The message as far as the fields show it: the same one where that is all of it, null where nothing is left. */
+/**
+ * Returns the message with its shown fields only. Returns the same object if all are shown, and null if nothing is
+ * left.
+ */
 export const withFields = (message: Message, fields: Fields): Message | null => {
   if (!message.parts.some((part) => part.type === "data" && !isShown(message, part.field, fields))) return message;
   const parts = message.parts.filter((part) => part.type !== "data" || isShown(message, part.field, fields));

@@ -13,7 +13,7 @@ import { isLeftOut, pinnedUnits, type Pins, pinsOf } from "./render.ts";
 import { summaryMessage } from "./summary-message.ts";
 import { type Unit, unitsOf } from "./unit.ts";
 
-/** What a history is made of. `open` is asked only by policies that look at it. */
+/** The sources of a history. `open` is called only if the policy reads the open turn. */
 export interface HistorySource {
   readonly thread: Thread;
   readonly system: Message | null;
@@ -22,7 +22,7 @@ export interface HistorySource {
   readonly counts: Counts;
 }
 
-/** The closed turns of a thread as a policy sees them. */
+/** Returns the closed turns of a thread as a policy sees them. */
 export const historyOf = (source: HistorySource): History => {
   const { thread, counts, interrupted } = source;
   const pins = pinsOf(thread, interrupted);
@@ -40,14 +40,14 @@ export const historyOf = (source: HistorySource): History => {
   return withNewestFitting(history, (tokens) => newestRunsWithin(source, pins, tokens));
 };
 
-/** Turns as all of their summaries show them. */
+/** Returns the turns with all of their summaries in force. */
 const allOf = (turns: { readonly from: number; readonly to: number }): SummarisedTurns => ({
   from: turns.from,
   to: turns.to,
   upTo: Number.MAX_SAFE_INTEGER,
 });
 
-/** The seed comes last. Written out for the same reason as the iterator of the path. */
+/** Iterates over the turns, with the seed last. A class, for the same reason as the iterator of the path. */
 class NewestFirst implements IterableIterator<HistoryTurn, void> {
   readonly #source: HistorySource;
   readonly #pins: Pins;
@@ -78,7 +78,7 @@ class NewestFirst implements IterableIterator<HistoryTurn, void> {
   }
 }
 
-/** Steps over turns that lie together as long as they fit, then over single ones, and looks into the one on the boundary. */
+/** Steps over whole runs as long as they fit, then over single turns, and splits only the turn on the boundary. */
 const newestRunsWithin = (source: HistorySource, pins: Pins, tokens: number): Start => {
   const { thread, counts, interrupted } = source;
   const walk = new PathWalk(thread);
@@ -115,7 +115,7 @@ const newestRunsWithin = (source: HistorySource, pins: Pins, tokens: number): St
     lead,
   });
   if (from === null || oldest === null || from.turn <= boundary) return from;
-  // Nothing of the boundary fits: the window begins with what does.
+  // Nothing of the boundary turn fits, so the window begins with the oldest whole turn.
   if (lead(oldest) <= left) return oldest;
   return newestWithin(new NewestFirst(source, pins), tokens, {
     turn: (turn) => turn.tokens(),
@@ -124,7 +124,10 @@ const newestRunsWithin = (source: HistorySource, pins: Pins, tokens: number): St
   });
 };
 
-/** The question of an earlier turn that leads a window, unless a pinned message of the exchange stands before it. */
+/**
+ * Returns the question of an earlier turn that leads a window. Returns null if a pinned message of the exchange
+ * precedes the window.
+ */
 const leadOf = ({ thread, interrupted, open }: HistorySource, pins: Pins, from: UnitPosition): Unit | null => {
   const isPinnedBefore = (turn: number): boolean =>
     turn < from.turn && pinnedUnits(thread, pins, turn).some((unit) => !isAside(unit));
@@ -144,7 +147,10 @@ const leadOf = ({ thread, interrupted, open }: HistorySource, pins: Pins, from: 
   return questionsBefore(thread, first, interrupted).next().value ?? null;
 };
 
-/** Made for each turn that a policy looks at, so it makes the rest when it is asked for. Its functions may be taken out of it. */
+/**
+ * A turn as a policy sees it. One is created for each turn that a policy reads, so the rest is computed on demand. Its
+ * functions do not depend on `this`.
+ */
 class ClosedTurn implements HistoryTurn {
   readonly number: number;
   readonly #turn: Turn;
@@ -205,7 +211,9 @@ const unpinnedTokens = (counts: Counts, units: readonly Unit[]): number =>
 const tokensOf = (counts: Counts, { messages }: Unit): number =>
   messages.reduce((total, message) => total + counts.message(message), 0);
 
-/** Between turns, what was appended is what the next turn begins with. */
+/**
+ * Returns the units that are always shown. Between turns, appended messages count as the beginning of the next turn.
+ */
 const fixedUnits = ({ thread, system, open }: HistorySource, pins: Pins): readonly Unit[] => {
   const next = thread.turns.length + 1;
   return [
@@ -217,28 +225,28 @@ const fixedUnits = ({ thread, system, open }: HistorySource, pins: Pins): readon
   ];
 };
 
-/** Each prompt asks for them: `flatMap` takes several times as long. */
+/** A loop, because each prompt calls it and `flatMap` takes several times as long. */
 const messagesOf = (units: readonly Unit[]): readonly Message[] => {
   const all: Message[] = [];
   for (const { messages } of units) for (const message of messages) all.push(message);
   return all;
 };
 
-/** Where the newest units begin that together take no more than so many tokens; null where all do. */
+/** Returns the start of the newest units that together take at most so many tokens; null if all fit. */
 export type NewestFitting = (tokens: number) => Start;
 
 /**
- * The shortcut that a history has for it, the same as counting turn by turn, and faster; undefined where it has none.
- * It is no part of the type, and no spread or other copy of a history has it: it would know nothing of turns that were
- * left out or added.
+ * Returns a history's shortcut, which gives the same result as counting turn by turn, only faster. Returns undefined
+ * if it has none. The shortcut is not part of the type, and copies of a history lose it. It would not know which turns
+ * a copy left out or added.
  */
 export const newestFittingOf = (history: History): NewestFitting | undefined => WithShortcut.of(history);
 
-/** The same history, with the shortcut. */
+/** Returns the same history with a shortcut. */
 export const withNewestFitting = (history: History, newestFitting: NewestFitting): History =>
   new WithShortcut(history, newestFitting);
 
-/** A private member is what no copy has. */
+/** A history with a shortcut in a private member, which copies cannot have. */
 class WithShortcut implements History {
   readonly newestFirst: History["newestFirst"];
   readonly fixed: History["fixed"];

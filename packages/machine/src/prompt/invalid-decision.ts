@@ -8,13 +8,16 @@ import { isCount, isObject } from "../thread/json.ts";
 import { preview } from "../thread/preview.ts";
 import { shortestShrink } from "./shrink.ts";
 
-/** What a policy gave, read once: what is looked at is then what is used. A promise stays one, to be refused: copied it would have no members. */
+/**
+ * Copies a policy's decision, so that the checked value is the used one. A promise is kept as it is, so that it can be
+ * rejected; a copy would have no members.
+ */
 export const decisionCopy = <Value>(value: Value): Value => frozenCopy(value, (part) => part instanceof Promise);
 
-/** It is journalled at every prompt. Unit: UTF-16 units. */
+/** The reason is journalled at every prompt. In UTF-16 units. */
 export const longestReason = 200;
 
-/** What is invalid in a decision, in words; null when nothing is. A policy in JavaScript may decide anything. */
+/** Returns what is invalid in a decision, or null. A policy in plain JavaScript may return anything. */
 export const problemOfDecision = (decision: PolicyDecision, places: Places): string | null => {
   if (isPromise(decision)) return "it is a promise; decide must answer at once";
   if (typeof decision !== "object" || decision === null) return `it is ${preview(decision)}, not a decision`;
@@ -39,7 +42,7 @@ export const problemOfDecision = (decision: PolicyDecision, places: Places): str
     : `turns ${preview(summarised)} are to be shown as summaries and, from ${preview(from)} on, as they are`;
 };
 
-/** What is invalid in a range of closed turns. */
+/** Returns what is invalid in a range of closed turns, or null. */
 export const problemOfRange = (turns: TurnRange, thread: Thread): string | null => {
   if (typeof turns !== "object" || turns === null) return `${preview(turns)} is no range of turns`;
   const { from, to } = turns;

@@ -1,31 +1,36 @@
 /**
- * The limits within which a policy shows what fits, newest first. Without any it fills the room. It shows
+ * The limits within which a policy shows as much as fits, newest first. Without any it fills the room. It shows
  * nothing beyond them, except pinned units and the open turn.
  */
 export interface NewestFirst {
-  /** How many of the newest turns. Those in which nothing was said count, and the seed is the oldest. */
+  /** The number of newest turns. Empty turns count, and the seed is the oldest turn. */
   readonly turns?: Window;
-  /** How many of the newest messages, those of the open turn counted. */
+  /** The number of newest messages, including the open turn. */
   readonly messages?: Window;
-  /** A room of its own, less what it leaves free for the answer. Unit: tokens, as models report them. */
+  /** The policy's own room, without the part that it reserves for the answer. Unit: tokens, as models report them. */
   readonly tokens?: number;
-  /** The part of the machine's budget that it leaves free, if that is more than the machine leaves. Unit: tokens. */
+  /**
+   * The part of the machine's budget that the policy keeps free, if it exceeds the machine's reserve. Unit: tokens.
+   */
   readonly reserve?: number;
-  /** The least share of the room for closed turns that it fills, above 0 and at most 1: a policy that cuts seldom shows more most of the time. */
+  /**
+   * The least share of the room for closed turns that it fills, above 0 and at most 1. A policy that cuts seldom
+   * usually shows more.
+   */
   readonly share?: number;
 }
 
-/** The size of a window: exactly so many; or the least that it shows in any case, and the most that it ever shows. */
+/** The size of a window: an exact number, or the least that it always shows and the most that it ever shows. */
 export type Window = number | readonly [least: number, most: number];
 
-/** The least and the most that a window shows. */
+/** Returns the least and the most that a window shows. */
 export const boundsOf = (window: Window): readonly [least: number, most: number] =>
   typeof window === "number" ? [window, window] : window;
 
-/** The window with these bounds. */
+/** Returns the window with these bounds. */
 export const windowOf = (least: number, most: number): Window => (least === most ? least : [least, most]);
 
-/** What several policies can claim together: nothing where one of them claims nothing, else the narrowest of all limits. */
+/** Combines the claims of several policies: no claim if one of them claims nothing, otherwise the narrowest limits. */
 export const newestFirstOf = (claims: readonly (boolean | NewestFirst | undefined)[]): boolean | NewestFirst => {
   let together: NewestFirst = {};
   for (const claim of claims) {

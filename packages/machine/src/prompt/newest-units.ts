@@ -3,18 +3,18 @@ import type { Unit } from "./unit.ts";
 import { questionIn } from "./question.ts";
 import { behind, type Start, type UnitPosition } from "./position.ts";
 
-/** What turns and units weigh; a turn weighs what its units do. */
+/** The weights of turns and units. A turn weighs as much as its units. */
 export interface Weights {
   readonly turn: (turn: HistoryTurn) => number;
   readonly unit: (unit: Unit) => number;
-  /** What leads a window that begins with a turn's unit, where that is something of another turn. */
+  /** Returns the weight of the question from another turn that leads a window which begins at a unit. */
   readonly lead: (from: UnitPosition) => number;
 }
 
 /**
- * Where the newest units begin that together weigh no more than a limit, with the question that is shown beside them. Looks at
- * the turns that they fill and one more, and into that one alone, but where the question does not fit. (A window that begins
- * later never weighs more: the question that leads it is in one that begins earlier, or leads it too.)
+ * Returns the start of the newest units that together weigh at most `limit`, with the question shown beside them. It
+ * reads the turns that fit and one more, and splits only that one, unless the question does not fit. (A window that
+ * begins later never weighs more: its leading question is inside the earlier window, or leads that too.)
  */
 export const newestWithin = (turns: Iterable<HistoryTurn>, limit: number, weights: Weights): Start => {
   let left = limit;
@@ -33,7 +33,7 @@ export const newestWithin = (turns: Iterable<HistoryTurn>, limit: number, weight
   return oldestLed(whole, left, weights) ?? behind(whole[0]?.number ?? oldest.number);
 };
 
-/** Where the oldest of some turns, newest first, may begin so that what leads it fits as well. */
+/** Returns the oldest start within some turns, given newest first, at which the leading question fits too. */
 const oldestLed = (turns: readonly HistoryTurn[], room: number, weights: Weights): UnitPosition | null => {
   let left = room;
   for (const turn of turns.toReversed()) {
@@ -46,9 +46,9 @@ const oldestLed = (turns: readonly HistoryTurn[], room: number, weights: Weights
 };
 
 /**
- * Where as many of the newest units begin as fit, when only a whole prompt can be asked whether it does. What shows
- * more must not fit where what shows less doesn't. Asks about the logarithm of what fits, and of nothing
- * more than twice as long.
+ * Returns the start of the newest units that fit, if only a whole prompt can be measured. If a prompt does not fit, no
+ * prompt that shows more may fit. It measures a logarithmic number of prompts, none of them more than twice as long as
+ * the fitting one.
  */
 export const newestMeasured = (turns: Iterable<HistoryTurn>, fits: (from: UnitPosition) => boolean): Start => {
   const seen: HistoryTurn[] = [];
@@ -68,7 +68,7 @@ export const newestMeasured = (turns: Iterable<HistoryTurn>, fits: (from: UnitPo
   if (!overflows && (seen.length === fitting || turnsFit(seen.length))) return null;
   const whole = most(fitting, seen.length, turnsFit);
   const last = seen[whole];
-  // Something did not fit, so there is a turn that is not whole.
+  // A prompt did not fit, so there is a turn that is not whole.
   if (last === undefined) return null;
   const units = last.units();
   const startOf = (count: number): UnitPosition => ({
@@ -81,7 +81,7 @@ export const newestMeasured = (turns: Iterable<HistoryTurn>, fits: (from: UnitPo
   return oldest === undefined ? behind(last.number) : { turn: oldest.number, unit: 0 };
 };
 
-/** The oldest that may be shown of a turn that is too heavy as a whole. */
+/** Returns the oldest possible start within a turn that is too heavy as a whole. */
 const newestIn = (turn: HistoryTurn, limit: number, weights: Weights): UnitPosition | null => {
   const units = turn.units();
   const question = questionIn(turn.number, units);
@@ -98,7 +98,7 @@ const newestIn = (turn: HistoryTurn, limit: number, weights: Weights): UnitPosit
   return oldest;
 };
 
-/** The largest count that fits, where `fitting` does and `overflowing` does not. */
+/** Returns the largest count that fits, by bisection between one that fits and one that does not. */
 const most = (fitting: number, overflowing: number, fits: (count: number) => boolean): number => {
   let [low, high] = [fitting, overflowing];
   while (high - low > 1) {

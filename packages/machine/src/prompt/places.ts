@@ -8,7 +8,7 @@ import { preview } from "../thread/preview.ts";
 import { isNowhere, type UnitPosition } from "./position.ts";
 import { hasUnit, unitsOf } from "./unit.ts";
 
-/** Where a decision may point to. */
+/** The places that a decision may name. */
 export interface Places {
   readonly thread: Thread;
   readonly system: Message | null;
@@ -17,8 +17,8 @@ export interface Places {
 }
 
 /**
- * The first place in a decision that the thread does not have, in words; null when all exist. Units of branches
- * that were left exist too. The cost is one turn for each position, and the turns of what is dropped.
+ * Returns an error for the first place in a decision that the thread does not have, or null. Units of abandoned
+ * branches exist. It reads one turn for each position, and the turns of dropped units.
  */
 export const unknownPlaceIn = ({ from, dropped = [], shrink = [] }: PolicyDecision, places: Places): string | null => {
   const start = from === null ? null : problemOfPosition(from, places);
@@ -34,7 +34,7 @@ export const unknownPlaceIn = ({ from, dropped = [], shrink = [] }: PolicyDecisi
 const problemOfPosition = (position: UnitPosition, places: Places): string | null => {
   const { turn, unit } = position;
   const next = places.thread.turns.length + 1;
-  // The beginning of the turn that comes next is right behind all that is closed.
+  // The beginning of the next turn is right after all closed turns.
   if (unit === 0 && turn <= next) return null;
   if (isNowhere(position)) return null;
   const messages = turn > next ? [] : messagesOf(turn, places);
@@ -45,7 +45,10 @@ const problemOfPosition = (position: UnitPosition, places: Places): string | nul
   return `turn ${turn} has ${units} ${units === 1 ? "unit" : "units"}`;
 };
 
-/** A cut that stands may point to what is there no more: an open turn that a copy of the thread left behind. */
+/**
+ * Returns whether the last cut has this position. An unchanged cut may name a place that no longer exists, such as an
+ * open turn that a fork dropped.
+ */
 const isOfLastCut = (position: UnitPosition, { lastCut }: Places): boolean =>
   [lastCut?.from, ...(lastCut?.shrink ?? []).map(({ before }) => before)].some(
     (last) => last?.turn === position.turn && last.unit === position.unit,
@@ -63,7 +66,7 @@ const unknownUnit = (ids: readonly string[], places: Places): string | undefined
   });
 };
 
-/** The messages of a closed turn, of the seed, or of the turn that is open or comes next. */
+/** Returns the messages of a closed turn, of the seed, or of the open or next turn. */
 const messagesOf = (turn: number, { thread, open }: Places): readonly Message[] => {
   if (turn === 0) return thread.seed;
   if (turn === thread.turns.length + 1) return open();

@@ -10,104 +10,125 @@ import type { Shrink } from "./shrink.ts";
 import type { Unit } from "./unit.ts";
 
 /**
- * Decides what a prompt shows of a thread. It never sees or returns a prompt: the machine renders what it
- * decides, so no policy can split a round. Pure, total and deterministic, and never writes to what it is given; one
- * that throws is replaced by keep-all for that prompt, and reported.
+ * Decides what a prompt shows of a thread. It never sees or returns a prompt: the machine renders its decision, so no
+ * policy can split a round. It must be pure, total and deterministic, and never write to its input. If it throws,
+ * keep-all replaces it for that prompt, and the failure is reported.
  */
 export interface Policy {
-  /** With the version and the options, what a fingerprint hashes. */
+  /** The fingerprint hashes the name, the version and the options. */
   readonly name: string;
   readonly version: number;
   readonly options: JsonObject;
-  /** With more room, or more history to choose from, it shows no less, and nothing shorter. */
+  /** True if, with more room or more history, it shows no less, and nothing shorter. */
   readonly monotone: boolean;
-  /** Consecutive prompts are prefixes of each other, but for journalled causes. */
+  /** True if consecutive prompts are prefixes of each other, except for journalled causes. */
   readonly stable: boolean;
   /**
-   * What fits is shown, newest first: no unit is left out while an older one that is not pinned is shown, and the
-   * newest turn of which something is left out would not fit as a whole. `true`: into the room; a policy with limits of
-   * its own gives them. Absent: it claims nothing. Fields that are left out, and messages without any other field, do not count.
+   * The claim that it shows as much as fits, newest first. No unit is left out while an older unpinned one is shown.
+   * The newest turn with something left out would not fit as a whole. `true`: it fills the room; a policy with its own
+   * limits states them. Absent: no claim. Left-out fields, and messages without any other field, do not count.
    */
   readonly newestFirst?: boolean | NewestFirst;
   readonly decide: (input: PolicyInput) => PolicyDecision;
-  /** What writes the summaries that it shows; absent where it shows none. */
+  /** Writes the summaries that it shows; absent if it shows none. */
   readonly summariser?: Summariser;
 }
 
-/** Has summaries written, in the background and one at a time. */
+/** Requests summaries, in the background and one at a time. */
 export interface Summariser {
   /** The system prompt of the model call. */
   readonly instruction: string;
-  /** Model and provider parameters, laid over those of the thread: what is not named here, a `response_format` too, goes along as it is there. */
+  /**
+   * Model and provider parameters. They override those of the thread; all others apply to it too, such as a
+   * `response_format`.
+   */
   readonly model: JsonObject;
-  /** A summary of more tokens than this is not used. */
+  /** A longer summary is not used. Unit: tokens. */
   readonly maxTokens: number;
-  /** The most that the request for a summary may take. Default: the room of prompts; another, where another model writes summaries. Unit: tokens. */
+  /**
+   * The largest size of the request for a summary. Default: the room of prompts. Set it if another model writes
+   * summaries. Unit: tokens.
+   */
   readonly requestTokens?: number;
-  /** How long a call waits for a summary that it can't fit without, before it does without. Unit: milliseconds. Default 60,000. */
+  /**
+   * The time that a call waits for a summary if its prompt does not fit without one. Unit: milliseconds. Default
+   * 60,000.
+   */
   readonly waitMs?: number;
-  /** What to have summarised now; null for nothing. Asked when a turn was answered, before a call, and when a summary has come; turns that ended otherwise wait for the next call. */
+  /**
+   * Returns the summary to request now, or null. Called after a turn was answered, before a call, and when a summary
+   * arrived. Turns that ended otherwise wait for the next call.
+   */
   readonly next: (input: PolicyInput) => SummaryWanted | null;
 }
 
-/** How long a call waits where the policy does not say. Unit: milliseconds. */
+/** The default wait of a call for a summary, in milliseconds. */
 export const defaultWaitMs = 60_000;
 
 /** A summary to be written. */
 export interface SummaryWanted {
   /** The turns that it will stand for. */
   readonly covers: TurnRange;
-  /** Turns that the model reads as their summaries: those within `covers` are folded into the new one, others are there to be understood. Null for none. The rest of `covers` it reads in full. */
+  /**
+   * Turns that the model reads as summaries; null for none. Those within `covers` are folded into the new summary, and
+   * others are background. It reads the rest of `covers` in full.
+   */
   readonly earlier: TurnRange | null;
 }
 
-/** A summary that is asked for: what the model reads of the turns is what prompts would show of them, shortened until it fits. Part of journal format 1. */
+/**
+ * A requested summary. The model reads what prompts would show of the turns, shortened until it fits. Part of journal
+ * format 1.
+ */
 export interface SummaryTask extends SummaryWanted {
-  /** Turns that were interrupted are left out. */
+  /** Leaves out interrupted turns. */
   readonly interrupted?: "omit";
   readonly fields?: Fields;
-  /** The most that each text may take, in UTF-16 units; absent: `longestTranscriptText`. */
+  /** The largest size of each text, in UTF-16 units; `longestTranscriptText` if absent. */
   readonly characters?: number;
-  /** Not even so is it small enough to be sent; it counts as failed. In tokens. */
+  /** Set if the request is too large even so; the summary then counts as failed. In tokens. */
   readonly unfit?: { readonly tokens: number; readonly available: number };
 }
 
-/** What a policy is given. */
+/** The input of a policy. */
 export interface PolicyInput {
   readonly history: History;
-  /** Tokens, as `count` counts them, that a prompt may hold: the budget without its reserve, calibrated. Null for no bound. */
+  /**
+   * The tokens, in the units of `count`, that a prompt may hold: the budget without its reserve, calibrated. Null for
+   * no bound.
+   */
   readonly available: number | null;
   readonly budget: Budget | null;
-  /** How many tokens a model reports for one that is counted; 1 when nothing is known. `available` has it in it. */
+  /** The number of tokens that a model reports for each counted one; 1 if unknown. `available` includes it. */
   readonly calibration: number;
   readonly counter: Counter;
-  /** Tokens of a message, counted once for each. */
+  /** Returns the tokens of a message. Each message is counted once. */
   readonly count: (message: Message) => number;
-  /** Tokens of the whole prompt that a decision would give, as it would be rendered. Costs what it shows. */
+  /** Returns the tokens of the whole prompt that a decision would give. The cost is that of its shown part. */
   readonly measure: (decision: Omit<PolicyDecision, "reason">) => number;
-  /** As `shrinkMessage`, each message once, so that what becomes of it is counted once. */
+  /** Works as `shrinkMessage`, but shrinks each message once, so that the result is counted once. */
   readonly shrink: (message: Message, rules: readonly Shrink[]) => Message;
-  /** What the last prompt left out. */
+  /** The cut of the last prompt. */
   readonly lastCut: Cut | null;
-  /** The prompt must do without a summary that is not there yet: it was waited for in vain. */
+  /** True if the prompt must do without a pending summary, because the wait for it failed. */
   readonly withoutSummary: boolean;
 }
 
-/** The closed turns of the path, newest first and read only as far as a policy looks; the open turn is always shown. */
+/** The closed turns of the path, newest first, read only as far as a policy looks. The open turn is always shown. */
 export interface History {
-  /** Without the turns that are left out because they were interrupted. */
+  /** Excludes turns that are left out because they were interrupted. */
   readonly newestFirst: () => Iterable<HistoryTurn>;
-  /** What takes room whatever is decided: the system message, the open turn, and what is pinned. */
+  /** Returns the units that take room whatever is decided: the system message, the open turn, and pinned messages. */
   readonly fixed: () => readonly Unit[];
-  /** Tokens of `fixed`, and what each prompt costs beside its messages. */
+  /** Returns the tokens of `fixed` and of the overhead of a prompt. */
   readonly fixedTokens: () => number;
   /**
-   * What is shown before a window that begins there, because a prompt begins with a user message: the question of an earlier
-   * turn, where neither its own turn has one nor a user begins it; null for nothing. It takes room. (The question of the turn that
-   * a window cuts is among the turn's units.)
+   * Returns the question of an earlier turn that is shown before a window which begins there, because a prompt begins
+   * with a user message. Returns null if the window begins with a user message, or if its own turn has a question. The
+   * question takes room. (The question of a turn that the window cuts is among that turn's units.)
    */
   readonly lead: (from: UnitPosition) => Unit | null;
-  /** Tokens of the message that shows turns as their summaries. */
+  /** Returns the tokens of the message that shows turns as their summaries. */
   readonly summaryTokens: (turns: TurnRange) => number;
 }
 
@@ -115,46 +136,52 @@ export interface HistoryTurn {
   /** 0 for the seed, which comes last. */
   readonly number: number;
   readonly interrupted: boolean;
-  /** How many messages it has. */
+  /** The number of its messages. */
   readonly length: number;
-  /** Oldest first. Units with something pinned are among them, marked. */
+  /** Oldest first. Units with a pinned message are included and marked. */
   readonly units: () => readonly Unit[];
-  /** Tokens of its units, those with something pinned left out: they are in `fixedTokens`. */
+  /** Returns the tokens of its units without pinned ones, which are in `fixedTokens`. */
   readonly tokens: () => number;
-  /** The summaries whose last turn it is, and which still hold. */
+  /** The valid summaries that end with this turn. */
   readonly summaries: readonly Summary[];
-  /** How often a summary of which it was to be the last turn failed. */
+  /** The number of failed summaries that would have ended with this turn. */
   readonly summaryFailures: number;
 }
 
-/** How much a prompt may hold. */
+/** The size of a prompt. */
 export interface Budget {
-  /** Tokens of the model's window. */
+  /** The tokens of the model's window. */
   readonly tokens: number;
-  /** Tokens of it that are left free for the answer. */
+  /** The part of them that is kept free for the answer. */
   readonly reserve: number;
 }
 
 /**
- * What to show: all units from `from` on but those in `dropped`; what is pinned, and the open turn, in any case. A
- * decision that names a position or an id that the thread does not have is invalid.
+ * The units to show: all from `from` on except those in `dropped`; pinned messages and the open turn are always shown.
+ * A decision that names a position or an id that the thread does not have is invalid.
  */
 export interface PolicyDecision {
-  /** The first unit to show. Unit 0 of the turn after the newest one, or of turn `Number.MAX_SAFE_INTEGER`, is behind all that has ended. */
+  /**
+   * The first shown unit. Unit 0 of the turn after the newest one, or of turn `Number.MAX_SAFE_INTEGER`, is after all
+   * closed turns.
+   */
   readonly from: UnitPosition | null;
-  /** Ids of units after `from` to leave out. */
+  /** The ids of units after `from` that are left out. */
   readonly dropped?: readonly string[];
-  /** Turns, all before `from`, to show as their summaries. One without a summary is shown as a line made by rule. */
+  /**
+   * Turns, all before `from`, that are shown as their summaries. A turn without a summary is shown as a line made by
+   * rule.
+   */
   readonly summarised?: TurnRange;
-  /** Rules by which what is shown is made shorter, applied one after the other. */
+  /** The rules that shorten shown messages, applied in order. */
   readonly shrink?: readonly Shrink[];
   readonly fields?: Fields;
   /** Leaves the system message out. */
   readonly system?: "omit";
-  /** The budget made it leave something out. */
+  /** True if the budget forced it to leave something out. */
   readonly pressed?: boolean;
-  /** Why what is older than `from` is left out, for a person. */
+  /** Tells a person why units older than `from` are left out. */
   readonly reason: string;
-  /** Why a unit is dropped, by its id, where `reason` does not say it. */
+  /** Reasons for dropped units, by id, if they differ from `reason`. */
   readonly reasons?: { readonly [unit: string]: string };
 }

@@ -2,7 +2,7 @@ import { isCount } from "../thread/json.ts";
 import type { Counter } from "./counter.ts";
 import type { Policy } from "./policy.ts";
 
-/** What is invalid in a policy, in words; null when nothing is. JavaScript may give anything. */
+/** Returns what is invalid in a policy, or null. Plain JavaScript may pass anything. */
 export const problemOfPolicy = ({ name, decide, summariser }: Policy): string | null => {
   if (typeof decide !== "function") return `policy "${name}" has no function "decide"`;
   if (summariser === undefined) return null;
@@ -18,7 +18,7 @@ export const problemOfPolicy = ({ name, decide, summariser }: Policy): string | 
   return typeof next === "function" ? null : `${of} has no function "next"`;
 };
 
-/** The same of a counter. */
+/** Returns what is invalid in a counter, or null. */
 export const problemOfCounter = ({ name, countPart, perMessage, perPrompt, countPrompt }: Counter): string | null => {
   if (typeof countPart !== "function") return `counter "${name}" has no function "countPart"`;
   if (countPrompt !== undefined && typeof countPrompt !== "function")
@@ -32,7 +32,9 @@ export const problemOfCounter = ({ name, countPart, perMessage, perPrompt, count
   return null;
 };
 
-/** Its promises would not be awaited, and a rejected one would go unseen. */
+/**
+ * Returns whether a counter is asynchronous. Its promises would not be awaited, and a rejection would be unhandled.
+ */
 const isAsynchronous = (countPart: Counter["countPart"]): boolean => {
   try {
     const tokens: unknown = countPart({ type: "text", text: "" });
@@ -40,7 +42,7 @@ const isAsynchronous = (countPart: Counter["countPart"]): boolean => {
     tokens.catch(() => {});
     return true;
   } catch {
-    // One that throws is reported when it counts.
+    // A counter that throws is reported when it counts.
     return false;
   }
 };

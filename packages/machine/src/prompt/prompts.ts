@@ -7,9 +7,9 @@ import type { Counts } from "./counts.ts";
 import type { Cut } from "./cut.ts";
 import { blocksOf } from "./render.ts";
 
-/** How the prompts of model calls are put together: each anew, or from what the call before it made. */
+/** Renders the prompts of model calls, each from the beginning or by extending the last one. */
 export interface Prompts {
-  /** As `render`, with the digest of the prompt. */
+  /** Renders as `render` does, with the digest of the prompt. */
   readonly render: (
     thread: Thread,
     cut: Cut,
@@ -19,7 +19,7 @@ export interface Prompts {
   ) => { readonly messages: readonly Message[]; readonly digest: string };
 }
 
-/** Each prompt anew. */
+/** Renders each prompt from the beginning. */
 export const promptsAnew: Prompts = Object.freeze<Prompts>({
   render: (thread, cut, system, open, output) => {
     const blocks = blocksOf(thread, cut, system, open, null);
@@ -28,22 +28,22 @@ export const promptsAnew: Prompts = Object.freeze<Prompts>({
 });
 
 /**
- * Prompts that grow. A thread's next prompt most often begins with the whole of the one before (law P9), so what was mixed
- * into its digest is kept, and only what is new is mixed; turns that lie together are compared, as they are shown, as one.
- * What remains for each call is one copy of the references. At turn 1,000 mixing all digests anew took a third of a call.
+ * Renders prompts that grow. A thread's next prompt usually begins with the whole last one (law P9). So its digest is
+ * kept, and only new messages are added to it; adjacent turns are compared as one block. Each call then only copies
+ * the references. At turn 1,000, computing all digests again took a third of a call.
  *
- * One prompt is kept for each thread, for as long as the thread is. States that branched off one thread share it: then what
- * is kept is often of another branch, and a prompt costs what it would anew.
+ * One prompt is kept for each thread, as long as the thread is. States that branched off one thread share it. The kept
+ * prompt then often belongs to another branch, and rendering starts from the beginning.
  */
 export const grownPrompts = (counts: Counts): Prompts => {
   const kept = new WeakMap<object, Kept>();
   return Object.freeze<Prompts>({
     render: (thread, cut, system, open, output) => {
       const blocks = blocksOf(thread, cut, system, open, counts);
-      // The list of the seed, also an empty one, is what stays the same as long as a thread is.
+      // The seed's list, even an empty one, is the same object throughout a thread.
       const before = kept.get(thread.seed);
       const end = before === undefined ? null : endOfPrefix(before.messages, blocks.messages);
-      // Where a message can't be read, what was begun is of no use.
+      // If a message cannot be read, the started digest is useless.
       kept.delete(thread.seed);
       const digest = before === undefined || end === null ? new PromptDigest() : before.digest;
       digestOfBlocks(digest, blocks, end ?? start);
@@ -55,11 +55,11 @@ export const grownPrompts = (counts: Counts): Prompts => {
 
 interface Kept {
   readonly messages: Blocks["messages"];
-  /** Of all of their messages. */
+  /** The digest of all kept messages. */
   readonly digest: PromptDigest;
 }
 
-/** Where something stands in blocks: so many blocks from the oldest, then so many messages. */
+/** A place in blocks: the number of blocks from the oldest, then the number of messages. */
 interface Place {
   readonly block: number;
   readonly message: number;
@@ -67,12 +67,12 @@ interface Place {
 
 const start: Place = Object.freeze({ block: 0, message: 0 });
 
-/** With the messages from a place on. */
+/** Adds the messages from a place on to a digest. */
 const digestOfBlocks = (digest: PromptDigest, { messages: blocks }: Blocks, from: Place): PromptDigest => {
   let { message } = from;
   for (let block = from.block; block < blocks.length; block++, message = 0) {
     const messages = blocks[blocks.length - 1 - block] ?? [];
-    // By index: lists are frozen, and their iterators are slow.
+    // By index: frozen lists have slow iterators.
     for (; message < messages.length; message++) {
       const added = messages[message];
       if (added !== undefined) digest.add(added);
@@ -81,7 +81,9 @@ const digestOfBlocks = (digest: PromptDigest, { messages: blocks }: Blocks, from
   return digest;
 };
 
-/** Where the messages of blocks end in those of others that begin with them; null where those begin otherwise. */
+/**
+ * Returns the place where the messages of `prefix` end within `blocks`, or null if the blocks do not begin with them.
+ */
 const endOfPrefix = (prefix: Blocks["messages"], blocks: Blocks["messages"]): Place | null => {
   let block = 0;
   let message = 0;

@@ -4,34 +4,40 @@ import type { Thread } from "../thread/thread.ts";
 import type { InterruptedTurns } from "./cut.ts";
 import { type Unit, unitsOf } from "./unit.ts";
 
-// Servers refuse conversations that begin with a model's call or answer (Gemini: "function call turn comes immediately after a
-// user turn or after a function response turn"; Anthropic and the chat templates of local models: roles begin with the user).
-// So a turn of which something is shown shows its question, and a prompt that would begin otherwise is led by the question
-// before. Nothing is made up: both are what was said.
+// Servers refuse conversations that begin with a model's call or answer (Gemini: "function call turn comes immediately
+// after a user turn or after a function response turn"; Anthropic and the chat templates of local models: roles begin
+// with the user). So a partly shown turn always shows its question, and a prompt that would begin otherwise is led by
+// an earlier question. Nothing is made up: both are messages of the thread.
 
-/** Returns the first user message of a turn; undefined where it has none, and of the seed, in which each answer has its own. */
+/**
+ * Returns the first user message of a turn. Returns undefined if it has none, and for the seed, in which each answer
+ * has its own question.
+ */
 export const questionIn = (turn: number, units: readonly Unit[]): Unit | undefined =>
   turn === 0 ? undefined : units.find((unit) => roleOf(unit) === "user");
 
-/** Whether a unit can't begin a prompt: a model's, where neither system message nor user led it. */
+/** Returns whether a unit cannot begin a prompt, because it is a model's. */
 export const needsQuestion = (unit: Unit): boolean => {
   const role = roleOf(unit);
   return role === "assistant" || role === "tool";
 };
 
-/** Whether a unit is a system message that was appended, and so belongs to no question and no answer. */
+/** Returns whether a unit is an appended system message, which belongs to no question or answer. */
 export const isAside = (unit: Unit): boolean => {
   const role = roleOf(unit);
   return role === "system" || role === "developer";
 };
 
-/** Yields what may lead a unit, the nearest first: the questions of earlier turns of its path, and in the seed each user message. */
+/**
+ * Yields the possible leading questions of a unit, nearest first: the questions of earlier turns of its path, and each
+ * user message of the seed.
+ */
 export function* questionsBefore(
   thread: Thread,
   { turn: number, position }: Pick<Unit, "turn" | "position">,
   interrupted: InterruptedTurns,
 ): Generator<Unit, void, void> {
-  // The turn that is open, or comes next, continues the head.
+  // The open or next turn continues the head.
   let before = number > thread.turns.length ? thread.head : (turnOf(thread, number)?.parent ?? 0);
   for (let turn = turnOf(thread, before); number > 0 && turn !== undefined; turn = turnOf(thread, before)) {
     before = turn.parent;

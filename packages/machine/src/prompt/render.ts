@@ -13,13 +13,13 @@ import { appliesAt, type Shrink, shrinkMessage } from "./shrink.ts";
 import { summaryMessage } from "./summary-message.ts";
 import { type Unit, unitsOf } from "./unit.ts";
 
-/** Makes a message shorter; a caller that renders often may keep the results. */
+/** Shortens a message. A caller that renders often may cache the results. */
 export type Shrinker = (message: Message, rules: readonly Shrink[]) => Message;
 
 /**
- * The messages of a prompt: the system message, the turns that are shown as summaries, what is pinned in older
- * turns, what the cut shows of the closed turns, then the open turn. Units are shown or left out whole, so the
- * result is as well-formed as the thread. Reads only what is shown.
+ * Renders the messages of a prompt. First comes the system message, then turns shown as summaries, pinned messages of
+ * older turns, the shown part of the closed turns, and the open turn. Units are shown or left out whole, so the result
+ * is as well-formed as the thread. It reads only what it shows.
  */
 export const render = (
   thread: Thread,
@@ -28,7 +28,7 @@ export const render = (
   open: readonly Message[],
 ): readonly Message[] => joined(blocksOf(thread, cut, system, open, null));
 
-/** As `render`, before it is put together. With counts it shows many turns at once. */
+/** Renders the blocks of a prompt before they are joined. With counts it shows many turns at once. */
 export const blocksOf = (
   thread: Thread,
   cut: Cut,
@@ -74,16 +74,16 @@ export const blocksOf = (
   return { messages, turns };
 };
 
-/** A cut at work: what showing unit after unit takes, made once. */
+/** A cut prepared for showing units. */
 export interface Showing {
   readonly cut: Cut;
   readonly dropped: ReadonlySet<string> | null;
   readonly shrink: Shrinker;
-  /** From this turn on closed turns are shown as they are, but for those that are left out because they were interrupted. */
+  /** From this turn on, closed turns are shown unchanged, except those left out because they were interrupted. */
   readonly wholeFrom: number;
 }
 
-/** Puts a cut to work. */
+/** Prepares a cut for showing units. */
 export const showing = (cut: Cut, shrink: Shrinker = shrinkMessage): Showing => ({
   cut,
   dropped: cut.dropped === undefined ? null : new Set(cut.dropped),
@@ -91,7 +91,10 @@ export const showing = (cut: Cut, shrink: Shrinker = shrinkMessage): Showing => 
   wholeFrom: firstWhole(cut),
 });
 
-/** How the units of a closed turn are shown, one by one: its question where anything behind it is shown, whatever the cut says. */
+/**
+ * Returns the shown messages of each unit of a closed turn. Its question is shown if any later unit is, whatever the
+ * cut says.
+ */
 export const showUnits = (
   turn: number,
   units: readonly Unit[],
@@ -105,10 +108,13 @@ export const showUnits = (
   return shown.with(question.position, showUnit(question, uncut(how)));
 };
 
-/** Shows what there is, as the cut shows it. */
+/** Removes what a cut leaves out, and keeps how it shows the rest. */
 const uncut = ({ cut, ...how }: Showing): Showing => ({ ...how, dropped: null, cut: { ...cut, from: null } });
 
-/** The question that leads a prompt which would begin with something of a model; null where it does not, or where there is none. */
+/**
+ * Returns the question that leads a prompt which would begin with a model's message. Returns null if none is needed,
+ * or if there is none.
+ */
 export const leadingQuestion = (
   thread: Thread,
   newestFirst: readonly (readonly Message[])[],
@@ -126,7 +132,7 @@ export const leadingQuestion = (
   return null;
 };
 
-/** At its place in the thread: system messages that were appended before it stay before it. */
+/** Inserts the question at its place in the thread: system messages appended before it stay before it. */
 const insertQuestion = (
   thread: Thread,
   shown: { readonly messages: (readonly Message[])[]; readonly turns: Blocks["turns"][number][] },
@@ -136,7 +142,7 @@ const insertQuestion = (
     const [turn, other] = [Number.parseInt(message.id, 10), Number.parseInt(question.id, 10)];
     return turn < other || (turn === other && placeIn(thread, message.id) < placeIn(thread, question.id));
   };
-  // Blocks stand newest first, so the oldest are looked at first.
+  // Blocks are newest first, so this starts with the oldest.
   for (let block = shown.messages.length - 1; block >= 0; block--) {
     const messages = shown.messages[block] ?? [];
     const before = messages.findIndex((message) => !isOlder(message));
@@ -148,7 +154,7 @@ const insertQuestion = (
   }
 };
 
-/** Of a message of the seed; all else of a question's own turn is behind it. */
+/** Returns the index of a seed message. All other messages of a question's own turn come after it, so they get -1. */
 const placeIn = ({ seed }: Thread, id: string): number => seed.findIndex((message) => message.id === id);
 
 const firstSaid = (newestFirst: readonly (readonly Message[])[]): Message | undefined => {
@@ -163,7 +169,7 @@ const firstSaid = (newestFirst: readonly (readonly Message[])[]): Message | unde
   return undefined;
 };
 
-/** How a unit of a closed turn is shown; empty for one that is left out. */
+/** Returns the shown messages of a unit of a closed turn; empty if it is left out. */
 export const showUnit = (unit: Unit, { cut, dropped, shrink }: Showing, leftOut = false): readonly Message[] => {
   if (unit.pinned === true) return unit.messages;
   const position = { turn: unit.turn, unit: unit.position };
@@ -174,14 +180,14 @@ export const showUnit = (unit: Unit, { cut, dropped, shrink }: Showing, leftOut 
   return shrunk(shown, position, cut, shrink);
 };
 
-/** Whether a cut leaves a whole turn out because it was interrupted. */
+/** Returns whether a cut leaves out a turn because it was interrupted. */
 export const isLeftOut = (turn: Turn, cut: Pick<Cut, "interrupted">): boolean =>
   cut.interrupted === "omit" && turn.outcome.status !== "completed";
 
-/** Whether a position is older than all that a cut shows. */
+/** Returns whether a position is older than everything that a cut shows. */
 export const isCutOff = (position: UnitPosition, { from }: Cut): boolean => isOlder(position, from);
 
-/** Ids of what is pinned on the path, by turn, and of the questions that it brings along. */
+/** Returns the ids of pinned messages on the path, by turn, with the questions that belong to them. */
 export const pinsOf = (thread: Thread, interrupted: InterruptedTurns): Pins => {
   const pins = new Map<number, Set<string>>();
   const pin = (turn: number, message: string): void => void pins.set(turn, (pins.get(turn) ?? new Set()).add(message));
@@ -216,7 +222,7 @@ const messagesIn = (thread: Thread, turn: number): readonly Message[] => {
 
 export type Pins = ReadonlyMap<number, ReadonlySet<string>>;
 
-/** The units with something pinned in a closed turn, or in the seed. */
+/** Returns the units with a pinned message in a closed turn, or in the seed. */
 export const pinnedUnits = (thread: Thread, pins: Pins, turn: number): readonly Unit[] =>
   unitsOf(turn, messagesIn(thread, turn), pins.get(turn)).filter(({ pinned }) => pinned === true);
 
@@ -267,7 +273,7 @@ const firstWhole = ({ from, dropped, fields, shrink }: Cut): number => {
   return first;
 };
 
-/** What is pinned in turns that the cut leaves out, newest first, as blocks are. */
+/** Returns the pinned messages of turns that the cut leaves out, newest first, as blocks are. */
 const pinnedBefore = (thread: Thread, { from }: Cut, pins: Pins): readonly (readonly Message[])[] =>
   [...pins.keys()]
     .filter((turn) => from !== null && turn < from.turn)

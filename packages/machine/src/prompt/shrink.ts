@@ -4,50 +4,58 @@ import type { UnitPosition } from "./position.ts";
 import type { Unit } from "./unit.ts";
 
 /**
- * A rule by which messages are made shorter. Calls, their arguments and reasoning are never touched, nor what is
- * pinned; what is short enough stays as it is, and shrinking twice is shrinking once.
+ * A rule that shortens messages. It never touches calls, their arguments, reasoning or pinned messages. Short content
+ * stays unchanged, and shrinking twice gives the same as shrinking once.
  *
- * - `clear`: a mark stands for the whole content.
+ * - `clear`: a mark replaces the whole content.
  * - `headAndTail`: the beginning and the end stay, with a mark between them.
  * - `reference`: the beginning stays, with a mark that says how a tool can read the whole.
  *
- * A result that is shortened becomes one text, in which a word stands for each image. One that is short enough keeps
- * its images, but for a `clear`, which counts an image as long.
+ * A shortened result becomes one text, in which a word replaces each image. A result that is short enough keeps its
+ * images, except with `clear`, which counts an image as long.
  *
- * The wording of the marks is part of journal format 1, since digests are made of it.
+ * The wording of the marks is part of journal format 1, since digests depend on it.
  */
 export interface Shrink {
   readonly rule: "clear" | "headAndTail" | "reference";
-  /** `toolResults`, or `messages`: those too, and every text and data field that was given. */
+  /** `toolResults`, or `messages`: tool results and every given text and data field. */
   readonly of: "toolResults" | "messages";
-  /** What is longer is shrunk, to at most this, the mark included. Unit: UTF-16 units. At least `shortestShrink`. */
+  /**
+   * Longer content is shrunk to at most this size, including the mark. Unit: UTF-16 units. At least `shortestShrink`.
+   */
   readonly characters: number;
-  /** Only units before this one; a `clear` always has it, and never covers the newest round of the open turn, which the model has not seen. */
+  /**
+   * Applies only to units before this one. A `clear` always has it, and never covers the newest round of the open
+   * turn, which the model has not seen.
+   */
   readonly before?: UnitPosition;
-  /** The tool that reads a whole result back, given the id of the call that the mark names; of a `reference`. */
+  /** The tool that reads a whole result, given the call id in the mark; only for a `reference`. */
   readonly tool?: string;
 }
 
-/** The shortest that a rule may shrink to, in UTF-16 units: every mark fits into it. */
+/** The smallest size for a rule, in UTF-16 units: every mark fits into it. */
 export const shortestShrink = 200;
 
-/** The message as the rules leave it, one after the other: the same one where they change nothing. */
+/** Applies rules to a message in order. Returns the same object if they change nothing. */
 export const shrinkMessage = (message: Message, rules: readonly Shrink[]): Message =>
   rules.reduce((shrunk, rule) => shrinkBy(shrunk, rule), message);
 
-/** A tool result as one text: what rules measure and cut, and what a tool that reads it back should give. */
+/**
+ * Returns a tool result as one text. Rules measure and cut this text, and a tool that reads the result should return
+ * it.
+ */
 export const textOfResult = ({ content }: Pick<ToolResultPart, "content">): string => content.map(inText).join("\n");
 
-/** Whether a rule applies to units at a position. */
+/** Returns whether a rule applies to units at a position. */
 export const appliesAt = ({ before }: Shrink, { turn, unit }: UnitPosition): boolean =>
   before === undefined || turn < before.turn || (turn === before.turn && unit < before.unit);
 
 /**
- * Where a `clear` ends that is to reach to a position. The model has not seen the results of the open turn's newest
- * round: clearing them would make it ask again.
+ * Returns where a `clear` ends that should reach a position. The model has not seen the results of the open turn's
+ * newest round, so clearing them would make it ask again.
  *
  * @param turn the number of the open turn.
- * @param open its units, asked for when the position is in it or behind it.
+ * @param open its units, read if the position is in it or after it.
  */
 export const clearedUntil = (before: UnitPosition, turn: number, open: () => readonly Unit[]): UnitPosition => {
   if (before.turn < turn) return before;
@@ -85,11 +93,11 @@ const shrinkResult = (part: ToolResultPart, rule: Shrink): Part => {
   return text === whole ? part : { ...part, content: [{ type: "text", text }] };
 };
 
-/** An image takes much room, and hardly any text. */
+/** Returns whether a result holds an image to clear. An image takes much room, and hardly any text. */
 const holdsImageToClear = (part: ToolResultPart, { rule }: Shrink): boolean =>
   rule === "clear" && part.content.some(({ type }) => type === "image");
 
-/** At most as long as the rule says, and the same text where it is that short already. */
+/** Returns a text of at most the rule's length; the same text if it is short enough. */
 const shrinkText = (text: string, { rule, characters }: Shrink, name: string, tool?: string): string => {
   if (text.length <= characters) return text;
   switch (rule) {
@@ -112,10 +120,16 @@ const shrinkText = (text: string, { rule, characters }: Shrink, name: string, to
 const clearMark = (text: string, name: string): string =>
   fitting(`[Left out to save room: ${name}, ${text.length} characters.]`, "[Left out to save room.]");
 
-/** Ids and names of tools can be of any length; a mark that grows with them could be shrunk again. */
+/**
+ * Returns the mark, or a short form. Ids and tool names can have any length, and a mark that grows with them could be
+ * shrunk again.
+ */
 const fitting = (mark: string, short: string): string => (mark.length < shortestShrink ? mark : short);
 
-/** Not as `contentText` says it: a tool that reads a result back should give its values as JSON. */
+/**
+ * Returns a part as text. It differs from `contentText`, because a tool that reads a result should return its values
+ * as JSON.
+ */
 const inText = (part: ToolResultPart["content"][number]): string => {
   switch (part.type) {
     case "text":
@@ -129,7 +143,7 @@ const inText = (part: ToolResultPart["content"][number]): string => {
   }
 };
 
-/** Never half of a surrogate pair: it would be no text. */
+/** Never cuts a surrogate pair in half, which would make the text invalid. */
 const headOf = (text: string, length: number): string => {
   const cut = text.slice(0, length);
   return isHigh(cut.charCodeAt(cut.length - 1)) && isLow(text.charCodeAt(length)) ? cut.slice(0, -1) : cut;

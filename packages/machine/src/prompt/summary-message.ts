@@ -8,7 +8,10 @@ import type { Thread } from "../thread/thread.ts";
 import type { Cut, SummarisedTurns, TurnRange } from "./cut.ts";
 import { withFields } from "./fields.ts";
 
-/** The message that stands for turns that are shown as summaries; null where there are none. Its wording, and that of the lines, is part of journal format 1, since digests are made of it. */
+/**
+ * Returns the message that stands for turns shown as summaries; null if there are none. Its wording, and that of the
+ * lines, is part of journal format 1, since digests depend on it.
+ */
 export const summaryMessage = (
   thread: Thread,
   cut: Pick<Cut, "summarised" | "interrupted" | "fields">,
@@ -22,9 +25,9 @@ export const summaryMessage = (
 };
 
 /**
- * Turns of the path as their summaries, a line each (`[Turn 3] …`, `[Turns 1 to 4] …`), oldest first. Where several
- * cover a turn, the one that covers the most stands, and of those the newest. A turn without any is a line made by rule.
- * The wording is part of journal format 1.
+ * Returns turns of the path as their summaries, one line each (`[Turn 3] …`, `[Turns 1 to 4] …`), oldest first. If
+ * several cover a turn, the widest is used, and of those the newest. A turn without a summary gives a line made by
+ * rule. The wording is part of journal format 1.
  */
 export const summaryLines = (
   thread: Thread,
@@ -35,14 +38,14 @@ export const summaryLines = (
   return lines.length === 0 ? "No prior conversation context." : lines.join("\n");
 };
 
-/** One line of them, and the turns of the path that it covers. */
+/** One line, and the turns of the path that it covers. */
 export interface SummarySection extends TurnRange {
   /** The number of the summary; null for a line made by rule. */
   readonly number: number | null;
   readonly line: string;
 }
 
-/** The section that covers a turn, among those of a path. */
+/** Returns the section that covers a turn, among those of a path. */
 export const sectionOf = (sections: readonly SummarySection[], turn: number): SummarySection | undefined => {
   let [low, high] = [0, sections.length];
   while (low < high) {
@@ -54,7 +57,10 @@ export const sectionOf = (sections: readonly SummarySection[], turn: number): Su
   return section !== undefined && section.from <= turn ? section : undefined;
 };
 
-/** The lines, oldest first, with the turns that they cover. Turns that were interrupted have none where those are left out, unless a summary covers them. */
+/**
+ * Returns the lines, oldest first, with the turns that they cover. Interrupted turns have none if they are left out,
+ * unless a summary covers them.
+ */
 export const summarySections = (
   thread: Thread,
   { from, to, upTo }: SummarisedTurns,
@@ -89,7 +95,7 @@ const linesOf = (
 const widest = ({ number, summaries = [] }: Turn, from: number, upTo: number): Summary | undefined => {
   let best: Summary | undefined;
   for (const summary of summaries) {
-    // A damaged journal may hold a summary that begins behind its end.
+    // A damaged journal may hold a summary whose first turn is after its last.
     if (summary.stale === true || summary.from > number || summary.from < from || summary.number > upTo) continue;
     if (best === undefined || summary.from <= best.from) best = summary;
   }
@@ -101,7 +107,7 @@ const labelOf = (from: number, to: number): string => {
   return from === 0 ? `[Up to turn ${to}]` : `[Turns ${from} to ${to}]`;
 };
 
-/** What was asked and answered, shortened, and the tools that were used. */
+/** Returns a turn's question and answer, shortened, and the used tools. */
 const exchangeOf = (said: readonly Message[], { fields }: Pick<Cut, "fields">): string => {
   const messages = fields === undefined ? said : said.flatMap((message) => withFields(message, fields) ?? []);
   const asked = messages.find(({ role }) => role === "user");
@@ -118,7 +124,7 @@ const longestClip = 200;
 const longestLook = 4_000;
 
 const clipped = (text: string): string => {
-  // Of a long text only so much is looked at, blanks included.
+  // Reads at most this much of a long text, including blanks.
   const line = text.slice(0, longestLook).replaceAll(/\s+/gu, " ").trim();
   if (line.length <= longestClip) return line;
   const cut = line.slice(0, longestClip);

@@ -12,9 +12,9 @@ import { isLeftOut } from "./render.ts";
 import { summaryLines } from "./summary-message.ts";
 
 /**
- * The prompt that asks a model for a summary: the instruction as its system message, then what it is to read, as
- * DSPy's ConversationalAgent gives it: the earlier summaries, and of each turn the input, the output and the tool use.
- * Its wording is part of journal format 1, since digests are made of it.
+ * Returns the prompt that asks a model for a summary. The instruction is its system message. Then come the earlier
+ * summaries and, for each turn, the input, the output and the tool use, as in DSPy's ConversationalAgent. Its wording
+ * is part of journal format 1, since digests depend on it.
  *
  * @param newest the newest summary that may be among the earlier ones.
  */
@@ -31,7 +31,7 @@ export const summaryRequest = (
   return requestOf(instruction, lines, turns);
 };
 
-/** Smaller than any such prompt, whatever it is about: a turn in which nothing was said. */
+/** Returns a request that is smaller than any real one: for a turn without content. */
 export const leastRequest = (instruction: string): readonly Message[] =>
   requestOf(instruction, "", [transcript("Turn 1", "", "", "")]);
 
@@ -40,7 +40,7 @@ const requestOf = (instruction: string, lines: string, turns: readonly string[])
   messageFromDraft("summary.0", { role: "user", content: `Earlier summaries:\n${lines}\n\n${turns.join("\n\n")}` }),
 ];
 
-/** A text of a transcript that is longer is shown by its head and tail. Unit: UTF-16 units. */
+/** A longer text of a transcript is shown by its head and tail. Unit: UTF-16 units. */
 export const longestTranscriptText = 8_000;
 
 const showingOf = ({ interrupted, fields }: SummaryTask): Pick<Cut, "interrupted" | "fields"> => ({
@@ -101,6 +101,6 @@ const clipped = (text: string, characters: number): string => {
   return `${text.slice(0, half).toWellFormed()}\n[…]\n${text.slice(-half).toWellFormed()}`;
 };
 
-/** Whether a summary covers a turn, itself or through the older summary that it was made from. */
+/** Returns whether a summary covers a turn, directly or through the older summary that it was made from. */
 export const isCoveredBySummary = (thread: Thread, turn: number, { covers, earlier }: SummaryTask): boolean =>
   turn >= Math.min(covers.from, earlier?.from ?? covers.from) && isBefore(thread, turn, covers.to);

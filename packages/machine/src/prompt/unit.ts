@@ -1,26 +1,32 @@
 import { type Message, toolCallsOf } from "../thread/message.ts";
 
-/** What a policy decides about: a whole round (an assistant message with its calls, and all results), or one message outside rounds. */
+/**
+ * The unit of a policy's decision: a whole round (an assistant message with its calls, and all results), or one
+ * message outside rounds.
+ */
 export interface Unit {
   /** The id of its first message. */
   readonly id: string;
   /** The number of its turn; 0 for the seed. */
   readonly turn: number;
-  /** Its place in the turn, from 0. */
+  /** Its index in the turn, from 0. */
   readonly position: number;
   readonly kind: "round" | "message";
   readonly messages: readonly Message[];
-  /** One of its messages is pinned: it is shown whole, whatever is decided. */
+  /** True if one of its messages is pinned, so that it is always shown whole. */
   readonly pinned?: true;
 }
 
-/** The units of a turn's messages, in order. A round ends with its last result, so nothing that follows it belongs to it. */
+/**
+ * Returns the units of a turn's messages, in order. A round ends with its last result, and later messages do not
+ * belong to it.
+ */
 export const unitsOf = (turn: number, messages: readonly Message[], pins?: ReadonlySet<string>): readonly Unit[] => {
   const units: Unit[] = [];
   for (let index = 0; index < messages.length;) {
     const first = messages[index];
     if (first === undefined) break;
-    // Most messages call nothing, and those of others than a model never do.
+    // Most messages have no calls, and only a model's message can have them.
     const calls = first.role === "assistant" ? toolCallsOf(first).length : 0;
     const end = calls === 0 ? index + 1 : index + 1 + resultsFrom(messages, index + 1, calls);
     const inUnit = between(messages, index, end);
@@ -37,20 +43,20 @@ export const unitsOf = (turn: number, messages: readonly Message[], pins?: Reado
   return units;
 };
 
-/** Whether messages have a unit at a position: as `unitsOf`, without making them. */
+/** Returns whether messages have a unit at a position, without creating the units. */
 export const hasUnit = (messages: readonly Message[], position: number): boolean => {
   let index = 0;
   for (let before = 0; before < position; before++) {
     const first = messages[index];
     if (first === undefined) return false;
     index += 1;
-    // Most messages call nothing.
+    // Most messages have no calls.
     if (first.role === "assistant") index += resultsFrom(messages, index, toolCallsOf(first).length);
   }
   return index < messages.length;
 };
 
-/** As `slice`, which takes many times as long of a frozen list. */
+/** Works as `slice`, which takes many times as long for a frozen list. */
 const between = (messages: readonly Message[], from: number, end: number): readonly Message[] => {
   const found: Message[] = [];
   for (let index = from; index < end; index++) {

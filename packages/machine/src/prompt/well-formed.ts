@@ -1,19 +1,19 @@
 import { type Message, type ToolCallPart, toolCallsOf, toolResultOf } from "../thread/message.ts";
 
-/** What is wrong with a prompt, and with which of its messages. */
+/** The reason why a prompt is invalid, and the message. */
 export interface PromptProblem {
-  /** From 0; the length of the prompt when something is missing at its end. */
+  /** From 0; the length of the prompt if something is missing at its end. */
   readonly index: number;
   readonly reason: string;
 }
 
 /**
- * The first problem of a prompt, or null when it is well-formed: it is not empty, each assistant message with tool calls is
- * followed at once by exactly one result for each call, in call order; there is no result without its call,
- * and no message without an origin inside a round.
+ * Returns the first problem of a prompt, or null if it is well-formed. A well-formed prompt is not empty. Each
+ * assistant message with tool calls is followed at once by exactly one result for each call, in call order. There is
+ * no result without its call, and no other message inside a round.
  *
- * It leaves to the machine that a system message leads, if there is one, and how the prompt ends: what comes before a
- * round is a prompt as good as any.
+ * It does not check the position of the system message or the end of the prompt, which the machine ensures. So it also
+ * accepts the part of a prompt before a round.
  */
 export const checkPrompt = (messages: readonly Message[]): PromptProblem | null => {
   if (messages.length === 0) return { index: 0, reason: "the prompt is empty" };

@@ -11,18 +11,18 @@ import { type Message, toolCallsOf } from "../thread/message.ts";
 import { fold, foldVisiting, type JournalError } from "../journal/fold.ts";
 import { grownTurn, messagesAround } from "./messages.ts";
 
-/** Whose words an entry holds. */
+/** The turns and messages whose content an entry holds. */
 export interface Attribution {
   readonly seq: number;
-  /** Closed or open; 0 for what stood before the first. */
+  /** Closed or open; 0 for messages before the first turn. */
   readonly turns: ReadonlySet<number>;
-  /** By their ids. */
+  /** The ids of the messages. */
   readonly messages: ReadonlySet<string>;
-  /** The summary whose outcome it is. */
+  /** The summary whose outcome the entry is. */
   readonly summary: SummaryTask | null;
 }
 
-/** Whose words each entry of a journal holds, and the state at its end. */
+/** Returns the attribution of each entry of a journal, and the state at its end. */
 export const attributionsOf = (
   entries: readonly Entry[],
 ): Either.Either<JournalError, { readonly attributions: readonly Attribution[]; readonly state: State }> => {
@@ -41,17 +41,20 @@ interface Growing extends Attribution {
   summary: SummaryTask | null;
 }
 
-/** Words come in with one entry, and the message that is made of them may come with another: an ask that waits, a reply that is shown bit by bit. */
+/**
+ * Reads the entries in order. One entry may bring content, and a later one may make its message: an ask that waits, or
+ * a reply that is shown in parts.
+ */
 class Reader {
   readonly attributions: Growing[] = [];
-  /** Where each ask came in, and during which turn; null between turns. */
+  /** The entry of each ask, and the turn that was open then; null between turns. */
   readonly #asks = new Map<string, { readonly seq: number; readonly during: number | null }>();
-  /** Those that no turn took so far. */
+  /** The asks that no turn has taken so far. */
   readonly #untaken = new Set<string>();
-  /** Which message asked for a call. */
+  /** The message of each call. */
   readonly #callers = new Map<string, string>();
   readonly #seen = new Set<string>();
-  /** Where the reply that is coming was shown in part. */
+  /** The entries that showed parts of the pending reply. */
   #shown: number[] = [];
 
   constructor({ conversation }: ConversationData) {
@@ -70,7 +73,7 @@ class Reader {
     switch (event.type) {
       case "ask.received":
       case "cancel.requested":
-        // What was shown of a reply is of the turn that was open, though that may go on.
+        // The shown part of a reply belongs to the turn that was open, even if that continues.
         if (during !== null && (event.type !== "ask.received" || event.partial !== undefined || interferes(decided)))
           growing.turns.add(during);
         if (event.partial !== undefined && after.open?.number === during) this.#shown.push(seq);
@@ -100,14 +103,14 @@ class Reader {
     }
   }
 
-  /** An ask that no turn takes is of the one during which it came. */
+  /** An ask that no turn takes is attributed to the turn during which it arrived. */
   end({ queue, open }: ConversationData): void {
     for (const { askId } of [...queue, ...(open?.joining ?? [])]) this.#untaken.delete(askId);
     for (const askId of this.#untaken) this.#leave(askId);
   }
 
   #readAsk(askId: string, seq: number, during: number | null): void {
-    // One of the same id was forgotten.
+    // An earlier ask of the same id was forgotten.
     if (this.#untaken.has(askId)) this.#leave(askId);
     this.#untaken.add(askId);
     this.#asks.set(askId, { seq, during });
@@ -118,13 +121,13 @@ class Reader {
     if (ask !== undefined && ask.during !== null) this.#at(ask.seq).turns.add(ask.during);
   }
 
-  /** Why an ask was withdrawn is said of that ask. */
+  /** The reason of a withdrawal belongs to the turn during which the ask arrived. */
   #readWithdrawal(growing: Growing, askId: string | undefined): void {
     const during = askId === undefined || !this.#untaken.has(askId) ? null : (this.#asks.get(askId)?.during ?? null);
     if (during !== null) growing.turns.add(during);
   }
 
-  /** A turn that an ask opens at once takes it with the very entry in which it came. */
+  /** An ask that opens a turn at once is taken by its own entry. */
   #readMessages(seq: number, before: ConversationData, after: ConversationData): void {
     const { inTurn, elsewhere } = messagesAround(before, after);
     const fresh = inTurn.filter(({ id }) => !this.#seen.has(id));
@@ -138,7 +141,7 @@ class Reader {
     if (after.open?.stage.type !== "responding") this.#shown = [];
   }
 
-  /** Of the asks that a turn takes with an entry, where the words of each message came in. */
+  /** Returns the entries that brought the messages of the asks that a turn takes. */
   #asksTaken(seq: number, before: ConversationData, after: ConversationData): readonly number[] {
     const turn = grownTurn(before, after);
     if (turn === null) return [];
@@ -159,7 +162,7 @@ class Reader {
     if (turn !== undefined) growing.turns.add(Number(turn));
     const [callId = ""] = place.split(/[#!]/);
     const caller = this.#callers.get(callId);
-    // What was withheld are the arguments; all else about a call is about its result.
+    // A withheld call holds its arguments. Other events about a call belong to its result.
     if (caller !== undefined) growing.messages.add(type === "tool.withheld" ? caller : callId);
   }
 

@@ -4,21 +4,24 @@ import { at, type Chunks } from "../thread/chunks.ts";
 import type { Message } from "../thread/message.ts";
 import type { Ask } from "../thread/turn.ts";
 
-/** The turn to which something was added with an entry. */
+/** The turn to which an entry added messages. */
 export interface GrownTurn {
   readonly number: number;
   readonly asks: readonly Ask[];
   readonly messages: Chunks<Message>;
 }
 
-/** The turn that an entry leaves open, or closed; null where it did neither. */
+/** Returns the turn that an entry left open or closed; null if it did neither. */
 export const grownTurn = (before: ConversationData, after: ConversationData): GrownTurn | null => {
   const { turns } = after.conversation;
   if (after.open !== null) return after.open;
   return turns.length === before.conversation.turns.length ? null : (at(turns, turns.length - 1) ?? null);
 };
 
-/** Messages that may have come with an entry: those of a turn, in their order, and those that stand in none yet. Some were there before. */
+/**
+ * Returns the messages that may have come with an entry: those of a turn, in order, and those that are in no turn yet.
+ * Some may be older.
+ */
 export const messagesAround = (
   before: ConversationData,
   after: ConversationData,

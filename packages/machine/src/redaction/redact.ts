@@ -23,11 +23,11 @@ import {
 } from "./words.ts";
 
 /**
- * The entry without its words, at the same place, of the same type and structure: "[redacted]" stands for texts, `{}` for
- * arguments, and metadata, people's names (who approved among them), provider fields and what else could reveal the words
- * are gone. Names that were given stay, so that later entries fold as before: ids, roles, tools and their versions, fields,
- * annotations, checkpoints, models; finish reasons and codes of failures that are single words; times and usage. Put
- * nothing private into those names. Doing it again changes nothing.
+ * Removes the content of an entry, and keeps its place, type and structure. "[redacted]" replaces texts, and `{}`
+ * replaces arguments. Metadata, names of people (also of those who approved), provider fields and anything else that
+ * could reveal the content are removed. Identifiers stay, so that later entries fold as before: ids, roles, tools and
+ * their versions, fields, annotations, checkpoints, models. So do single-word finish reasons and failure codes, times
+ * and usage. Put nothing private into identifiers. Redacting an entry twice has no further effect.
  */
 export const redactEntry = (entry: Entry): Entry => (isLater(entry) ? redactLater(entry) : redactFirst(entry));
 
@@ -46,7 +46,7 @@ const redactLater = ({ seq, event, decided, recovered }: LaterEntry): LaterEntry
   redacted: true,
 });
 
-/** Decisions are what folding applies: all stay, without the words of those that have some. */
+/** Redacts decisions. All of them stay, since folding applies them; only their texts are replaced. */
 const redactDecided = (decided: Decided): Decided => ({
   ...decided,
   ...(decided.results === undefined ? {} : { results: decided.results.map(redactResult) }),
@@ -57,7 +57,7 @@ const redactDecided = (decided: Decided): Decided => ({
 const redactResult = ({ position, outcome, content }: SynthesisedResult): SynthesisedResult => ({
   position,
   outcome,
-  // A list of parts stays one.
+  // The number of parts is kept.
   content: content.map(() => ({ type: "text", text: redactedText })),
 });
 
@@ -66,7 +66,7 @@ const redactEvent = (event: Event): Event => {
   return rules === null ? event : redactedBy<Event>({ type: keep, at: keep, ...rules })(event);
 };
 
-/** Model parameters and the configuration are nothing that was said, and what is asked next needs them. */
+/** Keeps model parameters and the configuration: they are not content, and the next call needs them. */
 const redactStarted = redactedBy<ThreadStarted>({
   type: keep,
   at: keep,
@@ -90,7 +90,7 @@ const redactFailure = redactedBy<Failure>({
   code: redactUnlessName,
 });
 
-/** Figures stay; the provider's own report may say anything. */
+/** Keeps the figures. The provider's own report may contain anything. */
 const redactUsage = redactedBy<ReportedUsage>({
   inputTokens: keep,
   outputTokens: keep,
@@ -103,10 +103,10 @@ const redactUsage = redactedBy<ReportedUsage>({
 
 const content = orNull(redactContent);
 const answer = { effectId: keep };
-/** The digest of the prompt, and the id under which a provider may keep the response, could reveal the words. */
+/** The digest of the prompt, and the provider's id of a stored response, could reveal the content. */
 const call = { usage: redactUsage, promptDigest: null, model: keep };
 
-/** Null: the event has no words, and stays as it is. */
+/** The rules of each event. Null: the event has no content, and is kept unchanged. */
 const rulesOf: {
   readonly [Type in Event["type"]]: Rules<Omit<Extract<Event, { readonly type: Type }>, "type" | "at">> | null;
 } = {
@@ -121,7 +121,7 @@ const rulesOf: {
     overlap: keep,
     joins: keep,
     from: keep,
-    // What depends on there being one folds as before.
+    // Decisions that depend on a requested output fold as before.
     output: redactedBy<ExpectedOutput>({ name: keep, schema: empty, mode: keep, repairs: keep }),
     partial: redactReply,
   },
@@ -143,7 +143,7 @@ const rulesOf: {
   "llm.failed": { ...answer, failure: redactFailure, partial: redactReply, ...call },
   "llm.progressed": { ...answer, partial: redactReply, again: keep },
   "output.accepted": { ...answer, value: () => redactedText },
-  // Where something is wrong may name what was said.
+  // The path of an issue may contain content.
   "output.refused": {
     ...answer,
     issues: each(redactedBy<OutputIssue>({ message: redactText, path: null })),
@@ -151,7 +151,7 @@ const rulesOf: {
   },
   "tool.started": null,
   "tool.withheld": { ...answer, because: keep, version: keep, arguments: empty },
-  // The digest of what was approved could reveal it; who answered is a person.
+  // The digest of the approved call could reveal it, and `by` names a person.
   "approval.answered": { ...answer, approved: keep, digest: null, reason: redactText, by: null },
   "tool.completed": { ...answer, content },
   "tool.failed": { ...answer, outcome: keep, content: redactContent },

@@ -8,17 +8,21 @@ import { canonicalText } from "../thread/digest.ts";
 import { redactEntry } from "./redact.ts";
 import { type Attribution, attributionsOf } from "./attribution.ts";
 
-/** Whose words are taken out: those of a turn (0 for what it began with), of a message by its id, or of entries by their seq. */
+/**
+ * The content to redact: that of a turn (0 for the thread's beginning), of a message by its id, or of entries by their
+ * seqs.
+ */
 export type RedactionTarget =
   | { readonly turn: number }
   | { readonly message: string }
   | { readonly seqs: readonly number[] };
 
 /**
- * The entries that hold the words of a target, in order of `seq`, those of summaries of them included; or in
- * words why there are none of that name. An entry that holds more loses all of it: an ask that is several messages, or
- * one that interrupted the turn. An ask that no turn answers, and why it was withdrawn, are of the turn during which it came. Entries without words are not among them, unless they are named; none are left where all
- * were redacted before.
+ * Returns the entries that hold the content of a target, in order of `seq`, including those of summaries made from it.
+ * Returns an error text if the target does not exist. An entry is redacted as a whole, even if it holds more: an ask
+ * of several messages, or one that interrupted the turn. An ask that no turn answers, and the reason of its
+ * withdrawal, belong to the turn during which it arrived. Entries without content are left out unless they are named.
+ * If all were redacted before, the result is empty.
  */
 export const entriesToRedact = (
   entries: readonly Entry[],
@@ -43,7 +47,10 @@ export const entriesToRedact = (
   return Either.right(redacted.map(({ seq }) => seq));
 };
 
-/** A caller without types may give anything; what is taken for a target and means nothing would leave the words where they are. */
+/**
+ * Returns whether a value is a target. A caller without types may pass anything, and a target without meaning would
+ * leave the content in place.
+ */
 export const isRedactionTarget = (given: unknown): given is RedactionTarget => {
   if (typeof given !== "object" || given === null) return false;
   if ("turn" in given) return Number.isSafeInteger(given.turn);
@@ -56,7 +63,7 @@ const isMeant = ({ seq, turns, messages }: Attribution, target: RedactionTarget)
   return "message" in target ? messages.has(target.message) : target.seqs.includes(seq);
 };
 
-/** The summaries of some turns, and those that were made from one of these. */
+/** Returns the summaries of some turns, and those that were made from one of these. */
 const summariesOf = (
   attributions: readonly Attribution[],
   turns: ReadonlySet<number>,

@@ -3,14 +3,14 @@ import type { Json, JsonObject } from "../thread/json.ts";
 import type { Content, ContentPart, MessageDraft, ReplyDraft, SystemDraft, ToolCallDraft } from "../thread/message.ts";
 import type { SeedDraft } from "../thread/seed.ts";
 
-/** What becomes of each member of an object; null where it goes. A member that is new has to be given a rule. */
+/** A rule for each member of an object; null removes the member. A new member needs a rule. */
 export type Rules<Of> = {
   readonly [Member in keyof Of]-?: undefined extends Of[Member]
     ? ((value: Exclude<Of[Member], undefined>) => Of[Member]) | null
     : (value: Of[Member]) => Of[Member];
 };
 
-/** An object as its rules leave it. What they do not name goes: members that this version does not know. */
+/** Applies rules to an object. It removes members without a rule, which this version does not know. */
 export const redactedBy =
   <Of extends object>(rules: Rules<Of>) =>
   (value: Of): Of => {
@@ -20,7 +20,7 @@ export const redactedBy =
       const member: unknown = value[name as keyof Of];
       if (rule !== null && member !== undefined) left[name] = rule(member);
     }
-    // A member that may not be absent has a rule, by its type.
+    // By their type, the rules keep every required member.
     return left as Of;
   };
 
@@ -38,10 +38,10 @@ export const orNull =
   (value: Value | null): Value | null =>
     value === null ? null : rule(value);
 
-/** No text stays none: whether something was said is structure. */
+/** Redacts a text. An empty text stays empty, since that is part of the structure. */
 export const redactText = (text: string): string => (text === "" ? "" : redactedText);
 
-/** Of what a provider names: a name stays, a sentence does not. */
+/** Redacts a provider's value unless it looks like a name. A sentence is redacted. */
 export const redactUnlessName = (text: string): string => (/^[\w.:-]{0,64}$/.test(text) ? text : redactedText);
 
 export const redactContent = (content: Content): Content =>
@@ -61,7 +61,7 @@ export const redactSystem = (system: SystemDraft): SystemDraft =>
 export const redactSeed = (draft: SeedDraft): SeedDraft => {
   if (draft.role === "tool")
     return { role: "tool", toolCallId: draft.toolCallId, content: redactContent(draft.content) };
-  // A message under `assistant` may be written either way; what a reply leaves out it may leave out too.
+  // A message under `assistant` may have either form. The reply rules cover both.
   return draft.role === "assistant" ? { role: "assistant", ...redactReply(draft) } : redactMessage(draft);
 };
 
@@ -80,7 +80,7 @@ const redactPart = (part: ContentPart): ContentPart => {
       return { type: "data", field: part.field, value: redactValue(part.value) };
     case "image":
     case "opaque":
-      // A model could make nothing of an image without its address.
+      // A model could not use an image without its address.
       return { type: "text", text: redactedText };
   }
 };

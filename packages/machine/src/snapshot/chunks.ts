@@ -3,42 +3,44 @@ import { digestOf } from "../thread/digest.ts";
 import { frozen } from "../thread/frozen.ts";
 import type { Json } from "../thread/json.ts";
 
-/** A list in a snapshot: its newest elements, and by their ids the chunks that hold the others, level by level from 1. */
+/**
+ * A list in a snapshot: its newest elements, and the ids of the chunks that hold the others, level by level from 1.
+ */
 export type PackedList = readonly Json[] | { readonly newest: readonly Json[]; readonly chunks: readonly string[][] };
 
-/** How elements that follow one another are written. */
+/** Writes consecutive elements. */
 export interface ElementWriter<Element> {
-  /** Leads the ids of the chunks, and sets them apart from those of other lists. */
+  /** The prefix of the chunks' ids, which distinguishes them from those of other lists. */
   readonly name: string;
-  /** From the index of the first of them. */
+  /** Packs elements, given the index of the first. */
   readonly pack: (first: number, elements: readonly Element[]) => readonly Json[];
 }
 
-/** How they are read, from the index of the first of them. */
+/** Reads packed elements, given the index of the first. */
 export type ElementReader<Element> = (first: number, packed: readonly Json[]) => readonly Element[];
 
-/** What taking a snapshot wrote and came across, for those who keep books of what is stored. */
+/** The result of writing a snapshot, for bookkeeping of what is stored. */
 export interface Written {
   /** New chunks, by id. */
   readonly chunks: ReadonlyMap<string, string>;
-  /** The ids of nodes, and those of the chunks that they point to: of the new ones, and of those that were met. */
+  /** The ids of written or stored nodes, and the ids of the chunks that each chunk points to. */
   readonly nodes: ReadonlyMap<object, string>;
   readonly pointsTo: ReadonlyMap<string, readonly string[]>;
   readonly roots: readonly string[];
 }
 
-/** Knows what a store has of a node. */
+/** Knows which nodes a store has. */
 export interface Known {
   readonly idOf: (node: object) => string | undefined;
 }
 
-/** Writes lists, with those of their chunks that are not stored yet. The id of a chunk is made from its text. */
+/** Writes lists, and those of their chunks that are not stored yet. The id of a chunk is derived from its text. */
 export class ListWriter implements Written {
   readonly #known: Known;
   readonly chunks = new Map<string, string>();
   readonly nodes = new Map<object, string>();
   readonly pointsTo = new Map<string, readonly string[]>();
-  /** What the list or chunk that is being written points to. */
+  /** The chunks that the current list or chunk points to. */
   roots: string[] = [];
 
   constructor(known: Known) {
@@ -60,7 +62,7 @@ export class ListWriter implements Written {
     return chunks.length === 0 ? newest : { newest, chunks };
   }
 
-  /** Something that is written once, for as long as the object stays the same. */
+  /** Writes an object once, as long as it is the same object. */
   chunk(node: object, name: string, text: () => string): string {
     const id = this.nodes.get(node) ?? this.#known.idOf(node) ?? this.#write(name, text);
     this.nodes.set(node, id);
@@ -91,19 +93,19 @@ export class ListWriter implements Written {
   }
 }
 
-/** Is notified of what is found in a store. */
+/** Is notified of everything that a reader finds in a store. */
 export interface Finder {
-  /** A node, and itself where it was not read yet. */
+  /** Reports a node; `unread` is the same node if it was not read yet. */
   readonly meet: (id: string, node: object, unread: StoredChunk<unknown> | null) => void;
-  /** What a chunk points to, once it was read. */
+  /** Reports the chunks that a chunk points to, once it was read. */
   readonly read: (id: string, pointsTo: readonly string[]) => void;
 }
 
-/** Reads lists, and their chunks when they are first looked into. */
+/** Reads lists at once, and their chunks on first access. */
 export class ListReader {
   readonly #chunk: (id: string) => string | undefined;
   readonly #finder: Finder;
-  /** What the list or chunk that is being read points to. */
+  /** The chunks that the current list or chunk points to. */
   roots: string[] = [];
 
   constructor(chunk: (id: string) => string | undefined, finder: Finder) {
@@ -112,7 +114,7 @@ export class ListReader {
   }
 
   list<Element>(packed: Json, unpack: ElementReader<Element>): Chunks<Element> {
-    // What is read is what was written: the text that it stands in was checked against its digest.
+    // The text was checked against its digest, so it has the written shape.
     const { newest, chunks } = (Array.isArray(packed) ? { newest: packed, chunks: [] } : packed) as {
       readonly newest: readonly Json[];
       readonly chunks: readonly (readonly string[])[];
@@ -129,7 +131,7 @@ export class ListReader {
     return { length: first + newest.length, levels: [unpack(first, newest), ...levels] };
   }
 
-  /** What is made of a chunk, at once; that is the object that it is known by from then on. */
+  /** Reads a chunk at once and converts it. The result is the object that identifies the chunk from then on. */
   chunk<Value extends object>(id: string, made: (packed: Json) => Value): Value {
     this.roots.push(id);
     const value = this.#made(id, made);
@@ -145,7 +147,7 @@ export class ListReader {
       if (text === undefined) throw new SnapshotDamagedError(id, "is not there");
       if (!id.endsWith(`.${digestOf(text)}`)) throw new SnapshotDamagedError(id, "is not what was written");
       const packed: unknown = JSON.parse(text);
-      // JSON is what it was parsed from.
+      // The result of JSON.parse is JSON.
       const value = frozen(made(packed as Json));
       this.#finder.read(id, this.roots);
       return value;
@@ -181,19 +183,18 @@ export class ListReader {
   }
 }
 
-/** What is read is what was written, and that is a list. */
+/** The text was checked against its digest, and a list was written. */
 const asList = (packed: Json): readonly Json[] => packed as readonly Json[];
 
 /**
- * A part of a snapshot is not there, or is not what was written. Thrown where it is first looked at. What it held
- * stands in the journal: drop the snapshot, and fold; or see to it that the chunk can be read, and look again.
+ * The error for a part of a snapshot that is missing or damaged, thrown on first access. The journal still has its
+ * content: drop the snapshot and fold the journal, or make the chunk readable and try again.
  */
 export class SnapshotDamagedError extends Error {
   override readonly name = "SnapshotDamagedError";
-  /** The id of the chunk that can't be read. */
   readonly chunk: string;
 
-  /** `options.cause` is what a store threw that was to read it. */
+  /** `options.cause` is the error of the store that was asked for the chunk. */
   constructor(chunk: string, reason: string, options?: ErrorOptions) {
     super(`chunk "${chunk}" of the snapshot ${reason}; drop the snapshot and fold the journal`, options);
     this.chunk = chunk;

@@ -3,13 +3,13 @@ import type { Json, JsonObject } from "../thread/json.ts";
 import type { ContentPart, Message, Part, Role, ToolCallPart, ToolOutcome } from "../thread/message.ts";
 import { toolCallsOf } from "../thread/message.ts";
 
-// Messages in few bytes: what follows from their order, and their digests, are left out where they are what one would
-// expect. Whatever is unusual is written as it is, so nothing is lost.
+// Messages in few bytes: fields that have the expected value, such as ids and digests, are left out. All others are
+// written unchanged, so nothing is lost.
 
-/** `[role, content]`, and what else there is of it; of a result also its outcome. An unusual result is the message itself. */
+/** `[role, content, rest, outcome]`; the outcome is that of a result. An unusual result is the message itself. */
 export type PackedMessage = readonly Json[] | JsonObject;
 
-/** Messages of a turn that follow one another. */
+/** Packs consecutive messages of a turn. */
 export const packMessages = (turn: number, messages: readonly Message[]): readonly PackedMessage[] => {
   const expected = new Expected(turn);
   return messages.map((message) => {
@@ -28,7 +28,7 @@ export const unpackMessages = (turn: number, packed: readonly PackedMessage[]): 
   });
 };
 
-/** What a message is likely to be, from those before it. */
+/** The expected fields of a message, derived from the messages before it. */
 class Expected {
   readonly #turn: number;
   #made = 0;
@@ -81,7 +81,7 @@ const pack = (message: Message, expected: Expected): PackedMessage => {
 };
 
 const unpack = (packed: PackedMessage, expected: Expected): Message => {
-  // What is packed is what was written: the text of a chunk is checked against its digest.
+  // The text of a chunk was checked against its digest, so it has the written shape.
   if (!Array.isArray(packed)) return packed as unknown as Message;
   const [letter, content, more, outcome] = packed as [string, PackedContent, JsonObject | null, ToolOutcome | null];
   const role = roles[letter] ?? "user";
@@ -119,9 +119,9 @@ const unpackParts = (packed: PackedContent, expected: Expected): readonly Part[]
 
 const packText = (part: ContentPart): Json => (part.type === "text" && has(part, 2) ? part.text : asJson(part));
 
-/** A part that is no packed call: a text, or the part itself. */
+/** Reads a part that is not a packed call: a text, or the part itself. */
 const unpackContent = (packed: Json): Part =>
-  // A part as it was written: the text of a chunk is checked against its digest.
+  // The text of a chunk was checked against its digest, so it has the written shape.
   typeof packed === "string" ? { type: "text", text: packed } : (packed as unknown as Part);
 
 const packCall = (part: ToolCallPart, expectedId: string): Json => {
@@ -141,19 +141,19 @@ const unpackCall = (packed: readonly Json[], expectedId: string): ToolCallPart =
   };
 };
 
-/** Most arguments are the text of an object, which takes less room as an object. */
+/** Packs arguments. Most are the text of an object, which is shorter as an object. */
 const packArguments = (written: string): Json => {
   if (!written.startsWith("{")) return written;
   try {
     const value: unknown = JSON.parse(written);
-    // A text that begins like an object, and could be parsed, is one.
+    // A text that begins with `{` and was parsed is an object.
     return JSON.stringify(value) === written ? (value as JsonObject) : written;
   } catch {
     return written;
   }
 };
 
-/** The result of the call that is next to be answered; null for any other. */
+/** Packs the result of the next unanswered call; returns null for any other. */
 const packResult = (
   { id, parts }: Message,
   expected: Expected,
@@ -172,18 +172,18 @@ const packResult = (
 const unpackResult = (packed: PackedContent, outcome: ToolOutcome, expected: Expected): readonly Part[] => {
   const { callId = "", providerCallId = null, name = "" } = expected.calls[0] ?? {};
   const list = typeof packed === "string" ? [packed] : packed;
-  // As above.
+  // See `unpackContent`.
   const content = list.map((part) => unpackContent(part) as ContentPart);
   return [{ type: "toolResult", callId, providerCallId, name, outcome, content }];
 };
 
-/** Whether a part has only so many members: those that every part of its type has. */
+/** Returns whether a part has exactly this many members: those that every part of its type has. */
 const has = (part: Part, members: number): boolean => Object.keys(part).length === members;
 
 const trimmed = (items: readonly Json[]): readonly Json[] =>
   items.slice(0, items.findLastIndex((item) => item !== null) + 1);
 
-/** Messages and parts are plain JSON; interfaces have no index signature to say so. */
+/** Messages and parts are plain JSON, but an interface has no index signature that would say so. */
 const asJson = (value: object): JsonObject => value as JsonObject;
 
 const letters: { readonly [role in Role]: string } = {

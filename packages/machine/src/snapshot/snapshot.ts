@@ -14,40 +14,43 @@ import { type PackedMessage, packMessages, unpackMessages } from "./message.ts";
 import { StoredChunks } from "./stored.ts";
 import { type PackedTurn, packTurns, unpackTurns } from "./turn.ts";
 
-/** The format of snapshots: another for each change of the state or of how it is written. Older ones are of no use. */
+/** The format of snapshots. It rises with each change of the state or of its encoding; older snapshots are useless. */
 const snapshotFormat = 1;
 
-/** A state as it is to be stored: its head, and those of its chunks that are not stored yet. */
+/** A state to store: its head, and those of its chunks that are not stored yet. */
 export interface Snapshot {
   readonly threadId: string;
   /** The `seq` of the newest entry that it includes. */
   readonly seq: number;
   readonly head: string;
-  /** New chunks by id. An id is made from the text, so the same one always means the same. */
+  /** New chunks by id. An id is derived from the text, so equal ids mean equal chunks. */
   readonly chunks: ReadonlyMap<string, string>;
-  /** Ids of stored chunks that are of no use any more. */
+  /** The ids of stored chunks that are no longer needed. */
   readonly dropped: readonly string[];
-  /** For `StoredChunks.keep`, once it is stored. */
+  /** Pass it to `StoredChunks.keep` after storing the snapshot. */
   readonly written: Written;
 }
 
 /** A state that was read from a store. */
 export interface ReadSnapshot {
-  /** Its older turns are read when they are first looked at, which throws a `SnapshotDamagedError` where they can't be. */
+  /** Its older turns are read on first access, which throws a `SnapshotDamagedError` if they are unreadable. */
   readonly state: State;
   readonly seq: number;
-  /** The digest of the entry at `seq`, as `anchorOf` gives it: another one there, and the snapshot is of another journal. */
+  /**
+   * The digest of the entry at `seq` by `anchorOf`. If the journal's digest differs, the snapshot belongs to another
+   * journal.
+   */
   readonly anchor: string;
   readonly stored: StoredChunks;
 }
 
 /**
- * A state as a snapshot. Pure, but for what it reads of a state that was itself read from one. What it writes is bounded
- * by what is new since the last one that was kept, and some thirty turns.
+ * Takes a snapshot of a state. Pure, except that it reads the chunks of a state that came from a snapshot. Its size is
+ * bounded by what is new since the last kept snapshot, and some thirty turns.
  *
  * @param newestEntry the entry at `state.context.seq`.
- * @param stored what the store has; call its `keep` when the snapshot is saved.
- * @throws RangeError when the entry is not the newest one.
+ * @param stored the chunks that the store has; call its `keep` when the snapshot is saved.
+ * @throws RangeError if the entry is not the newest one.
  */
 export const takeSnapshot = (state: State, newestEntry: Entry, stored: StoredChunks): Snapshot => {
   const { threadId, seq, conversation, open } = state.context;
@@ -80,10 +83,11 @@ export const takeSnapshot = (state: State, newestEntry: Entry, stored: StoredChu
 };
 
 /**
- * The state of a snapshot; or in words why it is of no use. Total. Each chunk is read once, when it is first looked into.
+ * Reads the state of a snapshot, or returns an error text if the snapshot is useless. Never throws. Each chunk is read
+ * once, on first access.
  *
- * @param chunk the text of a chunk; undefined for one that is not there. What it throws is the cause of a `SnapshotDamagedError`,
- * and it is called again at the next look.
+ * @param chunk returns the text of a chunk, or undefined if it is missing. If it throws, its error becomes the cause
+ * of a `SnapshotDamagedError`, and it is called again on the next access.
  */
 export const readSnapshot = (
   head: string,
@@ -109,16 +113,16 @@ export const readSnapshot = (
   }
 };
 
-/** A digest of an entry, by which a snapshot knows its journal again. */
+/** Returns the digest of an entry, by which a snapshot recognises its journal. */
 export const anchorOf = (entry: Entry): string =>
-  // An entry is plain JSON; an interface has no index signature to say so.
+  // An entry is plain JSON, but an interface has no index signature that would say so.
   digestOf(entry as unknown as Json);
 
 /**
- * The same state with nothing left in a store: for code that takes it out of the process that reads it, or looks
- * into its chunks. The same reference where nothing is.
+ * Returns the same state with all chunks loaded, for code that sends it to another process or reads its chunks.
+ * Returns the same reference if nothing is left in a store.
  *
- * @throws SnapshotDamagedError where a part of it can't be read.
+ * @throws SnapshotDamagedError if a part is unreadable.
  */
 export const loadAll = (state: State): State => {
   const { conversation, open } = state.context;
@@ -128,7 +132,7 @@ export const loadAll = (state: State): State => {
   return frozen({ ...state, context: { ...state.context, conversation: { ...conversation, turns }, open: opened } });
 };
 
-/** The same turn with all its messages read, as `loadAll` does. @throws SnapshotDamagedError */
+/** Returns the same turn with all its messages loaded, as `loadAll` does. @throws SnapshotDamagedError */
 export const loadMessages = <Holder extends { readonly messages: Chunks<Message> }>(holder: Holder): Holder => {
   const messages = loaded(holder.messages, (message) => message);
   return messages === holder.messages ? holder : frozen({ ...holder, messages });
@@ -145,7 +149,7 @@ interface Header {
 const headerIn = (line: string): Either.Either<string, Header> => {
   const header = parsed(line);
   if (header === null || Array.isArray(header) || typeof header !== "object") return Either.left("it has no header");
-  // Its members are looked at one by one.
+  // Its members are checked one by one.
   const { snapshot, journal, seq, anchor, digest } = header as JsonObject;
   if (snapshot !== snapshotFormat)
     return Either.left(`it has format ${JSON.stringify(snapshot)}, and this version reads ${snapshotFormat}`);
@@ -166,9 +170,9 @@ const parsed = (text: string): unknown => {
   }
 };
 
-/** What is read is what was written: its text was checked against its digest. */
+/** Reads the body. Its text was checked against its digest, so it has the written shape. */
 const stateIn = (body: unknown, reader: ListReader): State => {
-  // As said: the body of a snapshot of this format.
+  // The body of a snapshot of this format has this shape.
   const packed = body as PackedState;
   const { conversation, open } = packed.context;
   const { seed, turns } = conversation;
@@ -184,7 +188,7 @@ const stateIn = (body: unknown, reader: ListReader): State => {
       open: open === null ? null : { ...open, messages: reader.list(open.messages, messageReader(open.number)) },
     },
   };
-  // All other members are as they were in the state: the head is checked against its digest.
+  // All other members are those of the written state, because the head was checked against its digest.
   const state = read as unknown as State;
   const { context } = state;
   return { ...state, context: { ...context, conversation: withAppendedMeasured(context.conversation) } };
@@ -197,7 +201,7 @@ interface PackedState {
   };
 }
 
-// As above: written by `packMessages`.
+// Written by `packMessages`.
 const seedIn = (packed: Json): readonly Message[] => unpackMessages(0, packed as readonly PackedMessage[]);
 
 const turnWriter = (writer: ListWriter): ElementWriter<Turn> => ({
@@ -208,7 +212,7 @@ const turnWriter = (writer: ListWriter): ElementWriter<Turn> => ({
 const turnReader =
   (reader: ListReader): ElementReader<Turn> =>
   (first, packed) =>
-    // As above: written by `packTurns`, and below by `packMessages`.
+    // Written by `packTurns`, and below by `packMessages`.
     unpackTurns(first + 1, packed as readonly PackedTurn[], (turn, messages) =>
       reader.list(messages, messageReader(turn)),
     );

@@ -7,12 +7,15 @@ import type { Ask, Turn } from "../thread/turn.ts";
 import { noUsage } from "../thread/usage.ts";
 import { type PackedUsage, packUsage, unpackUsage } from "./usage.ts";
 
-// Turns in few bytes: members that are what one would expect are left out; whatever is not is written as it is.
+// Turns in few bytes: members with the expected value are left out, and all others are written unchanged.
 
-/** `[asks, milliseconds, usage, messages]`, and the members that are not as expected; null for one that should be there and is not. */
+/**
+ * `[asks, milliseconds, usage, messages]`, and the members that differ from the expected ones; null for an expected
+ * member that is missing.
+ */
 export type PackedTurn = readonly Json[];
 
-/** Turns that follow one another; `first` is the number that the first of them should have. */
+/** Packs consecutive turns; `first` is the expected number of the first. */
 export const packTurns = (
   first: number,
   turns: readonly Turn[],
@@ -39,7 +42,7 @@ export const unpackTurns = (
 ): readonly Turn[] => {
   let before: Turn | undefined;
   return packed.map((each, index): Turn => {
-    // What is packed is what was written: the text of a chunk is checked against its digest.
+    // The text of a chunk was checked against its digest, so it has the written shape.
     const [asks, milliseconds, usage, packedMessages, left = {}] = each as readonly [
       readonly Json[],
       number,
@@ -56,19 +59,19 @@ export const unpackTurns = (
     const expected = expectedOf(first + index, spoken, before);
     const startedAt = Number(left["startedAt"] ?? expected.startedAt);
     const members = Object.entries({ ...expected, endedAt: startedAt + milliseconds, ...left });
-    // The members of a turn as they were written: the text of a chunk is checked against its digest.
+    // The text of a chunk was checked against its digest, so these are the members of a turn.
     before = { ...Object.fromEntries(members.filter(([, value]) => value !== null)), ...spoken } as unknown as Turn;
     return before;
   });
 };
 
-/** The members of a turn that follow from what was said in it, and from the turn before it, where nothing unusual happened. */
+/** Returns the members of a turn that follow from its messages and from the turn before it, in the usual case. */
 const expectedOf = (
   number: number,
   { asks, usage, messages }: Pick<Turn, "asks" | "usage" | "messages">,
   before: Turn | undefined,
 ) => {
-  // Those that lie in chunks of their own are not looked at, neither here nor when it is read.
+  // Messages in their own chunks are ignored, both here and when the turn is read.
   const newest = (messages.levels[0] ?? []) as readonly Message[];
   const whole = messages.levels.length === 1;
   const place =
@@ -92,7 +95,7 @@ const expectedOf = (
   };
 };
 
-/** The members that differ; null for those that are missing. */
+/** Returns the members that differ; null for those that are missing. */
 const unexpected = (members: object, expected: object): JsonObject => {
   const is = new Map<string, unknown>(Object.entries(members));
   const should = new Map<string, unknown>(Object.entries(expected));
@@ -106,11 +109,11 @@ const unexpected = (members: object, expected: object): JsonObject => {
 };
 
 const packAsk = (ask: Ask): Json =>
-  // An interface has no index signature to say that it is JSON.
+  // An ask is plain JSON, but an interface has no index signature that would say so.
   Object.keys(ask).length === 2 ? [ask.askId, ask.askedAt] : (ask as unknown as JsonObject);
 
 const unpackAsk = (packed: Json): Ask => {
-  // An ask as it was written: the text of a chunk is checked against its digest.
+  // The text of a chunk was checked against its digest, so it has the written shape.
   if (!Array.isArray(packed)) return packed as unknown as Ask;
   const [askId, askedAt] = packed as [string, number];
   return { askId, askedAt };

@@ -1,10 +1,10 @@
 import type { Json } from "../thread/json.ts";
 import type { Tally, Usage } from "../thread/usage.ts";
 
-// Usage in few bytes: its figures in a fixed order, the usual ones left out at the end. A figure that each call
-// reported is a number, one that none did is null, any other is spelled out.
+// Usage in few bytes: its figures in a fixed order, without the usual ones at the end. A figure that every call
+// reported is a number, one that no call reported is null, and any other is written in full.
 
-/** The usage as it is kept in a snapshot. */
+/** The usage in a snapshot. */
 export type PackedUsage = readonly Json[];
 
 export const packUsage = (usage: Usage): PackedUsage => {
@@ -22,7 +22,7 @@ export const unpackUsage = (packed: PackedUsage): Usage => {
   const tally = (index: number): Tally => unpackTally(packed[index + 1] ?? null, calls);
   const unpriced = typeof packed[tallies.length + 1] === "number" ? Number(packed[tallies.length + 1]) : calls;
   const costs = packed.slice(tallies.length + 2).map((cost) => {
-    // As `packUsage` wrote it.
+    // Written by `packUsage`.
     const [currency, figure] = cost as [string, Json];
     return [currency, unpackTally(figure, calls - unpriced)] as const;
   });
@@ -56,7 +56,7 @@ const packTally = ({ sum, reported, unreported }: Tally, calls: number): Json =>
 const unpackTally = (packed: Json, calls: number): Tally => {
   if (packed === null) return { sum: 0, reported: 0, unreported: calls };
   if (typeof packed === "number") return { sum: packed, reported: calls, unreported: 0 };
-  // As `packTally` wrote it.
+  // Written by `packTally`.
   const [sum, reported, unreported] = packed as [number, number, number];
   return { sum, reported, unreported };
 };

@@ -1,34 +1,34 @@
 import { extended, frozen, replaced } from "./frozen.ts";
 
 /**
- * A list that only grows at its end, in nested chunks of bounded size: appending copies at most
- * `chunkSize` references a level, at 10 elements and at 100,000. Plain JSON, so it can be stored as it is.
+ * A list that only grows at its end, in nested chunks of bounded size. Appending copies at most `chunkSize` references
+ * a level, at 10 elements and at 100,000. Plain JSON, so it can be stored unchanged.
  *
- * `levels[0]` holds the newest elements; `levels[k]` holds full nodes of `chunkSize ** k` elements each,
- * all of them older than anything on a lower level. A full node may lie in a store until it is looked into.
+ * `levels[0]` holds the newest elements; `levels[k]` holds full nodes of `chunkSize ** k` elements each, all of them
+ * older than anything on a lower level. A full node may stay in a store until its first access.
  */
 export interface Chunks<Element> {
   readonly length: number;
   readonly levels: readonly (readonly Nested<Element>[])[];
 }
 
-/** An element at level 0; above it a full node of nodes of the level below. */
+/** An element at level 0. At a higher level, a full node of nodes of the level below. */
 export type Nested<Element> = Element | readonly Nested<Element>[] | StoredChunk<Nested<Element>>;
 
-/** The most references that one chunk holds. */
+/** The largest number of references in one chunk. */
 export const chunkSize = 32;
 
 /** A list without elements. */
 export const emptyChunks: Chunks<never> = frozen({ length: 0, levels: [[]] });
 
-/** A list of the given elements. */
+/** Creates a list of the given elements. */
 export const chunksOf = <Element>(elements: Iterable<Element>): Chunks<Element> => {
   let chunks: Chunks<Element> = emptyChunks;
   for (const element of elements) chunks = append(chunks, element);
   return chunks;
 };
 
-/** The list with one more element at its end. The given list stays as it is. */
+/** Returns the list with one more element at its end. The given list is unchanged. */
 export const append = <Element>(chunks: Chunks<Element>, element: Element): Chunks<Element> => {
   const levels = [...chunks.levels];
   let carried: Nested<Element> = element;
@@ -47,7 +47,7 @@ export const append = <Element>(chunks: Chunks<Element>, element: Element): Chun
 
 const noNodes: readonly never[] = Object.freeze([]);
 
-/** The element at an index, from 0; undefined outside the list. */
+/** Returns the element at an index, from 0; undefined outside the list. */
 export const at = <Element>(chunks: Chunks<Element>, index: number): Element | undefined => {
   if (index < 0 || index >= chunks.length) return undefined;
   let offset = index;
@@ -60,13 +60,13 @@ export const at = <Element>(chunks: Chunks<Element>, index: number): Element | u
   return undefined;
 };
 
-/** Elements that lie together: the first of them is at `first`. */
+/** Consecutive elements, the first of which is at index `first`. */
 export interface Run<Element> {
   readonly first: number;
   readonly elements: readonly Element[];
 }
 
-/** The chunk that holds an index, for those who go on from there; undefined outside the list. */
+/** Returns the chunk that holds an index, for callers that continue from there; undefined outside the list. */
 export const runAt = <Element>(chunks: Chunks<Element>, index: number): Run<Element> | undefined => {
   if (index < 0 || index >= chunks.length) return undefined;
   let first = 0;
@@ -88,7 +88,10 @@ export const runAt = <Element>(chunks: Chunks<Element>, index: number): Run<Elem
   return undefined;
 };
 
-/** The list with the element at an index replaced. Copies one chunk a level; the same list outside it. */
+/**
+ * Returns the list with the element at an index replaced. It copies one chunk a level. Outside the list it returns the
+ * same list.
+ */
 export const replaceAt = <Element>(chunks: Chunks<Element>, index: number, element: Element): Chunks<Element> => {
   if (index < 0) return chunks;
   let offset = index;
@@ -105,9 +108,9 @@ export const replaceAt = <Element>(chunks: Chunks<Element>, index: number, eleme
 };
 
 /**
- * The newest element that a test takes, among the newest so many; undefined when there is none.
+ * Returns the newest element that passes a test, among the newest `most`; undefined if there is none.
  *
- * @param mayHold Whether a full chunk may hold such an element, where that is known without a look at each.
+ * @param mayHold tells whether a full chunk may hold such an element, if that is known without testing each.
  */
 export const findNewest = <Element>(
   chunks: Chunks<Element>,
@@ -130,22 +133,24 @@ export const findNewest = <Element>(
   return undefined;
 };
 
-/** All elements, oldest first. */
+/** Returns all elements, oldest first. */
 export const toArray = <Element>(chunks: Chunks<Element>): readonly Element[] => {
   const [newest] = chunks.levels;
-  // Most lists are short, and lie in one chunk; level 0 holds elements.
+  // Most lists are short and have one chunk; level 0 holds elements.
   if (newest?.length === chunks.length) return newest as readonly Element[];
   const elements: Element[] = [];
   for (let level = chunks.levels.length - 1; level >= 0; level--) collect(chunks.levels[level] ?? [], level, elements);
   return elements;
 };
 
-/** What a node above level 0 holds, read from its store if need be. */
+/** Returns the nodes of a node above level 0, and reads them from its store if necessary. */
 export const nodesIn = <Element>(node: Nested<Element> | undefined): readonly Nested<Element>[] =>
-  // The type can't say on which level a node is: above level 0 it is a list of nodes, here or in a store.
+  // The type does not tell the level of a node. Above level 0 it is a list of nodes, here or in a store.
   node instanceof StoredChunk ? node.nodes : (node as readonly Nested<Element>[]);
 
-/** The same list with nothing left in a store, its elements changed on the way; the same one where there is nothing to change. */
+/**
+ * Returns the list with all chunks loaded and each element changed by a function; the same list if nothing changes.
+ */
 export const loaded = <Element>(chunks: Chunks<Element>, change: (element: Element) => Element): Chunks<Element> => {
   const load = (node: Nested<Element>, level: number): Nested<Element> => {
     // At level 0 a node is an element.
@@ -195,21 +200,21 @@ const collect = <Element>(nodes: readonly Nested<Element>[], level: number, into
 };
 
 /**
- * A full chunk of a list that lies in a store, and is read at the first look. To `JSON.stringify` it is
- * what it holds, so a list with such chunks is plain JSON all the same; `loadAll` makes one without them.
+ * A full chunk of a list in a store, read on first access. `JSON.stringify` writes its content, so a list with such
+ * chunks is still plain JSON; `loadAll` makes a list without them.
  */
 export class StoredChunk<Node> {
-  /** A member of its own, which makes `structuredClone` refuse a state that it would copy without what lies in the store. */
+  /** An own member, so that `structuredClone` rejects a state instead of copying it without the stored content. */
   readonly toJSON: () => readonly Node[] = () => this.nodes;
   #nodes: readonly Node[] | null = null;
   #read: (() => readonly Node[]) | null;
 
-  /** `read` is called at most once, unless it throws. */
+  /** Calls `read` at most once, unless it throws. */
   constructor(read: () => readonly Node[]) {
     this.#read = read;
   }
 
-  /** What it holds: the same list each time. Throws what `read` throws. */
+  /** Returns the content: the same list each time. Throws the errors of `read`. */
   get nodes(): readonly Node[] {
     if (this.#nodes === null) {
       this.#nodes = this.#read?.() ?? [];

@@ -1,6 +1,9 @@
 import type { ContentPart, Part, Message } from "./message.ts";
 
-/** What parts say, for a reader: texts as they are, data by their fields, a word in place of what is no text. Calls, results and reasoning are left aside. */
+/**
+ * Returns the text of parts for a reader: texts unchanged, data with their fields, and a word for each image or
+ * attachment. It skips calls, results and reasoning.
+ */
 export const contentText = (parts: readonly Part[]): string =>
   parts
     .flatMap((part) => {
@@ -20,7 +23,10 @@ export const contentText = (parts: readonly Part[]): string =>
     })
     .join("\n");
 
-/** All that a part says, for a counter or a search: of a call its name and arguments, reasoning and results too. */
+/**
+ * Returns the whole text of a part, for a counter or a search. It includes reasoning, results, and the name and
+ * arguments of a call.
+ */
 export const partText = (part: Part): string => {
   switch (part.type) {
     case "reasoning":
@@ -34,7 +40,7 @@ export const partText = (part: Part): string => {
   }
 };
 
-/** What one part of a content says. */
+/** Returns the text of one content part. */
 const contentWords = (part: ContentPart): string => {
   switch (part.type) {
     case "text":
@@ -48,7 +54,7 @@ const contentWords = (part: ContentPart): string => {
   }
 };
 
-/** What a message says, in one text for a person: tool calls as they would be written, results behind an arrow. */
+/** Returns a message as one text for a person. Tool calls look like function calls, and results follow an arrow. */
 export const messageWords = ({ parts }: Message): string => parts.map(partWords).join(" ");
 
 const partWords = (part: Part): string => {

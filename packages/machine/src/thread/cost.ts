@@ -1,17 +1,23 @@
 import { frozen } from "./frozen.ts";
 import type { Cost, Usage } from "./usage.ts";
 
-/** What calls cost, for a person or a bill. */
+/** The cost of calls, for a person or a bill. */
 export interface CostReading {
-  /** By currency, in units of it (dollars, not nano-units). Empty where no price is known. */
+  /** By currency, in its units (dollars, not nano-units). Empty if no price is known. */
   readonly amounts: readonly { readonly currency: string; readonly amount: number; readonly calls: number }[];
-  /** Calls whose price is not known; the amounts are without them. */
+  /** The number of calls without a known price; the amounts do not include them. */
   readonly unknownCalls: number;
-  /** The same in words: `0.0123 USD`, `0.0123 USD, unknown for 2 of 5 calls`, `unknown`, or `nothing` of no call at all. */
+  /**
+   * The same as text: `0.0123 USD`, `0.0123 USD, unknown for 2 of 5 calls`, `unknown`, or `nothing` if there was no
+   * call.
+   */
   readonly text: string;
 }
 
-/** What a call (its `cost`, undefined where it has none), a turn or a thread (its usage) cost, in units of the currency. */
+/**
+ * Reads the cost of a call (its `cost`, undefined if it has none), of a turn or of a thread (its usage). Amounts are
+ * in units of the currency.
+ */
 export const readCost = (cost: Usage | Cost | undefined): CostReading => {
   if (cost === undefined) return frozen({ amounts: [], unknownCalls: 1, text: "unknown" });
   if ("nano" in cost) {
@@ -37,7 +43,7 @@ const textOf = (amounts: readonly string[], { calls, unpriced }: Usage): string 
   return unpriced === 0 ? known : `${known}, unknown for ${unpriced} of ${calls} ${calls === 1 ? "call" : "calls"}`;
 };
 
-/** Exact, with the digits that there are, and two at least. */
+/** Formats an amount exactly, with at least two decimals. */
 const inWords = (nano: number, currency: string): string => {
   const digits = String(Math.round(nano)).padStart(10, "0");
   const fraction = digits.slice(-9).replace(/0+$/, "").padEnd(2, "0");

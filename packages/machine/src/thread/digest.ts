@@ -3,9 +3,8 @@ import type { Message, Part } from "./message.ts";
 import type { ExpectedOutput } from "./output.ts";
 
 /**
- * A short digest of what a model would see of a message: role, name, parts and provider fields, and neither
- * its id nor its metadata. Two messages have the same one by accident only (53
- * bits); it is not cryptographic.
+ * Returns a short digest of a message as a model sees it: role, name, parts and provider fields, without its id and
+ * metadata. Two different messages have the same digest only by accident (53 bits); it is not cryptographic.
  *
  * The mixing is that of cyrb53 (bryc, public domain), over UTF-16 code units.
  */
@@ -18,14 +17,14 @@ export const digestOfMessage = (message: Omit<Message, "digest" | "id">): string
   return mixer.digest();
 };
 
-/** The digest of a prompt, from those of its messages, and of what its answer has to be. */
+/** Returns the digest of a prompt, computed from its messages' digests and the required output. */
 export const digestOfPrompt = (messages: readonly Message[], output?: Omit<ExpectedOutput, "repairs">): string => {
   const digest = new PromptDigest();
   for (const message of messages) digest.add(message);
   return digest.of(output);
 };
 
-/** The digest of a prompt that grows at its end: each message is mixed once. */
+/** Computes the digest of a prompt that grows at its end. Each message is added once. */
 export class PromptDigest {
   readonly #mixer = new Mixer();
 
@@ -33,7 +32,7 @@ export class PromptDigest {
     this.#mixer.add(message.digest);
   }
 
-  /** Of the messages so far, and of what the answer has to be. More may be added afterwards. */
+  /** Returns the digest of the messages so far and the required output. More messages may be added afterwards. */
   of(output: Omit<ExpectedOutput, "repairs"> | undefined): string {
     if (output === undefined) return this.#mixer.digest();
     const mixer = this.#mixer.copy();
@@ -42,14 +41,17 @@ export class PromptDigest {
   }
 }
 
-/** The digest of any JSON value, the same whatever the order of its keys. */
+/** Returns the digest of any JSON value, independent of the order of its keys. */
 export const digestOf = (value: Json): string => {
   const mixer = new Mixer();
   mixer.add(canonicalText(value));
   return mixer.digest();
 };
 
-/** JSON with sorted keys, no spaces, and absent members left out: equal for equal values. For plain JSON data only. */
+/**
+ * Returns JSON with sorted keys, no spaces, and without absent members, so that equal values give equal texts. For
+ * plain JSON data only.
+ */
 export const canonicalText = (value: unknown): string => {
   if (Array.isArray(value)) return `[${value.map(canonicalText).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value ?? null);
@@ -93,13 +95,16 @@ const addPart = (mixer: Mixer, part: Part): void => {
   }
 };
 
-/** Added wherever they may stand, so that those of a message and those of its last part differ. */
+/**
+ * Adds provider fields, also absent ones, so that those of a message and those of its last part give different
+ * digests.
+ */
 const addProvider = (mixer: Mixer, provider: JsonObject | undefined): void =>
   mixer.add(provider === undefined ? "" : canonicalText(provider));
 
 /**
- * Each piece is closed by a mark that no UTF-16 unit can be, so that pieces can't run into each other. All numbers are 32-bit
- * integers with a sign, which engines mix several times as fast as others.
+ * Mixes texts. Each text is followed by a mark that is not a UTF-16 unit, so that the borders between texts matter.
+ * All numbers are signed 32-bit integers, which engines mix several times as fast as others.
  */
 class Mixer {
   private high = 0xdeadbeef | 0;
@@ -131,14 +136,17 @@ class Mixer {
   }
 }
 
-/** As `toString(36)`, which takes ten times as long for what is no 31-bit integer. The two halves are. */
+/**
+ * Works as `toString(36)`, which takes ten times as long for numbers beyond 31-bit integers. The two halves are within
+ * them.
+ */
 const inBase36 = (value: number): string => {
   const high = Math.floor(value / lowHalf);
   const low = (value - high * lowHalf).toString(36);
   return high === 0 ? low : high.toString(36) + low.padStart(5, "0");
 };
 
-/** Five digits. */
+/** Five digits in base 36. */
 const lowHalf = 36 ** 5;
 
 const endMark = 0x10000;

@@ -16,14 +16,14 @@ import type {
   ToolResultPart,
 } from "./message.ts";
 
-/** The message that a draft describes. */
+/** Creates the message of a draft. */
 export const messageFromDraft = (id: string, draft: MessageDraft): Message =>
   withDigest({ id, role: draft.role, parts: partsOf(draft.content), ...fieldsOf(draft) });
 
-/** The id of a tool call of a reply. */
+/** Returns the id of a tool call of a reply. */
 export const callIdIn = (prefix: string, position: number): string => `${prefix}.${position}`;
 
-/** The assistant message that a reply describes; its calls are `prefix.0`, `prefix.1`, … */
+/** Creates the assistant message of a reply; its calls are `prefix.0`, `prefix.1`, … */
 export const messageFromReply = (id: string, prefix: string, reply: ReplyDraft): Message => {
   const parts: Part[] = [...replyParts(reply.content)];
   reply.toolCalls?.forEach((call, position) =>
@@ -41,7 +41,10 @@ export const messageFromReply = (id: string, prefix: string, reply: ReplyDraft):
   return withDigest({ id, role: "assistant", parts, ...fieldsOf(reply) });
 };
 
-/** What was shown of a reply that ended early, or null when that is nothing. Its tool calls are left out: they may not be whole. */
+/**
+ * Creates the message of a reply that ended early, or returns null if nothing was shown. Its tool calls are left out,
+ * since they may be incomplete.
+ */
 export const messageFromPartial = (id: string, partial: ReplyDraft | undefined | null): Message | null => {
   if (partial === undefined || partial === null) return null;
   const { toolCalls: _, ...said } = partial;
@@ -49,7 +52,7 @@ export const messageFromPartial = (id: string, partial: ReplyDraft | undefined |
   return message.parts.length === 0 ? null : marked(message, { incomplete: true });
 };
 
-/** What was shown of a reply, with what is new of it: text that goes on is joined. */
+/** Adds new parts to the shown part of a reply. Adjacent texts of one kind are joined. */
 export const joinPartials = (shown: ReplyDraft | null, added: ReplyDraft): ReplyDraft => {
   const parts: ReplyPart[] = [...replyParts(shown?.content)];
   for (const part of replyParts(added.content)) {
@@ -61,7 +64,7 @@ export const joinPartials = (shown: ReplyDraft | null, added: ReplyDraft): Reply
   return { ...shown, ...added, content: parts };
 };
 
-/** The tool message that answers a call, under the id of the call. */
+/** Creates the tool message that answers a call, with the id of the call. */
 export const messageFromResult = (
   call: Pick<ToolCallPart, "callId" | "providerCallId" | "name">,
   outcome: ToolOutcome,
@@ -78,11 +81,11 @@ export const messageFromResult = (
   return withDigest({ id: call.callId, role: "tool", parts: Object.freeze([result]) });
 };
 
-/** The same message with other parts, and the digest that goes with them. */
+/** Returns the message with other parts and their digest. */
 export const withParts = (message: Message, parts: readonly Part[]): Message =>
   withDigest(owned({ ...message, parts }));
 
-/** The same message with marks that are no part of what a model sees of it. */
+/** Returns the message with marks that a model does not see. */
 export const marked = (message: Message, marks: Partial<Pick<Message, Mark>>): Message =>
   frozen({ ...message, ...marks });
 
@@ -97,8 +100,8 @@ const goesOn = (part: ReplyPart): part is Extract<ReplyPart, { readonly text: st
   "text" in part && !("provider" in part);
 
 /**
- * Makes each message of a thread, and makes its text well-formed. Messages are immutable from here on. What they are made of
- * is plain data of this package, or owned by it.
+ * Creates each message of a thread, and makes its text well-formed. Messages are immutable from here on. Its input is
+ * plain data created or copied by this package.
  */
 const withDigest = (given: Omit<Message, "digest">): Message => {
   const message = wellFormed(given);

@@ -1,10 +1,10 @@
-// Nothing that leaves the machine is a live part of it, and nothing that comes in stays its caller's. All that a state,
-// an entry or an effect holds is frozen through and through, once, when it is made: nothing is copied or checked when it is
-// looked at. So what is found frozen here is frozen through and through; only what a caller hands in may be so in part.
+// No live object leaves the machine, and it keeps no object of a caller. All objects of states, entries and effects
+// are deeply frozen once, when they are created, and neither copied nor checked when they are read. So a frozen object
+// found here is deeply frozen; only an object from a caller may be partly frozen.
 
 /**
- * What was made here, and is not held elsewhere, frozen in place through and through. What is frozen already is taken to be so
- * all through: it was made here before.
+ * Deeply freezes an object in place. It must have been created here, without other owners. A frozen object counts as
+ * deeply frozen, because it was created here before.
  */
 export const frozen = <Value>(value: Value): Value => {
   if (typeof value === "object" && value !== null) freeze(value);
@@ -20,7 +20,7 @@ const freeze = (value: object): void => {
       if (typeof member === "object" && member !== null) freeze(member);
     }
   } else {
-    // Members of an object that was made here are its own.
+    // Objects created here have only own members.
     for (const name in value) {
       const member: unknown = value[name as keyof typeof value];
       if (typeof member === "object" && member !== null) freeze(member);
@@ -30,21 +30,21 @@ const freeze = (value: object): void => {
 };
 
 /**
- * A list with more at its end. Of one that is frozen it is frozen at once, so that its elements need no look
- * again: a list may have thousands, and grow by one at a time. (`slice`, `with` and `concat` of a frozen list take some
- * forty times as long as this.)
+ * Returns a list with more elements at its end. If the list is frozen, the result is frozen at once, so that its
+ * elements are not checked again. A list may have thousands of elements and grow by one at a time. (`slice`, `with`
+ * and `concat` of a frozen list take some forty times as long.)
  */
 export const extended = <Element>(list: readonly Element[], added: readonly Element[]): readonly Element[] =>
   frozenAs(list, added, [...list, ...added]);
 
-/** The same without so many from an index on. */
+/** Returns a list without `count` elements from an index on. */
 export const without = <Element>(list: readonly Element[], index: number, count: number): readonly Element[] => {
   const copy = [...list];
   copy.splice(index, count);
   return frozenAs(list, [], copy);
 };
 
-/** The same with another element at an index, which it has. */
+/** Returns a list with the element at an index replaced. The index must exist. */
 export const replaced = <Element>(list: readonly Element[], index: number, element: Element): readonly Element[] => {
   const copy = [...list];
   copy[index] = element;
@@ -62,18 +62,18 @@ const frozenAs = <Element>(
 };
 
 /**
- * A frozen copy of plain data that the caller holds: whatever is changed afterwards, frozen or not, changes nothing here.
- * Each member is read once. What is no plain data (a date, an instance of a class) stays as it is, to be refused.
+ * Returns a frozen copy of a caller's plain data, so that later changes by the caller have no effect. Each member is
+ * read once. Other objects (a date, an instance of a class) are kept, so that they can be rejected.
  *
- * @param stays what is not copied, where that is something else.
+ * @param stays tells which objects are not copied; by default those that are not plain data.
  */
 export const frozenCopy = <Value>(value: Value, stays: (value: object) => boolean = isNoData): Value =>
-  // A copy has the type of what it copies.
+  // A copy has the type of its original.
   typeof value === "object" && value !== null ? (copied(value, stays) as Value) : value;
 
 /**
- * The same, but that parts which are frozen are kept: those of a state, an entry or a message that was made here. The same
- * reference where all of it is.
+ * Returns a frozen copy that keeps frozen parts, which were created here: those of a state, an entry or a message.
+ * Returns the same reference if the whole value is frozen.
  */
 export const owned = <Value>(value: Value): Value => frozenCopy(value, isOwned);
 
@@ -100,9 +100,12 @@ const copied = (value: object, stays: (value: object) => boolean): object => {
   return Object.freeze(copy);
 };
 
-/** Whether an object is no instance of a class. Objects of another realm have another prototype, whose own prototype is null as well. */
+/**
+ * Returns whether an object is plain data and not an instance of a class. Objects of another realm have another
+ * prototype, whose own prototype is also null.
+ */
 export const isPlain = (value: object): boolean => {
-  // What it returns is an object or null.
+  // It returns an object or null.
   const prototype = Object.getPrototypeOf(value) as object | null;
   return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;
 };

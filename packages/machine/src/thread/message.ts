@@ -1,10 +1,10 @@
 import type { Json, JsonObject } from "./json.ts";
 
 /**
- * One role-tagged utterance of a thread. Plain JSON, never changed in place.
+ * One message of a thread, with its role. Plain JSON, never changed in place.
  *
- * `id` is derived: from the turn and the order of arrival (`"3.2"`), for a result from its call (`"3.1.0"`),
- * for a system message from its revision (`"s1"`). It is unique within the thread.
+ * `id` is derived: from the turn and the order of arrival (`"3.2"`), for a result from its call (`"3.1.0"`), for a
+ * system message from its revision (`"s1"`). It is unique within the thread.
  */
 export interface Message {
   readonly id: string;
@@ -12,31 +12,33 @@ export interface Message {
   readonly parts: readonly Part[];
   readonly name?: string;
   readonly metadata?: JsonObject;
-  /** Fields of the provider that must be sent back as they came. */
+  /** Fields of the provider that must be sent back unchanged. */
   readonly provider?: JsonObject;
-  /** The reply ended early: cancelled, cut off, or failed half way. */
+  /** The reply ended early: cancelled, cut off, or failed. */
   readonly incomplete?: true;
-  /** Made by the machine so that the thread stays well-formed. */
+  /** Created by the machine so that the thread stays well-formed. */
   readonly synthesised?: true;
-  /** What was spoken of a longer answer; `characters` is the length that the answer had, in UTF-16 units. */
+  /**
+   * The message holds only the spoken part of a longer answer; `characters` is the original length, in UTF-16 units.
+   */
   readonly truncated?: { readonly characters: number };
-  /** A short digest of what a model would see of this message. Not cryptographic. */
+  /** A short digest of the message as a model sees it. Not cryptographic. */
   readonly digest: string;
 }
 
-/** `developer` is the newer providers' word for `system`; a thread keeps the one that it was given. */
+/** The role of a message. `developer` is the name of newer providers for `system`; a thread keeps the given one. */
 export type Role = "system" | "developer" | "user" | "assistant" | "tool";
 
 /** A piece of a message. */
 export type Part = ContentPart | ReasoningPart | RefusalPart | ToolCallPart | ToolResultPart;
 
-/** What any message may contain. */
+/** A part that any message may contain. */
 export type ContentPart = TextPart | DataPart | ImagePart | OpaquePart;
 
 export interface TextPart {
   readonly type: "text";
   readonly text: string;
-  /** Cache marks and the like, which must be sent back. */
+  /** Cache marks and similar fields, which must be sent back. */
   readonly provider?: JsonObject;
 }
 
@@ -54,7 +56,7 @@ export interface ImagePart {
   readonly detail?: string;
 }
 
-/** A part of a kind that Colloquy does not interpret (audio, file, …), kept and sent back as it came. */
+/** A part of a kind that Colloquy does not interpret (audio, file, …), kept and sent back unchanged. */
 export interface OpaquePart {
   readonly type: "opaque";
   readonly value: JsonObject;
@@ -63,7 +65,7 @@ export interface OpaquePart {
 export interface ReasoningPart {
   readonly type: "reasoning";
   readonly text: string;
-  /** Signatures and the like, which some providers want back. */
+  /** Signatures and similar fields, which some providers require. */
   readonly provider?: JsonObject;
 }
 
@@ -73,12 +75,12 @@ export interface RefusalPart {
   readonly provider?: JsonObject;
 }
 
-/** A tool call that a model asked for. */
+/** A tool call in a model's reply. */
 export interface ToolCallPart {
   readonly type: "toolCall";
-  /** Derived: `turn.step.position`. The identity of the call, where the provider's id is not one. */
+  /** Derived: `turn.step.position`. It identifies the call, which the provider's id may not. */
   readonly callId: string;
-  /** As the provider sent it. Providers reuse them; null when there was none. */
+  /** The provider's id. Providers reuse them; null if it sent none. */
   readonly providerCallId: string | null;
   readonly name: string;
   /** The exact string that the model wrote, which may not be JSON. */
@@ -86,7 +88,7 @@ export interface ToolCallPart {
   readonly provider?: JsonObject;
 }
 
-/** The answer to one tool call. */
+/** The result of one tool call. */
 export interface ToolResultPart {
   readonly type: "toolResult";
   readonly callId: string;
@@ -97,16 +99,15 @@ export interface ToolResultPart {
 }
 
 /**
- * How a tool call ended. `interrupted`: cancelled or cut off before it answered. `unknown`: it was
- * started, and whether it took effect is not known. `refused`: it was never run (a limit, an unknown
- * tool, arguments that do not fit).
+ * The outcome of a tool call. `interrupted`: it was cancelled or cut off before it answered. `unknown`: it was
+ * started, and its effect is unknown. `refused`: it never ran (a limit, an unknown tool, invalid arguments).
  */
 export type ToolOutcome = "completed" | "failed" | "refused" | "interrupted" | "unknown";
 
-/** What a message may be made from: a plain text, or its parts. */
+/** The content of a message: a plain text, or its parts. */
 export type Content = string | readonly ContentPart[];
 
-/** A message as a host hands it in, before the machine gives it an id and a digest. */
+/** A message from a host, before the machine gives it an id and a digest. */
 export interface MessageDraft {
   readonly role: Exclude<Role, "tool">;
   readonly content: Content;
@@ -115,9 +116,9 @@ export interface MessageDraft {
   readonly provider?: JsonObject;
 }
 
-/** What a model answered. */
+/** The reply of a model. */
 export interface ReplyDraft {
-  /** Text, or parts in the order in which they came. Absent when there are only tool calls. */
+  /** A text, or parts in their order of arrival. Absent if there are only tool calls. */
   readonly content?: string | readonly (ContentPart | ReasoningPart | RefusalPart)[];
   readonly toolCalls?: readonly ToolCallDraft[];
   readonly name?: string;
@@ -125,17 +126,17 @@ export interface ReplyDraft {
 }
 
 export interface ToolCallDraft {
-  /** The provider's id, null when it sent none. */
+  /** The provider's id; null if it sent none. */
   readonly id: string | null;
   readonly name: string;
   readonly arguments: string;
   readonly provider?: JsonObject;
 }
 
-/** The calls that a message asks for, in their order; empty for all but some assistant messages. */
+/** Returns the tool calls of a message, in order; empty for all but some assistant messages. */
 export const toolCallsOf = ({ parts }: Message): readonly ToolCallPart[] => {
   const calls: ToolCallPart[] = [];
-  // Written out: it is asked of every message, and `filter` takes several times as long to go through a frozen list.
+  // A loop, because it runs for every message, and `filter` takes several times as long on a frozen list.
   for (let index = 0; index < parts.length; index++) {
     const part = parts[index];
     if (part?.type === "toolCall") calls.push(part);
@@ -143,17 +144,17 @@ export const toolCallsOf = ({ parts }: Message): readonly ToolCallPart[] => {
   return calls;
 };
 
-/** The result that a tool message carries, or undefined. */
+/** Returns the result in a tool message, or undefined. */
 export const toolResultOf = (message: Message): ToolResultPart | undefined =>
   message.parts.find((part) => part.type === "toolResult");
 
-/** The text of a message: its text parts joined; of a tool message, those of its result. */
+/** Returns the text of a message: its text parts joined; for a tool message, those of its result. */
 export const textOf = (message: Message): string => joinText(toolResultOf(message)?.content ?? message.parts);
 
 const joinText = (parts: readonly Part[]): string =>
   parts.reduce((text, part) => (part.type === "text" ? text + part.text : text), "");
 
-/** A system prompt: its text, or a message under `system` or `developer`. */
+/** A system prompt: its text, or a message with the role `system` or `developer`. */
 export type SystemDraft =
   | string
   | {

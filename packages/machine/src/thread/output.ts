@@ -1,52 +1,52 @@
 import type { Json, JsonObject } from "./json.ts";
 import type { Message } from "./message.ts";
 
-/** What the answer of a turn has to be: JSON that fits a schema. Plain JSON. */
+/** The required form of a turn's answer: JSON that fits a schema. Plain JSON. */
 export interface ExpectedOutput {
-  /** What it is called, for the model. */
+  /** The name of the output, for the model. */
   readonly name: string;
-  /** JSON Schema of what the model is to write. Whether an answer fits is for the host to say, which may know more. */
+  /** The JSON Schema of the output. The host decides whether an answer fits, and may check more than the schema. */
   readonly schema: JsonObject;
   readonly mode: OutputMode;
-  /** How often the model may be asked again because its answer did not fit. 0: never. */
+  /** The number of times that the model may be asked again after an invalid answer. 0: never. */
   readonly repairs: number;
 }
 
 /**
- * How a model is brought to write it. `native`: by the provider's own means. `tool`: as the arguments of a tool that it has to
- * call. `prompted`: by words alone.
+ * The way to make a model write the output. `native`: by the provider's own feature. `tool`: as the arguments of a
+ * tool that it must call. `prompted`: by instructions in the prompt only.
  */
 export type OutputMode = "native" | "tool" | "prompted";
 
-/** Something that an answer gets wrong. */
+/** One error in an answer. */
 export interface OutputIssue {
-  /** For the model, which is to mend it. */
+  /** Tells the model what to fix. */
   readonly message: string;
-  /** Where in the answer; absent or empty for the whole of it. */
+  /** The path in the answer; absent or empty for the whole answer. */
   readonly path?: readonly (string | number)[];
 }
 
-/** An answer that did not fit. It stands in the prompts of its own turn only. */
+/** An invalid answer. Only the prompts of its own turn contain it. */
 export interface RefusedOutput {
   readonly reply: Message;
   readonly issues: readonly OutputIssue[];
-  /** With which the model was asked again, in the machine's own words; absent where it was not. */
+  /** The machine's message that asked the model again; absent if it was not asked again. */
   readonly request?: Message;
 }
 
-/** An answer that was found to fit. */
+/** An accepted answer. */
 export interface AcceptedOutput {
   readonly name: string;
-  /** As the model wrote it. */
+  /** The value that the model wrote. */
   readonly value: Json;
 }
 
 /**
- * Why a turn has no output. `invalid`: no answer fitted, and no repairs were left. `unchecked`: the check of an answer failed
- * itself. `refused`: the model declined. `cut`: its reply ended early.
+ * The reason why a turn has no output. `invalid`: no answer was valid, and no repairs were left. `unchecked`: the
+ * check itself failed. `refused`: the model declined. `cut`: its reply ended early.
  */
 export interface OutputFailure {
   readonly kind: "invalid" | "unchecked" | "refused" | "cut";
-  /** For a person. */
+  /** A text for a person. */
   readonly message: string;
 }

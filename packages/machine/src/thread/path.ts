@@ -3,19 +3,19 @@ import { type Message, toolResultOf } from "./message.ts";
 import type { Thread } from "./thread.ts";
 import type { Turn, TurnPlace } from "./turn.ts";
 
-/** The closed turn of a number, on the path or off it; undefined when there is none. */
+/** Returns a closed turn by its number, on the path or off it; undefined if there is none. */
 export const turnOf = (thread: Thread, number: number): Turn | undefined => at(thread.turns, number - 1);
 
-/** The thread with another turn in the place of one; the same thread where there is none of that number. */
+/** Returns the thread with a turn replaced; the same thread if there is no turn of that number. */
 export const changeTurn = (thread: Thread, number: number, change: (turn: Turn) => Turn): Thread => {
   const turn = turnOf(thread, number);
   return turn === undefined ? thread : { ...thread, turns: replaceAt(thread.turns, number - 1, change(turn)) };
 };
 
-/** The closed turns on the path, newest first, read only as far as they are looked at. */
+/** Returns the closed turns on the path, newest first. Turns are read only as far as the caller iterates. */
 export const turnsNewestFirst = (thread: Thread): IterableIterator<Turn, void> => new TurnsNewestFirst(thread);
 
-/** A walk from the head towards the beginning, which may step over turns that lie together. */
+/** A walk from the head towards the beginning, which can skip whole chunks of turns. */
 export class PathWalk {
   readonly #turns: Chunks<Turn>;
   #run: Run<Turn> | undefined;
@@ -27,17 +27,20 @@ export class PathWalk {
     this.#turn = this.#run?.elements[head - 1 - this.#run.first];
   }
 
-  /** The turn that it has come to; undefined at the beginning. */
+  /** The current turn; undefined at the beginning. */
   get turn(): Turn | undefined {
     return this.#turn;
   }
 
-  /** The number of the first turn of those that lie together with this one. */
+  /** The number of the first turn in the chunk of the current one. */
   get runFrom(): number {
     return this.#run === undefined ? 0 : this.#run.first + 1;
   }
 
-  /** Those turns, where it stands at the last of them and all are on the path; their list is the same as long as they are. */
+  /**
+   * Returns the turns of the current chunk, if the walk is at its last turn and all are on the path. The list is the
+   * same object as long as the turns are unchanged.
+   */
   wholeRun(): readonly Turn[] | undefined {
     const run = this.#run;
     const turn = this.#turn;
@@ -49,7 +52,7 @@ export class PathWalk {
     this.#goTo(this.#turn?.parent ?? 0);
   }
 
-  /** Steps to what is before one of the turns that lie together. */
+  /** Steps to the parent of one of the turns in the chunk. */
   leave(index: number): void {
     this.#goTo(this.#run?.elements[index]?.parent ?? 0);
   }
@@ -64,7 +67,10 @@ export class PathWalk {
   }
 }
 
-/** An iterator written out: prompts walk the turns that they show, and a generator costs more than the rest of a step. */
+/**
+ * An iterator class, because prompts walk the turns that they show, and a generator costs more than the rest of a
+ * step.
+ */
 class TurnsNewestFirst implements IterableIterator<Turn, void> {
   readonly #walk: PathWalk;
 
@@ -84,30 +90,35 @@ class TurnsNewestFirst implements IterableIterator<Turn, void> {
   }
 }
 
-/** The closed turns on the path, oldest first. */
+/** Returns the closed turns on the path, oldest first. */
 export const turnsOnPath = (thread: Thread): readonly Turn[] => [...turnsNewestFirst(thread)].reverse();
 
-/** Whether a model would be shown nothing at all of a thread, whatever the policy. */
+/** Returns whether a prompt of the thread would be empty under every policy. */
 export const isThreadEmpty = (thread: Thread): boolean =>
   thread.system === null && thread.seed.length === 0 && thread.appended.length === 0 && !saidOnPath(thread);
 
-/** Whether a closed turn on the path has a message: one that was cancelled may have none. */
+/** Returns whether a closed turn on the path has a message; a cancelled one may have none. */
 const saidOnPath = (thread: Thread): boolean => {
   for (const { messages } of turnsNewestFirst(thread)) if (messages.length > 0) return true;
   return false;
 };
 
-/** What was said on the path up to its newest closed turn, and what was appended since; oldest first, without the system message. */
+/**
+ * Returns the messages of the path's closed turns, and those appended since, oldest first, without the system message.
+ */
 export const messagesOnPath = (thread: Thread): readonly Message[] => [
   ...thread.seed,
   ...turnsOnPath(thread).flatMap((turn) => toArray(turn.messages)),
   ...thread.appended,
 ];
 
-/** Whether a closed turn is on the path; 0, the beginning, always is. Costs a step for each branch, not for each turn. */
+/**
+ * Returns whether a closed turn is on the path; 0, the beginning, always is. The cost is a step for each branch, not
+ * for each turn.
+ */
 export const isOnPath = (thread: Thread, number: number): boolean => isBefore(thread, number, thread.head);
 
-/** Whether a closed turn is another one, or on the path that leads to it. */
+/** Returns whether a closed turn is `last`, or on the path that leads to it. */
 export const isBefore = (thread: Thread, number: number, last: number): boolean => {
   if (number === 0) return true;
   for (let turn = turnOf(thread, last); turn !== undefined && turn.number >= number;) {
@@ -117,7 +128,7 @@ export const isBefore = (thread: Thread, number: number, last: number): boolean 
   return false;
 };
 
-/** Where a turn stands that follows another one; 0 is the beginning. */
+/** Returns the place of a turn that follows another one; 0 is the beginning. */
 export const placeAfter = (thread: Thread, parent: number, number: number, messages: readonly Message[]): TurnPlace => {
   const place = turnOf(thread, parent)?.place;
   const before = place ?? { turns: 0, ...sizeOf(thread.seed) };
@@ -130,15 +141,18 @@ export const placeAfter = (thread: Thread, parent: number, number: number, messa
   };
 };
 
-/** How many messages, and how many characters their texts have, in UTF-16 units. */
+/** Returns the number of messages, and of their texts' characters in UTF-16 units. */
 export const sizeOf = (messages: readonly Message[]): { readonly messages: number; readonly characters: number } => {
   let characters = 0;
-  // By index: lists are frozen, and their iterators are slow.
+  // By index: frozen lists have slow iterators.
   for (let index = 0; index < messages.length; index++) characters += textLengthOf(messages[index]);
   return { messages: messages.length, characters };
 };
 
-/** How long the text of a message is, in UTF-16 units: without making it, which would cost more than all else. */
+/**
+ * Returns the length of a message's text, in UTF-16 units. It does not build the text, which would cost more than
+ * everything else.
+ */
 const textLengthOf = (message: Message | undefined): number => {
   if (message === undefined) return 0;
   const parts = message.role === "tool" ? (toolResultOf(message)?.content ?? message.parts) : message.parts;

@@ -1,7 +1,7 @@
 import { isPlain } from "./frozen.ts";
 import { type ValueProblem, within, wrong } from "./value-problem.ts";
 
-/** Something that JSON has no word for, with its place in what was to be copied. */
+/** A value that JSON cannot express, with its place in the copied value. */
 export class NotPlain {
   readonly problem: ValueProblem;
 
@@ -11,24 +11,24 @@ export class NotPlain {
 }
 
 /**
- * A copy of what a caller holds, frozen through and through: as it would be read again if it were written as JSON. What
- * JSON would change (a date, an instance of a class, NaN, what holds itself) is refused; a member that is `undefined`, or
- * called by a symbol, is left out. Each member is read once. Throws what reading a member throws.
+ * Returns a deeply frozen copy of a caller's value, equal to the value after a round trip through JSON. Values that
+ * JSON would change (a date, an instance of a class, NaN, a cycle) are rejected. Members that are `undefined` or named
+ * by a symbol are left out. Each member is read once. Throws errors of reading a member.
  *
- * @param levels How many levels deep it may be nested: deeper nesting overflows the stack of code that walks through it, and
- *   what holds itself has no end.
- * @param read Gives the value to copy in the place of an object. Default: the object itself.
+ * @param levels The largest depth of nesting: a deeper value overflows the stack of code that walks it, and a cycle
+ * has no end.
+ * @param read Returns the value to copy in place of an object. Default: the object itself.
  */
 export const plainCopy = (value: unknown, levels: number = mostNested, read?: (object: object) => unknown): unknown =>
   value === undefined ? notPlain(value) : copied(value, levels, read);
 
-/** How many levels deep an entry, or a whole journal, may be nested. */
+/** The largest depth of an entry, or a whole journal. */
 export const mostNested = 256;
 
-/** The same of an event: an entry holds it, and a journal the entry, and both have to be read again. */
+/** The largest depth of an event. An entry contains it, a journal contains the entry, and both must be readable. */
 export const mostNestedInEvent = mostNested - 2;
 
-/** Why a value is not the same once it was written as JSON and read again; null where it is. */
+/** Returns why a value changes in a round trip through JSON, or null if it does not. */
 export const problemOfJson = (value: unknown): ValueProblem | null => {
   const copy = plainCopy(value);
   return copy instanceof NotPlain ? copy.problem : null;
@@ -43,7 +43,7 @@ const copied = (value: unknown, levels: number, read: Read): unknown => {
     case "undefined":
       return value;
     case "number":
-      // JSON knows no negative zero.
+      // JSON has no negative zero.
       return Number.isFinite(value) ? value + 0 : notPlain(value);
     case "object":
       if (value === null) return null;
@@ -80,7 +80,8 @@ const objectCopied = (object: object, levels: number, read: Read): object => {
       wrong(`is ${nameOf(object)}, which JSON has no word for; give what it says as text or plain data`),
     );
   const copy: { [name: string]: unknown } = {};
-  // Without those that are called by symbols; and as quick as a spread, behind which they would have to be looked for.
+  // This loop skips members named by symbols. It is as fast as a spread, after which they would have to be searched
+  // for.
   for (const name in object) {
     if (!Object.hasOwn(object, name)) continue;
     if (name === "__proto__")

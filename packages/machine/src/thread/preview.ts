@@ -1,13 +1,13 @@
 /**
- * A value as a message of an error shows it: JSON as far as there is some, texts with their quotes, and cut off where
- * it is long. Total.
+ * Formats a value for an error message: as JSON if possible, texts in quotes, and shortened if it is long. Never
+ * throws.
  */
 export const preview = (value: unknown): string => {
   const text = inWords(value);
   return text.length > longest ? `${text.slice(0, longest)}…` : text;
 };
 
-/** Unit: UTF-16 units. */
+/** In UTF-16 units. */
 const longest = 160;
 
 const inWords = (value: unknown): string => {
@@ -21,6 +21,6 @@ const inWords = (value: unknown): string => {
   }
 };
 
-/** JSON would make null of them. */
+/** JSON would write null for non-finite numbers. */
 const numbersAsTheyAre = (_: string, value: unknown): unknown =>
   typeof value === "number" && !Number.isFinite(value) ? String(value) : value;

@@ -1,6 +1,6 @@
 /**
- * A function that is called once for each object, for as long as that lives. For objects that never change, as messages and
- * closed turns: what was made of one is true of it ever after.
+ * Returns a function that computes a value once for each object and keeps it as long as the object. Use it only for
+ * objects that never change, such as messages and closed turns.
  */
 export const remembering = <Key extends object, Value>(make: (key: Key) => Value): ((key: Key) => Value) => {
   const known = new WeakMap<Key, Value>();

@@ -5,7 +5,9 @@ import type { Content, Message, MessageDraft, ReplyDraft, ToolCallPart } from ".
 import { toolCallsOf } from "./message.ts";
 import { wellFormed } from "./well-formed-text.ts";
 
-/** A message of an earlier conversation. Calls and their results are given as a model and a host would. */
+/**
+ * A message of an earlier conversation. Calls and results have the form in which a model and a host would give them.
+ */
 export type SeedDraft = MessageDraft | SeedReply | SeedResult;
 
 export type SeedReply = { readonly role: "assistant"; readonly metadata?: JsonObject } & ReplyDraft;
@@ -18,9 +20,9 @@ export interface SeedResult {
 }
 
 /**
- * The messages that drafts describe, with ids `turn.firstId` and so on; or in words why they are no conversation:
- * each assistant message with calls must be followed at once by one result for each call. Results may come
- * in any order; they are put in call order.
+ * Creates messages from drafts, with ids `turn.firstId` and so on. Returns an error text if they are not a
+ * conversation: each assistant message with calls must be followed at once by one result for each call. Results may
+ * have any order; they are sorted in call order.
  */
 export const messagesFromSeed = (
   turn: number,
@@ -44,10 +46,10 @@ export const messagesFromSeed = (
   return round.isAnswered ? Either.right(messages) : Either.left(unansweredBefore(drafts.length, round.unanswered()));
 };
 
-/** The calls of one message, and the results that came for them: each costs the same, however many there are. */
+/** The calls of one message and their results. Each operation costs the same, however many calls there are. */
 class Round {
   readonly #calls: readonly ToolCallPart[];
-  /** By the provider's id, which may be that of several: the calls that wait, the last one first. */
+  /** The waiting calls by the provider's id, which several may share; the last one first. */
   readonly #waiting = new Map<string | null, ToolCallPart[]>();
   readonly #results = new Map<ToolCallPart, Message>();
 
@@ -64,7 +66,7 @@ class Round {
     return this.#results.size === this.#calls.length;
   }
 
-  /** False for a result that no call waits for. */
+  /** Returns false for a result that no call waits for. */
   answer({ toolCallId, content }: SeedResult): boolean {
     const call = this.#waiting.get(wellFormed(toolCallId))?.pop();
     if (call === undefined) return false;
@@ -72,7 +74,7 @@ class Round {
     return true;
   }
 
-  /** In the order of the calls. */
+  /** Returns the results in call order. */
   results(): readonly Message[] {
     return this.#calls.flatMap((call) => this.#results.get(call) ?? []);
   }

@@ -3,33 +3,33 @@ import type { Message } from "./message.ts";
 import type { Turn } from "./turn.ts";
 
 /**
- * What was said. Closed turns form a tree by their parents; the conversation is the path from the beginning
- * to `head`. Moving the head loses nothing: every turn stays, and its number stays its own.
+ * The conversation's messages. Closed turns form a tree by their parents; the conversation is the path from the
+ * beginning to `head`. Moving the head loses nothing: every turn stays, and keeps its number.
  */
 export interface Thread {
   readonly system: Message | null;
-  /** How many system messages there ever were, from which they have their ids. */
+  /** The number of system messages ever set; their ids are derived from it. */
   readonly systems: number;
-  /** The system message that it began with. */
+  /** The system message that the thread began with. */
   readonly firstSystem: Message | null;
-  /** What stood before the first turn. */
+  /** The messages before the first turn. */
   readonly seed: readonly Message[];
   /** Closed turns: turn `n` at index `n - 1`. */
   readonly turns: Chunks<Turn>;
   /** The newest turn in force; 0 for the beginning. */
   readonly head: number;
-  /** Appended since the last turn ended: they lead the next one. */
+  /** Messages appended since the last turn ended. They lead the next turn. */
   readonly appended: readonly Message[];
   /**
-   * How long their texts are, so that one more message costs one look. Absent where there are none, and in what 0.1 stored.
-   * Unit: UTF-16 units.
+   * The length of their texts, so that appending does not measure all of them again. Absent if there are none, and in
+   * states that 0.1 stored. Unit: UTF-16 units.
    */
   readonly appendedCharacters?: number;
-  /** Messages that every prompt shows whole while they are on the path, oldest pin first. */
+  /** Pinned messages, which every prompt shows whole while they are on the path; oldest pin first. */
   readonly pins: readonly Pin[];
-  /** By how much turns, other than the newest, were shortened since they ended. */
+  /** The numbers of characters by which turns, other than the newest, were shortened after they ended. */
   readonly shortened: readonly { readonly turn: number; readonly characters: number }[];
-  /** Heads with names. */
+  /** The heads that have names. */
   readonly checkpoints: { readonly [name: string]: number };
 }
 

@@ -4,58 +4,61 @@ import type { Message } from "./message.ts";
 import type { AcceptedOutput, OutputFailure, RefusedOutput } from "./output.ts";
 import type { Usage } from "./usage.ts";
 
-/** One ask (or several) and all that followed, to its end. Closed turns never change, but for what is said about them. */
+/**
+ * One ask (or several) and everything that followed, to its end. Closed turns never change, except for annotations,
+ * summaries and truncation.
+ */
 export interface Turn {
-  /** From 1, in order of opening. Never used again, whatever is undone. */
+  /** From 1, in order of opening. Never reused, whatever is undone. */
   readonly number: number;
   /** The turn that it continues; 0 is the beginning of the thread. */
   readonly parent: number;
   readonly asks: readonly Ask[];
   readonly outcome: TurnOutcome;
-  /** What was said, well-formed: each round is complete. */
+  /** The messages, well-formed: each round is complete. */
   readonly messages: Chunks<Message>;
   readonly usage: Usage;
-  /** The id of the message with which a model ended it, incomplete ones included; absent when there is none. */
+  /** The id of the message with which the model ended the turn, even if incomplete; absent if there is none. */
   readonly answer?: string;
-  /** Model calls that were begun, retries not counted. */
+  /** The number of model calls, without retries. */
   readonly steps: number;
   readonly toolCalls: number;
-  /** Milliseconds since the epoch, as the events said. */
+  /** In milliseconds since the epoch, from the events. */
   readonly startedAt: number;
   readonly endedAt: number;
   readonly metadata?: JsonObject;
-  /** Summaries of this turn and of those before it, in the order in which they came. */
+  /** Summaries of this turn and of turns before it, in order of arrival. */
   readonly summaries?: readonly Summary[];
-  /** How often a summary that was to end here failed; absent: never. */
+  /** The number of failed summaries that would have ended here; 0 if absent. */
   readonly summaryFailures?: number;
-  /** Where it stands on its path. */
+  /** The place on its path. */
   readonly place: TurnPlace;
-  /** What its answer was found to be, where the ask wanted one that fits a schema. */
+  /** The accepted output, if the ask required one. */
   readonly output?: AcceptedOutput;
-  /** Answers that did not fit, in order. They are none of its messages, so later prompts do not show them. */
+  /** Refused answers, in order. They are not among the messages, so later prompts do not show them. */
   readonly refusedOutputs?: readonly RefusedOutput[];
   /** Scores and notes, added afterwards. */
   readonly annotations?: readonly Annotation[];
 }
 
-/** What a path comes to with a turn, the seed included, so that it need not be walked. */
+/** The size of a path up to a turn, including the seed, so that the path need not be walked. */
 export interface TurnPlace {
-  /** Turns on the path up to this one, itself included. */
+  /** The number of turns on the path up to this one, inclusive. */
   readonly turns: number;
   readonly messages: number;
-  /** Characters of their texts, in UTF-16 units. */
+  /** The characters of their texts, in UTF-16 units. */
   readonly characters: number;
-  /** From this turn to here the numbers on the path follow one another. */
+  /** The turn from which the numbers on the path are consecutive up to this one. */
   readonly straightFrom: number;
 }
 
 export type TurnStatus = "open" | "completed" | "failed" | "cancelled";
 
-/** How a turn ended. */
+/** The outcome of a turn. */
 export type TurnOutcome =
   | {
       readonly status: "completed";
-      /** The provider's word for why the last reply ended; null when it gave none, or no model was called. */
+      /** The provider's reason why the last reply ended; null if it gave none, or if no model was called. */
       readonly finishReason: string | null;
     }
   | { readonly status: "failed"; readonly failure: Failure }
@@ -64,22 +67,22 @@ export type TurnOutcome =
   | { readonly status: "failed"; readonly output: OutputFailure }
   | { readonly status: "cancelled"; readonly reason: string | null };
 
-/** What a model call failed with. */
+/** The failure of a model call. */
 export interface Failure {
   readonly kind: FailureKind;
-  /** For a person to read. Holds no secret. */
+  /** A text for a person. Contains no secret. */
   readonly message: string;
-  /** Whether asking again may help. */
+  /** True if a retry may help. */
   readonly retryable: boolean;
-  /** How long the server asked to wait, in milliseconds. */
+  /** The wait that the server asked for, in milliseconds. */
   readonly retryAfterMs?: number;
-  /** The HTTP status, where there was one. */
+  /** The HTTP status, if there was one. */
   readonly status?: number;
   /** The provider's own code. */
   readonly code?: string;
 }
 
-/** `truncated`: the stream ended without saying why. `timeout`: nothing came for longer than was allowed. */
+/** `truncated`: the stream ended without a reason. `timeout`: no data came within the allowed time. */
 export type FailureKind =
   | "rate_limit"
   | "overloaded"
@@ -92,41 +95,41 @@ export type FailureKind =
   | "truncated"
   | "unknown";
 
-/** A limit that ended a turn before something was asked for. */
+/** A limit that ended a turn before the next request. */
 export interface LimitReached {
   readonly limit: LimitName;
-  /** What was allowed. */
+  /** The allowed value. */
   readonly allowed: number;
-  /** What it would have come to, or had come to. */
+  /** The value that was reached, or would have been. */
   readonly reached: number;
 }
 
-/** What had to be shown takes more room than there is. All in tokens. */
+/** The required content takes more room than there is. All in tokens. */
 export interface ContextUnfit {
-  /** What the prompt would have taken. */
+  /** The size of the prompt. */
   readonly tokens: number;
-  /** What there was room for: the budget without its reserve, calibrated. */
+  /** The room: the budget without its reserve, calibrated. */
   readonly available: number;
   readonly budget: number;
   readonly reserve: number;
-  /** Of it, what no policy may leave out: the system message, the open turn, and what is pinned. */
+  /** The part that no policy may leave out: the system message, the open turn, and pinned messages. */
   readonly fixed: number;
-  /** The message of the open turn that takes the most, and how much. */
+  /** The largest message of the open turn, and its size. */
   readonly largest: { readonly message: string; readonly tokens: number } | null;
 }
 
-/** `costNano` in billionths of a currency, `deadlineMs` in milliseconds from the opening of the turn. */
+/** `costNano` is in billionths of a currency, `deadlineMs` in milliseconds from the opening of the turn. */
 export type LimitName = "steps" | "toolCalls" | "tokens" | "costNano" | "deadlineMs";
 
 /** One ask that a turn answers. */
 export interface Ask {
   readonly askId: string;
   readonly askedAt: number;
-  /** How many messages it brought, where that is not one. States that 0.1 stored lack it. */
+  /** The number of messages that it brought, if not one. States that 0.1 stored lack it. */
   readonly messages?: number;
 }
 
-/** Something said about a turn: a score, a label. */
+/** A note about a turn, such as a score or a label. */
 export interface Annotation {
   readonly name: string;
   readonly value: Json;
@@ -135,15 +138,15 @@ export interface Annotation {
 }
 
 /**
- * What a model wrote about turns that follow one another. It is kept with the last of them: wherever that turn is
- * on the path, so are the others, and the summary holds.
+ * A model's summary of consecutive turns. The last of them keeps it: if that turn is on the path, so are the others,
+ * and the summary is valid.
  */
 export interface Summary {
-  /** From 1, in the order of asking. */
+  /** From 1, in the order of requests. */
   readonly number: number;
-  /** The first turn that it covers; 0 is the seed. Its last is the turn that keeps it. */
+  /** The first turn that it covers; 0 is the seed. The last is the turn that keeps it. */
   readonly from: number;
   readonly text: string;
-  /** One of its turns was changed since, so it is out of date, and is not shown any more. */
+  /** True if one of its turns was changed later. The summary is outdated and no longer shown. */
   readonly stale?: true;
 }

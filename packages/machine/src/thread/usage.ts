@@ -3,11 +3,11 @@ import { frozen } from "./frozen.ts";
 import type { JsonObject } from "./json.ts";
 
 /**
- * The tokens and the cost of any number of calls. Each field keeps what is known apart from how many
- * calls did not report, so an unknown figure neither counts as zero nor swallows the known ones.
+ * The tokens and the cost of any number of calls. Each field keeps the known sum apart from the number of calls that
+ * did not report it. So an unknown figure does not count as zero, and does not hide the known ones.
  */
 export interface Usage {
-  /** Model calls, failed and cancelled attempts included. */
+  /** The number of model calls, including failed and cancelled attempts. */
   readonly calls: number;
   readonly inputTokens: Tally;
   readonly outputTokens: Tally;
@@ -18,7 +18,7 @@ export interface Usage {
   readonly cacheWriteTokens: Tally;
   /** Part of `outputTokens`. */
   readonly reasoningTokens: Tally;
-  /** Calls whose price is not known. One that used nothing (`usedNothing`) is none of them. */
+  /** The number of calls with an unknown price. A call that used nothing (`usedNothing`) is not counted. */
   readonly unpriced: number;
   /** In billionths of the currency, by currency code. */
   readonly cost: { readonly [currency: string]: Tally };
@@ -26,13 +26,13 @@ export interface Usage {
 
 export interface Tally {
   readonly sum: number;
-  /** Calls that reported this field. */
+  /** The number of calls that reported this field. */
   readonly reported: number;
-  /** Calls that did not. */
+  /** The number of calls that did not. */
   readonly unreported: number;
 }
 
-/** What a provider reported of one call. An absent field is unknown, not zero. Non-negative integers. */
+/** A provider's report of one call. An absent field is unknown, not zero. Non-negative integers. */
 export interface ReportedUsage {
   readonly inputTokens?: number;
   readonly outputTokens?: number;
@@ -40,13 +40,13 @@ export interface ReportedUsage {
   readonly cacheReadTokens?: number;
   readonly cacheWriteTokens?: number;
   readonly reasoningTokens?: number;
-  /** The provider's own report, for what the fields above do not say. */
+  /** The provider's own report, for figures without a field above. */
   readonly provider?: JsonObject;
 }
 
 /**
- * The report of a call that used nothing: a server refused it before it did anything. Zero in every field also says that it has
- * no price to be known: such a call is not `unpriced`.
+ * The report of a call that used nothing, because a server refused it first. With zero in every field, the call does
+ * not count as `unpriced`.
  */
 export const usedNothing: ReportedUsage = frozen({
   inputTokens: 0,
@@ -66,7 +66,7 @@ const noCost: Usage["cost"] = Object.freeze({});
 
 const nothing: Tally = { sum: 0, reported: 0, unreported: 0 };
 
-/** Usage of no call at all. */
+/** The usage of no call. */
 export const noUsage: Usage = frozen({
   calls: 0,
   inputTokens: nothing,
@@ -79,12 +79,12 @@ export const noUsage: Usage = frozen({
   cost: {},
 });
 
-/** Usage adds up: associative, commutative, with `noUsage` as its unit. */
+/** Adds usage: associative, commutative, with `noUsage` as its unit. */
 export const usageMonoid: Monoid<Usage> = frozen({ empty: noUsage, concat: (left, right) => addUsage(left, right) });
 
 /**
- * The usage of one call. Its total is the reported one, else input plus output when both are known.
- * A call without any report counts as unreported in each field.
+ * Returns the usage of one call. Its total is the reported one, otherwise input plus output if both are known. A call
+ * without any report counts as unreported in each field.
  */
 export const usageOfCall = (reported: ReportedUsage | null, cost: Cost | null): Usage =>
   Object.freeze({
@@ -113,7 +113,7 @@ const addUsage = (left: Usage, right: Usage): Usage => {
   return right.calls === 0 ? left : addCalls(left, right);
 };
 
-// Frozen as it is made: each reply makes dozens of these, and a look for what is not frozen would cost more.
+// Each object is frozen when it is created: a reply creates dozens, and searching for unfrozen ones would cost more.
 const addCalls = (left: Usage, right: Usage): Usage =>
   Object.freeze({
     calls: left.calls + right.calls,
@@ -140,7 +140,7 @@ const addCost = (left: Usage, right: Usage): Usage["cost"] =>
     left.cost,
   );
 
-/** Currencies are data: one may be called like a member that every object has. */
+/** Currencies are data: one may have the name of a member that every object has. */
 const tallyIn = (cost: Usage["cost"], currency: string): Tally =>
   (Object.hasOwn(cost, currency) ? cost[currency] : undefined) ?? nothing;
 

@@ -1,20 +1,20 @@
-/** What is wrong with a value, and where in it: names of members and places in lists, the innermost first. */
+/** An error about a value, and its place: member names and list indices, innermost first. */
 export interface ValueProblem {
   readonly path: readonly (string | number)[];
-  /** What it has to be, or what it is. */
+  /** The required value, or the wrong one. */
   readonly reason: string;
 }
 
-/** A problem of a member, as one of what it is a member of. */
+/** Returns the problem of a member as a problem of its container. */
 export const within = (key: string | number, { path, reason }: ValueProblem): ValueProblem => ({
   path: [...path, key],
   reason,
 });
 
-/** A problem of a value itself. */
+/** Creates a problem of a value itself. */
 export const wrong = (reason: string): ValueProblem => ({ path: [], reason });
 
-/** A problem in words: where, and what. */
+/** Formats a problem: its place and its reason. */
 export const describeValueProblem = ({ path, reason }: ValueProblem, whole: string): string =>
   `${path.length === 0 ? whole : describePath(path.toReversed())} ${reason}`;
 

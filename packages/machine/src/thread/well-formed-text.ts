@@ -1,9 +1,9 @@
 /**
- * Plain data whose texts are well-formed: half of a surrogate pair is replaced by U+FFFD, since no server takes it. The same
- * reference where nothing had to be replaced.
+ * Makes all texts of plain data well-formed: half of a surrogate pair is replaced by U+FFFD, since servers reject it.
+ * Returns the same reference if nothing is replaced.
  */
 export const wellFormed = <Value>(value: Value): Value =>
-  // What replaces a value has its type.
+  // The repaired value has the type of the original.
   isWellFormed(value) ? value : (repaired(value) as Value);
 
 const isWellFormed = (value: unknown): boolean => {
@@ -11,7 +11,7 @@ const isWellFormed = (value: unknown): boolean => {
   if (typeof value !== "object" || value === null) return true;
   if (Array.isArray(value)) {
     const list: readonly unknown[] = value;
-    // By index: lists are frozen, and their iterators are slow.
+    // By index: frozen lists have slow iterators.
     for (let index = 0; index < list.length; index++) if (!isWellFormed(list[index])) return false;
     return true;
   }

@@ -10,7 +10,9 @@ import {
 } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 
-/** A message in the shape in which transformers hands it to a template; left, in words, why it has none. */
+/**
+ * Converts a message to the form in which transformers passes it to a template. Returns an error text if it has none.
+ */
 export const chatMessage = (message: Message): Either.Either<string, JsonObject> => {
   const { id, role, name, parts } = message;
   const result = toolResultOf(message);
@@ -26,7 +28,7 @@ export const chatMessage = (message: Message): Either.Either<string, JsonObject>
   const reasoning = parts.flatMap((part) => (part.type === "reasoning" ? part.text : [])).join("\n");
   const text = contentText(content);
   return Either.right({
-    // Few templates know the newer word.
+    // Few templates know the newer role.
     role: role === "developer" ? "system" : role,
     content: text,
     ...(result === undefined ? {} : { name: result.name, tool_call_id: result.providerCallId ?? result.callId }),
@@ -36,7 +38,7 @@ export const chatMessage = (message: Message): Either.Either<string, JsonObject>
   });
 };
 
-/** A tool as transformers describes it to a template. */
+/** Returns a tool as transformers describes it to a template. */
 export const chatTool = ({ name, description, parameters }: ToolDeclaration): JsonObject => ({
   type: "function",
   function: { name, description: description ?? "", parameters: parameters ?? { type: "object", properties: {} } },
@@ -48,11 +50,13 @@ const toolCall = ({ callId, providerCallId, name, arguments: written }: ToolCall
   function: { name, arguments: argumentsOf(written) },
 });
 
-/** As an object, which templates go through member by member; what the model wrote, where that is none. */
+/**
+ * Parses arguments to an object, because templates iterate over its members. Otherwise it returns the model's text.
+ */
 const argumentsOf = (written: string): Json => {
   try {
     const read: unknown = JSON.parse(written);
-    // What JSON.parse returns is JSON.
+    // The result of JSON.parse is JSON.
     return typeof read === "object" && read !== null && !Array.isArray(read) ? (read as JsonObject) : written;
   } catch {
     return written;

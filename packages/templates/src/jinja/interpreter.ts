@@ -1,6 +1,9 @@
 import * as untyped from "@huggingface/jinja";
 
-/** What is used of the package. Its own types name their files without an ending, which `nodenext` can't follow. */
+/**
+ * The parts of the package that are used here. Its own types import files without an extension, which `nodenext`
+ * cannot resolve.
+ */
 interface Jinja {
   readonly tokenize: (
     text: string,
@@ -18,24 +21,24 @@ interface Environment {
 }
 interface Statement {
   readonly type: string;
-  /** Of a member expression: whose member it is. */
+  /** The object of a member expression. */
   readonly object?: object;
-  /** Of a loop: what it goes through. */
+  /** The iterable of a loop. */
   readonly iterable?: object;
 }
 interface Value {
   readonly value: unknown;
 }
 
-/** A template that was read. */
+/** A parsed template. */
 export type Program = Statement;
 
-// As its declarations have it, and the tests of this folder.
+// The package's declarations and the tests of this folder confirm this shape.
 const jinja = untyped as unknown as Jinja;
 
-/** Reads a template, with the settings of transformers. @throws Error if it is invalid */
+/** Parses a template with the settings of transformers. @throws Error if it is invalid */
 export const parseTemplate = (text: string): Program => {
-  // From each character of white space the lexer scans to the end of the run, which takes the square of its length.
+  // At each white-space character the lexer scans to the end of the run, which is quadratic in the run's length.
   const place = text.search(longRun);
   if (place >= 0)
     throw new SyntaxError(`it has more than ${runMax} characters of white space in a row at ${place}; shorten them`);
@@ -47,7 +50,7 @@ const runMax = 256;
 
 const longRun = new RegExp(`\\s{${runMax + 1}}`, "u");
 
-/** The text that a template makes of its variables. @throws Error where it fails, or takes too much */
+/** Renders a template with variables. @throws Error if it fails, or exceeds a bound */
 export const runTemplate = (program: Program, variables: object): string => {
   const environment = new jinja.Environment();
   for (const [name, value] of Object.entries(variables)) environment.set(name, value);
@@ -55,9 +58,9 @@ export const runTemplate = (program: Program, variables: object): string => {
 };
 
 /**
- * Evaluates a template in so many steps and no more. Jinja has no endless loop, but loops in loops, macros that call
- * themselves and lists that double come to the same. An evaluation is a step, more where its value is large; so is
- * each turn of a loop, more than once.
+ * Evaluates a template with a bounded number of steps. Jinja has no endless loop, but nested loops, recursive macros
+ * and lists that double have the same effect. Each evaluation is a step, and more if its value is large. Each
+ * iteration of a loop counts as several steps.
  */
 class BoundedInterpreter extends jinja.Interpreter {
   #steps = 0;
@@ -77,8 +80,8 @@ class BoundedInterpreter extends jinja.Interpreter {
   }
 
   /**
-   * Whatever is done with a list (written, joined, compared) goes through all that is in it, and through what stands in it
-   * twice two times: lists of lists that double have more entries than there is memory.
+   * Counts all entries of a list. Every operation on a list (writing, joining, comparing) visits all entries, and
+   * visits a repeated entry again. Nested lists that double have more entries than memory can hold.
    */
   #walk({ value }: Value, entries: { left: number }): void {
     if (!(Array.isArray(value) || value instanceof Map)) return;
@@ -86,7 +89,7 @@ class BoundedInterpreter extends jinja.Interpreter {
     entries.left -= size;
     if (entries.left < 0) throw new RangeError(`it makes a value of more than ${entriesMax} entries`);
     this.#spend(size / entriesPerStep);
-    // As the package keeps them.
+    // The package stores them as values.
     for (const each of value.values() as Iterable<Value>) this.#walk(each, entries);
   }
 
@@ -96,13 +99,13 @@ class BoundedInterpreter extends jinja.Interpreter {
   }
 }
 
-/** Seconds of work, and more than any model's prompt takes. */
+/** A few seconds of work, and more than the prompt of any model takes. */
 const stepsMax = 2_000_000;
 
-/** Of a loop, beside what it does: each of its turns has variables of its own. */
+/** The extra steps of a loop's iteration, because each has its own variables. */
 const stepsPerTurn = 4;
 
-/** Filters that search or replace take as long for some dozens of characters as another step. */
+/** Filters that search or replace take as long for some dozens of characters as one step. */
 const sizePerStep = 32;
 
 const entriesMax = 1_000_000;

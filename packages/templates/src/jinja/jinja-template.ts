@@ -9,25 +9,26 @@ import { chatMessage, chatTool } from "./chat-messages.ts";
 import { strftime } from "./strftime.ts";
 
 export interface JinjaTemplateOptions {
-  /** What `bos_token` is in the template. Default none: most servers put it before a prompt themselves. */
+  /** The template's `bos_token`. Default empty: most servers add it to a prompt themselves. */
   readonly bosToken?: string;
-  /** What `eos_token` is in the template. Default none. */
+  /** The template's `eos_token`. Default empty. */
   readonly eosToken?: string;
-  /** Where an answer ends, for servers that let the model's end token through. Default: `eosToken`. */
+  /** The ends of an answer, for servers that pass the model's end token through. Default: `eosToken`. */
   readonly stop?: readonly string[];
   /** Other variables of the template, such as `enable_thinking`. */
   readonly variables?: JsonObject;
 }
 
 /**
- * A chat template of a model, as `tokenizer_config.json` and GGUF files have it, rendered with the settings of
- * transformers: tool calls, tools and reasoning in its shape, `strftime_now` by the time that `render` is given (in
- * UTC; without one it is not defined), `raise_exception` as a left. What messages say is data, and never evaluated.
+ * Creates a template from a model's chat template, as in `tokenizer_config.json` and GGUF files. It is rendered with
+ * the settings of transformers: tool calls, tools and reasoning have its form. `strftime_now` uses the time given to
+ * `render` (in UTC; undefined without one), and `raise_exception` gives a left. The content of messages is data, and
+ * never evaluated.
  *
- * A template is foreign code: it reads its variables and nothing else, and one that takes too many steps or makes too
- * large a text is a left. Needs the optional peer `@huggingface/jinja`.
+ * A template is foreign code. It reads only its variables. If it takes too many steps or makes too large a text, the
+ * result is a left. Needs the optional peer `@huggingface/jinja`.
  *
- * @throws ConfigurationError for a text that is no template, and for options that are invalid.
+ * @throws ConfigurationError for a text that is not a template, and for invalid options.
  */
 export const jinjaTemplate = (text: string, options: JinjaTemplateOptions = {}): Template => {
   const {
@@ -72,7 +73,8 @@ export const jinjaTemplate = (text: string, options: JinjaTemplateOptions = {}):
   };
 };
 
-// Names of transformers (`eos_token`) are near at hand here, and without a stop pattern an answer would go on.
+// The schema is strict, because the names of transformers (`eos_token`) are easily confused with these. Without a stop
+// pattern an answer would not end.
 const optionsSchema: z.ZodMiniType = z.strictObject({
   bosToken: z.optional(z.string()),
   eosToken: z.optional(z.string()),
@@ -91,7 +93,7 @@ const checked = (options: JinjaTemplateOptions): JinjaTemplateOptions => {
   );
 };
 
-/** What is wrong is said in English, whichever language zod is set to elsewhere. */
+/** Errors are in English, whichever language zod is set to elsewhere. */
 const english = z.locales.en();
 
 type VariablesOfCall = Readonly<Record<string, Json | ((format: string) => string)>>;
@@ -104,7 +106,7 @@ const programOf = (text: string): Program => {
   }
 };
 
-/** The most entries of a range, as in Python's sandbox. */
+/** The largest number of entries of a range, as in Python's sandbox. */
 const rangeMax = 100_000;
 
 const range = (first: number, second?: number, step = 1): readonly number[] => {

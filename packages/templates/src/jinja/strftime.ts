@@ -1,4 +1,4 @@
-/** A time in UTC by a format of Python's `strftime`, in English. A code that it does not know stays as it is. */
+/** Formats a time in UTC by a format of Python's `strftime`, in English. Unknown codes stay unchanged. */
 export const strftime = (at: number, format: string): string => {
   const date = new Date(at);
   const long = (part: "month" | "weekday"): string =>

@@ -1,6 +1,9 @@
 import type { Message } from "@colloquy/machine";
 
-/** What stands in the place of the system prompt (the message that leads as one, or the text that is given in its place, or nothing), and what follows it. */
+/**
+ * Splits messages into the system prompt and the rest. The system prompt is the given text, otherwise the leading
+ * system message, if there is one.
+ */
 export const systemOf = (
   messages: readonly Message[],
   given?: string,

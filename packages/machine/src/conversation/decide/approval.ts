@@ -5,7 +5,7 @@ import type { ApprovalAnswered, ToolCompleted, ToolFailed, ToolStarted, ToolWith
 import type { Refusal } from "../protocol/refusal.ts";
 import { approvalOut, positionNamedBy } from "../update/round-calls.ts";
 
-/** Why an event can't be about a call that is out; null when it can. */
+/** Returns why an event does not fit an outstanding tool call, or null if it fits. */
 export const problemOfToolEvent = (
   call: RoundCall,
   event: ToolStarted | ToolWithheld | ToolCompleted | ToolFailed,
@@ -16,7 +16,7 @@ export const problemOfToolEvent = (
       ? null
       : `tool "${call.name}" is the caller's: no host runs it, and its call is answered by "tool.completed" or "tool.failed"`;
   if (event.type === "tool.withheld") {
-    // One that was approved to run again is in doubt until it has run.
+    // A call that was approved to run again has an unknown outcome until it has run.
     const isInDoubt =
       call.started || (call.approval?.status === "granted" && call.approval.because === "unknown_outcome");
     if (event.because === "declared" && isInDoubt)
@@ -29,13 +29,13 @@ export const problemOfToolEvent = (
     : null;
 };
 
-/** The call that an approval is about; or why there is none. */
+/** Returns the call that an approval is about, or the refusal. */
 export const approvedCall = (
   data: ConversationData,
   calls: readonly RoundCall[],
   event: ApprovalAnswered,
 ): Either.Either<Refusal, RoundCall> => {
-  // The whole id: a thread's may hold slashes, and end as another's does.
+  // Compares the whole id: thread ids may hold slashes, so the id of one thread may end like that of another.
   const call = calls[positionNamedBy(event.effectId)];
   if (call?.approval?.status !== "requested" || approvalOut(data.threadId, call) !== event.effectId) {
     const asked = calls.flatMap((each) => approvalOut(data.threadId, each) ?? []);

@@ -19,7 +19,7 @@ import { movedFor } from "../update/edit.ts";
 import { decideMove, turnAnswering } from "./head.ts";
 import type { Settings } from "./settings.ts";
 
-/** Whether an ask is taken, and whether it opens a turn or waits. */
+/** Decides whether an ask is accepted, and whether it opens a turn or waits. */
 export const decideAsk = (
   settings: Settings,
   data: ConversationData,
@@ -42,7 +42,7 @@ export const decideAsk = (
   return decideOverlap(settings, data, event);
 };
 
-/** Why an ask is refused whatever the configuration; null where that may still say so. */
+/** Returns why an ask is refused under every configuration, or null. The configuration may still refuse it. */
 export const refusalOfAsk = (
   data: ConversationData,
   event: AskReceived,
@@ -59,7 +59,7 @@ export const refusalOfAsk = (
   return problemOfJoining === null ? null : { kind: "stale", reason: problemOfJoining };
 };
 
-/** The turn opens behind another one, as if the head had moved there before. */
+/** Decides a turn that opens after a given turn, as if the head had moved there first. */
 const decideFrom = (
   settings: Settings,
   data: ConversationData,
@@ -71,7 +71,9 @@ const decideFrom = (
     return { ...moved, ...decideOpening(settings, movedFor(there, event), [event], event.at) };
   })(decideMove(data, from));
 
-/** The asks that the next turn answers: the one that waits longest, and those behind it where they are merged and can be. */
+/**
+ * Returns the asks that the next turn answers: the oldest waiting ask, and those after it that can be merged with it.
+ */
 export const nextOf = ({ overlap }: Settings, queue: readonly QueuedAsk[]): readonly QueuedAsk[] => {
   const alone = queue.findIndex(
     (ask, index) =>
@@ -80,13 +82,13 @@ export const nextOf = ({ overlap }: Settings, queue: readonly QueuedAsk[]): read
   return alone === -1 ? queue : queue.slice(0, Math.max(alone, 1));
 };
 
-/** What an open turn has of its asks. */
+/** Returns the fields that an open turn has in common with an ask. */
 const turnAsAsk = ({ callerTools, output }: OpenTurn): Pick<QueuedAsk, "tools" | "output"> => ({
   ...(callerTools === undefined ? {} : { tools: callerTools }),
   ...(output === undefined ? {} : { output }),
 });
 
-/** What becomes of an ask while a turn is open, or about to be. */
+/** Decides what happens to an ask while a turn is open or about to open. */
 const decideOverlap = (
   settings: Settings,
   data: ConversationData,
@@ -143,7 +145,7 @@ const decideOverlap = (
   }
 };
 
-/** Of asks that say themselves that they wait, where the machine's policy has no bound. */
+/** The bound for asks that choose to wait themselves, if the machine's overlap has none. */
 const defaultMax = 64;
 
 const waits = (queue: readonly QueuedAsk[], max: number): Either.Either<Refusal, Decided> =>
@@ -169,7 +171,7 @@ const problemOfJoins = (open: OpenTurn | null, askId: string | undefined): strin
     : `the open turn ${open.number} does not answer ask "${askId}"; it answers ${asks.map((id) => `"${id}"`).join(", ")}`;
 };
 
-/** Why a turn can't be opened where an ask wants it. */
+/** Returns why a turn cannot open at the place that the ask names, or null if it can. */
 const refusalOfFrom = (
   data: ConversationData,
   { overlap = "reject", joins }: AskReceived,
@@ -198,7 +200,7 @@ const invalid = (reason: string): Refusal => ({ kind: "invalid", reason });
 
 const whereAsked = (data: ConversationData, askId: string, askIds?: Settings["askIds"]): Refusal | null => {
   if (data.open?.asks.some((ask) => ask.askId === askId) === true) return repeatedIn(askId, data.open.number);
-  // Thousands may wait, and a copy and a walk over it take half as long as a walk over what is frozen.
+  // Thousands of asks may wait. To copy the list and walk the copy takes half as long as to walk the frozen list.
   if (isAmong([...data.queue], askId)) return { kind: "stale", reason: `ask "${askId}" waits in the queue already` };
   if (data.open?.joining.some((ask) => ask.askId === askId) === true) return repeatedIn(askId, data.open.number);
   const dropped = data.dropped.find((ask) => ask.askId === askId);
@@ -213,7 +215,10 @@ const whereAsked = (data: ConversationData, askId: string, askIds?: Settings["as
   return answered === undefined ? null : repeatedIn(askId, answered.number);
 };
 
-/** Asked of hundreds of turns and of all that wait, for each ask, and `some` takes ten times as long to look at a frozen list. */
+/**
+ * Checks ids with a loop, because `some` takes ten times as long on a frozen list. Each ask is compared with hundreds
+ * of turns and with all waiting asks.
+ */
 const isAmong = (asks: readonly Pick<Ask, "askId">[], askId: string): boolean => {
   for (let index = 0; index < asks.length; index++) if (asks[index]?.askId === askId) return true;
   return false;
@@ -251,10 +256,13 @@ const problemOfAsk = (data: ConversationData, event: AskReceived): string | null
     : null;
 };
 
-/** What servers take as the name of a speaker. Source: `name` of a message in OpenAI's chat completions, 1 to 64 of these characters. */
+/**
+ * The speaker names that servers accept. Source: `name` of a message in OpenAI's chat completions, 1 to 64 of these
+ * characters.
+ */
 const speakerName = /^[a-zA-Z0-9_-]{1,64}$/;
 
-/** Of each other's names; that they are none of the machine's is for its configuration to say. */
+/** Checks that the names of the ask's tools differ. The configuration compares them with the machine's tools. */
 const problemOfTools = (tools: readonly CallerTool[]): string | null => {
   const names = tools.map(({ name }) => name);
   if (names.includes("")) return "a tool of the ask has no name";

@@ -2,10 +2,11 @@ import type { ToolCallDraft } from "../../thread/message.ts";
 import type { SynthesisedResult } from "../protocol/entry.ts";
 
 /**
- * Whether a finish reason says that the reply is not whole. Providers write it in upper or lower case, with `-` or `_`.
- * Sources: the API references of OpenAI (`length`, `content_filter`; `max_output_tokens` and `incomplete` of Responses),
- * Anthropic (`max_tokens`, `refusal`, `model_context_window_exceeded`), Mistral (`model_length`, `error`), DeepSeek
- * (`insufficient_system_resource`), Gemini (`MAX_TOKENS`, `SAFETY`, `RECITATION`, …), vLLM and SGLang (`abort`).
+ * Returns whether a finish reason means that the reply is incomplete. Providers write it in upper or lower case, with
+ * `-` or `_`. Sources: the API references of OpenAI (`length`, `content_filter`; `max_output_tokens` and `incomplete`
+ * of Responses), Anthropic (`max_tokens`, `refusal`, `model_context_window_exceeded`), Mistral (`model_length`,
+ * `error`), DeepSeek (`insufficient_system_resource`), Gemini (`MAX_TOKENS`, `SAFETY`, `RECITATION`, …), vLLM and
+ * SGLang (`abort`).
  */
 export const saysCut = (finishReason: string | null): boolean =>
   finishReason !== null && cutReasons.includes(finishReason.toLowerCase().replaceAll("-", "_"));
@@ -38,7 +39,10 @@ const cutReasons: readonly string[] = [
   "canceled",
 ];
 
-/** Results for the calls of a reply that was cut: none of them runs, since the model may not have finished writing it. */
+/**
+ * Returns results for the calls of an incomplete reply. None of them runs, since the model may not have finished
+ * writing it.
+ */
 export const resultsOfCutCalls = (
   calls: readonly ToolCallDraft[],
   finishReason: string | null,

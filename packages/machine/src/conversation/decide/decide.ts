@@ -15,8 +15,8 @@ import { callsOf, positionNamedBy, runOut } from "../update/round-calls.ts";
 import type { Settings } from "./settings.ts";
 
 /**
- * Whether an event fits, and what the configuration adds to it. All that depends on configuration is here and
- * in what it calls; what is decided stands in the journal, so `update` needs none of it.
+ * Decides whether an event fits, and what the configuration adds to it. Only this function and its helpers depend on
+ * the configuration. The journal stores the decision, so `update` needs no configuration.
  */
 export const decide = (settings: Settings, data: ConversationData, event: Event): Either.Either<Refusal, Decided> => {
   const decided = decideEvent(settings, data, event);

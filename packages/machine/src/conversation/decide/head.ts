@@ -6,7 +6,7 @@ import type { HeadMoved } from "../protocol/event.ts";
 import { type Refusal, refuse } from "../protocol/refusal.ts";
 import { checkpointOf } from "../update/edit.ts";
 
-/** Whether there is a place to which the head is to move, and what that puts an end to. */
+/** Decides whether the head can move to a place, and which pending summary becomes stale. */
 export const decideMove = (data: ConversationData, to: HeadMoved["to"]): Either.Either<Refusal, Decided> => {
   const { conversation } = data;
   if (typeof to === "number")
@@ -20,20 +20,20 @@ export const decideMove = (data: ConversationData, to: HeadMoved["to"]): Either.
     : Either.right(leaving(data, turn));
 };
 
-/** The turn that is open, or about to be; null where none is. */
+/** Returns the number of the turn that is open or about to open, or null if there is none. */
 export const turnAnswering = ({ open, waking, conversation }: ConversationData): number | null =>
   open?.number ?? (waking === null ? null : conversation.turns.length + 1);
 
-/** The summary that is being written is called off where it says nothing of use any more. */
+/** Marks the pending summary as stale if the predicate says that it is no longer of use. */
 export const staleSummary = (data: ConversationData, isStale: (summarising: Summarising) => boolean): Decided =>
   data.summarising !== null && isStale(data.summarising) ? { summaryStale: true } : {};
 
-/** The refusal of what names a turn that is not there. */
+/** Refuses an event that names a turn which does not exist. */
 export const noTurn = (data: ConversationData, turn: number): Either.Either<Refusal, never> => {
   const { length } = data.conversation.turns;
   return refuse("unknown", `no closed turn ${turn}; there are ${length === 0 ? "none" : `1 to ${length}`}`);
 };
 
-/** A summary that is being written is called off when its turns leave the path. */
+/** Decides a move of the head. The pending summary becomes stale if its turns leave the path. */
 const leaving = (data: ConversationData, head: number): Decided =>
   staleSummary(data, ({ covers }) => !isBefore(data.conversation, covers.to, head));

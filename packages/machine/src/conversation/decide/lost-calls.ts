@@ -1,7 +1,10 @@
 import type { MessageDraft } from "../../thread/message.ts";
 import type { SeedDraft } from "../../thread/seed.ts";
 
-/** Where a message would lose its tool calls, which no draft of its kind has: the way out in words; null where it would not. */
+/**
+ * Returns an error if a message would lose its tool calls because drafts of its kind cannot hold them. The text says
+ * how to give them instead. Returns null if nothing would be lost.
+ */
 export const problemOfCalls = (drafts: readonly (MessageDraft | SeedDraft)[], mayCall: boolean): string | null => {
   for (const [index, draft] of drafts.entries()) {
     const which = drafts.length === 1 ? "the message" : `message ${index}`;
@@ -17,13 +20,16 @@ export const problemOfCalls = (drafts: readonly (MessageDraft | SeedDraft)[], ma
   return null;
 };
 
-/** The member of a message that holds its tool calls as the chat format does, where they would be ignored here; undefined where none does. */
+/**
+ * Returns the name of the member that holds a message's tool calls in the chat format. This library would ignore that
+ * member. Returns undefined if there is none.
+ */
 export const foreignCallsIn = (message: object): "tool_calls" | "function_call" | undefined =>
   foreignNames.find((name) => isGiven(message, name));
 
 const foreignNames = ["tool_calls", "function_call"] as const;
 
-/** What was not declared may be anything. */
+/** Reads a member that the type does not declare, so its value may be anything. */
 const isGiven = (draft: object, name: string): boolean => {
   const value: unknown = Reflect.get(draft, name);
   return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== null;

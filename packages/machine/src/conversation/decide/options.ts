@@ -7,71 +7,83 @@ import type { Limits } from "../protocol/limits.ts";
 import type { ToolDeclaration } from "../protocol/tool.ts";
 import type { FailureKind } from "../../thread/turn.ts";
 
-/** How a machine decides. Holds functions; the state holds none, and what was decided stands in the journal. */
+/**
+ * The configuration of a machine. It holds functions; the state holds none, and the journal stores what the machine
+ * decided.
+ */
 export interface MachineOptions {
   /** Default: none. */
   readonly tools?: readonly ToolDeclaration[];
-  /** What prompts show of a thread. Default `keepAll`. */
+  /** Decides what prompts show of a thread. Default `keepAll`. */
   readonly policy?: Policy;
   /** Default `estimateCounter`. */
   readonly counter?: Counter;
-  /** How much a prompt may hold; null for no bound. What does not fit is never sent. Default null. */
+  /** The bound on the size of a prompt; null for none. A prompt that does not fit is never sent. Default null. */
   readonly budget?: Budget | null;
-  /** Whether what models report makes the counter's counts larger, where they count less than is reported. Default true. */
+  /** Whether reported usage scales the counter's counts up if the counter counts too few tokens. Default true. */
   readonly calibrate?: boolean;
-  /** The share of the room from which on a prompt counts as approaching its limit, from 0 to 1. Default 0.8. */
+  /** The share of the room, from 0 to 1, from which a prompt counts as approaching its limit. Default 0.8. */
   readonly warnAt?: number;
-  /** Default: 50 steps a turn, and no other. */
+  /** Default: 50 steps a turn, and no other limit. */
   readonly limits?: Limits;
-  /** What becomes of an ask while a turn is open. Default `reject`. */
+  /** The handling of an ask while a turn is open. Default `reject`. */
   readonly overlap?: Overlap;
-  /** Model and provider parameters, opaque to the machine. A thread's, and then an ask's, are laid over them. Default {}. */
+  /**
+   * Model and provider parameters, opaque to the machine. Those of the thread override them, and those of an ask
+   * override both. Default {}.
+   */
   readonly model?: JsonObject;
   readonly retry?: Partial<Retry>;
-  /** What prompts show of turns that were cancelled or failed. Default `keep`. */
+  /** Whether prompts show turns that were cancelled or failed. Default `keep`. */
   readonly interrupted?: InterruptedTurns;
-  /** A call to a tool that is not declared. Default `result`: its result says so to the model. `ask`: the host is asked to run it. */
+  /**
+   * The handling of a call of an undeclared tool. `result`: a synthesised result tells the model so. `ask`: the host
+   * is asked to run it. Default `result`.
+   */
   readonly unknownTool?: "result" | "ask";
-  /** The longest silence to bear between two pieces of a reply, in milliseconds. Default: none. */
+  /** The longest allowed pause between two pieces of a reply, in milliseconds. Default: none. */
   readonly idleTimeoutMs?: number;
   /** Default: calls have no price. */
   readonly pricing?: Pricing;
 }
 
 /**
- * What becomes of an ask while a turn is open. Each decision is published as a signal, and stands in the journal.
+ * The handling of an ask while a turn is open. Each decision is published as a signal and stored in the journal.
  *
  * `reject`: it is refused as busy. `queue`: it waits for a turn of its own. `merge`: it waits, and one turn answers
- * all that wait. `latest`: it waits, and whatever waited is superseded. `interrupt`: the open turn is cancelled, whatever
- * waited is superseded, and it is asked next. `steer`: it joins the open turn, whose next prompt shows it; where there
- * is none any more, it is given back. At most `max` wait.
+ * all waiting asks. `latest`: it waits and supersedes all waiting asks. `interrupt`: it cancels the open turn,
+ * supersedes all waiting asks, and is asked next. `steer`: it joins the open turn, whose next prompt shows it; if the
+ * turn has no next prompt, the ask is returned. At most `max` asks wait.
  */
 export type Overlap =
   | { readonly type: "reject" | "latest" | "interrupt" }
   | { readonly type: "queue" | "merge" | "steer"; readonly max: number };
 
-/** When and how often a failed model call is made again. */
+/** When and how often a failed model call is retried. */
 export interface Retry {
-  /** The first call included. 1 for no retry. Default 3. */
+  /** The number of calls, including the first. 1 means no retry. Default 3. */
   readonly attempts: number;
-  /** Wait before the second attempt, in milliseconds; doubles with each. Default 500. */
+  /** The wait before the second attempt, in milliseconds. It doubles with each attempt. Default 500. */
   readonly baseDelayMs: number;
-  /** The longest wait of our own choice, in milliseconds. Default 30,000. */
+  /** The longest wait that the machine chooses, in milliseconds. Default 30,000. */
   readonly maxDelayMs: number;
-  /** The longest wait that a server may ask for before the turn fails instead, in milliseconds. Default 120,000. */
+  /**
+   * The longest wait that a server may ask for, in milliseconds. If it asks for more, the turn fails. Default 120,000.
+   */
   readonly maxRetryAfterMs: number;
-  /** Which failures are worth it, if they also say that they are retryable. */
+  /** The failures that are retried, if they are also marked as retryable. */
   readonly kinds: readonly FailureKind[];
 }
 
-/** What a call costs. Pure, and a value like a policy. */
+/** The price of calls. Pure, and identified by name and version like a policy. */
 export interface Pricing {
   readonly name: string;
   readonly version: number;
   readonly options: JsonObject;
   /**
-   * Null when it is not known. `nano` is a whole number of billionths; anything else, or throwing, counts as null. `model` is
-   * what answered calls itself; where that is not known or has no price, it is asked again with the one that was asked for.
+   * Returns the cost of a call, or null if it is unknown. `nano` is a whole number of billionths; any other result,
+   * and a throw, count as null. `model` is the name that the reply reports. If that is unknown or has no price, this
+   * is called again with the requested model.
    */
   readonly price: (usage: ReportedUsage, model: string | null) => Cost | null;
 }

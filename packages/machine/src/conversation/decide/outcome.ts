@@ -30,7 +30,10 @@ import { allAnswered, positionNamedBy } from "../update/round-calls.ts";
 import type { Settings } from "./settings.ts";
 import { update } from "../update/update.ts";
 
-/** What a reply leads to: unknown tools are answered, limits are checked for the batch, the next prompt is cut. */
+/**
+ * Decides what follows from a reply: results for unknown tools, limits for the whole batch, and the cut of the next
+ * prompt.
+ */
 export const decideReply = (
   settings: Settings,
   data: ConversationData,
@@ -62,7 +65,7 @@ export const decideReply = (
   return withNextStep(settings, data, spent, known, event);
 };
 
-/** What it leads to that an answer is, or is not, the output that was asked for. */
+/** Decides what follows when an answer was accepted or refused as the requested output. */
 export const decideCheck = (
   settings: Settings,
   data: ConversationData,
@@ -75,14 +78,14 @@ export const decideCheck = (
     : decideAfterTurn(settings, () => update(data, event, {}).data);
 };
 
-/** Why a reply can't be an output; null where it may be one. */
+/** Returns why a reply cannot be an output, or null if it may be one. */
 const whyUnchecked = ({ reply, finishReason }: LlmCompleted): "refused" | "cut" | null => {
   const { content } = reply;
   if (typeof content === "object" && content.some(({ type }) => type === "refusal")) return "refused";
   return saysCut(finishReason) ? "cut" : null;
 };
 
-/** What the last result of a round leads to: the next prompt, or the limit that forbids it. */
+/** Decides what follows from the last result of a round: the next prompt, or the limit that forbids it. */
 export const decideResult = (
   settings: Settings,
   data: ConversationData,
@@ -93,7 +96,7 @@ export const decideResult = (
   return allAnswered(calls, positionNamedBy(event.effectId)) ? withNextStep(settings, data, open, {}, event) : {};
 };
 
-/** What a failed call leads to: another attempt, when it may help and may be made. */
+/** Decides what follows from a failed call: another attempt, if it may help and is allowed. */
 export const decideFailure = (
   settings: Settings,
   data: ConversationData,
@@ -120,8 +123,9 @@ export const decideFailure = (
 };
 
 /**
- * The room in which a prompt that was too long for the server is tried once more, half of what the prompt was counted at;
- * null where it was tried in this turn already, can't be counted, or where the policy has nothing more to leave out.
+ * Returns the room for a second try of a prompt that was too long for the server. It is half of the prompt's counted
+ * size. Returns null if this turn has tried it already, or if the prompt cannot be counted. Also returns null if the
+ * policy has nothing more to leave out.
  */
 const smallerRoom = (settings: Settings, data: ConversationData, open: OpenTurn, at: number): number | null => {
   if (open.stage.type !== "responding" || data.room?.turn === open.number) return null;
@@ -138,7 +142,7 @@ const smallerRoom = (settings: Settings, data: ConversationData, open: OpenTurn,
   return next.cut === undefined && next.compacting === undefined ? null : room;
 };
 
-/** The turn with what a call of it used. */
+/** Adds the usage of a call to its turn. */
 const withCall = (
   open: OpenTurn,
   { usage }: LlmCompleted | LlmFailed,
@@ -171,7 +175,7 @@ const withNextStep = (
   };
 };
 
-/** The turn has its answer, and ends, unless asks joined it. */
+/** Decides the end of a turn that has its answer. The turn continues if asks joined it. */
 const withAnswerThere = (
   settings: Settings,
   data: ConversationData,
@@ -183,7 +187,10 @@ const withAnswerThere = (
   return further ?? { ...decided, ...decideAfterTurn(settings, () => update(data, event, decided).data) };
 };
 
-/** The turn has its answer, and goes on for those who joined it; null where they can't be shown at once: then they are given back. */
+/**
+ * Decides how a turn that has its answer continues for the asks that joined it. Returns null if they cannot be shown
+ * at once; then they are returned to their callers.
+ */
 const goingOn = (
   settings: Settings,
   data: ConversationData,
@@ -195,7 +202,7 @@ const goingOn = (
   return next.limit === undefined && next.unfit === undefined && next.compacting === undefined ? next : null;
 };
 
-/** The calls that run only once they are approved. */
+/** Returns the calls that run only after an approval. */
 const approvalsFor = (
   { tools }: Settings,
   open: OpenTurn,
@@ -207,7 +214,7 @@ const approvalsFor = (
   return approvals.length === 0 ? {} : { approvals };
 };
 
-/** When a turn has ended, a summary may be wanted; the answer is there already. */
+/** Decides whether to ask for a summary after a turn. The answer is already stored. */
 const decideAfterTurn = (settings: Settings, ended: () => ConversationData): Decided => {
   if (settings.policy.summariser === undefined) return {};
   const after = ended();
@@ -215,9 +222,9 @@ const decideAfterTurn = (settings: Settings, ended: () => ConversationData): Dec
 };
 
 /**
- * The cost of a call, where there is a price.
+ * Returns the cost of a call, if it has a price.
  *
- * @param names of its model: what answered calls itself, and what was asked for. The first that has a price counts.
+ * @param names of its model: the reported name, and the requested one. The first that has a price counts.
  */
 export const costOf = (
   settings: Settings,
@@ -233,7 +240,10 @@ export const costOf = (
   return {};
 };
 
-/** Never throws, though pricing may be foreign code that does. A result that is no amount of money counts as no price. */
+/**
+ * Returns the price, and never throws, though the pricing may be foreign code that does. A result that is not an
+ * amount of money counts as no price.
+ */
 const priceOf = (pricing: Pricing, usage: ReportedUsage, model: string | null): Cost | null => {
   try {
     const cost = pricing.price(usage, model);

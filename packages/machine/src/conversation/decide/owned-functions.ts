@@ -3,10 +3,10 @@ import type { Policy, Summariser } from "../../prompt/policy.ts";
 import { frozenCopy } from "../../thread/frozen.ts";
 import type { Pricing } from "./options.ts";
 
-// A machine keeps the functions that it was given, and nothing that their giver or a policy could put others into: what a
-// fingerprint was made of stays what decides.
+// A machine keeps the functions that it was given. It copies every object whose members the caller or a policy could
+// later replace. So the functions that decide are those that the fingerprint describes.
 
-/** The policy as it is now. */
+/** Copies the policy. */
 export const ownedPolicy = (policy: Policy): Policy => {
   const { summariser } = policy;
   return Object.freeze({
@@ -17,7 +17,7 @@ export const ownedPolicy = (policy: Policy): Policy => {
   });
 };
 
-/** The counter as it is now. */
+/** Copies the counter. */
 export const ownedCounter = (counter: Counter): Counter => {
   const { perMessage, perPrompt } = counter;
   return Object.freeze({
@@ -30,7 +30,7 @@ export const ownedCounter = (counter: Counter): Counter => {
   });
 };
 
-/** The pricing as it is now. */
+/** Copies the pricing. */
 export const ownedPricing = (pricing: Pricing): Pricing =>
   Object.freeze({ ...pricing, ...identityOf(pricing), price: pricing.price.bind(pricing) });
 
@@ -46,7 +46,7 @@ const ownedSummariser = (summariser: Summariser): Summariser => {
   });
 };
 
-/** Named one by one: an instance of a class may have them from its prototype. */
+/** Copies the members by name, because an instance of a class may have them on its prototype. */
 const identityOf = ({ name, version, options }: Pick<Policy, "name" | "version" | "options">) => ({
   name,
   version,

@@ -9,7 +9,7 @@ import type { Decided } from "../protocol/entry.ts";
 import { messagesOfOpen } from "../read/turns.ts";
 import { type Refusal, refuse } from "../protocol/refusal.ts";
 
-/** Whether a message may be pinned: it has to be on the path. */
+/** Decides whether a message may be pinned. It must be on the path. */
 export const decidePin = (
   data: ConversationData,
   { message, pinned }: MessagePinned,

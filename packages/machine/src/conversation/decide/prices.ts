@@ -5,22 +5,23 @@ import { preview } from "../../thread/preview.ts";
 import type { ReportedUsage } from "../../thread/usage.ts";
 import type { Pricing } from "./options.ts";
 
-/** What a million tokens of a model cost, in units of the currency (dollars, not cents). */
+/** The price of a million tokens of a model, in units of the currency (dollars, not cents). */
 export type ModelPrice = {
   readonly input: number;
   readonly output: number;
-  /** Of input that the provider had in its cache. Default: as `input`. */
+  /** For input that was read from the provider's cache. Default: as `input`. */
   readonly cachedInput?: number;
-  /** Of input that the provider put into its cache. Default: as `input`. */
+  /** For input that was written to the provider's cache. Default: as `input`. */
   readonly cacheWrite?: number;
 };
 
 /**
- * Prices by model, as providers publish them: `pricesPerMillion("USD", { "gpt-5.4": { input: 1.25, output: 10 } })`. A
- * model is found by its name, also when it answers with a date behind it (`gpt-5.4-2026-03-05`). A call has no price when its
- * model is not in the table, or its provider did not report input and output; cache tokens that it did not report are none.
+ * Creates a pricing from a table of prices by model, as providers publish them: `pricesPerMillion("USD", { "gpt-5.4":
+ * { input: 1.25, output: 10 } })`. A model is found by its name, even if its reply appends a date
+ * (`gpt-5.4-2026-03-05`). A call has no price if its model is not in the table, or if the provider did not report
+ * input and output. Unreported cache tokens count as 0.
  *
- * @throws ConfigurationError for a price that is no number of 0 or more.
+ * @throws ConfigurationError for a price that is not a number ≥ 0.
  */
 export const pricesPerMillion = (currency: string, models: Readonly<Record<string, ModelPrice>>): Pricing => {
   const problem = problemOf(currency, models);
@@ -48,7 +49,7 @@ const nanoOf = (price: ModelPrice, usage: ReportedUsage): number | null => {
   return Math.round(perMillion * nanoPerMillionth);
 };
 
-/** A unit of a currency has a billion nano-units, and a price is one of a million tokens. */
+/** Converts a price for a million tokens to nano-units a token: a currency unit has a billion nano-units. */
 const nanoPerMillionth = 1000;
 
 const priceIn = (prices: Readonly<Record<string, ModelPrice>>, model: string): ModelPrice | undefined => {

@@ -12,28 +12,31 @@ import type { ConversationData, OpenTurn } from "../protocol/data.ts";
 import { withJoined } from "../update/joining.ts";
 import type { Settings } from "./settings.ts";
 
-/** What the next prompt shows, and whether it fits. */
+/** The decision about the next prompt, and whether it fits. */
 export interface PromptDecision extends CutDecision {
   readonly situation: Situation;
   readonly blocks: () => Blocks;
-  /** As the counter counts them, calibration aside; null where there is no budget, or it can't count them. */
+  /** The size by the counter, without calibration. Null if there is no budget, or if the counter fails. */
   readonly tokens: number | null;
   readonly fits: boolean;
-  /** It fits the budget, though not the smaller room that a refusal taught: the server is to say. */
+  /**
+   * True if the prompt fits the budget, even if it exceeds the smaller room learned from a server's refusal. The
+   * server decides.
+   */
   readonly mayFit: boolean;
 }
 
-/** What is known where a prompt is decided. */
+/** The inputs of a decision about a prompt. */
 export interface Asked {
-  /** Asked only by policies that look at the open turn, and where there is a budget. */
+  /** Read only by policies that look at the open turn, and if there is a budget. */
   readonly open: () => OpenTurn | null;
-  /** The turn holds no message yet. */
+  /** True if the turn holds no message yet. */
   readonly saysNothing?: boolean;
-  /** A summary was waited for. */
+  /** True if the turn has already waited for a summary. */
   readonly withoutSummary?: boolean;
 }
 
-/** Asks the policy about the next prompt of a thread, and counts what that comes to. Total. */
+/** Asks the policy about the next prompt of a thread, and counts the tokens of the result. Never throws. */
 export const decidePrompt = (settings: Settings, data: ConversationData, asked: Asked): PromptDecision => {
   const situation = situationOf(settings, data, asked);
   const saysNothing = asked.saysNothing === true && (data.open === null || data.open.joining.length === 0);
@@ -50,7 +53,10 @@ export const decidePrompt = (settings: Settings, data: ConversationData, asked: 
   return { ...decision, ...counting, situation, blocks: () => shown, tokens, fits, mayFit };
 };
 
-/** All that a policy is asked with about the next prompt. Messages and closed turns are immutable from their birth on, also those that are rehearsed. */
+/**
+ * Collects the input of a policy for the next prompt. Messages and closed turns never change once created, including
+ * those of a rehearsal.
+ */
 export const situationOf = (settings: Settings, data: ConversationData, asked: Asked): Situation => {
   const { budget, interrupted, counts } = settings;
   const calibration = calibrationOf(settings, data);
@@ -70,7 +76,7 @@ export const situationOf = (settings: Settings, data: ConversationData, asked: A
   };
 };
 
-/** Tokens, as the counter counts them, that the budget leaves for a prompt; null for no bound. */
+/** Returns the tokens that the budget leaves for a prompt, in the counter's units; null for no bound. */
 const roomOf = ({ budget }: Pick<Settings, "budget">, calibration: number): number | null =>
   budget === null ? null : Math.floor((budget.tokens - budget.reserve) / calibration);
 
@@ -79,10 +85,10 @@ const smallerOf = (left: number | null, right: number | null): number | null => 
   return Math.min(left, right);
 };
 
-/** The prompt that leaves out all that may be: what is pinned stays, and the questions that go with what is shown. */
+/** Cuts a prompt to the minimum: pinned messages, and the questions that belong to shown answers. */
 const nothingClosed = ({ interrupted }: Situation): Cut => ({ policy: "none@1", from: nowhere, interrupted });
 
-/** The numbers of a prompt that does not fit. */
+/** Returns the numbers of a prompt that does not fit. */
 export const unfitOf = ({ situation, tokens }: PromptDecision): ContextUnfit => {
   const { counts, open, budget, calibration } = situation;
   const largest = open().reduce<ContextUnfit["largest"]>((most, message) => {
@@ -103,8 +109,8 @@ export const unfitOf = ({ situation, tokens }: PromptDecision): ContextUnfit => 
 };
 
 /**
- * How many tokens a model reports for one that is counted: never less than one, so that a report which makes no
- * sense can't make prompts larger.
+ * Returns how many tokens a model reports for each counted one. It is never below 1, so that a nonsensical report
+ * cannot make prompts larger.
  */
 const calibrationOf = ({ calibrate, budget }: Settings, { measured }: ConversationData): number => {
   if (!calibrate || budget === null || measured === null) return 1;
@@ -112,12 +118,12 @@ const calibrationOf = ({ calibrate, budget }: Settings, { measured }: Conversati
   return ratio > largestCalibration ? 1 : ratio;
 };
 
-/** A report that is further off makes no sense. */
+/** A report that differs by more than this factor is ignored. */
 const largestCalibration = 4;
 
 /**
- * An ask that says nothing lives from what is shown of the thread, so a policy must show something of it; only a
- * thread that holds nothing but its system prompt is asked with that alone.
+ * Decides the prompt of an ask without input. Such an ask needs some of the thread, so the policy must show something
+ * of it. If the thread holds only a system prompt, the prompt is that alone.
  */
 const showingSomething = (settings: Settings, situation: Situation): CutDecision => {
   const { thread } = situation;
@@ -129,7 +135,7 @@ const showingSomething = (settings: Settings, situation: Situation): CutDecision
 };
 
 const openMessages = ({ conversation }: ConversationData, open: OpenTurn | null): readonly Message[] =>
-  // What joined the turn stands in its next prompt.
+  // The next prompt of the turn shows the asks that joined it.
   open === null ? conversation.appended : toArray(withJoined(open).messages);
 
 const uncounted = ({ counts: { counter } }: Settings): string =>

@@ -3,9 +3,9 @@ import type { Failure } from "../../thread/turn.ts";
 import type { Retry } from "./options.ts";
 
 /**
- * When a failed call is made again, in milliseconds since the epoch, or null when it is not. Exponential
- * backoff with jitter between half and all of the delay, derived from the id of the timer, so that the same
- * failure waits the same time in every replay. A wait that the server asked for is never cut short.
+ * Returns when a failed call is retried, in milliseconds since the epoch, or null if it is not. The delay backs off
+ * exponentially, with jitter between half and all of it. The jitter is derived from the timer's id, so the same
+ * failure waits the same time in every replay. A wait that the server asked for is never shortened.
  */
 export const retryAt = (
   retry: Retry,
@@ -21,7 +21,7 @@ export const retryAt = (
   return at + Math.max(asked, Math.round(delay * (0.5 + fractionOf(timerId) / 2)));
 };
 
-/** Beyond these every delay is the longest. */
+/** After so many doublings every delay exceeds the maximum. */
 const doublings = 40;
 
 const fractionOf = (text: string): number => (Number.parseInt(digestOf(text).slice(-6), 36) % 1000) / 1000;

@@ -21,7 +21,7 @@ import type { MachineOptions, Overlap, Pricing, Retry } from "./options.ts";
 import { ownedCounter, ownedPolicy, ownedPricing } from "./owned-functions.ts";
 import { offeredTool, type ToolDeclaration } from "../protocol/tool.ts";
 
-/** Machine options with their defaults, checked. */
+/** The checked options of a machine, with their defaults. */
 export interface Settings {
   readonly tools: readonly ToolDeclaration[];
   readonly toolNames: ReadonlySet<string>;
@@ -30,7 +30,10 @@ export interface Settings {
   readonly counter: Counter;
   readonly counts: Counts;
   readonly prompts: Prompts;
-  /** The ids of the asks of closed turns that lie together. To look at each turn, for each ask, took a tenth of a turn. */
+  /**
+   * Returns the ids of the asks in a chunk of closed turns, and caches them. Without the cache, comparing each ask
+   * with each turn took a tenth of a turn's time.
+   */
   readonly askIds: (turns: readonly Turn[]) => ReadonlySet<string>;
   readonly budget: Budget | null;
   readonly calibrate: boolean;
@@ -43,11 +46,14 @@ export interface Settings {
   readonly unknownTool: "result" | "ask";
   readonly idleTimeoutMs: number | null;
   readonly pricing: Pricing | null;
-  /** A digest of all of it: names, versions and options in place of functions. */
+  /** A digest of all settings. Functions are represented by their names, versions and options. */
   readonly fingerprint: string;
 }
 
-/** Checks options, fills in their defaults, and copies what they hold: what a caller changes of them later changes nothing. @throws ConfigurationError for what is invalid. */
+/**
+ * Checks options, fills in their defaults, and copies their contents, so that later changes by the caller have no
+ * effect. @throws ConfigurationError for an invalid option.
+ */
 export const settingsOf = (options: MachineOptions): Settings => {
   const wrongShape = problemOfShapes(options);
   if (wrongShape !== null) throw new ConfigurationError(wrongShape);
@@ -88,7 +94,7 @@ export const settingsOf = (options: MachineOptions): Settings => {
 const idsOfAsks = (turns: readonly Turn[]): ReadonlySet<string> =>
   new Set(turns.flatMap(({ asks }) => asks.map(({ askId }) => askId)));
 
-/** What is made of the other settings. */
+/** The settings that are derived from others. */
 type Kept = "counts" | "prompts" | "askIds" | "fingerprint";
 
 const defaultRetry: Retry = {
@@ -99,7 +105,10 @@ const defaultRetry: Retry = {
   kinds: ["rate_limit", "overloaded", "timeout", "network", "truncated", "unknown"],
 };
 
-/** What would be ignored, or fail somewhere else: unknown members, and values of another kind. */
+/**
+ * Returns an error for options that would be ignored or would fail later: unknown members, and values of the wrong
+ * type.
+ */
 const problemOfShapes = (options: MachineOptions): string | null => {
   const wrong = problemOfKeys("conversationMachine", options, Object.keys(optionNames));
   if (wrong !== null) return wrong;
@@ -118,7 +127,7 @@ const problemOfShapes = (options: MachineOptions): string | null => {
   return null;
 };
 
-/** Complete by its type. */
+/** The type makes this list complete. */
 const optionNames: { readonly [Option in keyof Required<MachineOptions>]: true } = {
   tools: true,
   policy: true,
@@ -177,7 +186,7 @@ const problemOf = (settings: Omit<Settings, Kept>): string | null => {
   return null;
 };
 
-/** JavaScript may give a word that is none of ours. */
+/** Rejects unknown words, which callers in plain JavaScript may pass. */
 const problemOfWords = ({ overlap, interrupted, unknownTool, tools }: Omit<Settings, Kept>): string | null => {
   const words: readonly (readonly [option: string, word: string, known: readonly string[]])[] = [
     ["overlap.type", overlap.type, ["reject", "queue", "merge", "latest", "interrupt", "steer"]],
@@ -192,7 +201,10 @@ const problemOfWords = ({ overlap, interrupted, unknownTool, tools }: Omit<Setti
   return wrong === undefined ? null : `${wrong[0]} is ${preview(wrong[1])}; it must be one of: ${wrong[2].join(", ")}`;
 };
 
-/** What is journalled, sent or made a fingerprint of has to be the same when it is read again. */
+/**
+ * Rejects values that JSON would change. The journal, the requests and the fingerprint need the same value when it is
+ * read again.
+ */
 const problemOfData = ({ model, tools, policy, counter, pricing }: Omit<Settings, Kept>): string | null => {
   const data: readonly (readonly [of: string, value: unknown])[] = [
     ["the model", model],
@@ -244,13 +256,13 @@ const identityOf = ({
   options,
 });
 
-/** What a thread begins with under a configuration. */
+/** Adds the configuration to the input of a new thread. */
 export const withDefaults = (settings: Settings, input: ThreadInput): ThreadInput => ({
   ...input,
   configuration: configurationOf(settings),
 });
 
-/** What of the settings a thread keeps. */
+/** Returns the settings that a thread stores. */
 export const configurationOf = ({ fingerprint, idleTimeoutMs, model, offered, policy }: Settings): Configuration => ({
   fingerprint,
   ...(Object.keys(model).length === 0 ? {} : { model }),

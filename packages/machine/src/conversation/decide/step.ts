@@ -10,7 +10,7 @@ import type { Limits } from "../protocol/limits.ts";
 import type { Settings } from "./settings.ts";
 import { draftsOf } from "../update/ask-drafts.ts";
 
-/** What the opening of a turn decides: its deadline, and the first prompt or the limit that forbids it. */
+/** Decides the opening of a turn: its deadline, and the first prompt or the limit that forbids it. */
 export const decideOpening = (
   settings: Settings,
   data: ConversationData,
@@ -24,11 +24,14 @@ export const decideOpening = (
   const open = () => openTurn(data, asks, deadline, at).data.open;
   const saysNothing = asks.flatMap(draftsOf).length === 0 && data.conversation.appended.length === 0;
   const step = decideStep(settings, data, { open, saysNothing, at });
-  // A turn that ends at once has no use for a deadline.
+  // A turn that ends at once needs no deadline.
   return step.unfit === undefined ? { ...deadline, ...step } : step;
 };
 
-/** What the next call of the open turn shows, where that is not what the last one did; or why it can't be made yet, or at all. */
+/**
+ * Decides the next model call of the open turn. The result holds the cut if it differs from the last one, or the
+ * reason why the call must wait or cannot be made.
+ */
 export const decideStep = (
   settings: Settings,
   data: ConversationData,
@@ -45,7 +48,7 @@ export const decideStep = (
   const isComing = data.summarising !== null || (wanted.summary !== undefined && wanted.summary.unfit === undefined);
   const canWait = asked.withoutSummary !== true && isComing;
   if (!fits && !canWait) {
-    // A policy that counts on summaries leaves out nothing while one may still come.
+    // A policy that relies on summaries leaves out nothing while a summary may still arrive.
     return asked.withoutSummary !== true && settings.policy.summariser !== undefined
       ? { ...wanted, ...refusedBy(problem), ...decideStep(settings, data, { ...asked, withoutSummary: true }) }
       : prompt.mayFit
@@ -67,7 +70,7 @@ const shownBy = (settings: Settings, { cut: last }: ConversationData, prompt: Pr
 const refusedBy = (problem: string | undefined): Pick<Decided, "policyFailed"> =>
   problem === undefined ? {} : { policyFailed: problem };
 
-/** The limit that stands before the next model call of a turn, after so many steps; null for none. */
+/** Returns the limit that forbids the next model call of a turn, or null if none does. */
 export const limitBeforeCall = (settings: Settings, open: OpenTurn, at: number): LimitReached | null => {
   const { steps } = limitsOf(settings, open);
   if (steps !== undefined && steps !== null && open.step + 1 > steps)
@@ -75,7 +78,7 @@ export const limitBeforeCall = (settings: Settings, open: OpenTurn, at: number):
   return limitSpent(settings, open, at);
 };
 
-/** The limit that stands before a whole batch of tool calls; null for none. */
+/** Returns the limit that forbids a whole batch of tool calls, or null if none does. */
 export const limitBeforeBatch = (
   settings: Settings,
   open: OpenTurn,
@@ -88,7 +91,7 @@ export const limitBeforeBatch = (
   return limitSpent(settings, open, at);
 };
 
-/** The limit that a turn has used up, whatever comes next; null for none. */
+/** Returns the limit that a turn has used up, or null if there is none. */
 export const limitSpent = (settings: Settings, open: OpenTurn, at: number): LimitReached | null => {
   const { tokens, costNano } = limitsOf(settings, open);
   const used = open.usage.totalTokens.sum;
@@ -99,7 +102,7 @@ export const limitSpent = (settings: Settings, open: OpenTurn, at: number): Limi
   return { limit: "deadlineMs", allowed: open.deadlineAt - open.startedAt, reached: at - open.startedAt };
 };
 
-/** Results for the calls of the open turn that have none, because it stops. */
+/** Returns results for the unanswered calls of a turn that stops. */
 export const interruptedResults = (open: OpenTurn, because: string): Pick<Decided, "results"> => {
   if (open.stage.type !== "running") return {};
   const results = open.stage.calls.flatMap((call, position): SynthesisedResult[] =>
@@ -123,18 +126,18 @@ const awaited = ({ approval, by }: RoundCall): string =>
       ? "the call was approved"
       : "the tool answered";
 
-/** Reported only where it is another grade than the last one's. */
+/** Returns the fullness of a prompt if it differs from that of the last prompt. */
 const fullness = (settings: Settings, data: ConversationData, prompt: PromptDecision): Pick<Decided, "fullness"> => {
   const { tokens, situation, cut } = prompt;
   const { available } = situation;
   if (tokens === null || available === null) return {};
-  // A cut that stands made its room before.
+  // An unchanged cut made its room earlier.
   const pressed = prompt.pressed && !sameCut(data.cut, cut);
   const is = fullnessOf(tokens, available, pressed, settings.warnAt);
   return is === data.fullness ? {} : { fullness: { is, tokens, available } };
 };
 
-/** Whether the size of a prompt can calibrate the counter. */
+/** Returns whether the size of a prompt can calibrate the counter. */
 export const isMeasurable = (
   { calibrate, budget }: Settings,
   { tokens, situation: { available } }: PromptDecision,
@@ -146,7 +149,10 @@ export const isMeasurable = (
   tokens > 0 &&
   tokens >= available * measurableShare;
 
-/** From so small a share of the room on, a call's size shows how far the counter is off; below, what it can't count weighs more. */
+/**
+ * The share of the room from which a call's size shows the counter's error. In smaller prompts, what the counter
+ * cannot count weighs more.
+ */
 const measurableShare = 0.25;
 
 const openingLimit = (limits: Limits): LimitReached | null => {
@@ -159,7 +165,7 @@ const openingLimit = (limits: Limits): LimitReached | null => {
 
 const limitsOf = (settings: Settings, open: OpenTurn): Limits => ({ ...settings.limits, ...open.limits });
 
-/** How full a prompt is: at its limit also where something was left out for want of room. */
+/** Grades a prompt. It is also at its limit if something was left out for lack of room. */
 const fullnessOf = (tokens: number, available: number, pressed: boolean, warnAt: number): Fullness => {
   if (pressed || tokens >= available) return "at_limit";
   return tokens >= available * warnAt ? "approaching_limit" : "within";

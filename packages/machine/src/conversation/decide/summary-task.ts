@@ -9,10 +9,10 @@ import type { Decided } from "../protocol/entry.ts";
 import type { Settings } from "./settings.ts";
 
 /**
- * The summary that is wanted now, where none is being written. The model reads what prompts would show of the turns,
- * each text shortened until it fits; what does not fit even so is not sent.
+ * Returns the summary to ask for now, if none is pending. The model reads what prompts would show of the turns. Each
+ * text is shortened until the request fits; if it never fits, no request is sent.
  *
- * @param cut how the next prompt shows the thread; decided where it is not known.
+ * @param cut how the next prompt shows the thread; decided here if it is missing.
  */
 export const decideSummary = (
   settings: Settings,
@@ -47,7 +47,7 @@ const fitted = (
 ): SummaryTask => {
   const room = policy.summariser?.requestTokens ?? available;
   if (room === null) return task;
-  // What can't be counted is sent, and may turn out to be too long.
+  // A request that cannot be counted is sent, and may turn out to be too long.
   const tokensOf = (shortened: SummaryTask): number =>
     counted(() => counts.prompt(summaryRequest(data.conversation, shortened, instruction, data.summaries))) ?? 0;
   let tokens = 0;
@@ -57,7 +57,7 @@ const fitted = (
     if (tokens <= room) return shortened;
   }
   const shortest = { ...task, characters: shortestText };
-  // Earlier turns that are there to be understood by can be done without; those that are folded into the summary can't.
+  // Earlier turns that only give background can be left out. Those that are folded into the summary cannot.
   if (task.earlier !== null && task.earlier.from !== task.covers.from) {
     const alone = { ...shortest, earlier: null };
     tokens = tokensOf(alone);
@@ -67,10 +67,10 @@ const fitted = (
 };
 
 /**
- * Whether it was reported often enough that summaries fail, for want of room among other causes. Where the instruction alone
- * takes too much, whatever turns it is about, once is enough; else it is tried the more rarely the more have failed, since a
- * shorter turn may fit. What fits because there is more room now, or a shorter instruction, is asked for at once. Only so
- * many turns are looked back at, which bounds what this costs.
+ * Returns whether enough failed summaries were reported, including those for lack of room. If the instruction alone is
+ * too long, one failure is enough. Otherwise each failure makes the next attempt rarer, since a shorter turn may fit.
+ * A request that fits after the room grew or the instruction shrank is sent at once. The number of turns to look back
+ * is bounded, and so is the cost.
  */
 const isKnownUnfit = (
   { counts }: Settings,
@@ -91,10 +91,10 @@ const isKnownUnfit = (
   return neverFits ? failures > 0 : failures >= triedFreely && sinceNewest < failures;
 };
 
-/** Two turns, each of them twice, as the shipped policies do. */
+/** Two turns with two attempts each, as the shipped policies make them. */
 const triedFreely = 4;
 
-/** Unit: UTF-16 units. */
+/** In UTF-16 units. */
 const shortestText = 100;
 
 const ladder: readonly number[] = [longestTranscriptText, 4_000, 2_000, 1_000, 500, 200, shortestText];

@@ -12,7 +12,7 @@ import type { Settings } from "./settings.ts";
 import { giveUp, receiveSummary, summaryText } from "../update/summary.ts";
 
 /**
- * Decides what follows from the outcome of a summary call: whether the summary is used, the model call that waited for it,
+ * Decides what follows from the outcome of a summary call: the use of the summary, the model call that waited for it,
  * and the next summary. After a failure no summary is asked for until the next turn or step.
  */
 export const decideSummaryOutcome = (
@@ -31,7 +31,7 @@ export const decideSummaryOutcome = (
   if (open?.stage.type === "compacting") {
     const limit = limitSpent(settings, open, event.at);
     if (limit !== null) return { ...outcome, limit };
-    // One summary may not be enough: another is asked for, as long as the model call may wait.
+    // One summary may not be enough. Another is asked for as long as the model call may wait.
     const asked = {
       open: () => open,
       saysNothing: open.messages.length === 0,
@@ -45,7 +45,7 @@ export const decideSummaryOutcome = (
   return { ...outcome, ...decideSummary(settings, after, situationOf(settings, after, { open: () => open })) };
 };
 
-/** Decides what follows when the time to wait for a summary is over: the model call that waited goes without it. */
+/** Decides what follows when the wait for a summary ends: the waiting model call is made without it. */
 export const decideWaited = (settings: Settings, data: ConversationData, open: OpenTurn, at: number): Decided => {
   const { summarising } = data;
   const after = summarising === null ? data : giveUp(data, summarising);
@@ -55,7 +55,7 @@ export const decideWaited = (settings: Settings, data: ConversationData, open: O
   return decideStep(settings, after, asked);
 };
 
-/** Why a reply can't serve as the summary; null when it can. */
+/** Returns why a reply cannot serve as the summary, or null if it can. */
 const problemOf = ({ policy, counts }: Settings, event: LlmCompleted): string | null => {
   if ((event.reply.toolCalls ?? []).length > 0) return "the model asked for tools instead of a summary";
   const text = summaryText(event);

@@ -26,10 +26,10 @@ import { type Refusal, refuse } from "../protocol/refusal.ts";
 import { isCoveredBySummary } from "../../prompt/summary-request.ts";
 import { isShared } from "../update/waiting-asks.ts";
 
-/** An event in which the configuration has no say: no ask, and no answer. */
+/** An event on which the configuration has no influence: neither an ask nor an answer. */
 export type UnconfiguredEvent = Exclude<Event, AskReceived | { readonly effectId: string }>;
 
-/** Whether an event fits in which the configuration has no say, and what is to be known about it. */
+/** Decides an event on which the configuration has no influence. */
 export const decideUnconfigured = (
   data: ConversationData,
   event: UnconfiguredEvent,
@@ -66,11 +66,11 @@ type SystemChange = Extract<Event, { readonly type: "system.changed" | "system.r
 
 const nothing: Decided = {};
 
-/** Nothing is to decide about it, and it is refused for a reason or not at all. */
+/** Accepts an event without a decision, or refuses it with the given reason. */
 const fits = (problem: string | null): Either.Either<Refusal, Decided> =>
   problem === null ? Either.right(nothing) : refuse("invalid", problem);
 
-/** The next prompt may be the system message alone, where nothing else was said; then it can't be taken away. */
+/** Refuses to remove the system message while the next prompt may consist of it alone. */
 const decideSystem = (data: ConversationData, event: SystemChange): Either.Either<Refusal, Decided> => {
   const turn = turnAnswering(data);
   const { conversation } = data;
@@ -85,8 +85,9 @@ const decideSystem = (data: ConversationData, event: SystemChange): Either.Eithe
 };
 
 /**
- * Whether the turn that is open, or about to be, has anything of its own to send, whatever comes: an ask that waits or
- * joins may be withdrawn, and an answer that does not fit leaves its turn with it.
+ * Returns whether the turn that is open or about to open has something to send, whatever happens next. Waiting and
+ * joining asks do not count, since they may be withdrawn. A refused output leaves the open turn together with its
+ * answer.
  */
 const isSomethingAsked = ({ open, queue }: ConversationData): boolean => {
   if (open === null) return queue.every((ask) => draftsOf(ask).length > 0);
@@ -164,8 +165,8 @@ const busyWith = (turn: number, type: string): Either.Either<Refusal, never> =>
   refuse("busy", `turn ${turn} is open or about to be; wait for its end or cancel it before "${type}"`);
 
 /**
- * How many UTF-16 units the first so many characters of an answer take, a character being what a reader takes for one
- * (a grapheme of Unicode's UAX 29). Decided once and journalled: another version of Unicode may cut otherwise.
+ * Returns how many UTF-16 units the first `characters` characters of an answer take. A character is a grapheme of
+ * Unicode's UAX 29. The number is journalled, because another version of Unicode may count otherwise.
  */
 const charactersOf = (answer: string, characters: number): number => {
   let units = 0;

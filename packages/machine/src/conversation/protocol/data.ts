@@ -14,11 +14,11 @@ import type { Limits } from "./limits.ts";
 /** The XState context of a conversation. Plain JSON. */
 export interface ConversationData {
   readonly threadId: string;
-  /** The format of the journal, where it has risen above the first. */
+  /** The format of the journal, if it is above the first. */
   readonly format?: number;
   /** The `seq` of the newest entry. */
   readonly seq: number;
-  /** Milliseconds since the epoch, as events said. */
+  /** In milliseconds since the epoch, as given by the events. */
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly metadata: JsonObject;
@@ -26,40 +26,43 @@ export interface ConversationData {
   readonly usage: ThreadUsage;
   /** The turn that is being answered. */
   readonly open: OpenTurn | null;
-  /** Asks that wait, oldest first. */
+  /** Waiting asks, oldest first. */
   readonly queue: readonly QueuedAsk[];
-  /** The timer that opens the next turn from the queue, while no turn is open and asks wait. */
+  /** The timer that opens the next turn from the queue. Set while no turn is open and asks wait. */
   readonly waking: Waking | null;
-  /** What the last prompt left out. */
+  /** Names what the last prompt left out. */
   readonly cut: Cut | null;
   readonly configuration: Configuration;
-  /** The summary that is being written. */
+  /** The pending summary. */
   readonly summarising: Summarising | null;
-  /** How many summaries were ever asked for, from which they have their numbers. */
+  /** The number of summaries ever asked for, which numbers the next one. */
   readonly summaries: number;
-  /** How full the last prompt was, so that each crossing is reported once. */
+  /** The grade of the last prompt, so that each crossing is reported once. */
   readonly fullness: Fullness;
-  /** What the last call was counted at, and what was reported of it; null while both were never known. */
+  /** The counted and the reported size of the last measured call; null until both are known. */
   readonly measured: Measured | null;
-  /** The room that prompts have since a server refused one as too long; null: none was refused since the configuration changed. */
+  /**
+   * The room for prompts, learned when a server refused one as too long; null if none was refused since the
+   * configuration changed.
+   */
   readonly room: LearnedRoom | null;
-  /** The model parameters that the thread brought itself; those of the configuration stand beneath them. */
+  /** The model parameters given for the thread itself; they override those of the configuration. */
   readonly model: JsonObject;
-  /** Asks that no turn answers, the newest of them. */
+  /** The newest of the asks that no turn answers. */
   readonly dropped: readonly DroppedAsk[];
-  /** The thread that this one is a copy of, up to a turn; null for one that began here. */
+  /** The thread that this one was forked from; null for one that began here. */
   readonly forkedFrom: ForkOrigin | null;
 }
 
-/** An ask that was taken, and that no turn answers. */
+/** An accepted ask that no turn answers. */
 export interface DroppedAsk extends Ask {
   readonly droppedAt: number;
   readonly because: DroppedBecause;
 }
 
 /**
- * `withdrawn`: it was cancelled while it waited. `superseded`: another ask took its place. `returned`: it joined a turn
- * that ended before it could be shown. `left`: the thread that it waited in was forked, and this is the fork.
+ * `withdrawn`: it was cancelled while it waited. `superseded`: another ask took its place. `returned`: it joined a
+ * turn that ended before a prompt showed it. `left`: its thread was forked while it waited, and this is the fork.
  */
 export type DroppedBecause = "withdrawn" | "superseded" | "returned" | "left";
 
@@ -69,25 +72,25 @@ export interface Measured {
   readonly reported: number;
 }
 
-/** What a refusal taught about a model's window. */
+/** The model's window as learned from a refusal. */
 export interface LearnedRoom {
-  /** Tokens, as the counter counts them, that policies have for a prompt. */
+  /** The tokens that policies have for a prompt, in the counter's units. */
   readonly tokens: number;
-  /** The turn whose call was refused: within one turn the room shrinks once. */
+  /** The turn whose call was refused. The room shrinks once per turn. */
   readonly turn: number;
 }
 
-/** A summary that is being written. Its prompt is rendered from this and the thread. */
+/** A pending summary. Its prompt is rendered from this and the thread. */
 export interface Summarising extends SummaryTask {
   readonly number: number;
-  /** The turn that was open when it was asked for, which bears its cost; null between turns. */
+  /** The turn that was open when the summary was asked for, and that bears its cost; null between turns. */
   readonly turn: number | null;
   readonly instruction: string;
   readonly model: JsonObject;
   readonly idleTimeoutMs: number | null;
 }
 
-/** How many closed turns, and how many dropped asks, back a repeated ask is recognised. */
+/** The number of newest closed turns, and of newest dropped asks, in which a repeated ask is recognised. */
 export const remembered = 256;
 
 /** `total` is the sum over all turns, the open one included, and `betweenTurns`. */
@@ -97,7 +100,7 @@ export interface ThreadUsage {
 }
 
 export interface Waking {
-  /** The `seq` of the entry that started it, from which it has its id. */
+  /** The `seq` of the entry that started the timer; its id is derived from it. */
   readonly seq: number;
   readonly dueAt: number;
 }
@@ -109,92 +112,92 @@ export interface OpenTurn {
   readonly asks: readonly Ask[];
   readonly startedAt: number;
   readonly messages: Chunks<Message>;
-  /** Appended while a call or a tool was out. */
+  /** Messages appended while a call or a tool was outstanding. */
   readonly waiting: readonly Message[];
-  /** Asks that joined the turn and stand in no prompt yet, oldest first. */
+  /** Asks that joined the turn and are not in a prompt yet, oldest first. */
   readonly joining: readonly QueuedAsk[];
-  /** How many messages it ever made, from which they have their ids. */
+  /** The number of messages ever created in the turn; their ids are derived from it. */
   readonly made: number;
-  /** The number of the step that is under way, from 1; 0 before the first. */
+  /** The number of the current step, from 1; 0 before the first. */
   readonly step: number;
   readonly toolCalls: number;
-  /** The id of the message with which a model ended the turn, once it is there. */
+  /** The id of the message with which the model ended the turn; null before. */
   readonly answer: string | null;
-  /** For the turn, where the ask itself is whole messages. */
+  /** The metadata of the turn, given by an ask whose input is whole messages. */
   readonly metadata: JsonObject | null;
   readonly usage: Usage;
-  /** The configuration's model parameters, with the thread's and then the ask's laid over them. */
+  /** The configuration's model parameters, overridden by the thread's and then the ask's. */
   readonly model: JsonObject;
-  /** The tools of those who ask; absent where there are none. */
+  /** The tools given by the asks; absent if there are none. */
   readonly callerTools?: readonly CallerTool[];
-  /** What the ask laid over the machine's limits. */
+  /** The limits by which the ask overrides the machine's. */
   readonly limits: Limits;
   readonly deadlineAt: number | null;
-  /** What its answer has to be; absent where any will do. */
+  /** The required form of the answer; absent if any answer will do. */
   readonly output?: ExpectedOutput;
-  /** Answers that did not fit, in order: while the turn is open they stand among its messages. Absent: none. */
+  /** Refused answers, in order. While the turn is open they are among its messages. Absent if there are none. */
   readonly refusedOutputs?: readonly RefusedOutput[];
   readonly stage: Stage;
 }
 
-/** What the open turn waits for. */
+/** The stage of the open turn: the event that it waits for. */
 export type Stage =
   | { readonly type: "responding"; readonly call: OutstandingCall }
   | { readonly type: "backing_off"; readonly attempt: number; readonly dueAt: number }
-  /** The next prompt does not fit without the summary that is being written. */
+  /** The next prompt does not fit without the pending summary. */
   | { readonly type: "compacting"; readonly attempt: number; readonly dueAt: number }
-  /** The newest message is a reply, and it is not known yet whether it is the output that was asked for. */
+  /** The newest message is a reply, and its check as the requested output is outstanding. */
   | { readonly type: "checking"; readonly finishReason: string | null }
   | { readonly type: "running"; readonly calls: readonly RoundCall[] };
 
-/** A model call that is out. What it was sent is rendered from this and the thread. */
+/** An outstanding model call. Its prompt is rendered from this and the thread. */
 export interface OutstandingCall {
   readonly attempt: number;
   readonly cut: Cut;
   readonly system: Message | null;
-  /** As they were when it was asked for. */
+  /** The pins at the time of the call. */
   readonly pins: readonly Pin[];
   readonly idleTimeoutMs: number | null;
-  /** Tokens that its prompt was counted at; null where that was not of interest. */
+  /** The size of its prompt in counted tokens; null if it cannot calibrate the counter. */
   readonly counted: number | null;
-  /** What has been shown of it, as far as the host journalled that. */
+  /** The part of the reply shown so far, as far as the host has journalled it. */
   readonly partial: ReplyDraft | null;
-  /** What it offers the model; absent where the journal does not say (0.1 did not). */
+  /** The tools that the call offers the model; absent if the journal does not say (0.1 did not). */
   readonly tools?: readonly OfferedTool[];
 }
 
-/** A call of the round that is under way. */
+/** A call of the current round. */
 export interface RoundCall {
   readonly callId: string;
   readonly providerCallId: string | null;
   readonly name: string;
   readonly arguments: string;
   readonly started: boolean;
-  /** From 1; one more each time that it is run after an approval. */
+  /** From 1; rises each time the call is run after an approval. */
   readonly attempt: number;
-  /** No host runs it: its result is the caller's to give. */
+  /** No host runs the call; the caller gives its result. */
   readonly by?: "caller";
-  /** Whether a person has to approve it; null where none has to. */
+  /** The state of the approval; null if the call needs none. */
   readonly approval: Approval | null;
-  /** The result message, once it is there. */
+  /** The result message, once it exists. */
   readonly result: Message | null;
 }
 
-/** How far the approval of a call is. */
+/** The progress of a call's approval. */
 export type Approval =
-  /** The runtime is to validate the arguments, and then to withhold the call. */
+  /** The runtime must validate the arguments and then withhold the call. */
   | { readonly status: "required" }
-  /** A person is asked; `number` counts the requests for this call, from 1. */
+  /** A person was asked; `number` counts the requests for this call, from 1. */
   | ({ readonly status: "requested" | "granted"; readonly number: number } & Approvable);
 
-/** What an approval is about: exactly this. */
+/** Exactly the call that a person approves. */
 export interface Approvable {
   readonly because: "declared" | "unknown_outcome";
-  /** The version of the tool; null for one that has none. */
+  /** The version of the tool; null if it has none. */
   readonly version: string | null;
-  /** The arguments as validated. */
+  /** The validated arguments. */
   readonly arguments: Json;
 }
 
-/** An ask that waits for the turn before it. */
+/** An ask that waits for its turn. */
 export type QueuedAsk = Omit<AskReceived, "type" | "partial" | "from">;

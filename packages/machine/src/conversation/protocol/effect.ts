@@ -9,9 +9,9 @@ import type { Fullness } from "./entry.ts";
 import type { OfferedTool } from "./event.ts";
 
 /**
- * Something that the machine wants done. Plain JSON; the host that performs it reports the outcome as an
- * event that carries `effectId`. Ids are derived, so the same effect of the same thread has the same id
- * everywhere, which makes `id` an idempotency key.
+ * A request of the machine. Plain JSON; the host that performs it reports the outcome as an event that carries
+ * `effectId`. Ids are derived, so the same effect of the same thread has the same id everywhere, which makes `id` an
+ * idempotency key.
  */
 export type Effect = AnswerableEffect | OneShotEffect;
 
@@ -22,44 +22,44 @@ export type AnswerableEffect = CallLlm | CheckOutput | CallTool | RequestApprova
 export type OneShotEffect = CancelLlm | CancelCheck | CancelTool | CancelApproval | CancelTimer | Publish;
 
 /**
- * Call a model with exactly `messages`. Answered by `llm.completed` or `llm.failed`, once. Must not be dropped;
- * may be performed again after a crash (a model call has no lasting effect but its price). One of purpose `answer`
- * never runs beside another of that purpose, nor beside a `callTool`; one of purpose `summary` is background work
- * beside anything, one at a time, and offers the model no tools.
+ * Call a model with exactly `messages`. Answered by `llm.completed` or `llm.failed`, once. Must not be dropped; may be
+ * performed again after a crash (a model call has no lasting effect but its price). A call of purpose `answer` never
+ * runs beside another of that purpose, nor beside a `callTool`. A call of purpose `summary` runs in the background
+ * beside any other effect, one at a time, and offers the model no tools.
  */
 export interface CallLlm {
   readonly type: "callLlm";
-  /** `thread/turn.step#attempt`; of a summary `thread/summary-number#attempt`. */
+  /** `thread/turn.step#attempt`; for a summary `thread/summary-number#attempt`. */
   readonly id: string;
   readonly threadId: string;
-  /** Of a summary, the turn that bears its cost: 0 between turns. */
+  /** For a summary, the turn that bears its cost: 0 between turns. */
   readonly turn: number;
-  /** Of a summary 0. */
+  /** For a summary 0. */
   readonly step: number;
-  /** From 1; each retry is an attempt of its own. */
+  /** From 1; each retry is a new attempt. */
   readonly attempt: number;
   readonly purpose: "answer" | "summary";
   /** The prompt, well-formed. */
   readonly messages: readonly Message[];
-  /** To be echoed on the outcome. */
+  /** The host must copy it to the outcome. */
   readonly promptDigest: string;
-  /** Model and provider parameters: the thread's, with the ask's laid over them. */
+  /** Model and provider parameters: the thread's, overridden by the ask's. */
   readonly model: JsonObject;
   /**
-   * Exactly the tools to offer the model, in this order; none for a summary. The machine decides the set: a handler
-   * neither narrows nor widens it. Absent only while a thread runs under a configuration that 0.1 journalled, which does
-   * not say: then it is all that the machine declares.
+   * Exactly the tools to offer the model, in this order; none for a summary. The machine decides the set, and a
+   * handler neither narrows nor widens it. Absent only while a thread runs under a configuration journalled by 0.1,
+   * which does not list the tools. Then offer all tools that the machine declares.
    */
   readonly tools?: readonly OfferedTool[];
-  /** What the answer has to be; absent where any will do, and for a summary. `promptDigest` covers it. */
+  /** The required form of the answer; absent if any answer will do, and for a summary. `promptDigest` covers it. */
   readonly output?: Omit<ExpectedOutput, "repairs">;
-  /** The longest silence to bear between two pieces of the reply, in milliseconds; absent for none. */
+  /** The longest allowed pause between two pieces of the reply, in milliseconds; absent for none. */
   readonly idleTimeoutMs?: number;
 }
 
 /**
- * Check whether a reply is the output that was asked for. Answered by `output.accepted` or `output.refused`, once. Must not be
- * dropped; may be performed again, as a check only looks. No model is called while one is out.
+ * Check whether a reply is the requested output. Answered by `output.accepted` or `output.refused`, once. Must not be
+ * dropped; may be performed again, since a check has no side effect. No model is called while one is outstanding.
  */
 export interface CheckOutput {
   readonly type: "checkOutput";
@@ -68,7 +68,7 @@ export interface CheckOutput {
   readonly threadId: string;
   readonly turn: number;
   readonly step: number;
-  /** From 1; one more for each answer of the turn that did not fit. */
+  /** From 1; rises with each refused answer of the turn. */
   readonly attempt: number;
   /** The text of the reply. */
   readonly text: string;
@@ -76,10 +76,10 @@ export interface CheckOutput {
 }
 
 /**
- * Run a tool; or, `by` the caller, run nothing and wait for the caller's answer, in days if need be: it is state, and
- * nothing has to be kept running. Answered by `tool.completed` or `tool.failed`, once, in any order among the calls of a round;
- * `tool.started` may come before. Must not be dropped; whether it may be performed again after a crash is for
- * the tool's declared recovery to say.
+ * Run a tool. If `by` is the caller, run nothing and wait for the caller's answer, which may take days; it is state,
+ * so nothing has to keep running. Answered by `tool.completed` or `tool.failed`, once, in any order among the calls of
+ * a round; `tool.started` may come before. Must not be dropped. The tool's declared recovery says whether it may be
+ * performed again after a crash.
  */
 export interface CallTool {
   readonly type: "callTool";
@@ -96,17 +96,22 @@ export interface CallTool {
   readonly name: string;
   /** The exact string that the model wrote. */
   readonly arguments: string;
-  /** `tool.started` was reported: the function may have run. */
+  /** `tool.started` was reported, so the function may have run. */
   readonly started: boolean;
-  /** Present where it is of a tool of whoever asked: no host runs it, and `tool.started` and `tool.withheld` are refused. */
+  /**
+   * Present if the tool belongs to the caller: no host runs it, and `tool.started` and `tool.withheld` are refused.
+   */
   readonly by?: "caller";
-  /** Null: run it. `required`: validate the arguments and report `tool.withheld`. Else what was approved: run exactly that, or withhold it again. */
+  /**
+   * Null: run it. `required`: validate the arguments and report `tool.withheld`. Otherwise the approved call: run
+   * exactly that, or withhold it again.
+   */
   readonly approval: "required" | Approvable | null;
 }
 
 /**
- * Ask a person whether a tool may run, with exactly these arguments. Answered by `approval.answered`, once, in days if
- * need be: it is state, and nothing has to be kept running. May be performed again: it is the same question.
+ * Ask a person whether a tool may run with exactly these arguments. Answered by `approval.answered`, once, which may
+ * take days; it is state, so nothing has to keep running. May be performed again, since it is the same question.
  */
 export interface RequestApproval extends Approvable {
   readonly type: "requestApproval";
@@ -118,13 +123,13 @@ export interface RequestApproval extends Approvable {
   readonly position: number;
   readonly callId: string;
   readonly name: string;
-  /** Of the tool's name, its version and the arguments. */
+  /** A digest of the tool's name, its version and the arguments. */
   readonly digest: string;
 }
 
 /**
- * Report `timer.fired` at `dueAt` or as soon after it as can be, also after a restart. Must not be dropped; an
- * early or repeated one does harm only in that it is early.
+ * Report `timer.fired` at `dueAt` or as soon after as possible, also after a restart. Must not be dropped. A repeated
+ * event is harmless; an early one only acts too early.
  */
 export interface StartTimer {
   readonly type: "startTimer";
@@ -147,13 +152,13 @@ export interface CancelCheck {
   readonly effectId: string;
 }
 
-/** Stop a tool whose result is no longer wanted. May be dropped; what the function does to the world is not undone. */
+/** Stop a tool whose result is no longer wanted. May be dropped. The function's side effects are not undone. */
 export interface CancelTool {
   readonly type: "cancelTool";
   readonly effectId: string;
 }
 
-/** A question is no longer of interest: the turn was stopped. May be dropped: its answer would be refused. */
+/** Withdraw an approval request because the turn was stopped. May be dropped: its answer would be refused. */
 export interface CancelApproval {
   readonly type: "cancelApproval";
   readonly effectId: string;
@@ -165,13 +170,15 @@ export interface CancelTimer {
   readonly effectId: string;
 }
 
-/** Notify observers. May be dropped, and losing it loses nothing. */
+/** Notify observers. May be dropped; no state depends on it. */
 export interface Publish {
   readonly type: "publish";
   readonly signal: Signal;
 }
 
-/** Where a model call stands: of a summary `turn` is the one that bears its cost, 0 between turns, and `step` 0. */
+/**
+ * The place of a model call. For a summary, `turn` is the one that bears its cost (0 between turns), and `step` is 0.
+ */
 export interface CallPlace {
   readonly turn: number;
   readonly step: number;
@@ -184,13 +191,13 @@ export type Signal =
   | { readonly type: "turn.started"; readonly turn: number; readonly askIds: readonly string[] }
   | { readonly type: "ask.queued"; readonly askId: string; readonly place: number }
   | { readonly type: "ask.withdrawn"; readonly askId: string }
-  /** It waited, and another ask took its place. */
+  /** The ask waited, and another took its place. */
   | { readonly type: "ask.superseded"; readonly askId: string; readonly by: string }
-  /** It joins the open turn, and waits for its next prompt. */
+  /** The ask joins the open turn, and waits for its next prompt. */
   | { readonly type: "ask.joined"; readonly askId: string; readonly turn: number }
-  /** An ask that joined a turn stands in the prompt of this step. */
+  /** An ask that joined a turn is in the prompt of this step. */
   | { readonly type: "ask.delivered"; readonly askId: string; readonly turn: number; readonly step: number }
-  /** An ask that joined a turn was never shown: the turn ended. It can be asked again, under another id. */
+  /** An ask that joined a turn was never shown, because the turn ended. It can be asked again, under another id. */
   | { readonly type: "ask.returned"; readonly askId: string; readonly turn: number }
   /** The open turn is cancelled in favour of an ask. */
   | { readonly type: "turn.interrupted"; readonly turn: number; readonly by: string }
@@ -203,17 +210,20 @@ export type Signal =
     }
   | { readonly type: "limit.reached"; readonly turn: number; readonly reached: LimitReached }
   | { readonly type: "policy.failed"; readonly reason: string }
-  /** A model call has its reply; what it said is not in here. `usage` as it was reported, `cost` where there is a price. */
+  /**
+   * A model call has its reply; the signal does not contain the content. `usage` as reported, `cost` if the call has a
+   * price.
+   */
   | (CallPlace & {
       readonly type: "model.replied";
       readonly finishReason: string | null;
       readonly toolCalls: number;
-      /** The model that answered, as it names itself. */
+      /** The model name that the reply reports. */
       readonly model?: string;
       readonly usage?: ReportedUsage;
       readonly cost?: Cost;
     })
-  /** A model call failed; whether it is made again, `retry.scheduled` says. */
+  /** A model call failed. `retry.scheduled` tells whether it is retried. */
   | (CallPlace & {
       readonly type: "model.failed";
       readonly failure: Failure["kind"];
@@ -221,7 +231,7 @@ export type Signal =
       readonly usage?: ReportedUsage;
       readonly cost?: Cost;
     })
-  /** An answer is not the output that was asked for, and the turn fails, or goes on with another `attempt`. */
+  /** An answer is not the requested output. The turn fails, or continues with another `attempt`. */
   | {
       readonly type: "output.refused";
       readonly turn: number;
@@ -229,7 +239,7 @@ export type Signal =
       readonly attempt: number;
       readonly issues: number;
     }
-  /** A tool call has its result, from its tool or, where it was stopped or never run, from the machine. */
+  /** A tool call has its result: from its tool, or from the machine if it was stopped or never run. */
   | {
       readonly type: "tool.ended";
       readonly turn: number;
@@ -238,7 +248,10 @@ export type Signal =
       readonly name: string;
       readonly outcome: ToolOutcome;
     }
-  /** What was said is another than before. Counted on the path, the seed and what waits included, the system message not; `usage` is the thread's total. */
+  /**
+   * The messages of the thread changed. The counts cover the path, the seed and waiting messages, without the system
+   * message; `usage` is the thread's total.
+   */
   | {
       readonly type: "thread.updated";
       readonly turns: number;
@@ -246,11 +259,11 @@ export type Signal =
       readonly characters: number;
       readonly usage: Usage;
     }
-  /** The prompt of a call is fuller than the last one. Once for each crossing. */
+  /** The prompt of a call is fuller than the last one. Sent once for each crossing. */
   | {
       readonly type: "context.warning";
       readonly warning: Exclude<Fullness, "within">;
-      /** How many messages are on the path, in the open turn and waiting, without the system message. */
+      /** The number of messages on the path, in the open turn and waiting, without the system message. */
       readonly messages: number;
       readonly tokens: number;
       readonly available: number;
@@ -258,9 +271,12 @@ export type Signal =
   | { readonly type: "context.unfit"; readonly turn: number; readonly unfit: ContextUnfit }
   | { readonly type: "summary.started"; readonly number: number; readonly covers: TurnRange }
   | { readonly type: "summary.completed"; readonly number: number; readonly covers: TurnRange }
-  /** Nothing is changed by it; `reason` is for a person. */
+  /** Changes nothing; `reason` is for a person. */
   | { readonly type: "summary.failed"; readonly number: number; readonly covers: TurnRange; readonly reason: string }
   | { readonly type: "turn.ended"; readonly turn: number; readonly status: Exclude<TurnStatus, "open"> };
 
-/** A signal for observers. What it holds is frozen already: part of the data, of the event, or made so. */
+/**
+ * Creates a signal for observers. Its values are frozen already: they belong to the data or the event, or are created
+ * frozen.
+ */
 export const publish = (signal: Signal): Publish => Object.freeze({ type: "publish", signal: Object.freeze(signal) });

@@ -23,25 +23,25 @@ import {
 } from "./shape.ts";
 
 /**
- * The event that a value is, as the machine keeps it: a copy of its own, as plain data; or in words, with the field,
- * why it is none. It looks at each field that an event of its type has, as `decodeEvent` does, and costs a fraction of that: a
- * test holds the two to each other. What a field says (whether an id is known, a limit sensible) is not looked at here. Total.
+ * Reads a value as an event. Returns a copy as plain data, or an error that names the invalid field. It checks each
+ * field of the event's type, as `decodeEvent` does at a higher cost; a test compares the two. It does not check what
+ * the values mean, such as whether an id is known. Never throws.
  */
 export const readEvent = (given: unknown): Either.Either<string, Event> => {
   const copy = copyOf(given, "the event");
   if (Either.isLeft(copy)) return copy;
   const problem = problemOfEvent(copy.right);
-  // It has the shape of one.
+  // Its shape was checked above.
   return problem === null ? Either.right(copy.right as Event) : Either.left(problem);
 };
 
-/** The same for what a thread begins with. */
+/** Reads the input of a new thread in the same way. */
 export const readThreadInput = (given: unknown): Either.Either<string, ThreadInput> => {
   const copy = copyOf(given, "what a thread begins with");
   if (Either.isLeft(copy)) return copy;
   const problem = problemOfBeginning(copy.right);
   return problem === null
-    ? Either.right(copy.right as ThreadInput) // As above.
+    ? Either.right(copy.right as ThreadInput) // Its shape was checked above.
     : Either.left(describeValueProblem(problem, "what a thread begins with"));
 };
 
@@ -50,19 +50,19 @@ const copyOf = (given: unknown, whole: string): Either.Either<string, unknown> =
     const copy = plainCopy(given, mostNestedInEvent);
     return copy instanceof NotPlain ? Either.left(describeProblemIn(given, copy.problem, whole)) : Either.right(copy);
   } catch (thrown) {
-    // What is read may be code.
+    // Reading a value may run foreign code, such as a getter.
     return Either.left(`${whole} can't be read: ${thrown instanceof Error ? thrown.message : glimpse(thrown)}`);
   }
 };
 
-/** With the type of the event, where it says one. */
+/** Describes the problem, with the event's type if it has one. */
 const describeProblemIn = (given: unknown, problem: ValueProblem, whole: string): string => {
   const type = isObject(given) ? given["type"] : undefined;
   const where = describeValueProblem(problem, problem.path.length === 0 ? whole : "it");
   return typeof type === "string" && problem.path.length > 0 ? `${glimpse(type)}: ${where}` : where;
 };
 
-/** Why a plain value has not the shape of any event that a thread may get; null where it has. */
+/** Returns why a plain value does not have the shape of an event for a running thread, or null if it does. */
 export const problemOfEvent = (value: unknown): string | null => {
   if (!isObject(value)) return `an event is an object with a type; this is ${glimpse(value)}`;
   const { type } = value;
@@ -109,7 +109,7 @@ const systemDraft = textOr(object({ role: oneOf("system", "developer"), content,
 
 const messages = list(messageDraft);
 const parts = list(contentPart);
-/** Whole messages or parts: those of one list are of one kind. */
+/** Checks a list of whole messages or of parts, never a mixture. */
 const askInput: Shape = (value) => {
   if (typeof value === "string") return null;
   if (!Array.isArray(value)) return mustBe("a text, a list of parts or a list of messages", value);
@@ -174,7 +174,7 @@ const textOrCount: Shape = (value) => (typeof value === "number" ? count(value) 
 
 type Members = { readonly [name: string]: Shape };
 
-/** Complete by its type. */
+/** The type makes this list complete. */
 const members: { readonly [Type in Event["type"]]: Members } = {
   "ask.received": {
     askId: text,
@@ -243,7 +243,7 @@ const members: { readonly [Type in Event["type"]]: Members } = {
   "thread.configured": { format: optional(count), configuration, model: optional(jsonObject) },
 };
 
-/** What is wrong with what a thread begins with, as plain data; null where nothing is. */
+/** Returns what is wrong with the plain data that begins a thread, or null if nothing is. */
 export const problemOfBeginning = object({
   threadId: (value) => (value === "" ? mustBe("a text that is not empty", value) : text(value)),
   at: number,

@@ -7,8 +7,8 @@ import type { ReportedUsage } from "../../thread/usage.ts";
 import type { Limits } from "./limits.ts";
 
 /**
- * A fact that the machine is given. Plain JSON. `at` is the host's clock, in milliseconds since the epoch;
- * order is by arrival, never by `at`. An answer names the effect that it answers by `effectId`.
+ * A fact that the machine is given. Plain JSON. `at` is the host's clock, in milliseconds since the epoch. Events are
+ * ordered by arrival, never by `at`. An answer names the effect that it answers by `effectId`.
  */
 export type Event =
   | AskReceived
@@ -39,60 +39,61 @@ export type Event =
   | ThreadRedacted
   | ThreadConfigured;
 
-/** A user asks. It opens a turn; where one is open already, the overlap policy says what becomes of it. */
+/** A user's ask. It opens a turn. If a turn is open already, the overlap policy decides what happens. */
 export interface AskReceived {
   readonly type: "ask.received";
   readonly at: number;
-  /** Chosen by the host, once for each ask: a repeated one is refused with the turn that answered it. */
+  /** Chosen by the host, once for each ask. A repeated one is refused with the turn that answered it. */
   readonly askId: string;
-  /** What is said. An empty list asks the model to go on from where the thread stands; an empty text adds an empty message. */
+  /** The content. An empty list asks the model to continue the thread as it is; an empty text adds an empty message. */
   readonly input: Content | readonly MessageDraft[];
-  /** Who asks; of a text or its parts. Whole messages bring their own names. */
+  /** The speaker's name, for a text or its parts. Whole messages have their own names. */
   readonly name?: string;
-  /** Kept with the message; with the turn, where the input is whole messages. */
+  /** Kept with the message; if the input is whole messages, with the turn. */
   readonly metadata?: JsonObject;
-  /** Laid over the thread's model parameters, member by member, for this turn. */
+  /** Overrides the thread's model parameters, member by member, for this turn. */
   readonly model?: JsonObject;
-  /** Laid over the machine's limits for this turn. Of one that joins a turn `deadlineMs` is without effect: that turn has its deadline. */
+  /** Overrides the machine's limits for this turn. `deadlineMs` has no effect if the ask joins a turn, since that turn has its deadline. */
   readonly limits?: Limits;
   /**
-   * Tools that the model is offered in this turn beside the machine's, and that no host runs: a call of one stays outstanding
-   * until the caller's answer is reported. Names differ from each other and from the machine's. Needs format 2 of the journal.
+   * Tools that the model is offered in this turn beside the machine's. No host runs them: a call stays outstanding
+   * until the caller reports its answer. All names must differ, also from the machine's. Needs format 2 of the
+   * journal.
    */
   readonly tools?: readonly CallerTool[];
-  /** What becomes of it while a turn is open, where that is not the machine's policy. That policy's `max` holds for it, or 64 where it has none. */
+  /** The handling of the ask while a turn is open; overrides the machine's policy. That policy's `max` applies, or 64 if it has none. */
   readonly overlap?: OverlapType;
-  /** It is only for the turn that is open: that of another ask, or any. Refused where there is none; else it joins as by `steer`. A deadline of its own does nothing there: the turn's runs already. */
+  /** Joins the turn of a given ask, or any open turn, as by `steer`. Refused if that turn is not open. `limits.deadlineMs` then has no effect. */
   readonly joins?: { readonly askId?: string };
   /**
-   * The head moves there, as by `head.moved`, and the turn opens behind it: 0 for the beginning. Never waits and never
-   * interrupts: refused as busy while a turn is open or about to be. Needs format 2 of the journal.
+   * Moves the head there, as `head.moved` does, and opens the turn after it; 0 is the beginning. The ask never waits
+   * or interrupts: it is refused as busy while a turn is open or about to open. Needs format 2 of the journal.
    */
   readonly from?: HeadMoved["to"];
   /**
-   * What the answer has to be. Where a turn answers several asks, that of the last one that has it. Each reply without tool
-   * calls is then checked before it is the answer. Needs format 2 of the journal.
+   * The required form of the answer. If a turn answers several asks, the last one that has it counts. Each reply
+   * without tool calls is checked before it becomes the answer. Needs format 2 of the journal.
    */
   readonly output?: ExpectedOutput;
-  /** What had been shown of the reply that it interrupts; kept and marked incomplete. */
+  /** The shown part of the reply that this ask interrupts; kept and marked incomplete. */
   readonly partial?: ReplyDraft;
 }
 
-/** A message joins the thread; no model is called. While a call or a tool is out it waits for the next gap. Tool calls come with their results, as `round.appended`. */
+/** Appends a message without calling a model. While a call or a tool is outstanding it waits. A message with tool calls needs its results: use `round.appended`. */
 export interface MessageAppended {
   readonly type: "message.appended";
   readonly at: number;
   readonly message: MessageDraft;
 }
 
-/** The system prompt is another from the next call on; null for none. */
+/** Changes the system prompt from the next call on; null for none. */
 export interface SystemChanged {
   readonly type: "system.changed";
   readonly at: number;
   readonly system: SystemDraft | null;
 }
 
-/** The system prompt is the one that the thread began with, from the next call on. */
+/** Restores the system prompt that the thread began with, from the next call on. */
 export interface SystemReset {
   readonly type: "system.reset";
   readonly at: number;
@@ -106,9 +107,9 @@ export interface LlmCompleted {
   readonly reply: ReplyDraft;
   readonly finishReason: string | null;
   readonly usage?: ReportedUsage;
-  /** The digest that the effect carried: what was really sent. */
+  /** The digest that the effect carried, which identifies the sent prompt. */
   readonly promptDigest?: string;
-  /** The model that answered, as it names itself. */
+  /** The model name that the reply reports. */
   readonly model?: string;
   /** The provider's id of the response. */
   readonly responseId?: string;
@@ -120,26 +121,26 @@ export interface LlmFailed {
   readonly at: number;
   readonly effectId: string;
   readonly failure: Failure;
-  /** What had been shown of the reply. Tool calls in it are not kept: they may not be whole. */
+  /** The shown part of the reply. Its tool calls are not kept, since they may be incomplete. */
   readonly partial?: ReplyDraft;
   readonly usage?: ReportedUsage;
   readonly promptDigest?: string;
-  /** The model that failed, as it names itself. */
+  /** The name that the failed model reports. */
   readonly model?: string;
 }
 
-/** What has been shown so far of a reply that still comes, so that it survives a crash. */
+/** The part of an unfinished reply shown so far, reported so that it survives a crash. */
 export interface LlmProgressed {
   readonly type: "llm.progressed";
   readonly at: number;
   readonly effectId: string;
-  /** What is new since the last time, so that a long reply is journalled once. */
+  /** The part since the last report, so that a long reply is journalled once. */
   readonly partial: ReplyDraft;
-  /** It begins anew, as when the call was made again after a crash: what was reported before is void. */
+  /** The reply starts again, as after a crash; earlier reports are void. */
   readonly again?: true;
 }
 
-/** The answer is what was asked for. Answers `checkOutput`. Needs format 2 of the journal. */
+/** The answer is the requested output. Answers `checkOutput`. Needs format 2 of the journal. */
 export interface OutputAccepted {
   readonly type: "output.accepted";
   readonly at: number;
@@ -148,18 +149,18 @@ export interface OutputAccepted {
   readonly value: Json;
 }
 
-/** The answer is not what was asked for. Answers `checkOutput`. Needs format 2 of the journal. */
+/** The answer is not the requested output. Answers `checkOutput`. Needs format 2 of the journal. */
 export interface OutputRefused {
   readonly type: "output.refused";
   readonly at: number;
   readonly effectId: string;
-  /** The model reads them, where it is asked again. */
+  /** The model reads them if it is asked again. */
   readonly issues: readonly OutputIssue[];
-  /** The check itself failed, as the issues say: the model could mend nothing, and is not asked again. */
+  /** The check itself failed, as the issues say. The model could not fix that, so it is not asked again. */
   readonly checkFailed?: true;
 }
 
-/** A tool is about to run. Reported before the function is called where it must not run twice. */
+/** A tool is about to run. Reported before the function is called if it must not run twice. */
 export interface ToolStarted {
   readonly type: "tool.started";
   readonly at: number;
@@ -167,32 +168,32 @@ export interface ToolStarted {
 }
 
 /**
- * A tool was not run: a person has to approve it first. Answers `callTool`; a `requestApproval` follows. Reported when the
- * arguments were validated: before the first run where the tool is declared so, and instead of a second run where
- * the outcome of the first is not known.
+ * A tool was not run, because a person must approve it first. Answers `callTool`; a `requestApproval` follows.
+ * Reported after the arguments were validated: before the first run if the tool declares an approval, and instead of a
+ * second run if the outcome of the first is unknown.
  */
 export interface ToolWithheld {
   readonly type: "tool.withheld";
   readonly at: number;
   readonly effectId: string;
-  /** `declared`: the tool asks for it. `unknown_outcome`: it was started, and the process that ran it stopped. */
+  /** `declared`: the tool requires it. `unknown_outcome`: the tool was started, and its process stopped. */
   readonly because: "declared" | "unknown_outcome";
-  /** What would be run: the tool's version, where it has one, and the arguments as validated. */
+  /** The call that would run: the tool's version, if it has one, and the validated arguments. */
   readonly version?: string;
   readonly arguments: Json;
 }
 
-/** A person approved a call, or did not. Answers `requestApproval`. */
+/** A person approved or denied a call. Answers `requestApproval`. */
 export interface ApprovalAnswered {
   readonly type: "approval.answered";
   readonly at: number;
   readonly effectId: string;
   readonly approved: boolean;
-  /** The digest that the request carried, to make sure that the answer is about what was shown. */
+  /** The digest of the request, which proves that the answer is about the call that was shown. */
   readonly digest?: string;
-  /** For the model, where it was denied. */
+  /** Shown to the model if the call was denied. */
   readonly reason?: string;
-  /** Who answered; only kept. */
+  /** The person who answered; only stored. */
   readonly by?: string;
 }
 
@@ -204,37 +205,37 @@ export interface ToolCompleted {
   readonly content: Content | null;
 }
 
-/** A tool did not answer. Answers `callTool`. */
+/** A tool failed or was not run. Answers `callTool`. */
 export interface ToolFailed {
   readonly type: "tool.failed";
   readonly at: number;
   readonly effectId: string;
   readonly outcome: Exclude<ToolOutcome, "completed">;
-  /** What the model will read. */
+  /** The text for the model. */
   readonly content: Content;
 }
 
-/** The time of a timer has come. Answers `startTimer`. */
+/** A timer is due. Answers `startTimer`. */
 export interface TimerFired {
   readonly type: "timer.fired";
   readonly at: number;
   readonly effectId: string;
 }
 
-/** A user wants it to stop. */
+/** A user stops an ask or the open turn. */
 export interface CancelRequested {
   readonly type: "cancel.requested";
   readonly at: number;
-  /** One ask, open or waiting; a turn that answers others as well goes on for them. Without it the open turn, whichever it is. */
+  /** The ask to stop, open or waiting. If its turn answers others as well, the turn continues for them. Without it, the open turn is stopped. */
   readonly askId?: string;
   readonly reason?: string;
-  /** What had been shown of the reply; kept and marked incomplete. */
+  /** The shown part of the reply; kept and marked incomplete. */
   readonly partial?: ReplyDraft;
-  /** What the stopped call had used, where that is known. */
+  /** The usage of the stopped call, if known. */
   readonly usage?: ReportedUsage;
 }
 
-/** A turn that did not happen here is written into the thread by hand. */
+/** Adds a turn by hand that did not happen in this thread. */
 export interface TurnAdded {
   readonly type: "turn.added";
   readonly at: number;
@@ -242,7 +243,7 @@ export interface TurnAdded {
   readonly metadata?: JsonObject;
 }
 
-/** Something is said about a turn. */
+/** Attaches a named value to a turn. */
 export interface TurnAnnotated {
   readonly type: "turn.annotated";
   readonly at: number;
@@ -252,30 +253,30 @@ export interface TurnAnnotated {
   readonly metadata?: JsonObject;
 }
 
-/** Of a turn's last answer only this much was spoken or shown. */
+/** Truncates the last answer of a turn to the part that was spoken or shown. */
 export interface AnswerTruncated {
   readonly type: "answer.truncated";
   readonly at: number;
   readonly turn: number;
-  /** Characters of the answer's text to keep, as a reader counts them: never half of one. */
+  /** The number of characters of the answer's text to keep. A character is a grapheme, so none is cut in half. */
   readonly characters: number;
 }
 
-/** The conversation goes on from another turn (undo, redo, clear, branch); 0 is the beginning. Nothing is removed. */
+/** The conversation continues from another turn (undo, redo, clear, branch); 0 is the beginning. Nothing is removed. */
 export interface HeadMoved {
   readonly type: "head.moved";
   readonly at: number;
   readonly to: number | { readonly checkpoint: string };
 }
 
-/** The present head gets a name, or the name moves here. */
+/** Gives the current head a name, or moves an existing name to it. */
 export interface CheckpointNamed {
   readonly type: "checkpoint.named";
   readonly at: number;
   readonly name: string;
 }
 
-/** From here on a message is shown whole in every prompt while it is on the path, with the round that it belongs to; or no longer. */
+/** Pins or unpins a message. While it is on the path, every later prompt shows a pinned message whole, with its round. */
 export interface MessagePinned {
   readonly type: "message.pinned";
   readonly at: number;
@@ -284,32 +285,32 @@ export interface MessagePinned {
   readonly pinned: boolean;
 }
 
-/** The thread's metadata is another, whole. */
+/** Replaces the thread's metadata as a whole. */
 export interface MetadataChanged {
   readonly type: "metadata.changed";
   readonly at: number;
   readonly metadata: JsonObject;
 }
 
-/** The entries before this one were copied from another thread. What was outstanding there stays behind: nothing of it is done here. */
+/** The entries before this one were copied from another thread. Effects that were outstanding there are not performed here. */
 export interface ThreadForked {
   readonly type: "thread.forked";
   readonly at: number;
   readonly from: ForkOrigin;
 }
 
-/** Where a fork comes from. */
+/** The origin of a fork. */
 export interface ForkOrigin {
   readonly threadId: string;
   /** The turn at the head of the copy; 0 for the beginning. */
   readonly turn: number;
 }
 
-/** The words of some entries are taken out of the journal, which is rewritten at their places. */
+/** Removes the content of some entries from the journal, by rewriting them in place. */
 export interface ThreadRedacted {
   readonly type: "thread.redacted";
   readonly at: number;
-  /** The entries, in order of `seq`. Those of summaries of them are among them. */
+  /** The entries, in order of `seq`, including those of summaries made from them. */
   readonly seqs: readonly number[];
   readonly reason?: string;
 }
@@ -318,7 +319,7 @@ export interface ThreadRedacted {
 export interface ThreadConfigured {
   readonly type: "thread.configured";
   readonly at: number;
-  /** The journal's format from here on, where it rises. Readers refuse one that is newer than they are. */
+  /** The new format of the journal, if it rises. Versions that do not know it refuse the journal. */
   readonly format?: number;
   readonly configuration: Configuration;
   readonly model?: JsonObject;
@@ -327,58 +328,57 @@ export interface ThreadConfigured {
 /** The names of all events, in the order in which they are documented. */
 export type EventType = Event["type"];
 
-/** What a thread begins with: the first entry of every journal, and the input of the machine. */
+/** The beginning of a thread: the first entry of every journal, and the input of the machine. */
 export interface ThreadStarted {
   readonly type: "thread.started";
   readonly at: number;
   readonly threadId: string;
   readonly system?: SystemDraft;
-  /** Messages that stand before the first turn. */
+  /** Messages before the first turn. */
   readonly seed?: readonly SeedDraft[];
   readonly metadata?: JsonObject;
-  /** Model and provider parameters for each call, opaque to the machine; laid over the configuration's, member by member. */
+  /** Model and provider parameters for each call, opaque to the machine; they override the configuration's, member by member. */
   readonly model?: JsonObject;
   readonly configuration?: Configuration;
 }
 
-/** What of the configuration a thread was last run with, so that a change is seen. */
+/** The part of the configuration that a thread stores, so that a change is noticed. */
 export interface Configuration {
   /** A digest of names, versions and options; see `fingerprintOf`. */
   readonly fingerprint: string;
   /** Model and provider parameters of the machine, opaque to it. */
   readonly model?: JsonObject;
-  /** The longest silence between two pieces of a streamed reply, in milliseconds. */
+  /** The longest allowed pause between two pieces of a streamed reply, in milliseconds. */
   readonly idleTimeoutMs?: number;
-  /** How summaries are asked for; absent where none are. */
+  /** The request for summaries; absent if the policy makes none. */
   readonly summariser?: { readonly instruction: string; readonly model?: JsonObject };
-  /** What each answering call offers the model, in this order. Absent in journals that 0.1 wrote: unknown. */
+  /** The tools that each answering call offers the model, in order. Absent if unknown, in journals that 0.1 wrote. */
   readonly tools?: readonly OfferedTool[];
 }
 
-/** A tool of whoever asks. */
+/** A tool that the caller gives with an ask and runs itself. */
 export interface CallerTool {
   readonly name: string;
   readonly description?: string;
-  /** JSON Schema of its arguments, for the model: they are passed on as the model wrote them. */
+  /** JSON Schema of its arguments, for the model. The caller gets the arguments as the model wrote them. */
   readonly parameters?: JsonObject;
 }
 
-/** A tool as a model is shown it. */
+/** A tool as a model sees it. */
 export interface OfferedTool {
   readonly name: string;
-  /** Of its name, description and parameters: what a model sees of it. Not cryptographic. */
+  /** A digest of its name, description and parameters. Not cryptographic. */
   readonly digest: string;
 }
 
 /**
- * A whole round that was had elsewhere joins the thread: what an assistant asked tools for, and what each of them answered.
- * No model is called and no tool is run, and no limit counts it. While a call or a tool is out it waits for the next gap.
- * Needs format 2 of the journal.
+ * A whole round from elsewhere joins the thread: an assistant's tool calls and their results. No model is called, no
+ * tool runs, and no limit counts it. While a call or a tool is outstanding it waits. Needs format 2 of the journal.
  */
 export interface RoundAppended {
   readonly type: "round.appended";
   readonly at: number;
-  /** What the assistant said, with at least one tool call. */
+  /** The assistant's message, with at least one tool call. */
   readonly reply: ReplyDraft;
   /** Exactly one for each call, in the order of the calls, so that providers' ids may repeat. */
   readonly results: readonly AppendedResult[];
@@ -386,15 +386,15 @@ export interface RoundAppended {
   readonly metadata?: JsonObject;
 }
 
-/** What became of one call of an appended round. */
+/** The outcome of one call of an appended round. */
 export interface AppendedResult {
   readonly outcome: ToolOutcome;
   /** Null for an empty result. */
   readonly content: Content | null;
 }
 
-/** What becomes of an ask that comes while a turn is open. */
+/** The handling of an ask that arrives while a turn is open. */
 export type OverlapType = "reject" | "latest" | "interrupt" | "queue" | "merge" | "steer";
 
-/** What a thread begins with. */
+/** The input that begins a thread. */
 export type ThreadInput = Omit<ThreadStarted, "type">;

@@ -3,13 +3,13 @@ import { firstFormat, journalFormat } from "./entry.ts";
 import type { Event, ThreadConfigured } from "./event.ts";
 import type { State } from "./state.ts";
 
-/** The format with which asks for an output came. */
+/** The first format with asks for an output. */
 export const outputFormat = 2;
 
-/** The format that the journal of a thread has. */
+/** Returns the format of a thread's journal. */
 export const formatOf = ({ format }: Pick<ConversationData, "format">): number => format ?? firstFormat;
 
-/** The format that a journal must have for an event. */
+/** Returns the format that an event needs. */
 export const neededFormat = (event: Event): number => {
   switch (event.type) {
     case "round.appended":
@@ -23,7 +23,9 @@ export const neededFormat = (event: Event): number => {
   }
 };
 
-/** Why an event does not go into a journal of the thread's format, with the way out; null where it does. */
+/**
+ * Returns why an event does not fit the format of the thread's journal, and how to raise it. Returns null if it fits.
+ */
 export const problemOfFormat = (data: ConversationData, event: Event): string | null => {
   const format = formatOf(data);
   if (event.type === "thread.configured" && event.format !== undefined) {
@@ -38,8 +40,9 @@ export const problemOfFormat = (data: ConversationData, event: Event): string | 
 };
 
 /**
- * The event by which the journal of a thread rises to the format that another event needs, to be sent before it; null where
- * it has that format. Its configuration is that of the thread. From then on a version that is too old to read the journal says so in words.
+ * Creates the event that raises a journal to the format that another event needs; send it first. Returns null if the
+ * format is high enough. It repeats the thread's configuration. Versions that are too old then refuse the journal with
+ * an error that says so.
  */
 export const raiseFormatFor = ({ context }: State, event: Event): ThreadConfigured | null => {
   const format = neededFormat(event);

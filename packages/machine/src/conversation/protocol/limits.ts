@@ -1,26 +1,26 @@
 import { isCount } from "../../thread/json.ts";
 
 /**
- * How far one turn may go. Each is checked before anything is asked for, a batch of tool calls as a whole.
- * Zero means zero; absent means unlimited, but for steps. Non-negative integers.
+ * The limits of one turn. Each is checked before an effect is requested, and a batch of tool calls is checked as a
+ * whole. Zero means zero; absent means unlimited, except for steps. Non-negative integers.
  */
 export interface Limits {
   /** Model calls, retries not counted. Default 50; null for no limit. Unit: calls. */
   readonly steps?: number | null;
   /** Tool calls, all steps together. Unit: calls. */
   readonly toolCalls?: number;
-  /** Reported tokens after which no further call is made. Unit: tokens. */
+  /** Reported tokens from which no further call is made. Unit: tokens. */
   readonly tokens?: number;
-  /** Cost after which no further call is made. Unit: billionths of the currency. */
+  /** Cost from which no further call is made. Unit: billionths of the currency. */
   readonly costNano?: number;
-  /** From the opening of the turn to its end, waiting included. Unit: milliseconds. */
+  /** Time from the opening of the turn to its end, including waits. Unit: milliseconds. */
   readonly deadlineMs?: number;
 }
 
-/** A model that calls a tool in every step must come to an end. Unit: calls. */
+/** The default limit, because a model that calls a tool in every step would never stop. Unit: calls. */
 export const defaultSteps = 50;
 
-/** The first limit that is no non-negative integer, in words, or null. */
+/** Returns an error for the first limit that is not a non-negative integer, or null. */
 export const problemOfLimits = (limits: Limits): string | null => {
   for (const [name, value] of Object.entries(limits)) {
     if (!names.includes(name)) return `there is no limit "${name}"; there are: ${names.join(", ")}`;

@@ -1,7 +1,7 @@
 import { isCount, isObject } from "../../thread/json.ts";
 import { type ValueProblem, within, wrong } from "../../thread/value-problem.ts";
 
-/** Says what is wrong with a value, or null. Quick where nothing is: it makes nothing. */
+/** Returns what is wrong with a value, or null. It allocates nothing for a valid value, so it is fast. */
 export type Shape = (value: unknown) => ValueProblem | null;
 
 export const text: Shape = (value) => (typeof value === "string" ? null : mustBe("a text", value));
@@ -13,7 +13,7 @@ export const number: Shape = (value) =>
 
 export const count: Shape = (value) => (isCount(value) ? null : mustBe("a whole number of 0 or more", value));
 
-/** What was copied is plain data, whatever it says. */
+/** Accepts any copied value, because copies are plain data. */
 export const json: Shape = (value) => (value === undefined ? mustBe("a JSON value", value) : null);
 
 export const jsonObject: Shape = (value) => (isObject(value) ? null : mustBe("an object", value));
@@ -50,12 +50,12 @@ export const list =
     return null;
   };
 
-/** An object with these members; what else it has is not looked at. */
+/** Checks an object with these members; others are ignored. */
 export const object = (members: { readonly [name: string]: Shape }): Shape => {
   const shapes = Object.entries(members).map(([name, shape]) => ({ name, shape }));
   return (value) => {
     if (!isObject(value)) return mustBe("an object", value);
-    // Of each event: without an iterator.
+    // Runs for each event, so it avoids an iterator.
     for (let index = 0; index < shapes.length; index++) {
       const member = shapes[index];
       const problem = member === undefined ? null : member.shape(value[member.name]);
@@ -65,7 +65,7 @@ export const object = (members: { readonly [name: string]: Shape }): Shape => {
   };
 };
 
-/** An object whose kind is named by one of its members. */
+/** Checks an object whose kind is named by one of its members. */
 export const byTag = (tag: string, kinds: { readonly [kind: string]: Shape }): Shape => {
   const shapes = new Map<unknown, Shape>(Object.entries(kinds));
   const known = oneOf(...Object.keys(kinds));
@@ -78,11 +78,11 @@ export const byTag = (tag: string, kinds: { readonly [kind: string]: Shape }): S
   };
 };
 
-/** What a value has to be, and what it is instead. */
+/** Describes a value that must be something else. */
 export const mustBe = (what: string, value: unknown): ValueProblem =>
   wrong(`must be ${what}, and is ${glimpse(value)}`);
 
-/** The value itself where it is short, else its kind. Total. */
+/** Returns a short value itself, otherwise its kind. Never throws. */
 export const glimpse = (value: unknown): string => {
   if (typeof value === "string")
     return JSON.stringify(value.length > mostShown ? `${value.slice(0, mostShown)}…` : value);

@@ -1,7 +1,7 @@
 import { frozen, frozenCopy, owned } from "../../thread/frozen.ts";
 import type { ConversationData } from "./data.ts";
 
-/** A conversation at rest between two events: plain JSON, never changed in place. */
+/** The state of a conversation between two events: plain JSON, never changed in place. */
 export interface State {
   /** XState's state value. */
   readonly value: StateValue;
@@ -10,8 +10,8 @@ export interface State {
 }
 
 /**
- * A state as the machine holds it: the same one where it was made here, and a frozen copy of one that was read elsewhere,
- * such as from JSON, which stays its holder's, also where its surface is frozen.
+ * Returns a state that the machine may hold: the same one if the machine created it, otherwise a frozen copy. A state
+ * read from JSON belongs to the caller, even if its top level is frozen.
  */
 export const ownedState = (state: State): State => {
   const { value, context } = state;
@@ -19,7 +19,7 @@ export const ownedState = (state: State): State => {
   return Object.isFrozen(context.conversation) ? state : frozenCopy({ value, context });
 };
 
-/** The states that have none below them, each with XState's value of it. */
+/** The innermost states, each with its XState value. */
 export const stateValues = frozen({
   idle: "idle",
   responding: { awaiting_llm: "responding" },
@@ -32,10 +32,10 @@ export const stateValues = frozen({
   error: "error",
 } as const);
 
-/** A state that has none below it. */
+/** The name of an innermost state. */
 export type Leaf = keyof typeof stateValues;
 
-/** The five states, and what goes on below them. */
+/** The value of one of the five states, with its substate. */
 export type StateValue =
   | "idle"
   | { readonly awaiting_llm: "responding" | "compacting" | "checking" | "backing_off" }
@@ -45,7 +45,7 @@ export type StateValue =
 
 export type Phase = "idle" | "awaiting_llm" | "awaiting_tool" | "completed" | "error";
 
-/** Which of the five states it is in. */
+/** Returns which of the five states a conversation is in. */
 export const phaseOf = (state: State): Phase => {
   if (typeof state.value === "string") return state.value;
   return "awaiting_llm" in state.value ? "awaiting_llm" : "awaiting_tool";

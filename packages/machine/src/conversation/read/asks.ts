@@ -3,13 +3,15 @@ import type { Ask, Turn, TurnOutcome } from "../../thread/turn.ts";
 import { type ConversationData, type DroppedBecause, type QueuedAsk, remembered } from "../protocol/data.ts";
 import type { State } from "../protocol/state.ts";
 
-/** What became of an ask. Plain data. */
+/** The record of an ask: its status and times. Plain data. */
 export interface AskRecord {
   readonly askId: string;
   readonly status: AskStatus;
-  /** The turn that answers it, on the path or off it; null while it waits, and where none does. */
+  /** The turn that answers it, on the path or off it; null while it waits, and if no turn answers it. */
   readonly turn: number | null;
-  /** Milliseconds since the epoch, as the event said that brought it: of an envelope, when it was taken. */
+  /**
+   * In milliseconds since the epoch, from the event that brought it; for an envelope, the time when it was accepted.
+   */
   readonly askedAt: number;
   /** When its turn began. */
   readonly startedAt?: number;
@@ -20,14 +22,14 @@ export interface AskRecord {
 }
 
 /**
- * `queued`: it waits for a turn. `joining`: it joins the open turn, and waits for its next prompt. `open`: it is being
- * answered. Then how its turn ended, or why no turn answers it.
+ * `queued`: it waits for a turn. `joining`: it joins the open turn, and waits for its next prompt. `open`: its turn is
+ * open. After that, the status is how its turn ended, or why no turn answers it.
  */
 export type AskStatus = "queued" | "joining" | "open" | TurnOutcome["status"] | DroppedBecause;
 
 /**
- * What became of an ask; null for one that was never made, or that is older than what is remembered: the newest 256 turns,
- * the newest 256 that were dropped, and all that wait.
+ * Returns the record of an ask. Returns null if it was never made, or is too old. A thread remembers the asks of the
+ * newest 256 turns, the newest 256 dropped asks, and all waiting asks.
  */
 export const askNamed = ({ context }: State, askId: string): AskRecord | null => {
   const named = ({ askId: id }: { readonly askId: string }): boolean => id === askId;
@@ -45,17 +47,17 @@ export const askNamed = ({ context }: State, askId: string): AskRecord | null =>
 };
 
 /**
- * The newest asks, in the order of `askedAt`, which is that of the hosts' clocks: those that wait, the open ones, and the answered and dropped ones that are
- * remembered.
+ * Returns the newest asks, ordered by `askedAt`, which is the hosts' clocks: waiting, open, and the remembered
+ * answered and dropped ones.
  *
- * @param last how many at most.
- * @throws RangeError when `last` is no whole number of 0 or more.
+ * @param last the largest number of asks to return.
+ * @throws RangeError if `last` is not a whole number ≥ 0.
  */
 export const asksOf = ({ context }: State, last: number = remembered): readonly AskRecord[] => {
   if (!(Number.isSafeInteger(last) && last >= 0))
     throw new RangeError(`last is ${last}; it must be a whole number, 0 or more`);
   const records = [...closedIn(context, last), ...context.dropped.map(recordOfDropped), ...pendingIn(context)];
-  // Turns and what was dropped are kept apart, so only the time says which was asked first.
+  // Turns and dropped asks are stored apart, so only the time tells which was asked first.
   return records.sort((one, other) => one.askedAt - other.askedAt).slice(Math.max(records.length - last, 0));
 };
 
@@ -73,7 +75,7 @@ const closedIn = ({ conversation: { turns } }: ConversationData, last: number): 
   return records;
 };
 
-/** Those that are not done yet. */
+/** Returns the asks that are not finished. */
 const pendingIn = ({ open, queue }: ConversationData): readonly AskRecord[] => [
   ...(open?.asks.map(({ askId, askedAt }): AskRecord => ({
     askId,

@@ -4,17 +4,18 @@ import type { Turn } from "../../thread/turn.ts";
 import { sealAppended } from "../update/edit.ts";
 import type { State } from "../protocol/state.ts";
 
-/** Where the head would move, and over which turns. */
+/** The target of a move of the head, and the turns that it affects. */
 export interface Move {
-  /** The turn that would be the head; 0 for the beginning. */
+  /** The new head; 0 for the beginning. */
   readonly head: number;
-  /** The turns that would leave the path, or come back to it, newest first. Empty where there is nowhere to go. */
+  /** The turns that would leave the path or return to it, newest first. Empty if no move is possible. */
   readonly turns: readonly Turn[];
 }
 
 /**
- * Where an undo moves the head: over the `steps` newest turns of the path, or over all where it has fewer. Appended messages
- * that wait for the next turn count as the newest turn, since a move of the head makes them one.
+ * Returns where an undo moves the head: back over the `steps` newest turns of the path, or over all if there are
+ * fewer. Appended messages that wait for the next turn count as the newest turn, since a move of the head makes them
+ * one.
  */
 export const undoTarget = (state: State, steps: number): Move => {
   const turns: Turn[] = [];
@@ -26,9 +27,9 @@ export const undoTarget = (state: State, steps: number): Move => {
 };
 
 /**
- * Where a redo moves the head: by `steps` turns, or fewer where there are no more, towards the newest turn that descends from
- * the head. After an undo that is the way back. Where several branches descend from the head, the one with the newest turn
- * is taken, even if another was undone last; to take another, move the head. No turn descends from appended messages.
+ * Returns where a redo moves the head: forward by up to `steps` turns, towards the newest turn that descends from the
+ * head. After an undo this reverses it. If several branches descend from the head, the one with the newest turn is
+ * taken, even if another was undone last; to take another, move the head. No turn descends from appended messages.
  */
 export const redoTarget = (state: State, steps: number): Move => {
   const conversation = sealed(state);
@@ -37,10 +38,10 @@ export const redoTarget = (state: State, steps: number): Move => {
   return { head: turns[0]?.number ?? conversation.head, turns };
 };
 
-/** The thread as a move of the head would find it. */
+/** Returns the thread as a move of the head would change it first. */
 const sealed = ({ context: { conversation, updatedAt } }: State): Thread => sealAppended(conversation, updatedAt);
 
-/** The newest turn that descends from the head; the head itself where none does. */
+/** Returns the newest turn that descends from the head, or the head itself if there is none. */
 const newestDescendant = (thread: Thread): number => {
   for (let number = thread.turns.length; number > thread.head;) {
     if (isBefore(thread, thread.head, number)) return number;
@@ -50,7 +51,10 @@ const newestDescendant = (thread: Thread): number => {
   return thread.head;
 };
 
-/** The numbers of the turns after the head up to a descendant of it, oldest first. Straight runs are added whole, without a look at each turn. */
+/**
+ * Returns the numbers of the turns from the head to one of its descendants, oldest first. Straight runs are added
+ * whole, without reading each turn.
+ */
 const wayTo = (thread: Thread, last: number): readonly number[] => {
   const runs: (readonly number[])[] = [];
   for (let number = last; number > thread.head;) {

@@ -16,10 +16,10 @@ import type { AnswerableEffect, CallTool, RequestApproval } from "../protocol/ef
 import { ownedState, type State } from "../protocol/state.ts";
 
 /**
- * The effects that were asked for and are neither answered nor cancelled: equal to those that the transitions
- * gave, whatever the configuration is now. After a crash, this is what is left to do.
+ * Returns the effects that were requested and are neither answered nor cancelled. They equal those that the
+ * transitions returned, whatever the configuration is now. After a crash, this is the work that is left.
  *
- * @throws SnapshotDamagedError where the state was read from a snapshot, and a part that is needed can't be read.
+ * @throws SnapshotDamagedError if the state was read from a snapshot and a needed part is unreadable.
  */
 export const outstanding = (state: State): readonly AnswerableEffect[] => {
   const { context: data } = ownedState(state);
@@ -55,13 +55,18 @@ const ofTurns = (data: ConversationData): readonly AnswerableEffect[] => {
   }
 };
 
-/** The tool calls that wait for the caller, in the order of the calls. Each is answered by a `tool.completed` or `tool.failed` that names its `id`. */
+/**
+ * Returns the tool calls that wait for the caller, in call order. Each is answered by a `tool.completed` or
+ * `tool.failed` that names its `id`.
+ */
 export const callsToAnswer = (state: State): readonly CallTool[] =>
   state.context.open?.stage.type === "running"
     ? outstanding(state).filter((effect): effect is CallTool => effect.type === "callTool" && effect.by === "caller")
     : [];
 
-/** The tool call that is out under this id, found without a walk over the others: a reply may have thousands. */
+/**
+ * Returns the outstanding tool call with this id. It does not walk the other calls, since a reply may have thousands.
+ */
 export const callOut = (state: State, effectId: string): CallTool | undefined => {
   const { context: data } = ownedState(state);
   const { open } = data;
@@ -71,16 +76,22 @@ export const callOut = (state: State, effectId: string): CallTool | undefined =>
   return call === undefined || call.approval?.status === "requested" ? undefined : callTool(data, open, call, position);
 };
 
-/** The one of `callsToAnswer` with this id. */
+/** Returns the call of `callsToAnswer` with this id. */
 export const callToAnswer = (state: State, effectId: string): CallTool | undefined => {
   const call = callOut(state, effectId);
   return call?.by === "caller" ? call : undefined;
 };
 
-/** Whether all that the open turn waits for comes from outside, in days if need be: approvals, and results of the caller's tools. */
+/**
+ * Returns whether the open turn waits only for people: for approvals, and results of the caller's tools. That may take
+ * days.
+ */
 export const waitsOutside = ({ context: { open } }: State): boolean =>
   open?.stage.type === "running" && !someRunHere(open.stage.calls);
 
-/** The approvals that are asked for, in the order of the calls. Each is answered by an `approval.answered` that names its `id`. */
+/**
+ * Returns the pending approval requests, in call order. Each is answered by an `approval.answered` that names its
+ * `id`.
+ */
 export const approvalsOf = (state: State): readonly RequestApproval[] =>
   outstanding(state).filter((effect) => effect.type === "requestApproval");

@@ -8,25 +8,25 @@ import { redactedText } from "../update/redacted.ts";
 import type { Refusal } from "../protocol/refusal.ts";
 import type { State } from "../protocol/state.ts";
 
-/** What an ask says, and under which id. */
+/** The content and the id of an ask. */
 export type SaidAsk = Pick<QueuedAsk, "askId" | "input" | "name" | "metadata">;
 
 /**
- * Why a repeated ask is refused: one of its id was made before, and said something else. Null where it says the same; where
- * there was none; and where that can't be known any more, because no turn answers the first, or its words were taken out.
+ * Refuses a repeated ask if the first ask of its id had other content. Returns null if the content is equal or the id
+ * is new. Also returns null if the first content is unknown, because no turn answers that ask or it was redacted.
  */
 export const refusalOfRepeat = ({ context }: Pick<State, "context">, ask: SaidAsk): Refusal | null =>
   saysTheSame(context, ask) ? null : askedOtherwise(ask.askId);
 
-/** The refusal of an ask under the id of another that says something else. */
+/** Returns the refusal of an ask whose id was used for other content. */
 export const askedOtherwise = (askId: string): Refusal => ({
   kind: "invalid",
   reason: `ask "${askId}" was made before, and its input differs from this one: an askId gives the outcome of what was asked first; ask this under another askId`,
 });
 
-/** Whether two asks say the same: their messages as a model sees them, metadata aside. */
+/** Returns whether two asks have the same content: their messages as a model sees them, without metadata. */
 export const isSameInput = (one: SaidAsk, other: SaidAsk): boolean => {
-  // As of each ask that stands in the journal as it was made.
+  // The common case: an ask stored in the journal exactly as it was made.
   if (one.name === other.name && typeof one.input === "string" && one.input === other.input) return true;
   const digests = digestsOf(other);
   const own = digestsOf(one);
@@ -43,14 +43,15 @@ const saysTheSame = ({ open, queue, conversation }: ConversationData, ask: SaidA
 };
 
 /**
- * Whether an ask brought just these messages to the turn that answers it. They stand there in one piece, in the order of the
- * asks, and as many as were counted. What was appended around them looks like them; what a model said does not.
+ * Returns whether an ask brought exactly these messages to the turn that answers it. They are contiguous, in the order
+ * of the asks, and their number was recorded. Appended messages around them look the same; messages of the model do
+ * not.
  */
 const isSaidIn = (turn: Pick<Turn | OpenTurn, "asks" | "messages" | "answer">, ask: SaidAsk): boolean => {
   const digests = digestsOf(ask);
   const named = turn.asks.findIndex(({ askId }) => askId === ask.askId);
   const counted = turn.asks[named]?.messages;
-  // A state that 0.1 stored counted none of them.
+  // A state that 0.1 stored has no counts.
   if (counted === undefined ? digests.length === 0 : digests.length !== counted) return false;
   const messages = toArray(turn.messages);
   const from = broughtBy(turn.asks.slice(0, named));
@@ -67,7 +68,7 @@ const isSaidIn = (turn: Pick<Turn | OpenTurn, "asks" | "messages" | "answer">, a
 
 const broughtBy = (asks: readonly Ask[]): number => asks.reduce((total, { messages = 1 }) => total + messages, 0);
 
-/** Whether a message is surely none that an ask brought. */
+/** Returns whether a message cannot have been brought by an ask. */
 const isModels = ({ id, role, incomplete, parts }: Message, { answer }: Pick<Turn | OpenTurn, "answer">): boolean =>
   id === answer || role === "tool" || incomplete === true || parts.some(({ type }) => type === "toolCall");
 

@@ -2,7 +2,7 @@ import type { Content, MessageDraft } from "../../thread/message.ts";
 import type { Ask } from "../../thread/turn.ts";
 import type { QueuedAsk } from "../protocol/data.ts";
 
-/** The messages that an ask says. */
+/** Returns the messages of an ask. */
 export const draftsOf = (ask: Pick<QueuedAsk, "input" | "name" | "metadata">): readonly MessageDraft[] => {
   const { input } = ask;
   if (isDrafts(input)) return input;
@@ -16,10 +16,10 @@ export const draftsOf = (ask: Pick<QueuedAsk, "input" | "name" | "metadata">): r
   ];
 };
 
-/** An ask as one of its turn's, which brings the messages of these drafts. */
+/** Returns the turn's record of an ask that brings the messages of these drafts. */
 export const askBringing = ({ askId, at }: Pick<QueuedAsk, "askId" | "at">, drafts: readonly MessageDraft[]): Ask =>
   drafts.length === 1 ? { askId, askedAt: at } : { askId, askedAt: at, messages: drafts.length };
 
-/** Whether an ask's input is whole messages. */
+/** Returns whether an ask's input is whole messages. */
 export const isDrafts = (input: Content | readonly MessageDraft[]): input is readonly MessageDraft[] =>
   typeof input !== "string" && input.every((item) => "role" in item && !("type" in item));

@@ -12,7 +12,10 @@ import {
 import type { Event } from "../protocol/event.ts";
 import { approvalOut, callsOf, positionNamedBy, runOut } from "./round-calls.ts";
 
-/** Whether an event is awaited: an answer names something that is out, thread aside, as `fold` does. Any other event is no answer. */
+/**
+ * Returns whether an event is awaited. An answer must name an outstanding effect; as in `fold`, the thread's id is
+ * ignored. Any other event is not an answer.
+ */
 export const isAwaited = (data: ConversationData, event: Event): boolean => {
   switch (event.type) {
     case "llm.completed":
@@ -44,18 +47,18 @@ export const isAwaited = (data: ConversationData, event: Event): boolean => {
   }
 };
 
-/** Whether an effect's id is that of the summary that is being written. */
+/** Returns whether an effect's id is that of the pending summary. */
 export const isOfSummary = ({ threadId, summarising }: ConversationData, effectId: string): boolean =>
   summarising !== null && isSameEffect(effectId, summaryId(threadId, summarising.number));
 
-/** Whether an effect's id is that of the model call that the open turn waits for. */
+/** Returns whether an effect's id is that of the model call that the open turn waits for. */
 export const awaitsReply = (
   { threadId }: ConversationData,
   { number, step, stage }: OpenTurn,
   effectId: string,
 ): boolean => stage.type === "responding" && isSameEffect(effectId, llmId(threadId, number, step, stage.call.attempt));
 
-/** Whether an effect's id is that of the check that the open turn waits for. */
+/** Returns whether an effect's id is that of the check that the open turn waits for. */
 export const awaitsCheck = (
   { threadId }: ConversationData,
   { number, step, stage }: OpenTurn,

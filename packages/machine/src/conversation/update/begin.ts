@@ -6,12 +6,15 @@ import { noUsage } from "../../thread/usage.ts";
 import type { ConversationData } from "../protocol/data.ts";
 import { systemMessage } from "./edit.ts";
 
-/** What no thread can begin with, such as a seed that is no conversation: says which field or message, and why. */
+/**
+ * The error for an invalid beginning of a thread, such as a seed that is not a conversation. Names the field or
+ * message, and why.
+ */
 export class SeedError extends Error {
   override readonly name = "SeedError";
 }
 
-/** The data of a thread that has just begun; or in words why its seed is no conversation. */
+/** Returns the data of a new thread, or why its seed is not a conversation. */
 export const begin = (event: ThreadInput): Either.Either<string, ConversationData> => {
   const seed = messagesFromSeed(0, event.seed ?? []);
   if (Either.isLeft(seed)) return Either.left(`the seed is no conversation: ${seed.left}`);

@@ -27,7 +27,7 @@ import {
 } from "../protocol/effect-id.ts";
 import { isObject, type Json, type JsonObject } from "../../thread/json.ts";
 
-/** The model call that is out, with its prompt rendered as it was when it was asked for. */
+/** Creates the outstanding model call, with its prompt as it was when the call was requested. */
 export const callLlm = (
   data: ConversationData,
   open: OpenTurn,
@@ -45,7 +45,7 @@ export const callLlm = (
     step: open.step,
     attempt: call.attempt,
     purpose: "answer",
-    // Each of them is frozen, so there is no need to walk them all.
+    // Each message is frozen, so there is no need to walk them.
     messages: Object.freeze(messages),
     promptDigest: digest,
     model: modelOfStep(open),
@@ -56,8 +56,8 @@ export const callLlm = (
 };
 
 /**
- * The parameters of a step's call. A choice that forces a call holds for the first step of a turn: in every step, the model
- * could never answer. The output tool is not among them, its handlers force it themselves.
+ * Returns the model parameters of a step. A `tool_choice` that forces a call applies only to a turn's first step,
+ * since the model could never answer otherwise. The output tool is not affected: handlers force it themselves.
  */
 const modelOfStep = ({ model, step }: OpenTurn): JsonObject => {
   if (step <= 1 || !choices.some((name) => forcesCall(model[name]))) return model;
@@ -69,7 +69,10 @@ const modelOfStep = ({ model, step }: OpenTurn): JsonObject => {
 /** The parameter's name in the APIs, and in the AI SDK. */
 const choices: readonly string[] = ["tool_choice", "toolChoice"];
 
-/** Everything but `auto` and `none`, as a text or as the type of an object; of OpenAI's `allowed_tools` its mode says it. */
+/**
+ * Returns whether a choice forces a call: anything but `auto` and `none`, as a text or as the type of an object. For
+ * OpenAI's `allowed_tools` its mode counts.
+ */
 const forcesCall = (choice: Json | undefined): boolean => {
   if (choice === undefined || choice === null) return false;
   if (typeof choice === "string") return choice !== "auto" && choice !== "none";
@@ -79,7 +82,7 @@ const forcesCall = (choice: Json | undefined): boolean => {
   return type !== "auto" && type !== "none";
 };
 
-/** The model call that writes a summary. */
+/** Creates the model call that writes a summary. */
 export const callSummary = (data: ConversationData, summarising: Summarising): CallLlm => {
   const { number, turn, instruction, model, idleTimeoutMs } = summarising;
   const messages = summaryRequest(data.conversation, summarising, instruction, number - 1);
@@ -99,10 +102,10 @@ export const callSummary = (data: ConversationData, summarising: Summarising): C
   };
 };
 
-/** The check whether the newest message of the open turn is the output that was asked for. */
+/** Creates the check whether the newest message of the open turn is the requested output. */
 export const checkOutput = (threadId: string, open: OpenTurn): readonly CheckOutput[] => {
   const output = wantedOutput(open);
-  // Nothing is checked where nothing was asked for.
+  // Without a requested output there is nothing to check.
   if (output === undefined) return [];
   const reply = at(open.messages, open.messages.length - 1);
   const check: CheckOutput = {
@@ -118,23 +121,26 @@ export const checkOutput = (threadId: string, open: OpenTurn): readonly CheckOut
   return [Object.freeze(check)];
 };
 
-/** What the answer of the open turn has to be, as performers see it: how often it may be repaired is the machine's affair. */
+/**
+ * Returns the requested output of the open turn as effects carry it, without the number of repairs, which only the
+ * machine uses.
+ */
 export const wantedOutput = ({ output }: OpenTurn): CallLlm["output"] =>
   output === undefined ? undefined : Object.freeze({ name: output.name, schema: output.schema, mode: output.mode });
 
-/** The timer that opens the next turn from the queue. */
+/** Creates the timer that opens the next turn from the queue. */
 export const queueTimer = (threadId: string, { seq, dueAt }: Waking): StartTimer =>
   timer(threadId, queueId(threadId, seq), "queue", dueAt);
 
-/** The timer that bounds a turn; none where it has no deadline. */
+/** Creates the timer that bounds a turn; none if it has no deadline. */
 export const deadlineTimer = (threadId: string, { number, deadlineAt }: OpenTurn): readonly StartTimer[] =>
   deadlineAt === null ? [] : [timer(threadId, deadlineId(threadId, number), "deadline", deadlineAt)];
 
-/** The timer between two attempts of a model call. */
+/** Creates the timer between two attempts of a model call. */
 export const retryTimer = (threadId: string, { number, step }: OpenTurn, { attempt, dueAt }: Due): StartTimer =>
   timer(threadId, retryId(threadId, number, step, attempt), "retry", dueAt);
 
-/** The timer that bounds the wait for a summary. */
+/** Creates the timer that bounds the wait for a summary. */
 export const waitTimer = (threadId: string, { number, step }: OpenTurn, { attempt, dueAt }: Due): StartTimer =>
   timer(threadId, waitId(threadId, number, step, attempt), "summary", dueAt);
 
@@ -146,7 +152,7 @@ interface Due {
 const timer = (threadId: string, id: string, purpose: StartTimer["purpose"], dueAt: number): StartTimer =>
   Object.freeze({ type: "startTimer", id, threadId, purpose, dueAt });
 
-/** A tool call of the round that is under way. */
+/** Creates the effect that runs a tool call of the current round. */
 export const callTool = (data: ConversationData, open: OpenTurn, call: RoundCall, position: number): CallTool =>
   Object.freeze({
     type: "callTool",
@@ -165,7 +171,7 @@ export const callTool = (data: ConversationData, open: OpenTurn, call: RoundCall
     approval: frozen(approvalOf(call)),
   });
 
-/** The question whether a call may run. */
+/** Creates the request to approve a call. */
 export const requestApproval = (
   data: ConversationData,
   open: OpenTurn,
@@ -193,6 +199,6 @@ const approvalOf = ({ approval }: RoundCall): CallTool["approval"] => {
   return { because, version, arguments: args };
 };
 
-/** A digest of what an approval is about: the tool, its version, and the arguments as validated. */
+/** Returns a digest of the approved call: the tool, its version, and the validated arguments. */
 export const approvalDigest = (name: string, version: string | null, args: Json): string =>
   digestOf({ name, version, arguments: args });

@@ -2,7 +2,7 @@ import type { OpenTurn, QueuedAsk } from "../protocol/data.ts";
 import type { CallerTool, OfferedTool } from "../protocol/event.ts";
 import { offeredTool } from "../protocol/tool.ts";
 
-/** The tools of a turn's askers, where they bring some: those of later asks over those of earlier ones that have their names. */
+/** Returns the callers' tools of a turn, if any. A later ask's tool replaces an earlier one of the same name. */
 export const callerToolsOf = (
   before: readonly CallerTool[],
   asks: readonly Pick<QueuedAsk, "tools">[],
@@ -11,18 +11,21 @@ export const callerToolsOf = (
   return added.length === 0 ? {} : { callerTools: added };
 };
 
-/** Whether a tool is one of those who ask. The journal says so, whatever the machine declares by now. */
+/** Returns whether a tool belongs to the callers. The journal decides, whatever the machine declares now. */
 export const isCallers = ({ callerTools = [] }: Pick<OpenTurn, "callerTools">, name: string): boolean =>
   callerTools.some((tool) => tool.name === name);
 
-/** A tool of one ask that has the name of the tool by which another one wants its output: one turn can't offer both. Null for none. */
+/**
+ * Returns the name of a tool of one ask that equals the output tool of another, since one turn cannot offer both.
+ * Returns null if there is none.
+ */
 export const nameClashing = (asks: readonly Pick<QueuedAsk, "tools" | "output">[]): string | null => {
   const outputs = new Set(asks.flatMap(({ output }) => (output?.mode === "tool" ? [output.name] : [])));
   const tools = outputs.size === 0 ? [] : asks.flatMap((ask) => ask.tools ?? []);
   return tools.find(({ name }) => outputs.has(name))?.name ?? null;
 };
 
-/** What a call of the turn offers: the tools of the configuration, and behind them those of the askers. */
+/** Returns the tools that a call of the turn offers: those of the configuration, then those of the callers. */
 export const offeredWith = (
   configured: readonly OfferedTool[],
   { callerTools = [] }: Pick<OpenTurn, "callerTools">,

@@ -2,10 +2,10 @@ import type { ToolOutcome } from "../../thread/message.ts";
 import type { Approvable } from "../protocol/data.ts";
 import type { ApprovalAnswered } from "../protocol/event.ts";
 
-/** What the result of a call begins with that a person did not approve, and that never ran. No other refused call has it. */
+/** The beginning of the result of a call that was denied and never ran. No other refused call has it. */
 export const notApproved = "Not run: it was not approved";
 
-/** What a call comes to that was not approved: words of the machine's own. */
+/** Returns the machine's result for a denied call. */
 export const denialOf = (
   { because }: Pick<Approvable, "because">,
   { reason }: Pick<ApprovalAnswered, "reason">,

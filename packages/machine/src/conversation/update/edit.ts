@@ -23,13 +23,13 @@ import type {
   TurnAnnotated,
 } from "../protocol/event.ts";
 
-/** A message joins the thread: at once where nothing is out, else at the next gap. */
+/** Appends a message to the thread: at once, or, while a call or a tool is outstanding, afterwards. */
 export const appendMessage = (data: ConversationData, draft: MessageDraft): ConversationData => {
   const { turn, made } = nextPlace(data);
   return appended(data, [messageFromDraft(`${turn}.${made}`, draft)]);
 };
 
-/** As above, of a round: its calls have ids of their own, apart from those of the turn's steps. */
+/** Appends a whole round in the same way. Its calls have their own ids, apart from those of the turn's steps. */
 export const appendRound = (data: ConversationData, { reply, results, metadata }: RoundAppended): ConversationData => {
   const { turn, made } = nextPlace(data);
   const said = messageFromReply(`${turn}.${made}`, `${turn}${roundMark}${made}`, reply);
@@ -40,17 +40,20 @@ export const appendRound = (data: ConversationData, { reply, results, metadata }
   return appended(data, [metadata === undefined ? said : { ...said, metadata }, ...answers]);
 };
 
-/** Whether a message asked for the tools of a round that was appended: its calls say so. */
+/** Returns whether a message asks for the tools of an appended round. The ids of its calls tell. */
 export const asksForAppendedRound = (message: Message): boolean =>
   toolCallsOf(message)[0]?.callId.includes(roundMark) === true;
 
-/** In the ids of its calls, between the turn and the message. */
+/** Marks the ids of such calls, between the turn and the message. */
 const roundMark = ".r";
 
-/** What lacks a result was refused before; in a journal that holds one it is unknown. */
+/**
+ * A round without all results is refused when it is decided. In a journal that contains one, the missing result is
+ * unknown.
+ */
 const noResult: AppendedResult = { outcome: "unknown", content: null };
 
-/** The turn that what is said next is part of, and how many messages it made before. */
+/** Returns the turn of the next appended message, and the number of messages that the turn made before. */
 const nextPlace = ({ open, conversation }: ConversationData): { readonly turn: number; readonly made: number } =>
   open === null
     ? { turn: conversation.turns.length + 1, made: conversation.appended.length }
@@ -69,67 +72,70 @@ const appended = (data: ConversationData, messages: readonly Message[]): Convers
   };
 };
 
-/** The system prompt is another. Calls that are out keep the one they were sent with. */
+/** Changes the system prompt. Outstanding calls keep the one that they were sent with. */
 export const changeSystem = (thread: Thread, system: SystemDraft | null): Thread => {
   const systems = thread.systems + 1;
   return { ...thread, systems, system: system === null ? null : systemMessage(systems, system) };
 };
 
-/** The system prompt is the one that the thread began with. */
+/** Restores the system prompt that the thread began with. */
 export const resetSystem = (thread: Thread): Thread => {
   const systems = thread.systems + 1;
   const { firstSystem } = thread;
   return { ...thread, systems, system: firstSystem === null ? null : marked(firstSystem, { id: `s${systems}` }) };
 };
 
-/** The message of a system prompt. */
+/** Creates the message of a system prompt. */
 export const systemMessage = (revision: number, system: SystemDraft): Message =>
   messageFromDraft(`s${revision}`, typeof system === "string" ? { role: "system", content: system } : system);
 
-/** A turn written by hand joins the tree, led by what was appended; the head moves to it. */
+/** Adds a turn written by hand, after the appended messages, and moves the head to it. */
 export const addTurn = (thread: Thread, event: TurnAdded): Thread => {
   const number = thread.turns.length + 1;
   const written = messagesFromSeed(number, event.messages, thread.appended.length);
-  // Drafts that are no conversation were refused before; a journal that holds some keeps the turn, empty.
+  // Invalid drafts are refused when they are decided. In a journal that contains them, the turn stays empty.
   const messages = Either.isRight(written) ? written.right : [];
   return closedTurn(thread, [...thread.appended, ...messages], event.at, event.metadata);
 };
 
-/** What was appended since the last turn becomes a turn of its own, so that the head can move without losing it. */
+/** Turns the messages appended since the last turn into a turn, so that the head can move without losing them. */
 export const sealAppended = (thread: Thread, at: number): Thread =>
   thread.appended.length === 0 ? thread : closedTurn(thread, thread.appended, at, undefined);
 
-/** The head moves, to a turn or to a checkpoint. */
+/** Moves the head to a turn or a checkpoint. */
 export const moveHead = (thread: Thread, event: Pick<HeadMoved, "at" | "to">): Thread => {
   const sealed = sealAppended(thread, event.at);
   const to = typeof event.to === "number" ? event.to : checkpointOf(sealed, event.to.checkpoint);
   return to === 0 || turnOf(sealed, to ?? -1) !== undefined ? { ...sealed, head: to ?? sealed.head } : sealed;
 };
 
-/** The thread as an ask finds it that says where its turn opens. Of a format that does not know this it is a member among others. */
+/** Returns the thread as an ask with `from` finds it. A journal of an older format ignores that member. */
 export const movedFor = (data: ConversationData, event: AskReceived): ConversationData =>
   event.from === undefined || neededFormat(event) > formatOf(data)
     ? data
     : { ...data, conversation: moveHead(data.conversation, { at: event.at, to: event.from }) };
 
-/** The head that a checkpoint names; undefined for none. Names are data: one may be called like a member that every object has. */
+/**
+ * Returns the head that a checkpoint names, or undefined. Names are data: one may equal a member that every object
+ * has.
+ */
 export const checkpointOf = (thread: Thread, name: string): number | undefined =>
   Object.hasOwn(thread.checkpoints, name) ? thread.checkpoints[name] : undefined;
 
-/** The present head gets a name. */
+/** Names the current head. */
 export const nameCheckpoint = (thread: Thread, name: string, at: number): Thread => {
   const sealed = sealAppended(thread, at);
   return { ...sealed, checkpoints: { ...sealed.checkpoints, [name]: sealed.head } };
 };
 
-/** Something is said about a turn. */
+/** Adds an annotation to a turn. */
 export const annotate = (thread: Thread, event: TurnAnnotated): Thread =>
   changeTurn(thread, event.turn, (turn) => ({
     ...turn,
     annotations: [...(turn.annotations ?? []), annotationOf(event)],
   }));
 
-/** A turn's last answer keeps so many UTF-16 units of its text. */
+/** Truncates a turn's last answer to `kept` UTF-16 units of its text. */
 export const truncateAnswer = (thread: Thread, event: AnswerTruncated, kept: number): Thread => {
   const turn = turnOf(thread, event.turn);
   const index = turn === undefined ? -1 : answerIndexOf(turn);
@@ -143,7 +149,7 @@ export const truncateAnswer = (thread: Thread, event: AnswerTruncated, kept: num
   return shortened(changed, event.turn, textOf(answer).length - textOf(spoken).length);
 };
 
-/** A message is pinned, or no longer. */
+/** Pins or unpins a message. */
 export const pinMessage = (thread: Thread, { message, pinned }: MessagePinned): Thread => {
   const others = thread.pins.filter((pin) => pin.message !== message);
   const turn = Number.parseInt(message, 10);
@@ -151,13 +157,13 @@ export const pinMessage = (thread: Thread, { message, pinned }: MessagePinned): 
   return { ...thread, pins: pinned ? [...others, { turn, message }] : others };
 };
 
-/** Where the message is with which a model ended a turn; -1 when it has none. */
+/** Returns the index of the message with which a model ended a turn, or -1. */
 export const answerIndexOf = (turn: Turn): number =>
   turn.answer === undefined ? -1 : toArray(turn.messages).findIndex(({ id }) => id === turn.answer);
 
 /**
- * A turn became shorter by so many characters, and with it every path that goes through it. The newest one says so
- * itself; of an older one the thread does, so that no turn after it has to change.
+ * Subtracts characters from a turn's size, and so from every path through it. The newest turn records this itself. For
+ * an older turn the thread records it, so that the turns after it do not change.
  */
 const shortened = (thread: Thread, number: number, characters: number): Thread => {
   if (number === thread.turns.length) {

@@ -5,10 +5,7 @@ import { drop } from "./turn-closing.ts";
 import type { ThreadForked } from "../protocol/event.ts";
 import { type Arrow, noEffects, type Plan } from "./plan.ts";
 
-/**
- * A copy begins where another thread was: whatever was under way or waited there stays behind. Nothing is cancelled,
- * since nothing of it is done here.
- */
+/** Drops all pending work from a copy of another thread. Nothing is cancelled, since the copy performs none of it. */
 export const forkData = (data: ConversationData, event: ThreadForked): Plan => {
   const { open, usage } = data;
   const left = drop(data, [...(open === null ? [] : asksOf(open)), ...data.queue], "left", event.at);
@@ -19,7 +16,7 @@ export const forkData = (data: ConversationData, event: ThreadForked): Plan => {
       queue: [],
       waking: null,
       summarising: null,
-      // What a turn used that is none of the copy was used all the same.
+      // The usage of the dropped open turn still counts.
       usage: open === null ? usage : { ...usage, betweenTurns: usageMonoid.concat(usage.betweenTurns, open.usage) },
       forkedFrom: event.from,
     },
@@ -33,7 +30,7 @@ const asksOf = ({ asks, joining }: OpenTurn): readonly { readonly askId: string;
   ...joining,
 ];
 
-/** Where the turn at the head led. */
+/** Returns the arrow to the state in which the turn at the head ended. */
 const arrowAt = ({ conversation }: ConversationData): Arrow => {
   const status = turnOf(conversation, conversation.head)?.outcome.status ?? "completed";
   return status === "completed" ? "completed" : "error";

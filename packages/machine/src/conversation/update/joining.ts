@@ -7,25 +7,28 @@ import type { ConversationData, OpenTurn, QueuedAsk } from "../protocol/data.ts"
 import { callerToolsOf } from "./caller-tools.ts";
 import { type Plan, staying } from "./plan.ts";
 
-/** An ask joins the open turn, and waits for its next prompt. */
+/** Lets an ask join the open turn; it waits for the turn's next prompt. */
 export const joinTurn = (data: ConversationData, open: OpenTurn, ask: QueuedAsk): Plan =>
   staying({ ...data, open: { ...open, joining: extended(open.joining, [ask]) } }, () => [
     publish({ type: "ask.joined", askId: ask.askId, turn: open.number }),
   ]);
 
-/** The turn with what the asks say that joined it: as its next prompt shows it. The same turn where none did. */
+/**
+ * Returns the turn with the content of the asks that joined it, as its next prompt shows it. Returns the same turn if
+ * none joined.
+ */
 export const withJoined = (open: OpenTurn): OpenTurn =>
   open.joining.length === 0 ? open : { ...open.joining.reduce(withAsk, open), joining: [] };
 
-/** The signals of asks that joined a turn when a prompt shows them. */
+/** Returns the signals that a prompt shows the asks that joined a turn. */
 export const deliveries = (open: OpenTurn): readonly Effect[] =>
   open.joining.map(({ askId }) => publish({ type: "ask.delivered", askId, turn: open.number, step: open.step }));
 
-/** The signals of asks that joined a turn which ended before it could show them. */
+/** Returns the signals that a turn ended before it could show the asks that joined it. */
 export const returns = (open: OpenTurn): readonly Effect[] =>
   open.joining.map(({ askId }) => publish({ type: "ask.returned", askId, turn: open.number }));
 
-/** A turn that was joined by asks as it was before: they wait to join it. */
+/** Returns the turn as it was before the asks joined; they wait to join again. */
 export const withoutJoined = (open: OpenTurn, joining: readonly QueuedAsk[]): OpenTurn => {
   const said = joining.flatMap(draftsOf).length;
   return {

@@ -7,7 +7,7 @@ import type { Plan } from "./plan.ts";
 import { type CallPlace, publish, type Signal } from "../protocol/effect.ts";
 import { callsOf, positionNamedBy, positionOut } from "./round-calls.ts";
 
-/** What observers hear of the calls that an event ends stands before all else that it comes to. */
+/** Puts the signals of the calls that an event ends before its other effects. */
 export const withOutcomes = (before: ConversationData, event: Event, decided: Decided, plan: Plan): Plan =>
   endsCalls(event, decided)
     ? {
@@ -57,7 +57,7 @@ const outcomesOf = (before: ConversationData, event: Event, decided: Decided): r
   }
 };
 
-/** Where a model call stands that an event answers; null where it is not awaited. */
+/** Returns the place of the model call that an event answers, or null if it is not awaited. */
 const placeOf = (before: ConversationData, effectId: string): CallPlace | null => {
   const { open, summarising } = before;
   if (summarising !== null && isOfSummary(before, effectId))
@@ -84,7 +84,7 @@ const modelSignal = (place: CallPlace, event: LlmCompleted | LlmFailed, { cost }
     : { type: "model.failed", ...place, failure: event.failure.kind, ...priced };
 };
 
-/** Calls that were never run, or that were stopped: their results are the machine's. */
+/** Returns signals of calls that never ran or were stopped. The machine gave their results. */
 const decidedResults = (
   { turn, step }: Pick<CallPlace, "turn" | "step">,
   calls: readonly (Pick<RoundCall, "name"> | null)[],

@@ -13,7 +13,7 @@ import { type Plan, staying } from "./plan.ts";
 import { closeTurn, flushWaiting, withAnswer } from "./turn-closing.ts";
 import { nextCall } from "./turn-opening.ts";
 
-/** A model replied where an output was asked for: the reply is checked, or the turn ends without one. */
+/** Applies a reply of a turn that must give an output: the reply is checked, or the turn ends without an output. */
 export const receiveOutput = (
   data: ConversationData,
   open: OpenTurn,
@@ -39,7 +39,7 @@ export const receiveOutput = (
   };
 };
 
-/** A reply was checked: the turn has its output, or the model is asked again, or the turn fails. */
+/** Applies the result of a check: the turn has its output, the model is asked again, or the turn fails. */
 export const receiveCheck = (data: ConversationData, event: OutputAccepted | OutputRefused, decided: Decided): Plan => {
   const { open } = data;
   if (open === null || !awaitsCheck(data, open, event.effectId)) return staying(data);
@@ -53,7 +53,7 @@ export const receiveCheck = (data: ConversationData, event: OutputAccepted | Out
   return closeTurn(data, { ...open, answer: reply.id }, outcome, event.at, { name: output.name, value });
 };
 
-/** Whether a model may be asked again because its answer did not fit. */
+/** Returns whether the model may be asked again after an invalid answer. */
 export const mayRepair = ({ output, refusedOutputs = [] }: OpenTurn, { checkFailed }: OutputRefused): boolean =>
   output !== undefined && checkFailed !== true && refusedOutputs.length < output.repairs;
 
@@ -89,7 +89,7 @@ const receiveRefusal = (
 const withRequest = (open: OpenTurn, { request }: RefusedOutput): OpenTurn =>
   request === undefined ? open : { ...open, messages: append(open.messages, request), made: open.made + 1 };
 
-/** Words of the machine's own, so they are marked as synthesised. */
+/** The machine writes this message, so it is marked as synthesised. */
 const repairRequest = (id: string, name: string, issues: readonly OutputIssue[]): Message => {
   const content = `Your answer is not a valid "${name}":\n${listed(issues)}\nAnswer again with the whole corrected JSON, and nothing else.`;
   return marked(messageFromDraft(id, { role: "user", content }), { synthesised: true });

@@ -3,21 +3,24 @@ import type { Effect } from "../protocol/effect.ts";
 import type { Prompts } from "../../prompt/prompts.ts";
 import { type Leaf, type StateValue, stateValues } from "../protocol/state.ts";
 
-/** What an accepted event comes to: the data after it, where the arrow leads, and what is wanted done. */
+/** The result of an accepted event: the data after it, the arrow to take, and the effects. */
 export interface Plan {
   readonly data: ConversationData;
   readonly arrow: Arrow;
-  /** In the order in which they must be performed. Built only when asked for: folding a journal needs none. */
+  /**
+   * Returns the effects in the order in which they must be performed. They are built only on request: folding a
+   * journal needs none.
+   */
   readonly effects: (prompts: Prompts) => readonly Effect[];
 }
 
-/** Where an event leads; `stays` where it is. */
+/** The name of the next state; `stays` for no change. */
 export type Arrow = "stays" | Exclude<Leaf, "idle">;
 
-/** The state that an arrow leads to, from another. */
+/** Returns the state that an arrow leads to. */
 export const follow = (value: StateValue, arrow: Arrow): StateValue => (arrow === "stays" ? value : stateValues[arrow]);
 
-/** What leads nowhere else. */
+/** Creates a plan that stays in the same state. */
 export const staying = (data: ConversationData, effects: Plan["effects"] = noEffects): Plan => ({
   data,
   arrow: "stays",

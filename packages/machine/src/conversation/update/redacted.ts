@@ -3,12 +3,13 @@ import { changeTurn } from "../../thread/path.ts";
 import type { Turn } from "../../thread/turn.ts";
 import type { ConversationData } from "../protocol/data.ts";
 
-/** What stands in the place of words that were taken out. */
+/** The text that replaces redacted content. */
 export const redactedText = "[redacted]";
 
 /**
- * Words were taken out of the journal: summaries of them say nothing any more, and are shown no more, and what
- * was measured was measured of other words. The words themselves go with the entries that are rewritten: fold those.
+ * Applies a redaction to the data. Summaries of redacted content become stale and are no longer shown. The measured
+ * size is dropped, since it was measured on the old content. The content itself is removed by rewriting its entries
+ * and folding them.
  */
 export const redactData = (data: ConversationData): ConversationData => {
   const after = data.measured === null ? data : { ...data, measured: null };
@@ -19,7 +20,7 @@ export const redactData = (data: ConversationData): ConversationData => {
   return { ...after, conversation };
 };
 
-/** A summary may have been written in several parts. */
+/** Returns whether a summary is only redacted text. It may have been written in several parts. */
 const saysNothing = (text: string): boolean =>
   text.includes(redactedText) && text.replaceAll(redactedText, "").trim() === "";
 

@@ -16,7 +16,7 @@ import { allAnswered } from "./round-calls.ts";
 import { answerFrom, closeTurn, flushWaiting, settleRound, withAnswer } from "./turn-closing.ts";
 import { nextCall } from "./turn-opening.ts";
 
-/** A model replied: a round begins, or the turn ends with its answer. */
+/** Applies a model's reply: a round begins, or the turn ends with its answer. */
 export const receiveReply = (
   before: ConversationData,
   beforeOpen: OpenTurn,
@@ -61,7 +61,7 @@ export const receiveReply = (
     ...open,
     messages: append(open.messages, message),
     made: open.made + 1,
-    // A call to a tool that is not there counts too: a model that invents tools must come to an end.
+    // A call to an unknown tool counts too, so that a model that invents tools reaches the limit.
     toolCalls: open.toolCalls + (decided.limit === undefined ? calls.length : 0),
   };
   return allAnswered(calls)
@@ -73,7 +73,7 @@ const callers: Pick<RoundCall, "by"> = Object.freeze({ by: "caller" });
 
 const required: RoundCall["approval"] = Object.freeze({ status: "required" });
 
-/** A model call failed: it is made again later, or the turn ends. */
+/** Applies a failed model call: it is retried later, or the turn ends. */
 export const receiveFailure = (
   before: ConversationData,
   beforeOpen: OpenTurn,
@@ -98,7 +98,10 @@ export const receiveFailure = (
   };
 };
 
-/** How far the counter was off in the call that an event answers; what was known before where it does not say. */
+/**
+ * Returns the counted and reported size of the call that an event answers. Keeps the earlier measurement if the event
+ * reports none.
+ */
 export const measuredBy = ({ open, measured }: ConversationData, { usage }: LlmCompleted): Measured | null => {
   const counted = open?.stage.type === "responding" ? open.stage.call.counted : null;
   const reported = usage?.inputTokens;

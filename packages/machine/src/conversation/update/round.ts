@@ -19,7 +19,7 @@ export interface OpenRound {
   readonly calls: readonly RoundCall[];
 }
 
-/** A tool is about to run. */
+/** Marks a tool call as started. */
 export const receiveStart = (round: OpenRound, { effectId }: ToolStarted): Plan => {
   const { data, calls } = round;
   const position = positionOut(data.threadId, calls, effectId);
@@ -28,7 +28,7 @@ export const receiveStart = (round: OpenRound, { effectId }: ToolStarted): Plan 
   return staying(withCalls(round, replaced(calls, position, { ...call, started: true })).data);
 };
 
-/** A tool answered, or did not: its result is kept; with the last one the round is complete. */
+/** Stores the result of a tool call; the last one completes the round. */
 export const receiveResult = (round: OpenRound, event: ToolCompleted | ToolFailed, decided: Decided): Plan => {
   const { data, open, calls } = round;
   const position = positionOut(data.threadId, calls, event.effectId);
@@ -41,7 +41,7 @@ export const receiveResult = (round: OpenRound, event: ToolCompleted | ToolFaile
   return { data: withCalls(round, answered).data, arrow: arrowBetween(calls, answered), effects: noEffects };
 };
 
-/** A call needs an approval before it runs: it is asked for. */
+/** Requests an approval for a call before it runs. */
 export const withholdCall = (round: OpenRound, event: ToolWithheld): Plan => {
   const { data, calls } = round;
   const position = positionOut(data.threadId, calls, event.effectId);
@@ -64,7 +64,7 @@ export const withholdCall = (round: OpenRound, event: ToolWithheld): Plan => {
   };
 };
 
-/** A call was approved, and runs; or it was not, which is its result. */
+/** Applies the answer to an approval: the call runs, or its denial becomes its result. */
 export const receiveApproval = (round: OpenRound, event: ApprovalAnswered, decided: Decided): Plan => {
   const { data, open, calls } = round;
   const position = positionNamedBy(event.effectId);
@@ -87,11 +87,11 @@ export const receiveApproval = (round: OpenRound, event: ApprovalAnswered, decid
   const after = replaced(calls, position, { ...call, result: denied(call, approval, event) });
   return allAnswered(after)
     ? nextCall(data, settleRound(open, after), decided, event.at)
-    : // The call runs neither before nor now, so the other calls need no look.
+    : // The call ran neither before nor now, so the other calls need no check.
       staying(withCalls(round, after).data);
 };
 
-/** Where a round leads whose calls became others: whether any of them runs, or all that are left wait for an approval. */
+/** Returns the arrow of a round whose calls changed: whether some run, or all unanswered ones wait for an approval. */
 const arrowBetween = (before: readonly RoundCall[], after: readonly RoundCall[]): Arrow => {
   const runs = someRun(after);
   if (someRun(before) === runs) return "stays";
@@ -101,7 +101,7 @@ const arrowBetween = (before: readonly RoundCall[], after: readonly RoundCall[])
 const timesAsked = (approval: Approval | null): number =>
   approval === null || approval.status === "required" ? 0 : approval.number;
 
-/** Words of the machine's own, so they are marked as synthesised. */
+/** The machine writes this result, so it is marked as synthesised. */
 const denied = (call: RoundCall, approval: Approvable, event: ApprovalAnswered): Message => {
   const { outcome, content } = denialOf(approval, event);
   return marked(messageFromResult(call, outcome, content), { synthesised: true });

@@ -12,7 +12,7 @@ import type { LlmCompleted, LlmFailed } from "../protocol/event.ts";
 import type { Decided } from "../protocol/entry.ts";
 import type { Plan } from "./plan.ts";
 
-/** A summary is asked for, after all that the event came to: the answer comes first. */
+/** Adds the request of a summary to a plan, after its other effects, because the answer comes first. */
 export const askSummary = (plan: Plan, task: SummaryTask): Plan => {
   const { data } = plan;
   if (task.unfit !== undefined) return refuseSummary(plan, task, task.unfit);
@@ -38,7 +38,7 @@ export const askSummary = (plan: Plan, task: SummaryTask): Plan => {
   };
 };
 
-/** What the model would have to read does not fit: the summary failed before it was asked for. */
+/** Records a summary that failed before it was requested, because its request does not fit. */
 const refuseSummary = (
   plan: Plan,
   { covers }: SummaryTask,
@@ -54,7 +54,10 @@ const refuseSummary = (
   };
 };
 
-/** A summary came, or did not: it is kept with the last turn that it covers, or its failure is. A call that waits for it goes on elsewhere. */
+/**
+ * Applies the outcome of a summary call: the last turn that it covers keeps the summary, or the failure. The caller
+ * handles a model call that waits for it.
+ */
 export const receiveSummary = (
   data: ConversationData,
   summarising: Summarising,
@@ -80,23 +83,23 @@ export const receiveSummary = (
   };
 };
 
-/** The text of a summary that came. */
+/** Returns the text of a summary reply. */
 export const summaryText = ({ reply }: LlmCompleted): string => textOf(messageFromReply("", "", reply)).trim();
 
-/** A summary is no longer awaited: it failed, and what it costs is not known. */
+/** Records a summary that is no longer awaited as failed. Its cost is unknown. */
 export const giveUp = (data: ConversationData, summarising: Summarising): ConversationData => {
   const charged = charge(data, summarising, undefined, undefined);
   const conversation = changeTurn(charged.conversation, summarising.covers.to, failedOnce);
   return { ...charged, conversation, summarising: null };
 };
 
-/** The effects of calling a summary off. */
+/** Returns the effects that cancel a summary. */
 export const calledOff = (threadId: string, { number, covers }: Summarising, reason: string): readonly Effect[] => [
   { type: "cancelLlm", effectId: summaryId(threadId, number) },
   publish({ type: "summary.failed", number, covers, reason }),
 ];
 
-/** A summary is no longer wanted: what it costs is not known, which is not nothing. */
+/** Cancels a summary that is no longer wanted. Its cost is recorded as unknown, not as zero. */
 export const callOff = (plan: Plan, summarising: Summarising, reason: string): Plan => {
   const { threadId } = plan.data;
   const data = { ...charge(plan.data, summarising, undefined, undefined), summarising: null };
@@ -111,13 +114,13 @@ export const callOff = (plan: Plan, summarising: Summarising, reason: string): P
   };
 };
 
-/** What was said of the thread's usage before something was charged to it. */
+/** Updates the usage in a `thread.updated` signal that was created before the last charge. */
 const withTotal = (effect: Effect, usage: Usage): Effect =>
   effect.type === "publish" && effect.signal.type === "thread.updated"
     ? { ...effect, signal: { ...effect.signal, usage } }
     : effect;
 
-/** A turn is no longer what it was: what was written about it does not hold. */
+/** Marks the summaries that cover a changed turn as stale. */
 export const withdrawSummaries = (data: ConversationData, changed: number): ConversationData => {
   if (data.summaries === 0) return data;
   let { conversation } = data;
@@ -133,7 +136,7 @@ export const withdrawSummaries = (data: ConversationData, changed: number): Conv
   return { ...data, conversation };
 };
 
-/** Its cost is borne by the turn that was open when it was asked for. */
+/** Charges a summary call to the turn that was open when it was requested. */
 const charge = (
   data: ConversationData,
   { turn }: Summarising,

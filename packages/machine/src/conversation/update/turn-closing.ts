@@ -25,7 +25,7 @@ import { approvalOut } from "./round-calls.ts";
 import { updated } from "./updated.ts";
 import { remembered } from "../protocol/data.ts";
 
-/** The open turn ends, with what it has; the asks in the queue are woken. The head moves to it. */
+/** Closes the open turn with the messages it has, moves the head to it, and wakes the queue. */
 export const closeTurn = (
   data: ConversationData,
   open: OpenTurn,
@@ -67,16 +67,19 @@ export const closeTurn = (
   };
 };
 
-/** What is known when a turn is stopped from outside. */
+/** The known facts when a turn is stopped from outside. */
 export interface Stopping {
-  /** What had been shown of the reply. */
+  /** The shown part of the reply. */
   readonly partial: ReplyDraft | undefined;
   readonly usage?: ReportedUsage | undefined;
-  /** For the calls that have no result. */
+  /** Results for the calls that have none. */
   readonly results: readonly SynthesisedResult[];
 }
 
-/** The open turn is stopped from outside: what was out is cancelled, and what was shown is kept and marked. */
+/**
+ * Stops the open turn from outside: outstanding effects are cancelled, and the shown part of the reply is kept and
+ * marked.
+ */
 export const interruptTurn = (
   data: ConversationData,
   open: OpenTurn,
@@ -89,14 +92,14 @@ export const interruptTurn = (
   return { ...closed, effects: (prompts) => [...cancellations(data.threadId, open), ...closed.effects(prompts)] };
 };
 
-/** Answers that did not fit, and what was said about them, are kept with the turn, and are none of its messages any more. */
+/** Removes refused answers and the repair requests from the turn's messages. The turn stores them separately. */
 const withoutRefused = (open: OpenTurn): OpenTurn => {
   if (open.refusedOutputs === undefined) return open;
   const ids = new Set(open.refusedOutputs.flatMap(({ reply, request }) => [reply.id, request?.id]));
   return { ...open, messages: chunksOf(toArray(open.messages).filter(({ id }) => !ids.has(id))) };
 };
 
-/** Messages that were appended while something was out join the turn. */
+/** Moves messages that were appended while an effect was outstanding into the turn. */
 export const flushWaiting = (open: OpenTurn): OpenTurn =>
   open.waiting.length === 0
     ? open
@@ -106,7 +109,7 @@ export const flushWaiting = (open: OpenTurn): OpenTurn =>
         waiting: [],
       };
 
-/** The finished round joins the turn: its results in call order. */
+/** Adds the results of the finished round to the turn, in call order. */
 export const settleRound = (open: OpenTurn, calls: readonly RoundCall[]): OpenTurn =>
   flushWaiting({
     ...open,
@@ -116,7 +119,7 @@ export const settleRound = (open: OpenTurn, calls: readonly RoundCall[]): OpenTu
     ),
   });
 
-/** The calls of a round with the results that were decided in a tool's place, for those that have none yet. */
+/** Adds decided results to the calls of a round that have none yet. */
 export const answerFrom = (
   calls: readonly RoundCall[],
   results: readonly SynthesisedResult[],
@@ -131,7 +134,9 @@ export const answerFrom = (
 const synthesise = (call: RoundCall, result: Omit<SynthesisedResult, "position">): Message =>
   marked(messageFromResult(call, result.outcome, result.content), { synthesised: true });
 
-/** As above, and whatever the journal does not decide is interrupted: a closed turn has no open calls. */
+/**
+ * Adds results to all calls. A call without a decided result is interrupted, because a closed turn has no open calls.
+ */
 const answerAll = (calls: readonly RoundCall[], results: readonly SynthesisedResult[]): readonly RoundCall[] =>
   answerFrom(calls, results).map((call) =>
     call.result === null ? { ...call, result: synthesise(call, { outcome: "interrupted", content: [] }) } : call,
@@ -147,7 +152,7 @@ const stop = (
     case "compacting":
       return { data, open };
     case "responding": {
-      // What it used is unknown where it was not reported, which is not nothing.
+      // Unreported usage counts as unknown, not as zero.
       const used = usageOfCall(usage ?? null, null);
       const shown = messageFromPartial(`${open.number}.${open.made}`, partial ?? open.stage.call.partial);
       return {
@@ -155,7 +160,7 @@ const stop = (
         open: withAnswer({ ...open, usage: usageMonoid.concat(open.usage, used) }, shown),
       };
     }
-    // It is whole, and what it is worth is not known: nothing is passed off as an output.
+    // The reply is complete but unchecked, so it becomes the answer and never an output.
     case "checking":
       return { data, open: { ...open, answer: messageAt(open.messages, open.messages.length - 1)?.id ?? null } };
     case "running":
@@ -163,7 +168,7 @@ const stop = (
   }
 };
 
-/** A turn that is about to close with the message that ended it, whole or not; null for none. */
+/** Ends a turn with its last message, complete or not; null for none. */
 export const withAnswer = (open: OpenTurn, message: Message | null): OpenTurn =>
   message === null ? open : { ...open, messages: append(open.messages, message), answer: message.id };
 
@@ -201,7 +206,7 @@ const signalsOf = (turn: Turn): readonly Effect[] => {
     : [ended];
 };
 
-/** No turn answers these asks any more. */
+/** Records that no turn will answer these asks. */
 export const drop = (
   data: ConversationData,
   asks: readonly Pick<QueuedAsk, "askId" | "at">[],

@@ -17,7 +17,7 @@ import type { Plan } from "./plan.ts";
 import { publish } from "../protocol/effect.ts";
 import { closeTurn } from "./turn-closing.ts";
 
-/** Asks open a turn: what was appended before leads it, then what is asked. */
+/** Opens a turn for asks: first the appended messages, then the content of the asks. */
 export const openTurn = (data: ConversationData, asks: readonly QueuedAsk[], decided: Decided, at: number): Plan => {
   const open = openedTurn(data, asks, decided, at);
   const opened = { ...data, conversation: withoutAppended(data.conversation), open };
@@ -36,12 +36,12 @@ export const openTurn = (data: ConversationData, asks: readonly QueuedAsk[], dec
   };
 };
 
-/** The next model call of the open turn; or its end, where a limit stands before it. */
+/** Makes the next model call of the open turn, or ends it if a limit forbids the call. */
 export const nextCall = (data: ConversationData, open: OpenTurn, decided: Decided, at: number): Plan => {
   return attemptCall(data, { ...open, step: open.step + 1 }, 1, decided, at);
 };
 
-/** An attempt of the present step's model call. */
+/** Makes an attempt of the current step's model call. */
 export const attemptCall = (
   data: ConversationData,
   open: OpenTurn,
@@ -53,7 +53,7 @@ export const attemptCall = (
   // A step that is never made does not count.
   const unmade = attempt === 1 ? { ...open, step: open.step - 1 } : open;
   if (limit !== undefined) return closeTurn(data, unmade, { status: "failed", limit }, at);
-  // What was measured led to this, so the next ask does without it: nothing that is sent could correct it.
+  // The measurement led to this, so the next ask ignores it. Otherwise nothing would be sent that could correct it.
   if (unfit !== undefined) return closeTurn({ ...data, measured: null }, unmade, { status: "failed", unfit }, at);
   if (compacting !== undefined) {
     const stage = { type: "compacting" as const, attempt, dueAt: compacting.dueAt };
@@ -70,7 +70,7 @@ export const attemptCall = (
   const { system, pins } = data.conversation;
   const counted = decided.counted ?? null;
   const known = { attempt, cut, system, pins, idleTimeoutMs, counted, partial: null };
-  // While a journal is folded, what it holds may not be frozen yet.
+  // While a journal is folded, its values may not be frozen yet.
   const joined = withJoined(open);
   const call = frozen(tools === undefined ? known : { ...known, tools: offeredWith(tools, joined) });
   const calling: OpenTurn = { ...joined, stage: Object.freeze({ type: "responding", call }) };
@@ -82,7 +82,7 @@ export const attemptCall = (
   };
 };
 
-/** The call that waited for a summary is made, or the turn ends. */
+/** Makes the call that waited for a summary, or ends the turn. */
 export const goOnCompacted = (
   data: ConversationData,
   open: OpenTurn,
@@ -122,17 +122,17 @@ const openedTurn = (data: ConversationData, asks: readonly QueuedAsk[], decided:
 
 const noCalls = frozen<OpenTurn["stage"]>({ type: "running", calls: [] });
 
-/** The limits that asks lay over the machine's, later ones over earlier ones. */
+/** Returns the limits by which asks override the machine's; later asks override earlier ones. */
 export const limitsOf = (asks: readonly QueuedAsk[]): Limits =>
   asks.reduce<Limits>((limits, ask) => ({ ...limits, ...ask.limits }), {});
 
-/** What the answer to asks has to be: as the last of them says that says anything about it. */
+/** Returns the required output of asks: that of the last ask that has one. */
 const outputOf = (asks: readonly QueuedAsk[]): Pick<OpenTurn, "output"> => {
   const output = asks.findLast((ask) => ask.output !== undefined)?.output;
   return output === undefined ? {} : { output };
 };
 
-/** Of asks that are whole messages, which bring their own. */
+/** Returns the metadata of asks whose input is whole messages. */
 const metadataOf = (asks: readonly QueuedAsk[]): JsonObject | null =>
   asks.reduce<JsonObject | null>(
     (metadata, ask) =>
@@ -140,5 +140,5 @@ const metadataOf = (asks: readonly QueuedAsk[]): JsonObject | null =>
     null,
   );
 
-/** Every first call of a thread has a cut on its entry; this stands for journals that lack it. */
+/** The entry of a thread's first call always has a cut. This default is for journals that lack it. */
 const nothingCut: Cut = Object.freeze({ policy: "keep-all@1", from: null, interrupted: "keep" });

@@ -44,8 +44,8 @@ import { sizeOfPath, updated } from "./updated.ts";
 import { enqueue, interruptFor, withdraw } from "./waiting-asks.ts";
 
 /**
- * What an accepted event comes to, given what was decided about it. Needs no configuration: this alone folds a
- * journal. An event that does not fit the data changes nothing but the count of entries.
+ * Applies an accepted event and the decision about it. It needs no configuration, so it alone folds a journal. An
+ * event that does not fit the data only raises the count of entries.
  */
 export const update = (before: ConversationData, event: Event, decided: Decided): Plan => {
   const data: ConversationData = { ...before, seq: before.seq + 1, updatedAt: event.at };
@@ -126,10 +126,10 @@ const applied = (data: ConversationData, event: Event, decided: Decided): Plan =
   }
 };
 
-/** What was said is another than before; observers hear of an open turn when it ends. */
+/** Publishes that the messages changed. While a turn is open, observers are notified when it ends. */
 const said = (data: ConversationData): Plan => staying(data, () => (data.open === null ? [updated(data)] : []));
 
-/** Signals of what was decided beside where the event leads stand right behind that of a turn that it opens. */
+/** Adds the signals of decisions right after the signal of an opened turn. */
 const reported = (plan: Plan, { fullness, policyFailed }: Decided): Plan => {
   if (fullness === undefined && policyFailed === undefined) return plan;
   const signals: Signal[] = policyFailed === undefined ? [] : [{ type: "policy.failed", reason: policyFailed }];
@@ -137,7 +137,7 @@ const reported = (plan: Plan, { fullness, policyFailed }: Decided): Plan => {
   if (fullness !== undefined && is !== "within" && isFuller(is, plan.data.fullness)) {
     const { tokens, available } = fullness;
     const { conversation, open } = plan.data;
-    // A call is made when no tool runs, so no result waits beside these.
+    // A call is made only when no tool runs, so no results wait here.
     const messages = sizeOfPath(conversation).messages + (open?.messages.length ?? 0) + (open?.waiting.length ?? 0);
     signals.push({ type: "context.warning", warning: is, messages, tokens, available });
   }
@@ -155,12 +155,12 @@ const afterOpening = (effects: readonly Effect[], published: readonly Effect[]):
   return effects.toSpliced(opening, 0, ...published);
 };
 
-/** The summary that was written is there, or will not come; a call that waited for it is made. */
+/** Applies the outcome of the pending summary; a call that waited for it is made. */
 const endSummary = (before: ConversationData, event: LlmCompleted | LlmFailed, decided: Decided): Plan => {
   if (before.summarising === null) return staying(before);
   const { data, effects } = receiveSummary(before, before.summarising, event, decided);
   const { open } = data;
-  // It waits on where one summary was not enough, and another is asked for.
+  // The call keeps waiting if one summary was not enough and another is requested.
   if (open?.stage.type !== "compacting" || decided.compacting !== undefined) return staying(data, effects);
   const effectId = waitId(data.threadId, open.number, open.step, open.stage.attempt);
   const plan = goOnCompacted(data, open, open.stage.attempt, decided, event.at);
@@ -170,7 +170,7 @@ const endSummary = (before: ConversationData, event: LlmCompleted | LlmFailed, d
   };
 };
 
-/** A call has waited for its summary long enough. */
+/** Ends the wait of a call for its summary. */
 const stopWaiting = (
   data: ConversationData,
   open: OpenTurn,
@@ -253,7 +253,7 @@ const configured = (data: ConversationData, event: ThreadConfigured): Conversati
   ...((event.format ?? firstFormat) > formatOf(data) ? { format: event.format } : {}),
   configuration: event.configuration,
   model: event.model ?? data.model,
-  // Another counter may count otherwise.
+  // Another counter may count differently.
   measured: null,
   room: null,
   open: data.open === null ? null : uncounted(data.open),
@@ -264,13 +264,13 @@ const uncounted = (open: OpenTurn): OpenTurn =>
     ? { ...open, stage: { ...open.stage, call: { ...open.stage.call, counted: null } } }
     : open;
 
-/** In a journal of an older format they were members that nobody knew. */
+/** Converts the event to an ask. Journals of an older format ignore these members. */
 const askOf = ({ type: _, partial: __, from: ___, tools, output, ...ask }: AskReceived, format: number): QueuedAsk =>
   format < outputFormat
     ? ask
     : { ...ask, ...(tools === undefined ? {} : { tools }), ...(output === undefined ? {} : { output }) };
 
-/** Whether a prompt is fuller than the last one by a grade. */
+/** Returns whether a prompt has a higher grade than the last one. */
 const isFuller = (now: Fullness, before: Fullness): boolean => grades.indexOf(now) > grades.indexOf(before);
 
 const grades: readonly Fullness[] = ["within", "approaching_limit", "at_limit"];

@@ -4,11 +4,11 @@ import type { Thread } from "../../thread/thread.ts";
 import type { ConversationData } from "../protocol/data.ts";
 import { type Effect, publish } from "../protocol/effect.ts";
 
-/** Tells that what was said is another, and how much that is now. Costs the same at every length. */
+/** Publishes that the messages changed, with their new size. The cost does not depend on the length. */
 export const updated = ({ conversation, usage }: ConversationData): Effect =>
   publish({ type: "thread.updated", ...sizeOfPath(conversation), usage: usage.total });
 
-/** What a thread comes to on its path: closed turns, the seed and what waits to lead the next one. */
+/** Returns the size of a thread's path: closed turns, the seed and messages that wait to lead the next turn. */
 export const sizeOfPath = (
   thread: Thread,
 ): { readonly turns: number; readonly messages: number; readonly characters: number } => {

@@ -7,13 +7,13 @@ import { queueId } from "../protocol/effect-id.ts";
 import type { Decided } from "../protocol/entry.ts";
 import { type Plan, staying } from "./plan.ts";
 
-/** An ask waits for a turn. */
+/** Adds an ask to the queue. */
 export const enqueue = (before: ConversationData, ask: QueuedAsk, place: number, decided: Decided): Plan => {
   const { data, effects } = superseding(before, ask, decided);
   return staying({ ...data, queue: extended(data.queue, [ask]) }, () => [...effects, queued(ask, place)]);
 };
 
-/** The open turn is cancelled, and an ask is the next. */
+/** Cancels the open turn in favour of an ask. */
 export const interruptFor = (
   before: ConversationData,
   open: OpenTurn,
@@ -37,7 +37,10 @@ export const interruptFor = (
   };
 };
 
-/** An ask that waits, or one of several that the open turn answers, is withdrawn; undefined where there is none of that id. */
+/**
+ * Withdraws an ask that waits, or one of several that the open turn answers. Returns undefined if there is none of
+ * that id.
+ */
 export const withdraw = (data: ConversationData, askId: string, at: number): Plan | undefined => {
   const { queue, waking, open } = data;
   const signal = publish({ type: "ask.withdrawn", askId });
@@ -63,13 +66,18 @@ export const withdraw = (data: ConversationData, askId: string, at: number): Pla
   ]);
 };
 
-/** Where an ask waits; -1 where it does not. By index: methods of frozen lists are slow, and thousands may wait. */
+/**
+ * Returns the index of a waiting ask, or -1. It uses an index, since methods of frozen lists are slow and thousands
+ * may wait.
+ */
 const placeInQueue = (queue: readonly QueuedAsk[], askId: string): number => {
   for (let index = 0; index < queue.length; index++) if (queue[index]?.askId === askId) return index;
   return -1;
 };
 
-/** Whether the open turn answers an ask, and others beside it: then it goes on for them when that one is withdrawn. */
+/**
+ * Returns whether the open turn answers this ask and others. If so, it continues for them when this one is withdrawn.
+ */
 export const isShared = ({ asks }: OpenTurn, askId: string): boolean =>
   asks.length > 1 && asks.some((ask) => ask.askId === askId);
 

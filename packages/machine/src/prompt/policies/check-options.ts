@@ -2,16 +2,17 @@ import { ConfigurationError } from "../configuration-error.ts";
 import { preview } from "../../thread/preview.ts";
 
 /**
- * Refuses what is no object of options, and an unknown member. What is `undefined` counts as left out.
+ * Rejects a value that is not an object of options, and unknown members. A member that is `undefined` counts as
+ * absent.
  *
- * @param of as its author would find it: `tokenWindow`, `budget`.
+ * @param of the name in the author's code: `tokenWindow`, `budget`.
  */
 export const checkKeys = (of: string, options: object, known: readonly string[]): void => {
   const problem = problemOfKeys(of, options, known);
   if (problem !== null) throw new ConfigurationError(problem);
 };
 
-/** The same in words; null when there is nothing to say. */
+/** Returns the same error as a text, or null. */
 export const problemOfKeys = (of: string, options: unknown, known: readonly string[]): string | null => {
   if (typeof options !== "object" || options === null || Array.isArray(options)) {
     return `${of} is given ${preview(options)}; it takes an object of ${known.join(", ")}`;
@@ -21,29 +22,29 @@ export const problemOfKeys = (of: string, options: unknown, known: readonly stri
 };
 
 /**
- * Refuses what is no whole number of `least` or more.
+ * Rejects a value that is not a whole number ≥ `least`.
  *
- * @param option as its author would find it: `clearResults({ keep })`.
+ * @param option the name in the author's code: `clearResults({ keep })`.
  */
 export const checkCount = (option: string, value: number, least = 0): void => {
   if (Number.isSafeInteger(value) && value >= least) return;
   throw new ConfigurationError(`${option} is ${preview(value)}; it must be a whole number of ${least} or more`);
 };
 
-/** Refuses what is none of the words that are known: JavaScript may give any. */
+/** Rejects unknown words, which plain JavaScript may pass. */
 export const checkWord = (option: string, value: string, known: readonly string[]): void => {
   if (known.includes(value)) return;
   const words = known.map((word) => `"${word}"`).join(" or ");
   throw new ConfigurationError(`${option} is ${preview(value)}; it must be ${words}`);
 };
 
-/** Refuses a text that is empty, or none. */
+/** Rejects a value that is not a text, and empty texts. */
 export const checkText = (option: string, value: string): void => {
   if (typeof value === "string" && value.trim() !== "") return;
   throw new ConfigurationError(`${option} is ${preview(value)}; it must be a text that says something`);
 };
 
-/** Refuses what is no list of names. */
+/** Rejects a value that is not a list of names. */
 export const checkNames = (option: string, names: readonly string[]): void => {
   const given: unknown = names;
   if (!Array.isArray(given)) {
@@ -53,9 +54,9 @@ export const checkNames = (option: string, names: readonly string[]): void => {
 };
 
 /**
- * Refuses what is no share of the room, from 0 to 1.
+ * Rejects a value that is not a share from 0 to 1.
  *
- * @param above 0 is none either.
+ * @param above true if 0 is invalid too.
  */
 export const checkShare = (option: string, value: number, above = false): void => {
   if (typeof value === "number" && value <= 1 && (above ? value > 0 : value >= 0)) return;
@@ -63,7 +64,7 @@ export const checkShare = (option: string, value: number, above = false): void =
   throw new ConfigurationError(`${option} is ${preview(value)}; it must be a share of the room, ${range}`);
 };
 
-/** Refuses what is neither true nor false. */
+/** Rejects a value that is neither true nor false. */
 export const checkFlag = (option: string, value: boolean): void => {
   if (typeof value === "boolean") return;
   throw new ConfigurationError(`${option} is ${preview(value)}; it must be true or false`);

@@ -8,21 +8,24 @@ import { fits } from "./fits.ts";
 import { newestClosed, openUnits } from "./open-units.ts";
 
 export interface ClearResultsOptions {
-  /** How many of the newest rounds keep their results, those of the open turn counted. Default 3. */
+  /** The number of newest rounds that keep their results, including the open turn. Default 3. */
   readonly keep?: number;
-  /** How many more rounds may come before the older ones are cleared anew, so that the prompt's beginning changes seldom. Default 0. */
+  /**
+   * The number of further rounds that may pass before older ones are cleared again, so that the prompt's beginning
+   * changes seldom. Default 0.
+   */
   readonly slack?: number;
-  /** `pressed`: only when the whole thread does not fit the room. Default `pressed`. */
+  /** `pressed`: only if the whole thread does not fit the room. Default `pressed`. */
   readonly when?: "pressed" | "always";
 }
 
 /**
- * Puts a mark in the place of older tool results; the calls, and all that was said, stay. A result that is hardly
- * longer than a mark stays too, and so do those of the open turn's newest round, which the model has not seen.
+ * Replaces older tool results with a mark; calls and other messages stay. A result that is hardly longer than a mark
+ * stays too. So do the results of the open turn's newest round, which the model has not seen.
  *
- * Stable when there is slack.
+ * Stable with slack.
  *
- * @throws ConfigurationError when a number is no whole number of 0 or more, or `when` is another word.
+ * @throws ConfigurationError if a number is not a whole number ≥ 0, or `when` is another word.
  */
 export const clearResults = (options: ClearResultsOptions = {}): Policy => {
   checkKeys("clearResults", options, ["keep", "slack", "when"]);
@@ -35,8 +38,8 @@ export const clearResults = (options: ClearResultsOptions = {}): Policy => {
     name: "clear-results",
     version: 1,
     options: { keep, slack, when },
-    // With more room results are shown whole, and a window after it shows fewer of them. With slack, more history may be
-    // why it clears: then it shows shorter results.
+    // With more room, results are shown whole, so a later window shows fewer of them. With slack, more history may
+    // trigger a clearing, and then results are shorter.
     monotone: !pressed && slack === 0,
     stable: slack > 0,
     newestFirst: true,
@@ -61,7 +64,10 @@ const clearing = (before: UnitPosition): Shrink => ({
   before,
 });
 
-/** The position up to which the last cut cleared, as long as no more than the slack has come since, and to clear more would not help; null for nothing to clear. */
+/**
+ * Returns the position before which results are cleared; null for nothing to clear. It keeps the last cut's position
+ * while the rounds since are within the slack, and while clearing more would not help.
+ */
 const clearBefore = (input: PolicyInput, keep: number, slack: number, pressed: boolean): UnitPosition | null => {
   const { history, lastCut } = input;
   const unseen = openUnits(history).some(({ kind }) => kind === "round") ? 1 : 0;
@@ -75,14 +81,17 @@ const clearBefore = (input: PolicyInput, keep: number, slack: number, pressed: b
   if (mayStay && (!pressed || doesFit(last))) return last;
   if (last === null && !pressed && newest.length <= kept + slack) return null;
   const anew = newest[kept - 1] ?? behind(newestClosed(history));
-  // The thread is too long either way, and a policy behind this one cuts it: the prompt's beginning need not change.
+  // The thread is too long either way, and a later policy cuts it, so the prompt's beginning need not change.
   return mayStay && !doesFit(anew) ? last : anew;
 };
 
 const clearedBefore = (cut: Cut | null): UnitPosition | null =>
   cut?.shrink?.find(({ rule, of }) => rule === "clear" && of === "toolResults")?.before ?? null;
 
-/** Where the newest rounds are, newest first, so many at most; not behind what does not fit with all results cleared. */
+/**
+ * Returns the positions of at most `most` newest rounds, newest first. It stops at turns that do not fit even with all
+ * results cleared.
+ */
 const newestRounds = ({ history, available, measure }: PolicyInput, most: number): readonly UnitPosition[] => {
   const rounds: UnitPosition[] = [];
   const add = (units: readonly Unit[]): void => {

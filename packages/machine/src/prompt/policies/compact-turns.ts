@@ -8,22 +8,23 @@ import { mostSummaryFailures, summaryOptions, type SummaryOptions } from "./summ
 import { tokenWindow } from "./token-window.ts";
 
 export interface CompactTurnsOptions extends SummaryOptions {
-  /** How many of the newest closed turns stay as they are; fewer only where they do not fit the room. Default 4. */
+  /** The number of newest closed turns that stay unchanged. Fewer stay only if they do not fit the room. Default 4. */
   readonly keepTurns?: number;
-  /** The share of the room from which on the older turns are summarised, from 0 to 1. Default 0.8. */
+  /** The share of the room from which older turns are summarised, from 0 to 1. Default 0.8. */
   readonly at?: number;
 }
 
 /**
- * Shows older turns as one summary, which a model writes anew when the prompt has grown full again: of the summary
- * before it and of the turns since. It is written in the background; the answer waits only when the next prompt does
- * not fit without it, and would with it. The oldest turns that do not fit are left out while the summaries of a long
- * thread have not caught up, and when two have failed: then no answer waits any more, and a summary is tried again
- * every few turns. Without a budget
- * nothing is ever full. `maxTokens` is 1,000 by default.
+ * Shows older turns as one summary. When the prompt is full again, a model writes a new one from the last summary and
+ * the turns since. It is written in the background. The answer waits for it only if the next prompt does not fit
+ * without the summary, and would fit with it.
  *
- * @throws ConfigurationError when `keepTurns` is no whole number of 0 or more, `at` is no share, or another option
- *   is invalid.
+ * The oldest turns that do not fit are left out while the summaries of a long thread catch up. They are also left out
+ * after two failures: then no answer waits, and a summary is tried again every few turns. Without a budget nothing is
+ * ever full. `maxTokens` is 1,000 by default.
+ *
+ * @throws ConfigurationError if `keepTurns` is not a whole number ≥ 0, `at` is not a share, or another option is
+ * invalid.
  */
 export const compactTurns = (given: CompactTurnsOptions = {}): Policy => {
   const { keepTurns = 4, at = 0.8 } = given;
@@ -41,7 +42,7 @@ export const compactTurns = (given: CompactTurnsOptions = {}): Policy => {
     name: "compact-turns",
     version: 1,
     options: { ...options, keepTurns, at },
-    // A larger room may hold the summary, which then takes the place of whole turns.
+    // A larger room may hold the summary, which then replaces whole turns.
     monotone: false,
     stable: at > 0,
     decide: (input) => {
@@ -60,13 +61,16 @@ export const compactTurns = (given: CompactTurnsOptions = {}): Policy => {
   };
 };
 
-/** The turns that the newest summary covers, and those that came since, newest first. */
+/** The turns that the newest summary covers, and the turns since, newest first. */
 interface Compaction {
   readonly covered: TurnRange | null;
   readonly since: readonly HistoryTurn[];
 }
 
-/** Reads only the turns since the newest summary. One of a single turn, unless it is the oldest, was written for another policy. */
+/**
+ * Reads only the turns since the newest summary. A summary of a single turn, unless it is the oldest turn, was written
+ * for another policy.
+ */
 const compactionOf = (history: History): Compaction => {
   const since: HistoryTurn[] = [];
   for (const turn of history.newestFirst()) {
@@ -91,17 +95,23 @@ const showing = ({ covered, since }: Compaction): Pick<PolicyDecision, "from" | 
 const fitsInto = (tokens: number, input: PolicyInput, compacted: Compaction): boolean =>
   compacted.covered === null ? fits(input, {}, tokens) : input.measure(showing(compacted)) <= tokens;
 
-/** Whether a prompt fits once a summary is there. A thread that is far behind would wait for several, in vain: it is shown as a window until they have caught up. */
+/**
+ * Returns whether a prompt will fit with the wanted summary. A thread that needs several summaries would wait in vain,
+ * so it is shown as a window until they have caught up.
+ */
 const wouldFit = ({ measure }: PolicyInput, available: number, { covers }: SummaryWanted, maxTokens: number): boolean =>
   measure({ from: behind(covers.to) }) + roomOfSummary(maxTokens, available) <= available;
 
-/** What a summary is taken to need: in a small room not all that it may take. */
+/** Returns the expected size of a summary. In a small room it is less than its maximum. */
 const roomOfSummary = (maxTokens: number, available: number): number => Math.min(maxTokens, Math.ceil(available / 4));
 
 const reasonFor = ({ covered }: Compaction): string =>
   covered === null ? "nothing is summarised yet" : `summarised up to turn ${covered.to}`;
 
-/** What fits of the turns since the summary, or of the whole thread where the summary takes too much room itself. */
+/**
+ * Shows the newest turns since the summary that fit. If the summary itself takes too much room, it shows a window of
+ * the whole thread.
+ */
 const windowed = (input: PolicyInput, available: number, compacted: Compaction): PolicyDecision => {
   const { history, measure } = input;
   const { covered, since } = compacted;
@@ -121,7 +131,10 @@ const windowed = (input: PolicyInput, available: number, compacted: Compaction):
   return { from: from ?? floor, summarised: covered, pressed: true, reason: `${reasonFor(compacted)}; ${reason}` };
 };
 
-/** What to summarise next: the oldest turns that have ended, up to those that are kept, as far as a model can read them at once. */
+/**
+ * Returns the next summary to write. It covers the oldest closed turns up to the kept ones, as far as a model can read
+ * them at once.
+ */
 const nextSummary = (
   input: PolicyInput,
   options: {
@@ -148,14 +161,17 @@ const nextSummary = (
   return { covers: { from, to: end.number }, earlier: covered };
 };
 
-/** How many turns stay where not all fit. */
+/** Returns the number of turns that stay if not all fit. */
 const keptWithin = (since: readonly HistoryTurn[], keepTurns: number, room: number): number =>
   Math.max(0, Math.min(countWithin(since.slice(0, keepTurns), room), since.length - fewest(since)));
 
-/** How many turns a summary covers at least: the seed only with the turn after it, which keeps the summary. */
+/**
+ * Returns the smallest number of turns that a summary covers. The seed needs the turn after it, which keeps the
+ * summary.
+ */
 const fewest = (since: readonly HistoryTurn[]): number => (since.at(-1)?.number === 0 ? 2 : 1);
 
-/** How many of some turns, from the first on, take no more than there is. */
+/** Returns how many of the first turns fit the room. */
 const countWithin = (
   turns: readonly HistoryTurn[],
   room: number,
@@ -166,32 +182,40 @@ const countWithin = (
   return over < 0 ? turns.length : over;
 };
 
-/** How often summaries failed since the newest one. */
+/** Returns the number of failed summaries since the newest one. */
 const failuresIn = ({ since }: Compaction): number => since.reduce((total, turn) => total + turn.summaryFailures, 0);
 
-/** When two have failed, one more is tried for each so many turns that wait for it: what ails the model may pass. */
+/**
+ * After two failures, one more attempt is made for each group of this many waiting turns, since the model's problem
+ * may be temporary.
+ */
 const turnsToTryAgain = 4;
 
-/** The last turn, or one half as far where summaries up to it failed more often: a shorter one may do. */
+/**
+ * Returns the last turn of the next summary. If summaries up to the last turn failed more often, it halves the range,
+ * since a shorter one may succeed.
+ */
 const lastToTry = (oldestFirst: readonly HistoryTurn[]): HistoryTurn | undefined => {
   let best: HistoryTurn | undefined;
   for (let length = oldestFirst.length; length > 0; length = Math.floor(length / 2)) {
     const turn = oldestFirst[length - 1];
-    // The seed can't keep a summary.
+    // The seed cannot keep a summary.
     if (turn === undefined || turn.number === 0) continue;
     if (best === undefined || turn.summaryFailures < best.summaryFailures) best = turn;
   }
   return best;
 };
 
-/** What the model reads beside the turns. */
+/** Returns the tokens of the request beside the turns. */
 const tokensOfRequest = ({ counter, history }: PolicyInput, instruction: string, earlier: TurnRange | null): number =>
   counter.perPrompt +
   2 * counter.perMessage +
   counter.countPart({ type: "text", text: instruction }) +
   (earlier === null ? 0 : history.summaryTokens(earlier));
 
-/** A turn as the model reads it, what is pinned included; its headings are shorter than these. */
+/**
+ * Returns the tokens of a turn in the request, including pinned messages. `headings` is longer than the real headings.
+ */
 const transcriptTokens = (turn: HistoryTurn, { counter, count }: PolicyInput): number =>
   turn
     .units()

@@ -9,24 +9,24 @@ import { inputUnder } from "./input-under.ts";
 import { everything, isEverything, mergedDecision, type Shown, showsTheSame } from "./merged-decision.ts";
 import { preview } from "../../thread/preview.ts";
 
-/** A policy that is several. */
+/** A policy that combines several. */
 export interface ComposedPolicy extends Policy {
-  /** In the order in which they decide; compositions among them are taken apart. */
+  /** In the order in which they decide. Nested compositions are flattened. */
   readonly parts: readonly Policy[];
 }
 
 /**
- * One policy of several: each is asked about what those before it leave of the history, and nothing is shown that one
- * of them leaves out. It is monotone, or stable, where all of them are, and shows what
- * fits newest first within the limits of all of them, where each says its own. Of none, it shows the whole thread.
+ * Combines policies into one. Each is asked about the history that those before it leave, and nothing is shown that
+ * one of them leaves out. It is monotone, or stable, if all of them are. If each states `newestFirst` limits, it
+ * claims the narrowest of them. Without policies it shows the whole thread.
  *
- * All are given the last cut, which is that of all of them. Where it is new to one of them, they are asked again, so
- * that the next prompt does not change once more. Where one stays with it, and the prompt does not fit so but would
- * without, they are asked without it.
+ * All get the last cut, which is their common one. If it is new to one of them, they are asked again, so that the next
+ * prompt does not change once more. If a part keeps the last cut, and the prompt fits only without it, they are asked
+ * without it.
  *
- * What makes messages smaller belongs before what cuts: `compose(limitResults(…), tokenWindow())`.
+ * Put policies that shrink messages before those that cut: `compose(limitResults(…), tokenWindow())`.
  *
- * @throws ConfigurationError when more than one has a summariser, and when one is no policy, or has no name and version.
+ * @throws ConfigurationError if more than one has a summariser, or if one is not a policy or has no name and version.
  */
 export const compose = (...policies: readonly Policy[]): ComposedPolicy => {
   const wrong = problemOfGiven(policies);
@@ -50,14 +50,17 @@ export const compose = (...policies: readonly Policy[]): ComposedPolicy => {
   };
 };
 
-/** What deciding takes, made once. */
+/** The data for decisions, created once. */
 interface Together {
   readonly parts: readonly Policy[];
-  /** The place of the part that has summaries written; -1 for none. */
+  /** The index of the part with a summariser; -1 for none. */
   readonly summarising: number;
 }
 
-/** What parts know of the last cut spares the cache of prefixes; it must not cost the turn. */
+/**
+ * Decides without the last cut if the prompt does not fit with it. Parts use the last cut to keep cached prefixes,
+ * which must not cost the turn.
+ */
 const decideToFit = (together: Together, input: PolicyInput): PolicyDecision => {
   const { available, measure } = input;
   const { decision, heeded } = decideTogether(together, input);
@@ -68,13 +71,16 @@ const decideToFit = (together: Together, input: PolicyInput): PolicyDecision => 
   return !isInvalid(anew) && doesFit(anew) ? anew : decision;
 };
 
-/** What parts decide together, and whether one of them looked at the last cut. */
+/** The common decision of the parts, and whether one of them read the last cut. */
 interface Decided {
   readonly decision: PolicyDecision;
   readonly heeded: boolean;
 }
 
-/** Asks until the parts agree with the cut that they make together, which is at once where none of them heeds the last. */
+/**
+ * Asks the parts until they agree with the cut that they make together. If none of them reads the last cut, that is at
+ * once.
+ */
 const decideTogether = (together: Together, input: PolicyInput): Decided => {
   let last = input.lastCut;
   for (let round = 1; ; round++) {
@@ -90,7 +96,7 @@ const decideTogether = (together: Together, input: PolicyInput): Decided => {
   }
 };
 
-/** Parts that never agree are stopped. */
+/** Stops parts that never agree. */
 const mostRounds = 4;
 
 const decideInTurn = (
@@ -110,7 +116,7 @@ const decideInTurn = (
       },
     };
     const decision = part.decide(given);
-    // The machine says what is invalid in it; merged, that could not be seen.
+    // The machine reports what is invalid; a merged decision would hide it.
     if (isInvalid(decision)) return decision;
     if (!isEverything(decision)) said.add(decision.reason);
     if (isOlder(shown.from, decision.from)) cutOff = decision.reason;
@@ -121,13 +127,15 @@ const decideInTurn = (
   return { ...shown, reason, ...(Object.keys(reasons).length === 0 ? {} : { reasons }) };
 };
 
-/** What a part says of what it drops, which is not why the whole is cut where it is. */
+/** Returns a part's reasons for what it drops. They differ from the reason for the whole cut. */
 const reasonsOf = ({ dropped = [], reason, reasons }: PolicyDecision): NonNullable<PolicyDecision["reasons"]> => ({
   ...Object.fromEntries(dropped.map((id) => [id, reason])),
   ...reasons,
 });
 
-/** The one summariser that there may be, asked about what the policies before its own leave. */
+/**
+ * Returns the summariser of the composition, if any. It is asked about the history that the policies before it leave.
+ */
 const summariserOf = ({ parts, summarising }: Together): Summariser | null => {
   const summariser = parts[summarising]?.summariser;
   if (summariser === undefined) return null;
@@ -138,14 +146,14 @@ const summariserOf = ({ parts, summarising }: Together): Summariser | null => {
   };
 };
 
-/** As those before a summary see the last cut: what was shown as a summary was shown, and they did not cut it off. */
+/** Returns the last cut for the parts before the summariser. For them, summarised turns were shown and not cut off. */
 const withoutSummaries = (cut: Cut | null): Cut | null => {
   if (cut?.summarised === undefined) return cut;
   const { summarised, ...rest } = cut;
   return { ...rest, from: summarised.from === 0 ? null : { turn: summarised.from, unit: 0 } };
 };
 
-/** The cut that a decision would become. */
+/** Returns the cut that a decision would become. */
 const cutOf = ({ from, dropped, summarised, shrink, fields, system }: Shown, lastCut: Cut | null): Cut => ({
   policy: "compose@1",
   interrupted: lastCut?.interrupted ?? "keep",
@@ -157,7 +165,7 @@ const cutOf = ({ from, dropped, summarised, shrink, fields, system }: Shown, las
   ...(system === undefined ? {} : { system }),
 });
 
-/** A policy in JavaScript may decide anything. */
+/** A policy in plain JavaScript may decide anything. */
 const isInvalid = (decision: PolicyDecision): boolean => {
   if (typeof decision !== "object" || decision === null) return true;
   const { from, dropped = [], shrink = [] } = decision;
@@ -171,7 +179,7 @@ const isComposed = (policy: Policy): policy is ComposedPolicy => policy.name ===
 
 const identityOf = ({ name, version, options }: Policy): JsonObject => ({ name, version, options });
 
-/** JavaScript may give anything. */
+/** Plain JavaScript may pass anything. */
 const problemOfGiven = (policies: readonly unknown[]): string | null => {
   for (const [place, policy] of policies.entries()) {
     if (Array.isArray(policy)) return `policy ${place} is a list; give policies one by one, not as a list`;

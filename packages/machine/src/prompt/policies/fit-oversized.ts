@@ -5,22 +5,25 @@ import { checkKeys, checkWord } from "./check-options.ts";
 import { checkRule } from "./limit-results.ts";
 
 export interface FitOversizedOptions {
-  /** What stays: the beginning and the end, or the beginning and how to read the rest. Default `headAndTail`. */
+  /**
+   * The part that stays: the beginning and the end, or the beginning and how to read the rest. Default `headAndTail`.
+   */
   readonly rule?: "headAndTail" | "reference";
-  /** The tool that reads a whole result back, given the id of the call that the mark names; of a `reference`. */
+  /** The tool that reads a whole result, given the call id in the mark; only for a `reference`. */
   readonly tool?: string;
-  /** What may be shrunk: tool results, or those and every text and data field. Default `messages`. */
+  /** The content that may be shrunk: tool results only, or all texts and data fields too. Default `messages`. */
   readonly of?: "messages" | "toolResults";
 }
 
 /**
- * Shrinks what is too large to be sent at all: only when the system message, the open turn and what is pinned do not
- * fit the room by themselves, and by the largest limit by which they do, so that long texts give way first. Neither
- * the system message nor what is pinned is ever shrunk. Where the smallest limit does not do, the turn ends unfit.
+ * Shrinks content that is too large to be sent at all. It acts only if the system message, the open turn and pinned
+ * messages do not fit the room by themselves. It uses the largest limit at which they fit, so that long texts are
+ * shortened first. The system message and pinned messages are never shrunk. If the smallest limit is not enough, the
+ * turn ends as unfit.
  *
- * It leaves no turn out: compose it with a policy that does, and let it come first.
+ * It leaves no turn out: compose it with a policy that does, and put it first.
  *
- * @throws ConfigurationError when a word is another one, or a tool is named that no reference would name.
+ * @throws ConfigurationError if a word is unknown, or if a tool is named without `rule: "reference"`.
  */
 export const fitOversized = (options: FitOversizedOptions = {}): Policy => {
   checkKeys("fitOversized", options, ["rule", "tool", "of"]);
@@ -32,7 +35,7 @@ export const fitOversized = (options: FitOversizedOptions = {}): Policy => {
     name: "fit-oversized",
     version: 1,
     options: { rule, of, ...named },
-    // With more room texts are shown longer, and a window behind it shows fewer of them.
+    // With more room, texts are shown longer, so a later window shows fewer of them.
     monotone: false,
     stable: true,
     newestFirst: true,
@@ -53,7 +56,10 @@ export const fitOversized = (options: FitOversizedOptions = {}): Policy => {
   };
 };
 
-/** Limits to try. Unit: UTF-16 units. Steps of two, so that a growing turn seldom changes what was shown of it. */
+/**
+ * The limits to try, in UTF-16 units. Each is half of the one before, so that a growing turn seldom changes what was
+ * shown of it.
+ */
 const ladder: readonly number[] = [65_536, 32_768, 16_384, 8_192, 4_096, 2_048, 1_024, 512, 256, shortestShrink];
 
 const fixedFits = ({ measure }: PolicyInput, available: number, shrink: readonly Shrink[]): boolean =>

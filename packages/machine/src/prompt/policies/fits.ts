@@ -1,8 +1,9 @@
 import type { PolicyDecision, PolicyInput } from "../policy.ts";
 
 /**
- * Whether the whole thread fits into so many tokens, but for what a decision leaves out; without a number, the room. Looks at the newest turns first, and
- * at twice as many each time, so that a long thread that does not fit costs no more than its window.
+ * Returns whether the whole thread fits, apart from what a decision leaves out. `room` defaults to the available
+ * tokens. It reads the newest turns first and doubles their number each time. So a long thread that does not fit costs
+ * no more than its window.
  */
 export const fits = (
   { available, history, measure }: PolicyInput,

@@ -10,8 +10,8 @@ import { isEverything, mergedDecision, type Shown } from "./merged-decision.ts";
 import { openUnits } from "./open-units.ts";
 
 /**
- * What a policy is given after others have decided: the history as they leave it, and prompts measured with their
- * decision in force. A turn of which they leave nothing is still a turn, and counts as one.
+ * Returns the input of a policy that decides after others: the history that they leave, and prompts measured with
+ * their decision. A turn of which they leave nothing still counts as one.
  */
 export const inputUnder = (input: PolicyInput, decided: Shown): PolicyInput => {
   if (isEverything(decided)) return input;
@@ -34,7 +34,7 @@ export const inputUnder = (input: PolicyInput, decided: Shown): PolicyInput => {
   };
 };
 
-/** What begins later, and is else as it was, is only looked at as far as it goes. */
+/** Reuses the shortcut of a history that only begins later and is otherwise unchanged. */
 const shortcutUnder = (history: History, decided: Shown, under: History): History => {
   const { from } = decided;
   const newestFitting = newestFittingOf(history);
@@ -49,12 +49,12 @@ function* newestFirst(input: PolicyInput, cut: Cut): Generator<HistoryTurn, void
   const how = showing(cut, input.shrink);
   for (const turn of input.history.newestFirst()) {
     if (cut.from !== null && turn.number < cut.from.turn) return;
-    // What is known of a turn that is shown as it is holds.
+    // The known values of an unchanged turn still hold.
     yield turn.number >= how.wholeFrom ? turn : new TurnUnder(turn, how, input);
   }
 }
 
-/** What is left of a turn, computed when it is asked for. Its functions may be taken out of it. */
+/** The rest of a turn, computed on demand. Its functions do not depend on `this`. */
 class TurnUnder implements HistoryTurn {
   readonly number: number;
   readonly interrupted: boolean;
@@ -84,7 +84,7 @@ class TurnUnder implements HistoryTurn {
   }
 }
 
-/** What is pinned before the cut takes its room among what is fixed. */
+/** Returns the units of a turn that earlier decisions leave. Units pinned before the cut count as fixed. */
 const unitsUnder = (turn: HistoryTurn, how: Showing): readonly Unit[] => {
   const units = turn.units();
   const question = questionIn(turn.number, units);
@@ -105,7 +105,10 @@ const leadUnder = (lead: Unit | null, { from: _, dropped: __, ...cut }: Cut, shr
   return messages.length === 0 ? null : { ...lead, messages };
 };
 
-/** Tokens of what leads the open turn where nothing else is shown; else that leads it. */
+/**
+ * Returns the tokens of the question that leads the open turn, if nothing else is shown. Otherwise the shown part has
+ * its own question.
+ */
 const leadOfOpen = ({ history, shrink, count }: PolicyInput, cut: Cut): number => {
   const [first] = openUnits(history);
   const lead = first === undefined ? null : leadUnder(history.lead({ turn: first.turn, unit: 0 }), cut, shrink);
@@ -120,7 +123,7 @@ const fixedUnder = (history: History, { system, shrink: rules = [] }: Cut, shrin
   if (system === undefined && rules.length === 0) return fixed;
   const open = openUnits(history);
   const turn = open[0]?.turn;
-  // As the machine does.
+  // The machine applies rules in the same way.
   const inForce = rules.map((rule): Shrink =>
     rule.rule === "clear" && turn !== undefined
       ? { ...rule, before: clearedUntil(rule.before ?? nowhere, turn, () => open) }

@@ -7,21 +7,21 @@ import { openUnits } from "./open-units.ts";
 import { settled } from "./settled.ts";
 
 export interface LastMessagesOptions {
-  /** More messages than this are cut. Default 50. */
+  /** A thread with more messages than this is cut. Default 50. */
   readonly max?: number;
-  /** How many of the newest are left then, at most `max`. Default 10, or `max` where that is less. */
+  /** The number of newest messages that a cut leaves, at most `max`. Default 10, or `max` if that is less. */
   readonly keepRecent?: number;
-  /** Whether the system message stays when something is cut. Default true. */
+  /** Whether the system message stays after a cut. Default true. */
   readonly keepSystem?: boolean;
 }
 
 /**
- * Shows the thread until that is more than `max` messages, then the newest `keepRecent`, then all that follows until
- * it is more than `max` again. The open turn counts, and is shown in any case; the system message does not count. A
- * round is never split: one that is not among the newest as a whole is left out. 0 shows none but the open turn.
+ * Shows the whole thread up to `max` messages. Beyond that it shows the newest `keepRecent` and all that follow, until
+ * these exceed `max` again. The open turn counts, and is always shown; the system message does not count. A round is
+ * never split: it is left out unless all of it is among the newest. With 0, only the open turn is shown.
  *
- * @throws ConfigurationError for numbers that are not whole or below 0, for a `keepRecent` above `max`, and for a
- *   `keepSystem` that is neither true nor false.
+ * @throws ConfigurationError for a number that is not whole or below 0, a `keepRecent` above `max`, and a `keepSystem`
+ * that is not a boolean.
  */
 export const lastMessages = (options: LastMessagesOptions = {}): Policy => {
   checkKeys("lastMessages", options, ["max", "keepRecent", "keepSystem"]);
@@ -39,7 +39,7 @@ export const lastMessages = (options: LastMessagesOptions = {}): Policy => {
     name: "last-messages",
     version: 1,
     options: { max, keepRecent, keepSystem },
-    // More history may be what makes it cut: then it shows less, or no system message.
+    // More history may trigger a cut, which shows less, or no system message.
     monotone: keepRecent === max && keepSystem,
     stable: keepRecent < max,
     newestFirst: { messages: windowOf(keepRecent, max) },

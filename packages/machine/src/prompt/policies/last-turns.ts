@@ -5,17 +5,20 @@ import { checkCount, checkKeys } from "./check-options.ts";
 import { settled } from "./settled.ts";
 
 export interface LastTurnsOptions {
-  /** How many more turns are shown before it is cut to `count` again, so that the beginning of the prompt stays the same meanwhile. Default 0. */
+  /**
+   * The number of further turns that are shown before it cuts to `count` again, so that the prompt's beginning stays
+   * the same meanwhile. Default 0.
+   */
   readonly slack?: number;
 }
 
 /**
- * Shows the newest `count` closed turns of the path, and the open one. 0 shows none but the open one. The seed
+ * Shows the newest `count` closed turns of the path, and the open one. With 0 it shows only the open one. The seed
  * counts as the oldest turn.
  *
  * Without slack the window moves with every turn, and with it the beginning of the prompt.
  *
- * @throws ConfigurationError when `count` or `slack` is no whole number of 0 or more.
+ * @throws ConfigurationError if `count` or `slack` is not a whole number ≥ 0.
  */
 export const lastTurns = (count: number, options: LastTurnsOptions = {}): Policy => {
   checkCount("lastTurns(count)", count);
@@ -26,7 +29,7 @@ export const lastTurns = (count: number, options: LastTurnsOptions = {}): Policy
     name: "last-turns",
     version: 1,
     options: slack === 0 ? { count } : { count, slack },
-    // With slack, more history may be what makes it cut: then it shows less.
+    // With slack, more history may trigger a cut, which shows less.
     monotone: slack === 0,
     stable: slack > 0,
     newestFirst: { turns: windowOf(count, count + slack) },
@@ -44,7 +47,9 @@ export const lastTurns = (count: number, options: LastTurnsOptions = {}): Policy
   };
 };
 
-/** Where the newest turns begin; of none, right behind the newest where `none` is not given. */
+/**
+ * Returns the start of the newest turns. For zero turns it returns `none`, or the place right after the newest turn.
+ */
 const newestTurns = (history: History, count: number, none?: Start): Start => {
   let seen = 0;
   let start: Start = null;

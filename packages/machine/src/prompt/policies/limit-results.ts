@@ -5,19 +5,22 @@ import { checkCount, checkKeys, checkText, checkWord } from "./check-options.ts"
 import { preview } from "../../thread/preview.ts";
 
 export interface LimitResultsOptions {
-  /** The most that a tool result may take. Unit: UTF-16 units. At least 200, so that a mark fits into it. */
+  /** The largest size of a tool result, in UTF-16 units. At least 200, so that a mark fits into it. */
   readonly characters: number;
-  /** What stays of a longer one: its beginning and its end, or its beginning and how to read the rest. Default `headAndTail`. */
+  /**
+   * The part of a longer result that stays: its beginning and end, or its beginning and how to read the rest. Default
+   * `headAndTail`.
+   */
   readonly rule?: "headAndTail" | "reference";
-  /** The tool that reads a whole result back, given the id of the call that the mark names; of a `reference`. */
+  /** The tool that reads a whole result, given the call id in the mark; only for a `reference`. */
   readonly tool?: string;
 }
 
 /**
- * Shrinks every tool result that is longer, from the first prompt that shows it on; what is pinned stays whole.
+ * Shrinks every longer tool result, from the first prompt that shows it. Pinned messages stay whole.
  *
- * @throws ConfigurationError when `characters` is no whole number of 200 or more, `rule` is another word, or a tool
- *   is named that no reference would name.
+ * @throws ConfigurationError if `characters` is not a whole number ≥ 200, `rule` is unknown, or a tool is named
+ * without `rule: "reference"`.
  */
 export const limitResults = (options: LimitResultsOptions): Policy => {
   const given: unknown = options;
@@ -43,7 +46,7 @@ export const limitResults = (options: LimitResultsOptions): Policy => {
   };
 };
 
-/** Refuses an unknown rule, and a tool that no mark would name. */
+/** Rejects an unknown rule, and a tool that no mark would name. */
 export const checkRule = (policy: string, rule: "headAndTail" | "reference", tool: string | undefined): void => {
   checkWord(`${policy}({ rule })`, rule, ["headAndTail", "reference"]);
   if (tool === undefined) return;
@@ -59,5 +62,5 @@ export const checkRule = (policy: string, rule: "headAndTail" | "reference", too
   );
 };
 
-/** As long as providers allow. */
+/** The longest name that providers allow. */
 const longestToolName = 64;

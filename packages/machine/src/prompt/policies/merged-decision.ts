@@ -3,20 +3,20 @@ import type { PolicyDecision } from "../policy.ts";
 import type { Shrink } from "../shrink.ts";
 import { isOlder, newerOf } from "../position.ts";
 
-/** What a policy decides, its reasons aside. */
+/** A policy's decision without its reasons. */
 export type Shown = Omit<PolicyDecision, "reason" | "reasons">;
 
-/** Shows the whole thread. */
+/** The decision that shows the whole thread. */
 export const everything: Shown = { from: null };
 
-/** Whether a decision shows the whole thread, as it is. */
+/** Returns whether a decision shows the whole thread unchanged. */
 export const isEverything = ({ from, dropped, summarised, shrink, fields, system }: Shown): boolean =>
   from === null && [dropped, summarised, shrink, fields, system].every((part) => part === undefined);
 
-/** Whether two decisions show the same, as far as their words go. */
+/** Returns whether two decisions have equal fields, so that they show the same. */
 export const showsTheSame = (left: Shown, right: Shown): boolean => inJson(left) === inJson(right);
 
-/** What is shown when a second decision is about what a first one left: nothing that either leaves out. */
+/** Merges a decision with a second one about what the first leaves. Nothing is shown that either leaves out. */
 export const mergedDecision = (first: Shown, second: Shown): Shown => {
   const dropped = [...(first.dropped ?? []), ...(second.dropped ?? [])];
   const shrink = mergedRules(first.shrink ?? [], second.shrink ?? []);
@@ -34,7 +34,7 @@ export const mergedDecision = (first: Shown, second: Shown): Shown => {
   };
 };
 
-/** A rule that stands already does nothing when it comes again, and one that only reaches further takes its place. */
+/** Merges rules. A repeated rule has no effect, and one that only reaches further replaces the last. */
 const mergedRules = (first: readonly Shrink[], second: readonly Shrink[]): readonly Shrink[] => {
   const rules = [...first];
   for (const rule of second) {

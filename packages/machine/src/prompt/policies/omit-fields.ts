@@ -2,10 +2,10 @@ import type { Policy } from "../policy.ts";
 import { checkNames } from "./check-options.ts";
 
 /**
- * Leaves data fields out of the turns that have ended, of users and of models; texts and tool results stay. A message
- * with nothing else is not shown. The open turn shows them.
+ * Leaves data fields out of closed turns, from user and model messages; texts and tool results stay. A message without
+ * anything else is not shown. The open turn shows all fields.
  *
- * @throws ConfigurationError when a name is empty, or the names are no list.
+ * @throws ConfigurationError if a name is empty, or the names are not a list.
  */
 export const omitFields = (names: readonly string[]): Policy => {
   checkNames("omitFields(names)", names);

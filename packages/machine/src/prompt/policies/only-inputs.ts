@@ -2,10 +2,10 @@ import type { Policy } from "../policy.ts";
 import { checkNames } from "./check-options.ts";
 
 /**
- * Of the data fields that users gave in turns that have ended, shows only these; none where the list is empty. Texts
- * and the fields of answers stay; a message with nothing left is not shown. The open turn shows all.
+ * Shows only these data fields of user messages in closed turns; none if the list is empty. Texts and the fields of
+ * answers stay; a message with nothing left is not shown. The open turn shows all fields.
  *
- * @throws ConfigurationError when a name is empty, or the names are no list.
+ * @throws ConfigurationError if a name is empty, or the names are not a list.
  */
 export const onlyInputs = (names: readonly string[]): Policy => {
   checkNames("onlyInputs(names)", names);
@@ -15,7 +15,7 @@ export const onlyInputs = (names: readonly string[]): Policy => {
     version: 1,
     options: { names: inputs },
     monotone: true,
-    // The open turn loses the others when it ends.
+    // The open turn loses the other fields when it ends.
     stable: false,
     newestFirst: true,
     decide: () => ({

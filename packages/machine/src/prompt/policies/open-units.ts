@@ -1,7 +1,7 @@
 import type { History } from "../policy.ts";
 import type { Unit } from "../unit.ts";
 
-/** The units of the open turn, oldest first, as far as a history sets them apart from the rest of what is always shown. */
+/** Returns the units of the open turn, oldest first, taken from those that a history always shows. */
 export const openUnits = (history: History): readonly Unit[] => {
   const fixed = history.fixed();
   const newest = fixed.reduce((number, { turn }) => Math.max(number, turn), 0);
@@ -9,7 +9,7 @@ export const openUnits = (history: History): readonly Unit[] => {
   return newest <= newestClosed(history) ? [] : fixed.filter(({ turn }) => turn === newest);
 };
 
-/** The number of the newest closed turn; 0 where there is none. */
+/** Returns the number of the newest closed turn, or 0. */
 export const newestClosed = (history: History): number => {
   for (const { number } of history.newestFirst()) return number;
   return 0;

@@ -1,21 +1,22 @@
 import { isOlder, type Start } from "../position.ts";
 
 /**
- * Where a window with hysteresis begins: it stays where the last cut was, so that providers' prompt caches hold,
- * until it would show too much, and then shows much less. Asked again, it answers the same.
+ * Returns the start of a window with hysteresis. It stays at the last cut, so that providers' prompt caches hold,
+ * until it would show too much. Then it shows much less. Asked again, it gives the same result.
  *
- * A cut that shows even less (the head was moved, the budget grew) is no reason to stay: it begins as a new thread does.
+ * The window does not stay at a cut that shows even less than that, after the head moved or the budget grew. It then
+ * starts as in a new thread.
  */
 export const settled = ({
   last,
   most,
   least,
 }: {
-  /** Where the last cut was. */
+  /** The start of the last cut. */
   readonly last: Start;
-  /** Where the most begins that it may show. */
+  /** The start of the largest window that it may show. */
   readonly most: Start;
-  /** Where what it shows after a cut begins. */
+  /** The start of the window after a cut. */
   readonly least: Start;
 }): Start => {
   if (isOlder(last, most)) return least;

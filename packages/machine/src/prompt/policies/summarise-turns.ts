@@ -5,19 +5,22 @@ import { turnInstruction } from "./summary-instructions.ts";
 import { mostSummaryFailures, summaryOptions, type SummaryOptions } from "./summary-options.ts";
 
 export interface SummariseTurnsOptions extends SummaryOptions {
-  /** How many of the newest closed turns are shown at all, the seed counted as the oldest. 0 shows none. Default 20. */
+  /**
+   * The number of newest closed turns that are shown at all; the seed counts as the oldest. 0 shows none. Default 20.
+   */
   readonly maxTurns?: number;
-  /** How many of these, the newest, are shown as they are. Default 0. */
+  /** The number of newest turns among them that are shown unchanged. Default 0. */
   readonly keepTurns?: number;
 }
 
 /**
- * Shows earlier turns as numbered summaries, a line each, of which a model writes one when a turn has ended: of its
- * input, output and tool use, concise or verbose, knowing the summaries before it. A turn is shown as it is until its
- * summary is there, and as a line made by rule when that failed twice, so a failing summariser costs no answer. Where
- * even that does not fit the room, the oldest turns are left out. `maxTokens` is 300 by default, of verbose ones 1,000.
+ * Shows earlier turns as numbered summaries, one line each. After each turn a model writes its summary, concise or
+ * verbose: of its input, output and tool use, with the earlier summaries as background. A turn is shown unchanged
+ * until its summary arrives. After two failures it is shown as a line made by rule, so a failing summariser costs no
+ * answer. If even that does not fit the room, the oldest turns are left out. `maxTokens` is 300 by default, and 1,000
+ * for verbose summaries.
  *
- * @throws ConfigurationError when a number is no whole number, or another option is invalid.
+ * @throws ConfigurationError if a number is not a whole number, or another option is invalid.
  */
 export const summariseTurns = (given: SummariseTurnsOptions = {}): Policy => {
   const { maxTurns = 20, keepTurns = 0 } = given;
@@ -33,7 +36,7 @@ export const summariseTurns = (given: SummariseTurnsOptions = {}): Policy => {
     name: "summarise-turns",
     version: 1,
     options: { ...options, maxTurns, keepTurns },
-    // Behind a window more history may be more lines, for which whole turns give way.
+    // After a window policy, more history may give more lines, which displace whole turns.
     monotone: false,
     stable: false,
     decide: (input) => decide(input, maxTurns, keepTurns),
@@ -64,7 +67,7 @@ const decide = (input: PolicyInput, maxTurns: number, keepTurns: number): Policy
   };
 };
 
-/** Some turns, newest first, the first of them as they are and the rest as lines. */
+/** Shows turns, newest first: the first `whole` of them unchanged and the rest as lines. */
 const showing = (
   turns: readonly HistoryTurn[],
   whole: number,
@@ -84,7 +87,7 @@ const showing = (
   return { from: oldestWhole === undefined ? nowhere : { turn: oldestWhole.number, unit: 0 } };
 };
 
-/** The oldest turn that wants a summary, with as many turns before it to be understood by. */
+/** Returns the oldest turn that needs a summary, with up to `maxTurns` earlier turns as background. */
 const nextTurn = (turns: readonly HistoryTurn[], maxTurns: number): SummaryWanted | null => {
   const index = turns.slice(0, maxTurns).findLastIndex(wants);
   const turn = turns[index];
@@ -98,7 +101,7 @@ const nextTurn = (turns: readonly HistoryTurn[], maxTurns: number): SummaryWante
   };
 };
 
-/** The seed can't have one, and a turn in which nothing was said needs none. */
+/** Returns whether a turn needs a summary. The seed cannot have one, and an empty turn needs none. */
 const wants = ({ number, length, summaries, summaryFailures }: HistoryTurn): boolean =>
   number > 0 && length > 0 && summaryFailures < mostSummaryFailures && !summaries.some(({ from }) => from === number);
 
@@ -110,7 +113,7 @@ function* newest({ newestFirst }: PolicyInput["history"], most: number): Generat
   }
 }
 
-/** The largest count below another that passes, where all smaller ones do; 0 when none does. */
+/** Returns the largest count below a bound that passes, if all smaller ones pass too; 0 if none does. */
 const largest = (below: number, passes: (count: number) => boolean): number => {
   let low = 0;
   let high = Math.max(0, below - 1);

@@ -1,4 +1,4 @@
-/** How much a summary says. */
+/** The detail of a summary. */
 export type SummaryLevel = "concise" | "verbose";
 
 /** The default instruction for the summary of one turn. */
@@ -12,7 +12,7 @@ export const turnInstruction = (level: SummaryLevel, maxTokens: number): string 
     ...rules(maxTokens),
   ].join("\n");
 
-/** The default instruction for one summary of all earlier turns, which takes in the summary before it. */
+/** The default instruction for one summary of all earlier turns, which continues the last summary. */
 export const rollingInstruction = (level: SummaryLevel, maxTokens: number): string =>
   [
     "You keep the notes of a conversation between a user and an assistant.",
@@ -30,5 +30,5 @@ const rules = (maxTokens: number): readonly string[] => [
   `Answer with the summary alone, as plain text, in the language of the conversation, in at most ${wordsWithin(maxTokens)} words.`,
 ];
 
-/** A word takes a token and a third in English, and more in most other languages. */
+/** An English word takes a token and a third, and a word of most other languages takes more. */
 const wordsWithin = (maxTokens: number): number => Math.max(1, Math.floor(maxTokens / 2));

@@ -6,26 +6,36 @@ import { checkCount, checkKeys, checkText, checkWord } from "./check-options.ts"
 import { preview } from "../../thread/preview.ts";
 import type { SummaryLevel } from "./summary-instructions.ts";
 
-/** How a policy has its summaries written. */
+/** The options for a policy's summaries. */
 export interface SummaryOptions {
-  /** How much they say, where the instruction is ours. Default `concise`. */
+  /** The detail of the default instruction. Default `concise`. */
   readonly level?: SummaryLevel;
-  /** The system prompt of the model call that writes one, in place of ours. */
+  /** The system prompt of the model call that writes a summary, instead of the default. */
   readonly instruction?: string;
-  /** Model and provider parameters of that call, laid over those of the thread: what is not named here, a `response_format` too, goes along as it is there. Default {}. */
+  /**
+   * Model and provider parameters of that call. They override those of the thread; all others apply to it too, such as
+   * a `response_format`. Default {}.
+   */
   readonly model?: JsonObject;
-  /** A summary of more tokens is not used; ours are asked for in words that stay well below. */
+  /** A longer summary is not used. The default instructions ask for a number of words that stays well below. */
   readonly maxTokens?: number;
-  /** The most that the request for a summary may take: what is read is shortened to it. Default: the room of prompts; give another where another model writes them. Unit: tokens. */
+  /**
+   * The largest size of the request for a summary; its texts are shortened to fit. Default: the room of prompts. Set
+   * it if another model writes the summaries. Unit: tokens.
+   */
   readonly requestTokens?: number;
-  /** How long an answer waits for a summary without which its prompt does not fit. Unit: milliseconds. Default 60,000. */
+  /**
+   * The time that an answer waits for a summary if its prompt does not fit without one. Unit: milliseconds. Default
+   * 60,000.
+   */
   readonly waitMs?: number;
 }
 
 /**
- * The options with their defaults: all of them are options of the policy, so that a changed instruction is seen.
+ * Fills in the defaults. All of them are options of the policy, so that a changed instruction changes the fingerprint.
  *
- * @throws ConfigurationError when the level is another word, the instruction empty, the model no object, or no token is allowed.
+ * @throws ConfigurationError if the level is unknown, the instruction is empty, the model is not an object, or a
+ * number of tokens is 0.
  */
 export const summaryOptions = (
   policy: keyof typeof ownOptions,
@@ -64,11 +74,11 @@ export const summaryOptions = (
   };
 };
 
-/** What each of the policies knows beside these. */
+/** The options of each policy beside these. */
 const ownOptions = {
   summariseTurns: ["maxTurns", "keepTurns"],
   compactTurns: ["keepTurns", "at"],
 } as const;
 
-/** So often is a summary tried that ends with the same turn. */
+/** The number of attempts at a summary that ends with the same turn. */
 export const mostSummaryFailures = 2;

@@ -9,21 +9,30 @@ import { checkCount, checkKeys, checkShare } from "./check-options.ts";
 import { settled } from "./settled.ts";
 
 export interface TokenWindowOptions {
-  /** Tokens that a prompt and its answer may come to, at most the machine's budget. Default: that budget; where there is none either, all is shown. */
+  /**
+   * The tokens of a prompt with its answer, at most the machine's budget. Default: that budget; without one,
+   * everything is shown.
+   */
   readonly tokens?: number;
-  /** Tokens of it that are left free for the answer, at least the machine's where its budget is the smaller one. Default 0. */
+  /**
+   * The part of the tokens that is kept free for the answer; at least the machine's reserve if its budget is the
+   * smaller one. Default 0.
+   */
   readonly reserve?: number;
-  /** The share of the room for closed turns that is still filled after a cut, above 0. Below 1 the beginning of the prompt then stays the same until the room is full again. Default 1. */
+  /**
+   * The share of the room for closed turns that is filled after a cut, above 0. Below 1, the prompt's beginning then
+   * stays the same until the room is full again. Default 1.
+   */
   readonly cutTo?: number;
 }
 
 /**
- * Shows as many of the newest units as fit, without a gap; what fits exactly fits. When the room grows, so does what
- * is shown. Costs what is shown, however long the thread.
+ * Shows as many of the newest units as fit, without a gap. When the room grows, it shows more. The cost is that of the
+ * shown part, however long the thread is.
  *
  * A cut to a share of the room still shows the newest unit, if that fits at all.
  *
- * @throws ConfigurationError for tokens that are not whole or below 0, a reserve above `tokens`, and a share that is none.
+ * @throws ConfigurationError for tokens that are not whole or below 0, a reserve above `tokens`, and an invalid share.
  */
 export const tokenWindow = (options: TokenWindowOptions = {}): Policy => {
   checkKeys("tokenWindow", options, ["tokens", "reserve", "cutTo"]);
@@ -40,7 +49,7 @@ export const tokenWindow = (options: TokenWindowOptions = {}): Policy => {
     name: "token-window",
     version: 1,
     options: { tokens, reserve, cutTo },
-    // Below 1, more history may be what makes it cut: then it shows less. Of one history, more room shows more in any case.
+    // Below 1, more history may trigger a cut, which shows less. For one history, more room always shows more.
     monotone: cutTo === 1,
     stable: cutTo < 1,
     newestFirst: claimOf(tokens, reserve, cutTo),
@@ -69,7 +78,10 @@ const claimOf = (tokens: number | null, reserve: number, cutTo: number): boolean
     cutTo === 1 || { share: cutTo },
   ]);
 
-/** Tokens that a prompt may hold, as they are counted: of the own room and the machine's the smaller one. */
+/**
+ * Returns the tokens that a prompt may hold, in the counter's units: the smaller of the policy's room and the
+ * machine's.
+ */
 const roomOf = (
   { available, budget, calibration }: PolicyInput,
   tokens: number | null,
@@ -80,7 +92,9 @@ const roomOf = (
   return Math.min(available ?? Number.POSITIVE_INFINITY, Math.max(0, Math.floor((whole - reserve) / calibration)));
 };
 
-/** How much room there is for closed turns, and where the newest units begin that fit into so much of it. */
+/**
+ * Returns the room for closed turns, and a function that finds the start of the newest units that fit into part of it.
+ */
 const windowOf = (
   input: PolicyInput,
   room: number,
@@ -107,7 +121,7 @@ const windowOf = (
 
 const nothing: Pick<Unit, "pinned" | "messages"> = { messages: [] };
 
-/** What is left after a cut: never less than the newest unit, where there is room for it. */
+/** Returns the start after a cut, which shows at least the newest unit if there is room for it. */
 const withNewestUnit = ({ history }: PolicyInput, least: Start, most: Start): Start => {
   for (const turn of history.newestFirst()) {
     const unit = turn.units().at(-1);
