@@ -242,7 +242,7 @@ export class HostedThread {
     return submit(this.#thread, { type: "checkpoint.named", name });
   }
 
-  /** The conversation goes on at the place of that name. One that is not there is refused with the names that are. */
+  /** The conversation continues at the checkpoint of that name. One that is not there is refused with the names that are. */
   restore(name: string): Promise<void> {
     return this.moveHead({ checkpoint: name });
   }

@@ -8,13 +8,13 @@ export const threadCommands: readonly Command[] = [
   {
     name: "/new",
     usage: "",
-    help: "goes on with a new thread",
+    help: "starts a new thread",
     perform: async ({ turnTo, newThreadId }) => turnTo(await newThreadId()),
   },
   {
     name: "/thread",
     usage: "ID",
-    help: "goes on with the thread of that id, or begins it",
+    help: "continues the thread of that id, or starts it",
     complete: (target) => threadIds(target),
     perform: ({ turnTo, thread }, id) => {
       if (id === "") throw new Error(`/thread needs an id; the present one is ${named(thread.id)}`);
@@ -24,7 +24,7 @@ export const threadCommands: readonly Command[] = [
   {
     name: "/resume",
     usage: "ID",
-    help: "goes on with a thread that is there",
+    help: "continues an existing thread",
     complete: (target) => threadIds(target),
     perform: async ({ host, turnTo }, argument) => {
       const id = textIn(argument, "/resume ID; /threads lists them");
@@ -48,7 +48,7 @@ export const threadCommands: readonly Command[] = [
   {
     name: "/fork",
     usage: "[TURN]",
-    help: "copies the thread, up to a turn, and goes on with the copy",
+    help: "copies the thread, up to a turn, and continues the copy",
     perform: async ({ thread, say, turnTo }, argument) => {
       const fork = await thread.fork(argument === "" ? {} : { turn: numberIn(argument, "/fork [TURN]") });
       say(`a copy of thread ${named(thread.id)}${argument === "" ? "" : ` up to turn ${argument}`}`);

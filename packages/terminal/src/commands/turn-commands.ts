@@ -34,7 +34,7 @@ export const turnCommands: readonly Command[] = [
   {
     name: "/branch",
     usage: "TURN",
-    help: "goes on behind a turn: what is asked next is another branch; 0 is the beginning",
+    help: "continues after a turn: what is asked next is another branch; 0 is the beginning",
     perform: async ({ thread, say }, argument) => {
       const turn = numberIn(argument, "/branch TURN");
       await thread.branch(turn);
@@ -54,7 +54,7 @@ export const turnCommands: readonly Command[] = [
   {
     name: "/restore",
     usage: "NAME",
-    help: "goes on at the place of that name",
+    help: "continues at the checkpoint of that name",
     complete: async ({ thread }) => (await thread.checkpoints()).map(({ name }) => name),
     perform: async ({ thread, say }, argument) => {
       const name = textIn(argument, "/restore NAME");
@@ -98,7 +98,7 @@ export const turnCommands: readonly Command[] = [
   {
     name: "/clear",
     usage: "",
-    help: "begins the thread anew; what was said is kept, and not sent any more",
+    help: "begins the thread again; what was said is kept, and not sent any more",
     perform: async ({ thread, say }) => {
       await moved(thread, () => thread.clear());
       say("the thread begins anew; /redo takes up again what was said");

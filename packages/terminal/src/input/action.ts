@@ -17,7 +17,7 @@ export const actions = {
   editElsewhere: "edits what is typed in $EDITOR",
   toolDetails: "shows tool calls whole, or short",
   transcript: "shows the transcript",
-  reprint: "prints the screen anew",
+  reprint: "prints the screen again",
   suspend: "suspends the program",
   left: "moves left",
   right: "moves right",
