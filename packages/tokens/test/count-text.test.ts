@@ -4,6 +4,7 @@ import { countText } from "../src/count-text.ts";
 import { loadEncoding } from "../src/encoding.ts";
 import type { Tokenizer } from "../src/tokenizer.ts";
 import { plainEncode } from "./plain-encode.ts";
+import { runs } from "../../../test/runs.ts";
 
 const encodings = ["o200k_base", "cl100k_base"] as const;
 
@@ -79,7 +80,7 @@ describe.each(encodings)("the count of a text in %s", (encoding) => {
     const tokenizer = await loadEncoding(encoding);
     fc.assert(
       fc.property(fc.oneof(runs, noise), (text) => countText(tokenizer, text) === plainEncode(encoding, text).length),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 

@@ -3,6 +3,7 @@ import type { JsonObject } from "@colloquy/machine";
 import { canonicalItemOf, parseCase, replayCase, sha256OfItems } from "@colloquy/runtime-test/recordings";
 import * as Either from "fp-ts/lib/Either.js";
 import { expect } from "vitest";
+import { runs } from "../../../../test/runs.ts";
 
 const text = fc.constantFrom("hello", "", " ", 'a\n"b" ⛴');
 
@@ -77,7 +78,7 @@ const conversation = fc.record({
 });
 
 // What is recorded honestly is never a difference. What no machine sends is said to be that.
-test.prop([conversation], { numRuns: 200, seed: 12 })("any conversation over the Responses API replays", (made) => {
+test.prop([conversation], { numRuns: runs(200), seed: 12 })("any conversation over the Responses API replays", (made) => {
   const { instructions, seed, first, keeps, exchanges } = made;
   let added = [...seed, first];
   let items = added;
