@@ -44,7 +44,7 @@ const alphabets = [
 ];
 
 /** A text that is one long run, or nearly. */
-const runs = fc
+const repeated = fc
   .record({
     alphabet: fc.constantFrom(...alphabets).map((characters) => Array.from(characters)),
     picks: fc.array(fc.nat(), { minLength: 1, maxLength: 24 }),
@@ -79,7 +79,10 @@ describe.each(encodings)("the count of a text in %s", (encoding) => {
   test("is that of gpt-tokenizer for long runs, though they are encoded in parts", async () => {
     const tokenizer = await loadEncoding(encoding);
     fc.assert(
-      fc.property(fc.oneof(runs, noise), (text) => countText(tokenizer, text) === plainEncode(encoding, text).length),
+      fc.property(
+        fc.oneof(repeated, noise),
+        (text) => countText(tokenizer, text) === plainEncode(encoding, text).length,
+      ),
       { numRuns: runs(200) },
     );
   });

@@ -74,13 +74,16 @@ describe("a row of supervised fine-tuning", () => {
     expect([rows, leftOut]).toEqual([[], [{ thread: "t", turn: 1, step: 1, because }]]);
   });
 
-  property.prop([journalArbitrary()], { numRuns: runs(100) })("passes the schema and the cookbook's checks", (entries) => {
-    for (const row of toSft(linearise([{ name: "t", entries }], { per: "step", turns: "all" }).examples).rows) {
-      expect(checked("FineTuneChatRequestInput", row)).toBeNull();
-      expect(cookbookProblems(row)).toEqual([]);
-      expect(trainedIn(row)).toBe(1);
-    }
-  });
+  property.prop([journalArbitrary()], { numRuns: runs(100) })(
+    "passes the schema and the cookbook's checks",
+    (entries) => {
+      for (const row of toSft(linearise([{ name: "t", entries }], { per: "step", turns: "all" }).examples).rows) {
+        expect(checked("FineTuneChatRequestInput", row)).toBeNull();
+        expect(cookbookProblems(row)).toEqual([]);
+        expect(trainedIn(row)).toBe(1);
+      }
+    },
+  );
 
   it("passes them on the recorded conversations", () => {
     const journals = recordedJournals();

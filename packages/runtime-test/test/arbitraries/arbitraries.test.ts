@@ -73,7 +73,8 @@ describe("replies, failures, reports and limits", () => {
 
 describe("machines and schedules", () => {
   test("every configuration can be meant", () => {
-    for (const options of sample(machineOptionsArbitrary, 100)) expect(() => conversationMachine(options)).not.toThrow();
+    for (const options of sample(machineOptionsArbitrary, 100))
+      expect(() => conversationMachine(options)).not.toThrow();
   });
 
   test("more than half of what a schedule says fits, and some does not", () => {

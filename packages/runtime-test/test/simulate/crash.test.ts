@@ -80,7 +80,9 @@ describe.each(["rerun", "interrupted", "once", "ask"] as const)(
 
     it("does so also when the next process dies as well", async () => {
       const { simulation: uncrashed } = await crashed(recovery, []);
-      for (const crashAt of spread(stepsOf(uncrashed).flatMap((step) => [1, 2, 4, 7, 11].map((after) => [step, step + after])))) {
+      for (const crashAt of spread(
+        stepsOf(uncrashed).flatMap((step) => [1, 2, 4, 7, 11].map((after) => [step, step + after])),
+      )) {
         const { simulation, ran, tools } = await crashed(recovery, crashAt);
         lawRecovery({ uncrashed: uncrashed.journal, resumed: simulation.journal, tools: declarationsOf(tools), ran });
       }

@@ -123,7 +123,12 @@ export const sabotages: readonly Sabotage[] = [
     },
   },
   { what: "runs an interrupted tool again", law: "R2", from: 21, createHost: withRecovery("note", "rerun") },
-  { what: "gives up on a tool that is to be rerun", law: "R2", from: 5, createHost: withRecovery("lookup", "interrupted") },
+  {
+    what: "gives up on a tool that is to be rerun",
+    law: "R2",
+    from: 5,
+    createHost: withRecovery("lookup", "interrupted"),
+  },
   {
     what: "does not call the model again after a crash",
     law: "R2",

@@ -1,4 +1,10 @@
-import { type ConversationMachine, conversationMachine, type MachineOptions, type Prompt, type State } from "@colloquy/machine";
+import {
+  type ConversationMachine,
+  conversationMachine,
+  type MachineOptions,
+  type Prompt,
+  type State,
+} from "@colloquy/machine";
 import {
   type HistoryTurn,
   keepAll,

@@ -119,20 +119,17 @@ describe("a check looks at few prompts", () => {
       policyFaults.filter(({ subject }) => subject === undefined),
       4,
     ),
-  )(
-    "and few conversations more to find a short one that breaks $law: one that $what",
-    ({ options = {} }) => {
-      const { subject, counts } = counting();
-      const { policy = keepAll(), ...others } = options;
-      const check = () => checkPolicyLaws({ policy, ...others }, { seed: 3, subject, except: ["P9"] });
-      expect(check).toThrow(LawBroken);
-      expect(counts.start).toBeLessThan(100 + mostTries);
+  )("and few conversations more to find a short one that breaks $law: one that $what", ({ options = {} }) => {
+    const { subject, counts } = counting();
+    const { policy = keepAll(), ...others } = options;
+    const check = () => checkPolicyLaws({ policy, ...others }, { seed: 3, subject, except: ["P9"] });
+    expect(check).toThrow(LawBroken);
+    expect(counts.start).toBeLessThan(100 + mostTries);
 
-      const lines = messageOf(check).split("\n");
-      expect(lines.filter((line) => /^ {2}/.test(line)).length).toBeLessThan(10);
-      expect(Math.max(...lines.slice(1).map(({ length }) => length))).toBeLessThan(400);
-    },
-  );
+    const lines = messageOf(check).split("\n");
+    expect(lines.filter((line) => /^ {2}/.test(line)).length).toBeLessThan(10);
+    expect(Math.max(...lines.slice(1).map(({ length }) => length))).toBeLessThan(400);
+  });
 });
 
 describe("the author of a policy that never makes room", () => {
@@ -223,10 +220,7 @@ describe("a policy that is declared monotone", () => {
       forgetting.flatMap((each) => [1, 2, 3].map((seed) => [each.name, seed, each] as const)),
       5,
     ),
-  )(
-    "breaks P6 if it shows less with older turns to choose from: %s, seed %i",
-    (_, seed, each) => {
-      expect(() => checkPolicyLaws({ ...each, monotone: true }, { seed, runs: 10 })).toThrow(/^P6: /);
-    },
-  );
+  )("breaks P6 if it shows less with older turns to choose from: %s, seed %i", (_, seed, each) => {
+    expect(() => checkPolicyLaws({ ...each, monotone: true }, { seed, runs: 10 })).toThrow(/^P6: /);
+  });
 });
