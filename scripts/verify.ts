@@ -91,7 +91,7 @@ const benchmarks: readonly Step[] = [
   proof("benchmarks of prompts and of opening", "bench --only prompt --only memory --only opening --rounds 3", {
     minutesMax: 4,
   }),
-  proof("benchmarks of pruning, requests and serving", "bench --only pruning --only bodies --only serving --rounds 9"),
+  proof("benchmarks of pruning, requests and serving", "bench --only pruning --only bodies --only serving --rounds 5"),
   // On the packages that were built above, PostgreSQL among their stores.
   proof("benchmark of processes that have just started", "bench --only start --only cold --rounds 3", {
     servers: true,
@@ -121,15 +121,15 @@ const stepsFrom = (seed: number): readonly Step[] => [
   { name: "types", command: ["tsc", "-p", "."], minutesMax: 2 },
   { name: "build", command: ["node", "scripts/build.ts"], minutesMax: 2 },
   { name: "lint", command: ["oxlint", "--type-aware", "--deny-warnings"], minutesMax: 2 },
-  { name: "dead code", command: ["knip"], minutesMax: 2 },
-  { name: "diagram", command: ["node", "scripts/diagram.ts", "--check"], minutesMax: 1 },
-  { name: "field tables", command: ["node", "scripts/field-tables.ts", "--check"], minutesMax: 1 },
-  { name: "API reports", command: ["node", "scripts/api-reports.ts", "--check"], minutesMax: 1 },
-  { name: "site of the docs", command: ["node", "scripts/site.ts"], minutesMax: 1 },
+  { name: "dead code", command: ["knip"], minutesMax: 2, beside: true },
+  { name: "diagram", command: ["node", "scripts/diagram.ts", "--check"], minutesMax: 1, beside: true },
+  { name: "field tables", command: ["node", "scripts/field-tables.ts", "--check"], minutesMax: 1, beside: true },
+  { name: "API reports", command: ["node", "scripts/api-reports.ts", "--check"], minutesMax: 1, beside: true },
+  { name: "site of the docs", command: ["node", "scripts/site.ts"], minutesMax: 1, beside: true },
   // Before the tests, which look for it.
-  { name: "a server for the engines", command: [...pnpm, "engines:install"], minutesMax: 5 },
-  { name: "places that are not Node", command: [...pnpm, "places:install"], minutesMax: 3 },
-  { name: "start, as in the README", command: [...pnpm, "start"], minutesMax: 1 },
+  { name: "a server for the engines", command: [...pnpm, "engines:install"], minutesMax: 5, beside: true },
+  { name: "places that are not Node", command: [...pnpm, "places:install"], minutesMax: 3, beside: true },
+  { name: "start, as in the README", command: [...pnpm, "start"], minutesMax: 1, beside: true },
   counted("tests.json", {
     name: "tests, as in the README",
     command: [...pnpm, "test"],
@@ -143,7 +143,7 @@ const stepsFrom = (seed: number): readonly Step[] => [
     seed,
     servers: true,
   }),
-  // The tests above, with other cases after each change; `pnpm test:seeds` tries eight times as many.
+  // The tests above, with other cases after each change; `pnpm test:seeds` tries sixteen times as many.
   proof("tests on another day, from the seed of the sources", `proof/other-day --seed ${seed}`, { minutesMax: 8 }),
   // Two at a time.
   ...examples(seed),
@@ -158,26 +158,27 @@ const stepsFrom = (seed: number): readonly Step[] => [
   proof("vectors, in both machines", "proof/vectors --faults 5", { beside: true }),
   proof("law on bytes", "proof/wire --threads 300 --seed 1", { beside: true }),
   proof("laws of pruning", `proof/policy-laws --seeds 20 --seed ${seed}`, { beside: true }),
+  proof("power cuts", "proof/power-loss --runs 100 --seed 1", { beside: true }),
+  // On each store, PostgreSQL and Redis among them.
+  proof("crash points", "proof/crash-points", { servers: true, beside: true }),
+  proof("tampering", `proof/tampering --runs 12 --seed ${seed}`, { servers: true, beside: true }),
+  proof("crashes", `proof/crash --runs 6 --seed ${seed}`, { beside: true }),
+  proof("killed stores", `proof/crash-store --writing all --runs 6 --seed ${seed}`, { beside: true }),
+  // These mostly wait for a disk.
+  proof("crashes of PostgreSQL", `proof/crash-postgres --runs 2 --seed ${seed}`, { beside: true }),
+  proof("crashes of Redis", `proof/crash-redis --runs 3 --seed ${seed}`, { beside: true }),
   ...(existsSync(recordings) ? ofRecordings : []),
   // One by one again.
-  proof("simulation", "proof/simulate --runs 10000 --seed 1 --workers 2", { minutesMax: 4 }),
-  proof("crashes", `proof/crash --runs 6 --seed ${seed}`),
-  proof("killed stores", `proof/crash-store --writing all --runs 6 --seed ${seed}`),
-  proof("power cuts", "proof/power-loss --runs 100 --seed 1"),
-  // On each store, PostgreSQL and Redis among them.
-  proof("crash points", "proof/crash-points", { servers: true }),
+  proof("simulation", "proof/simulate --runs 5000 --seed 1 --workers 2", { minutesMax: 4 }),
   proof("writers", "proof/writers --asks 1000"),
   proof("writers on PostgreSQL", "proof/writers --store postgres --asks 500", { servers: true }),
   proof("two servers", `proof/two-servers --kills 5 --seed ${seed}`, { servers: true }),
   ...inTabs(seed),
-  proof("crashes of PostgreSQL", `proof/crash-postgres --runs 2 --seed ${seed}`),
-  proof("crashes of Redis", `proof/crash-redis --runs 3 --seed ${seed}`),
   // Small and often: what a process knows of a thread is then mostly of a snapshot, or of another process.
   proof(
     "engines",
-    `proof/engines --runs 2 --conversations 21 --kills 6 --server-kills 1 --lanes 10 --snapshot-every 4 --seed ${seed}`,
+    `proof/engines --runs 1 --conversations 21 --kills 6 --server-kills 1 --lanes 10 --snapshot-every 4 --seed ${seed}`,
   ),
-  proof("tampering", `proof/tampering --runs 12 --seed ${seed}`, { servers: true }),
   proof("bad networks", `proof/bad-network --runs 2 --seed ${seed}`, { servers: true }),
   ...benchmarks,
 ];

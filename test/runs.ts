@@ -1,11 +1,13 @@
+import { seedOfRun } from "./seed.ts";
+
 /**
- * Returns how many cases a property tries. `pnpm test` tries an eighth of `full`, always the same cases; the gate tries
- * as many others, which follow from the sources (`pnpm other-day`). `pnpm test:seeds` and `pnpm test:long` try
+ * Returns how many cases a property tries. `pnpm test` tries a sixteenth of `full`, always the same cases; the gate
+ * tries as many others, which follow from the sources (`pnpm other-day`). `pnpm test:seeds` and `pnpm test:long` try
  * all. `COLLOQUY_RUNS` sets the number for one run: `full`, or a whole number.
  */
 export const runs = (full: number): number => {
   const wanted = process.env["COLLOQUY_RUNS"];
-  if (wanted === undefined) return Math.ceil(full / 8);
+  if (wanted === undefined) return Math.ceil(full / 16);
   if (wanted === "full") return full;
   const number = Number(wanted);
   if (!Number.isSafeInteger(number) || number < 1)
@@ -13,8 +15,15 @@ export const runs = (full: number): number => {
   return number;
 };
 
-/** Returns as many of these as `runs` says, from the first to the last of them at equal distances. */
-export const spread = <Value>(all: readonly Value[]): readonly Value[] => {
-  const count = Math.min(all.length, runs(all.length));
-  return Array.from({ length: count }, (_, index) => all[Math.floor((index * all.length) / count)] as Value);
+/**
+ * Returns as many of these as `runs` says, and at least `least`, at equal distances. The seed of the run decides which,
+ * so the gate tries others than `pnpm test`.
+ */
+export const spread = <Value>(all: readonly Value[], least = 1): readonly Value[] => {
+  const count = Math.min(all.length, Math.max(least, runs(all.length)));
+  const first = seedOfRun() % Math.ceil(all.length / Math.max(1, count));
+  return Array.from(
+    { length: count },
+    (_, index) => all[(first + Math.floor((index * all.length) / count)) % all.length] as Value,
+  );
 };

@@ -32,7 +32,7 @@ await runCommand({
   name: "test:seeds",
   options: {
     seed: seed("what the cases follow from"),
-    quick: flag("as many cases of each property as `pnpm test` tries, an eighth (default: all of them)"),
+    quick: flag("as many cases of each property as `pnpm test` tries, a sixteenth (default: all of them)"),
     files,
   },
   run: ({ seed, quick, files }, again) => {

@@ -2,6 +2,15 @@ import { expect, it } from "vitest";
 
 import { crashAtPoints } from "../../proof/crash-points/run.ts";
 import { memoryPlace } from "../../proof/crash-points/stores.ts";
+import { table } from "../../proof/crash-points/table.ts";
+
+it("leaves what the table says at each point, and every row of the table comes about", async () => {
+  const { points, crashes, problems, rows } = await crashAtPoints(memoryPlace);
+  expect(problems).toEqual([]);
+  expect(points).toBeGreaterThan(90);
+  expect(crashes).toBe(points);
+  expect([...rows.keys()].sort()).toEqual(table.map(({ name }) => name).sort());
+});
 
 it.each([1, 4])("leaves what the table says where the next process dies as well, %i points later", async (again) => {
   expect((await crashAtPoints(memoryPlace, { every: 3, again })).problems).toEqual([]);

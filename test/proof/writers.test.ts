@@ -12,9 +12,9 @@ describe("R3: processes that write one thread at once, one of which is stopped p
   it.each(stores)(
     "lose no ask and answer none twice, on %s",
     async (store) => {
-      const { problems, entries } = await writers({ store, asks: 100, processes: 3, leaseTtlMs: 400 });
+      const { problems, entries } = await writers({ store, asks: 30, processes: 3, leaseTtlMs: 400 });
       expect(problems).toEqual([]);
-      expect(entries).toBeGreaterThan(200);
+      expect(entries).toBeGreaterThan(60);
     },
     120_000,
   );

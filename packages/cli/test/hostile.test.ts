@@ -15,6 +15,7 @@ import { commands } from "../src/commands.ts";
 import { openStore } from "../src/kept-threads.ts";
 import { named, oneLine, printable, printableJson } from "@colloquy/terminal";
 import { slashCommands } from "@colloquy/terminal";
+import { runs } from "../../../test/runs.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "colloquy-hostile-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -330,7 +331,7 @@ describe("the one function", () => {
   const anyText = fc.string({
     unit: fc.oneof(fc.constantFrom(...Array.from(hostile("a\n\t "))), fc.string({ unit: "binary", maxLength: 1 })),
   });
-  const fixed = { seed: 9, numRuns: 300 };
+  const fixed = { seed: 9, numRuns: runs(300) };
 
   test("leaves nothing that steers, and all that shows", () => {
     fc.assert(

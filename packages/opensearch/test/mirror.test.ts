@@ -6,6 +6,7 @@ import * as Either from "fp-ts/lib/Either.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Answer, importMemory, memoryTexts } from "../src/index.ts";
 import { breaking, stageWith } from "./stage.ts";
+import { runs } from "../../../test/runs.ts";
 
 const right = async <Value>(answer: Answer<Value>): Promise<Value> => {
   const read = await answer;
@@ -204,7 +205,7 @@ describe.each(["2.11", "3.0"] as const)("on OpenSearch %s", (version) => {
 
   property.prop(
     [fc.array(seedArbitrary(["f"]), { maxLength: 3 }), textArbitrary.filter((text) => text !== "" && text !== "new")],
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   )("whatever is said comes back the same", async (turns, name) => {
     const client = breaking(server.url, version);
     const { host, mirror } = stageWith(client.memory);

@@ -7,6 +7,7 @@ import { describe, expect, test, vi } from "vitest";
 import { type Lease, LeaseLostError } from "@colloquy/host/store";
 import { indexedDbStore, type IndexedDbStore, type TabLockManager } from "../src/index.ts";
 import { entry } from "./entries.ts";
+import { runs } from "../../../test/runs.ts";
 
 let databases = 0;
 
@@ -200,7 +201,7 @@ describe("two hosts of one tab", () => {
           await expect.poll(isLocked).toBe(false);
         },
       ),
-      { numRuns: 30 },
+      { numRuns: runs(30) },
     );
   });
 });

@@ -2,6 +2,7 @@ import { fc, test } from "@fast-check/vitest";
 import { expect } from "vitest";
 import { type Exchange, type Memory, scoreOf, session, type Session } from "../src/index.ts";
 import { type Fields, type SlowExchange, type SlowHistory, type SlowOptions, SlowSession } from "./slow-session.ts";
+import { runs } from "../../../test/runs.ts";
 
 // Whatever is called, undone, forked and restored under whatever options: a session is what the slow model is, and what each
 // turn saw stays what it was, also when the session is saved and loaded.
@@ -44,7 +45,7 @@ const options: fc.Arbitrary<SlowOptions> = fc.record(
   { requiredKeys: [] },
 );
 
-test.prop([options, fc.array(step, { maxLength: 14 }), fc.option(fc.nat(2)), fc.boolean()], { numRuns: 40 })(
+test.prop([options, fc.array(step, { maxLength: 14 }), fc.option(fc.nat(2)), fc.boolean()], { numRuns: runs(40) })(
   "a session is what a plain slow model of it is",
   async (given, steps, minScore, strict) => {
     const pair = new Pair(given);

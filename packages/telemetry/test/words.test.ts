@@ -14,6 +14,7 @@ import {
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
 import { expect } from "vitest";
 import { rightOf, spansIn } from "./kit.ts";
+import { runs } from "../../../test/runs.ts";
 
 /** Stands in every word that a user, a model, a server or a tool chose. */
 const mark = "marked";
@@ -112,7 +113,7 @@ const told = async (
   return { journal: rightOf(decodeJournal(await store.read("t"))), live: `${JSON.stringify(spans)}${await shown()}` };
 };
 
-test.prop([fc.array(outcomes, { minLength: 1, maxLength: 5 })], { numRuns: 60 })(
+test.prop([fc.array(outcomes, { minLength: 1, maxLength: 5 })], { numRuns: runs(60) })(
   "no span and no metric of a host has a word of user, model, server or tool, unless content is asked for",
   async (script) => {
     const { journal, live } = await told(script, false);

@@ -4,6 +4,7 @@ import { countText } from "../src/count-text.ts";
 import { loadEncoding } from "../src/encoding.ts";
 import type { Tokenizer } from "../src/tokenizer.ts";
 import { plainEncode } from "./plain-encode.ts";
+import { runs } from "../../../test/runs.ts";
 
 const encodings = ["o200k_base", "cl100k_base"] as const;
 
@@ -43,7 +44,7 @@ const alphabets = [
 ];
 
 /** A text that is one long run, or nearly. */
-const runs = fc
+const repeated = fc
   .record({
     alphabet: fc.constantFrom(...alphabets).map((characters) => Array.from(characters)),
     picks: fc.array(fc.nat(), { minLength: 1, maxLength: 24 }),
@@ -78,8 +79,11 @@ describe.each(encodings)("the count of a text in %s", (encoding) => {
   test("is that of gpt-tokenizer for long runs, though they are encoded in parts", async () => {
     const tokenizer = await loadEncoding(encoding);
     fc.assert(
-      fc.property(fc.oneof(runs, noise), (text) => countText(tokenizer, text) === plainEncode(encoding, text).length),
-      { numRuns: 200 },
+      fc.property(
+        fc.oneof(repeated, noise),
+        (text) => countText(tokenizer, text) === plainEncode(encoding, text).length,
+      ),
+      { numRuns: runs(200) },
     );
   });
 

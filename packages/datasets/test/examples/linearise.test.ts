@@ -9,6 +9,7 @@ import { describe, expect, it } from "vitest";
 import { linearise, type LineariseOptions } from "../../src/index.ts";
 import { addedJournal } from "../journal.ts";
 import { stage, weather } from "../stage.ts";
+import { runs } from "../../../../test/runs.ts";
 
 const said = (messages: readonly Message[]): readonly string[] => messages.map((message) => textOf(message));
 const say = (text: string): LlmOutcome => ({ type: "completed", reply: { content: text }, finishReason: "stop" });
@@ -254,7 +255,7 @@ const aNumber = {
 } as const;
 
 describe("over random conversations", () => {
-  property.prop([traceArbitrary()], { numRuns: 60 })(
+  property.prop([traceArbitrary()], { numRuns: runs(60) })(
     "each prompt is the one with which the machine asked for the call",
     (trace) => {
       const asked = new Map<string, CallLlm>();

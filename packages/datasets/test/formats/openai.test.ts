@@ -6,6 +6,7 @@ import { linearise, pairsOf, toDpo, toSft } from "../../src/index.ts";
 import { addedJournal } from "../journal.ts";
 import { recordedJournals } from "../recorded.ts";
 import { type CheckRow, cookbookProblems, fineTuneSchemas } from "../schemas.ts";
+import { runs } from "../../../../test/runs.ts";
 
 const schemas = fineTuneSchemas();
 const checked: CheckRow = (kind, row) => (schemas === null ? null : schemas(kind, row));
@@ -73,13 +74,16 @@ describe("a row of supervised fine-tuning", () => {
     expect([rows, leftOut]).toEqual([[], [{ thread: "t", turn: 1, step: 1, because }]]);
   });
 
-  property.prop([journalArbitrary()], { numRuns: 100 })("passes the schema and the cookbook's checks", (entries) => {
-    for (const row of toSft(linearise([{ name: "t", entries }], { per: "step", turns: "all" }).examples).rows) {
-      expect(checked("FineTuneChatRequestInput", row)).toBeNull();
-      expect(cookbookProblems(row)).toEqual([]);
-      expect(trainedIn(row)).toBe(1);
-    }
-  });
+  property.prop([journalArbitrary()], { numRuns: runs(100) })(
+    "passes the schema and the cookbook's checks",
+    (entries) => {
+      for (const row of toSft(linearise([{ name: "t", entries }], { per: "step", turns: "all" }).examples).rows) {
+        expect(checked("FineTuneChatRequestInput", row)).toBeNull();
+        expect(cookbookProblems(row)).toEqual([]);
+        expect(trainedIn(row)).toBe(1);
+      }
+    },
+  );
 
   it("passes them on the recorded conversations", () => {
     const journals = recordedJournals();

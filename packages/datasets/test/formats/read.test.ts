@@ -19,6 +19,7 @@ import {
 } from "../../src/index.ts";
 import { addedJournal } from "../journal.ts";
 import { recordedJournals } from "../recorded.ts";
+import { runs } from "../../../../test/runs.ts";
 
 const examplesOf = ({ threads }: ImportedDataset) =>
   linearise(
@@ -46,7 +47,7 @@ const saidIn = ({ reply: { name, parts } }: Example): string =>
 const pairsIn = (read: ImportedDataset) => pairsOf(examplesOf(read)).pairs;
 
 describe("what was exported comes back, and goes out the same", () => {
-  property.prop([journalArbitrary()], { numRuns: 60 })("random conversations", (entries) => {
+  property.prop([journalArbitrary()], { numRuns: runs(60) })("random conversations", (entries) => {
     const { examples } = linearise([{ name: "t", entries }], { per: "step", turns: "all" });
     comesBack(toSft(examples), "sft", (read) => toSft(examplesOf(read)));
     comesBack(toTrl(examples), "trl", (read) => toTrl(examplesOf(read)));

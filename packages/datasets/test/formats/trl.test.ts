@@ -6,6 +6,7 @@ import { type Example, linearise, pairsOf, toTrl, toTrlPreferences } from "../..
 import { addedJournal } from "../journal.ts";
 import { recordedJournals } from "../recorded.ts";
 import { type ChatTemplate, chatTemplates, type RenderedRow } from "../templates.ts";
+import { runs } from "../../../../test/runs.ts";
 
 const said = (content: string) => ({ role: "user", content });
 const answered = (content: string) => ({ role: "assistant", content });
@@ -137,7 +138,7 @@ describe("the prefix law over real chat templates", () => {
     expect(alwaysLawful.length).toBeGreaterThanOrEqual(50);
   });
 
-  property.prop([journalArbitrary()], { numRuns: 60 })("holds for random conversations", (entries) => {
+  property.prop([journalArbitrary()], { numRuns: runs(60) })("holds for random conversations", (entries) => {
     const { examples } = linearise([{ name: "t", entries }], { per: "step", turns: "all" });
     renderedRows(toTrl(examples).rows, 6);
   });

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Envelope, type EventEnvelope, Mailbox, type Sender } from "../../src/mailbox/mailbox.ts";
+import { runs } from "../../../../test/runs.ts";
 
 const envelopeOf = (number: number): EventEnvelope & { readonly sender: Sender } => ({
   event: { type: "cancel.requested", at: number },
@@ -31,7 +32,7 @@ test("a mailbox gives its envelopes in order, whatever is added, taken and taken
       expect(mailbox.end(new Error("over"))).toEqual(model.envelopes);
       expect(mailbox.size).toBe(0);
     }),
-    { seed: 7, numRuns: 300 },
+    { seed: 7, numRuns: runs(300) },
   );
 });
 

@@ -2,6 +2,7 @@ import { parsePartialJson } from "ai";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { PartialJson, ShownOutput } from "../../src/output/partial-json.ts";
+import { runs } from "../../../../test/runs.ts";
 
 const readOf = (...pieces: readonly string[]): unknown => {
   const json = new PartialJson();
@@ -59,7 +60,7 @@ describe("JSON that is being written", () => {
           expect(readOf(prefix)).toEqual(await settled(prefix));
         },
       ),
-      { numRuns: 300, seed: 7 },
+      { numRuns: runs(300), seed: 7 },
     );
   });
 
@@ -75,7 +76,7 @@ describe("JSON that is being written", () => {
         const [rest = "", ...before] = pieces;
         expect(readOf(...before, rest)).toEqual(JSON.parse(text));
       }),
-      { numRuns: 200, seed: 7 },
+      { numRuns: runs(200), seed: 7 },
     );
   });
 

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { keyFilter } from "../../src/secrets/key-filter.ts";
+import { runs } from "../../../../test/runs.ts";
 
 const key = "sk-test-key-0123456789";
 const header = "azure+secret/1==";
@@ -37,7 +38,7 @@ describe("a filter of keys", () => {
           expect(shown.join("") + pieces.end()).toBe(whole);
         },
       ),
-      { seed: 9, numRuns: 1000 },
+      { seed: 9, numRuns: runs(1000) },
     );
   });
 
@@ -74,7 +75,7 @@ describe("a filter of keys", () => {
           expect([shown, isRight]).toEqual([shown, ends.map(() => true)]);
         },
       ),
-      { seed: 9, numRuns: 500 },
+      { seed: 9, numRuns: runs(500) },
     );
   });
 

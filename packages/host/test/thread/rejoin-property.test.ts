@@ -3,6 +3,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { joined } from "../joined.ts";
 import { type ManualClock, calls, echo, manualClock, partsOf, says, type ScriptedStep, stage } from "../stage.ts";
+import { runs } from "../../../../test/runs.ts";
 
 type Delta = Parameters<Parameters<LlmHandler>[1]["onDelta"]>[0];
 
@@ -62,7 +63,7 @@ test("for whoever breaks off and rejoins, what was shown before and after is wha
       await rejoining.host.close();
       expect(clock.sleepers).toBe(0);
     }),
-    { numRuns: 150, seed: 20261122 },
+    { numRuns: runs(150), seed: 20261122 },
   );
 });
 

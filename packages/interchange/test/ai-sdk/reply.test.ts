@@ -7,6 +7,7 @@ import { toChatMessage } from "../../src/chat/message.ts";
 import { toModelMessages } from "../../src/ai-sdk/model-messages.ts";
 import { replyFromModelMessages } from "../../src/ai-sdk/reply.ts";
 import { toUiMessages } from "../../src/ai-sdk/ui-messages.ts";
+import { runs } from "../../../../test/runs.ts";
 
 const replyOf = (...given: Parameters<typeof replyFromModelMessages>): ReplyDraft => {
   const reply = replyFromModelMessages(...given);
@@ -61,7 +62,7 @@ const written = (content: readonly Record<string, unknown>[]): unknown => {
 };
 
 describe("the reply that a step's messages are", () => {
-  property.prop([contentArbitrary], { seed: 12, numRuns: 200 })(
+  property.prop([contentArbitrary], { seed: 12, numRuns: runs(200) })(
     "goes back as the messages that it was, in their order",
     (content) => {
       const message = kept(replyOf([{ role: "assistant", content }]));

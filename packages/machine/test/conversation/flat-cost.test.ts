@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { conversationMachine, start, type State } from "../../src/index.ts";
+import { conversationMachine, start } from "../../src/index.ts";
 import { calling, Talk } from "../talk.ts";
 
 /** The objects and lists that a value holds, and the value itself. */
@@ -10,11 +10,10 @@ const partsOf = (value: unknown, parts = new Set<unknown>()): Set<unknown> => {
   return parts;
 };
 
-/** How much of a state is not shared with the one before: objects, and references that they hold. */
-const copied = (before: State, after: State): number => {
-  const old = partsOf(before);
+/** Counts the parts of a state that the one before does not share: objects, and references that they hold. */
+const copied = (old: ReadonlySet<unknown>, now: ReadonlySet<unknown>): number => {
   let references = 0;
-  for (const part of partsOf(after)) if (!old.has(part)) references += 1 + Object.keys(part as object).length;
+  for (const part of now) if (!old.has(part)) references += 1 + Object.keys(part as object).length;
   return references;
 };
 
@@ -35,10 +34,12 @@ const conversationOf = (turns: number): Talk => {
 /** The most that one event of a turn copies. */
 const mostCopied = (talk: Talk): number => {
   let most = 0;
+  let old = partsOf(talk.state);
   const watch = (tell: () => void) => {
-    const before = talk.state;
     tell();
-    most = Math.max(most, copied(before, talk.state));
+    const now = partsOf(talk.state);
+    most = Math.max(most, copied(old, now));
+    old = now;
   };
   watch(() => talk.ask("Go."));
   watch(() => talk.reply(calling("search", "search")));

@@ -73,11 +73,12 @@ describe("replies, failures, reports and limits", () => {
 
 describe("machines and schedules", () => {
   test("every configuration can be meant", () => {
-    for (const options of sample(machineOptionsArbitrary)) expect(() => conversationMachine(options)).not.toThrow();
+    for (const options of sample(machineOptionsArbitrary, 100))
+      expect(() => conversationMachine(options)).not.toThrow();
   });
 
   test("more than half of what a schedule says fits, and some does not", () => {
-    const traces = sample(playArbitrary).map(({ options, schedule }) =>
+    const traces = sample(playArbitrary, 100).map(({ options, schedule }) =>
       runSchedule(conversationMachine(options), schedule),
     );
     const told = traces.reduce((sum, { steps }) => sum + steps.length, 0);
@@ -116,11 +117,11 @@ describe("machines and schedules", () => {
 });
 
 describe("policies", () => {
+  const machines = sample(fc.nat({ max: 1_000 }), 20).map((seed) =>
+    conversationMachine({ policy: wilful(seed), budget: { tokens: 500, reserve: 0 } }),
+  );
   const decisions = sample(stateArbitrary(), 60).flatMap((state) =>
-    sample(fc.nat({ max: 1_000 }), 20).map((seed) => {
-      const machine = conversationMachine({ policy: wilful(seed), budget: { tokens: 500, reserve: 0 } });
-      return promptOf(machine, state);
-    }),
+    machines.map((machine) => promptOf(machine, state)),
   );
 
   test.each(["from", "dropped", "summarised", "shrink", "fields", "system"] as const)(

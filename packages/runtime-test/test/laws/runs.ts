@@ -1,1 +1,1 @@
-export { runs } from "../../../../test/runs.ts";
+export { runs, spread } from "../../../../test/runs.ts";

@@ -3,6 +3,7 @@ import type { JsonObject } from "@colloquy/machine";
 import { canonicalItemOf, parseCase, replayCase, sha256OfItems } from "@colloquy/runtime-test/recordings";
 import * as Either from "fp-ts/lib/Either.js";
 import { expect } from "vitest";
+import { runs } from "../../../../test/runs.ts";
 
 const text = fc.constantFrom("hello", "", " ", 'a\n"b" ⛴');
 
@@ -77,44 +78,47 @@ const conversation = fc.record({
 });
 
 // What is recorded honestly is never a difference. What no machine sends is said to be that.
-test.prop([conversation], { numRuns: 200, seed: 12 })("any conversation over the Responses API replays", (made) => {
-  const { instructions, seed, first, keeps, exchanges } = made;
-  let added = [...seed, first];
-  let items = added;
-  const steps: unknown[] = [{ type: "input", items }];
-  const calls: unknown[] = [];
-  for (const [k, { output, status, next }] of exchanges.entries()) {
-    const previous = k > 0 && keeps === "an id" ? "resp_1" : null;
-    const sent = previous === null ? items : added;
-    calls.push({
-      input_items: sent.length,
-      sha256: sha256OfItems(sent.map(canonicalItemOf)),
-      previous_response_id: previous,
+test.prop([conversation], { numRuns: runs(200), seed: 12 })(
+  "any conversation over the Responses API replays",
+  (made) => {
+    const { instructions, seed, first, keeps, exchanges } = made;
+    let added = [...seed, first];
+    let items = added;
+    const steps: unknown[] = [{ type: "input", items }];
+    const calls: unknown[] = [];
+    for (const [k, { output, status, next }] of exchanges.entries()) {
+      const previous = k > 0 && keeps === "an id" ? "resp_1" : null;
+      const sent = previous === null ? items : added;
+      calls.push({
+        input_items: sent.length,
+        sha256: sha256OfItems(sent.map(canonicalItemOf)),
+        previous_response_id: previous,
+      });
+      const kept = output.filter(({ type }) => keeps !== "no reasoning" || type !== "reasoning");
+      added = [...kept.filter(({ type }) => type === "function_call").map(outputOf), ...next];
+      items = [...items, ...kept, ...added];
+      steps.push({ type: "llm", output, status });
+      if (k < exchanges.length - 1) steps.push({ type: "input", items: added });
+    }
+    const outputs = exchanges.flatMap(({ output }) => output);
+    const recorded = parseCase({
+      id: "any",
+      api: "responses",
+      instructions,
+      steps,
+      expect: {
+        calls,
+        llm_calls: exchanges.length,
+        tool_calls: outputs.filter(({ type }) => type === "function_call").length,
+        usage: null,
+      },
     });
-    const kept = output.filter(({ type }) => keeps !== "no reasoning" || type !== "reasoning");
-    added = [...kept.filter(({ type }) => type === "function_call").map(outputOf), ...next];
-    items = [...items, ...kept, ...added];
-    steps.push({ type: "llm", output, status });
-    if (k < exchanges.length - 1) steps.push({ type: "input", items: added });
-  }
-  const outputs = exchanges.flatMap(({ output }) => output);
-  const recorded = parseCase({
-    id: "any",
-    api: "responses",
-    instructions,
-    steps,
-    expect: {
-      calls,
-      llm_calls: exchanges.length,
-      tool_calls: outputs.filter(({ type }) => type === "function_call").length,
-      usage: null,
-    },
-  });
-  if (Either.isLeft(recorded)) throw new Error(recorded.left);
-  const { outcome, difference } = replayCase(recorded.right);
-  if (outcome === "passed") return;
-  expect(outcome).toBe("inexpressible");
-  expect(difference?.words).toMatch(
-    /a call without an id of its own|reasoning or a refusal that the client put there|calls of a reply that was cut/,
-  );
-});
+    if (Either.isLeft(recorded)) throw new Error(recorded.left);
+    const { outcome, difference } = replayCase(recorded.right);
+    if (outcome === "passed") return;
+    expect(outcome).toBe("inexpressible");
+    expect(difference?.words).toMatch(
+      /a call without an id of its own|reasoning or a refusal that the client put there|calls of a reply that was cut/,
+    );
+  },
+);

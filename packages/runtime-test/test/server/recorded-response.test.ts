@@ -9,6 +9,7 @@ import {
   recordedStream,
 } from "../../src/server/index.ts";
 import { post, readUntilCut, serverFor } from "./client.ts";
+import { runs } from "../../../../test/runs.ts";
 
 const events = 'data: {"choices":[{"delta":{"content":"Zürich 🌧"}}]}\r\n\r\n: comment\n\ndata: [DO';
 
@@ -45,7 +46,7 @@ describe("recorded responses", () => {
     expect(server.requests[0]).toMatchObject({ body: undefined, text: "not even JSON" });
   });
 
-  test.prop([fc.integer({ min: 1, max: 90 }), fc.string({ unit: "binary", maxLength: 60 })], { numRuns: 30 })(
+  test.prop([fc.integer({ min: 1, max: 90 }), fc.string({ unit: "binary", maxLength: 60 })], { numRuns: runs(30) })(
     "arrive whole in pieces of any size",
     async (pieceBytes, text) => {
       const body = new TextEncoder().encode(events + text);

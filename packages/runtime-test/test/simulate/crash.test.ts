@@ -58,6 +58,9 @@ const outcomes = (journal: readonly Entry[]): readonly string[] =>
           : [],
   );
 
+const stepsOf = ({ counts }: Simulation): readonly number[] =>
+  Array.from({ length: counts.steps }, (_, index) => index + 1);
+
 describe.each(["rerun", "interrupted", "once", "ask"] as const)(
   "R2: a crash at any step, with a tool of recovery %s",
   (recovery) => {
@@ -65,7 +68,7 @@ describe.each(["rerun", "interrupted", "once", "ask"] as const)(
       const { simulation: uncrashed } = await crashed(recovery, []);
       const seen = new Set<string>();
       expect(uncrashed.counts.steps).toBeGreaterThan(30);
-      for (let step = 1; step <= uncrashed.counts.steps; step++) {
+      for (const step of spread(stepsOf(uncrashed), 10)) {
         const { simulation, ran, tools } = await crashed(recovery, [step]);
         expect(simulation.counts.processes).toBe(2);
         for (const outcome of outcomes(simulation.journal)) seen.add(outcome);
@@ -77,8 +80,9 @@ describe.each(["rerun", "interrupted", "once", "ask"] as const)(
 
     it("does so also when the next process dies as well", async () => {
       const { simulation: uncrashed } = await crashed(recovery, []);
-      const steps = Array.from({ length: uncrashed.counts.steps }, (_, index) => index + 1);
-      for (const crashAt of spread(steps.flatMap((step) => [1, 2, 4, 7, 11].map((after) => [step, step + after])))) {
+      for (const crashAt of spread(
+        stepsOf(uncrashed).flatMap((step) => [1, 2, 4, 7, 11].map((after) => [step, step + after])),
+      )) {
         const { simulation, ran, tools } = await crashed(recovery, crashAt);
         lawRecovery({ uncrashed: uncrashed.journal, resumed: simulation.journal, tools: declarationsOf(tools), ran });
       }
@@ -99,8 +103,7 @@ describe("a crash at any step, while summaries are written", () => {
   };
 
   it("costs no answer, and no summary", async () => {
-    const { counts } = await simulate({ seed: 1, script, faults: "none" });
-    for (let step = 1; step <= counts.steps; step++) {
+    for (const step of spread(stepsOf(await simulate({ seed: 1, script, faults: "none" })), 8)) {
       const { state } = await simulate({ seed: 1, script, faults: "none", crashAt: [step] });
       const summaries = [1, 2, 3].flatMap((number) => turnNumbered(state, number)?.summaries ?? []);
       expect(summaries.map(({ text }) => text)).toContain("summary of simulated/summary-1#1");

@@ -24,6 +24,8 @@ import {
 export interface Sabotage extends Pick<SimulateOptions, "createHost" | "createStore"> {
   readonly what: string;
   readonly law: Law;
+  /** The seed of the first conversation that is tried. Default: 1. */
+  readonly from?: number;
 }
 
 export const sabotages: readonly Sabotage[] = [
@@ -100,6 +102,7 @@ export const sabotages: readonly Sabotage[] = [
   {
     what: "answers in the caller's place",
     law: "R3",
+    from: 14,
     createHost: (options) => {
       const host = createHost({
         ...options,
@@ -119,8 +122,13 @@ export const sabotages: readonly Sabotage[] = [
       return host;
     },
   },
-  { what: "runs an interrupted tool again", law: "R2", createHost: withRecovery("note", "rerun") },
-  { what: "gives up on a tool that is to be rerun", law: "R2", createHost: withRecovery("lookup", "interrupted") },
+  { what: "runs an interrupted tool again", law: "R2", from: 21, createHost: withRecovery("note", "rerun") },
+  {
+    what: "gives up on a tool that is to be rerun",
+    law: "R2",
+    from: 5,
+    createHost: withRecovery("lookup", "interrupted"),
+  },
   {
     what: "does not call the model again after a crash",
     law: "R2",
@@ -181,6 +189,7 @@ export const sabotages: readonly Sabotage[] = [
   {
     what: "lets a thread go of which a summary is being written",
     law: "settles",
+    from: 3,
     createHost: (options) => {
       const host = createHost({
         ...options,
@@ -221,6 +230,7 @@ export const sabotages: readonly Sabotage[] = [
   {
     what: "says that an ask was given back which another took the place of",
     law: "R3",
+    from: 34,
     createHost: withAsk({
       outcome: async (handle) => {
         try {
@@ -235,6 +245,7 @@ export const sabotages: readonly Sabotage[] = [
   {
     what: "leaves the words in the store that are to be taken out",
     law: "R3",
+    from: 9,
     createHost: withStore((store) => ({
       rewrite: async (lease, entries) => {
         const before = await store.read(lease.threadId);

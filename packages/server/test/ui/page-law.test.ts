@@ -7,6 +7,7 @@ import { describe, expect } from "vitest";
 import { type ThreadServer, threadServer } from "../../src/index.ts";
 import { at, post } from "../serving.ts";
 import { Chat, stage } from "./page.ts";
+import { runs } from "../../../../test/runs.ts";
 
 /** What somebody does in one of several tabs. `place` counts messages from the end. */
 interface Action {
@@ -47,7 +48,7 @@ const actionsOf = (kinds: readonly Kind[], tabs: number): fc.Arbitrary<readonly 
   );
 
 describe("law: what a page shows is what its thread continues from, or the page is told", () => {
-  test.prop([actionsOf(anything, 3), fc.boolean()], { numRuns: 400 })(
+  test.prop([actionsOf(anything, 3), fc.boolean()], { numRuns: runs(400) })(
     "in up to three tabs, with ids of their own or the same",
     async (actions, sharesIds) => {
       const { played } = await play(actions, sharesIds);
@@ -55,7 +56,7 @@ describe("law: what a page shows is what its thread continues from, or the page 
     },
   );
 
-  test.prop([actionsOf(oneTab, 1)], { numRuns: 200 })(
+  test.prop([actionsOf(oneTab, 1)], { numRuns: runs(200) })(
     "and a single tab that loses only its end is never told",
     async (actions) => {
       const { played } = await play(actions, false);

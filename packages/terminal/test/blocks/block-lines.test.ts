@@ -5,6 +5,7 @@ import { blockLines } from "../../src/blocks/block-lines.ts";
 import { markdownBlocks } from "../../src/markdown/markdown-stream.ts";
 import { textOfLine } from "../../src/text/line.ts";
 import { lineWidth } from "../../src/text/wrap.ts";
+import { runs } from "../../../../test/runs.ts";
 
 const words = "日本語の長い結果 and so on, ".repeat(40);
 
@@ -103,7 +104,7 @@ test.for([20, 80])("at %i columns whatever a call is given is on it, and what dr
       const text = bare(saidIn(json, columns));
       for (const each of stringsIn(JSON.parse(json))) expect(text).toContain(bare(each));
     }),
-    { seed: 13, numRuns: 100 },
+    { seed: 13, numRuns: runs(100) },
   );
 });
 

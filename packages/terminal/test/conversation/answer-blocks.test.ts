@@ -14,6 +14,7 @@ import {
 import type { Block } from "../../src/blocks/block.ts";
 import type { MarkdownBlock } from "../../src/markdown/markdown-block.ts";
 import { markdownBlocks, MarkdownStream } from "../../src/markdown/markdown-stream.ts";
+import { runs } from "../../../../test/runs.ts";
 
 const shownOf = (parts: readonly AskPart[], before: AnswerBlocks = noBlocks): AnswerBlocks =>
   parts.reduce((blocks, part) => withPart(blocks, part, true), before);
@@ -241,6 +242,6 @@ test("what the finished blocks show of an answer is the answer, whatever was tri
       // In whatever pieces it came, and whatever was finished before its end was known.
       expect(readIn(finished)).toEqual(markdownBlocks(answer));
     }),
-    { seed: 13, numRuns: 500 },
+    { seed: 13, numRuns: runs(500) },
   );
 });

@@ -5,6 +5,7 @@ import { fails, never, reply, ruleModel, scriptedModel, toolCalls } from "@collo
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { onScreen, type OnScreen } from "./screen.ts";
+import { runs } from "../../../../test/runs.ts";
 
 const look = tool({
   name: "look",
@@ -87,7 +88,7 @@ test("each question that was sent is in a journal, is back in the input, or is s
       const kept = [JSON.stringify(journals), screen.input(), ...dropped].join("\n");
       for (let number = 0; number < count; number++) expect(kept).toContain(`q${number}.`);
     }),
-    { seed: 13, numRuns: 300 },
+    { seed: 13, numRuns: runs(300) },
   );
 });
 

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { highlighted } from "../../src/markdown/highlight.ts";
+import { runs } from "../../../../test/runs.ts";
 
 const rolesOf = (code: string, language: string): readonly string[] =>
   highlighted(code, language)
@@ -46,7 +47,7 @@ test("the text of any code stays as it is", () => {
       const lines = highlighted(given, name);
       expect(lines.map((line) => line.map(({ text }) => text).join("")).join("\n")).toBe(given);
     }),
-    { seed: 13, numRuns: 300 },
+    { seed: 13, numRuns: runs(300) },
   );
 });
 

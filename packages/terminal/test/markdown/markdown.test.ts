@@ -6,6 +6,7 @@ import { lineWidth } from "../../src/text/wrap.ts";
 import type { MarkdownBlock } from "../../src/markdown/markdown-block.ts";
 import { markdownBlockLines } from "../../src/markdown/markdown-lines.ts";
 import { MarkdownStream, markdownBlocks, markdownLines } from "../../src/markdown/markdown-stream.ts";
+import { runs } from "../../../../test/runs.ts";
 
 const textOf = (lines: readonly Line[]): readonly string[] =>
   lines.map((line) => line.map(({ text }) => text).join(""));
@@ -226,7 +227,7 @@ const piece = fc.constantFrom(
   "| c | d | e |\n",
 );
 const anyMarkdown = fc.array(piece, { maxLength: 40 }).map((pieces) => pieces.join(""));
-const fixed = { seed: 13, numRuns: 300 };
+const fixed = { seed: 13, numRuns: runs(300) };
 
 describe("for any Markdown", () => {
   test("the same blocks come of it, however it is cut, each once, and the same that is open", () => {

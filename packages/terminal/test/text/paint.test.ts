@@ -5,6 +5,7 @@ import { type Line, line, roles } from "../../src/text/line.ts";
 import { painted } from "../../src/text/paint.ts";
 import { opensLinks, themeNameFor, wantsColour } from "../../src/text/terminal-abilities.ts";
 import { themeNamed, themes } from "../../src/text/theme.ts";
+import { runs } from "../../../../test/runs.ts";
 
 const plain = themeNamed("plain");
 const dark = themeNamed("dark", {}, true);
@@ -80,7 +81,7 @@ test("for any spans, every sequence is of the small set and closed, and without 
       expect(links.map((each) => each === "\u001B]8;;\u0007")).toEqual(links.map((_, index) => index % 2 === 1));
       expect(name === "plain" && !hyperlinks ? sequences : []).toEqual([]);
     }),
-    { seed: 13, numRuns: 100 },
+    { seed: 13, numRuns: runs(100) },
   );
 });
 

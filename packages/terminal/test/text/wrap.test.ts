@@ -4,6 +4,7 @@ import type { Line, Role } from "../../src/text/line.ts";
 import { printableInLine } from "../../src/text/printable.ts";
 import { graphemesOf, widthOf } from "../../src/text/width.ts";
 import { cutLine, joinedRows, lineWidth, wrapped } from "../../src/text/wrap.ts";
+import { runs } from "../../../../test/runs.ts";
 
 const line = (text: string): Line => [{ text, roles: [] }];
 const textOf = (row: Line): string => row.map(({ text }) => text).join("");
@@ -69,7 +70,7 @@ const anyText = fc.string({
   maxLength: 60,
 });
 const anyLine = fc.array(fc.record({ text: anyText, roles: fc.subarray([...roles]) }), { maxLength: 3 });
-const fixed = { seed: 13, numRuns: 300 };
+const fixed = { seed: 13, numRuns: runs(300) };
 
 describe("for any line", () => {
   test("no row is wider than allowed, and no character of it is lost or moved", () => {

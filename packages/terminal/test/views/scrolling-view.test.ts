@@ -11,6 +11,7 @@ import { lineWidth, wrapped } from "../../src/text/wrap.ts";
 import { keys, problemAfter, sizes, texts } from "./any-keys.ts";
 import { after, screenOf } from "./shown-text.ts";
 import { story } from "./story.ts";
+import { runs } from "../../../../test/runs.ts";
 
 const { state } = await story();
 const presses = fc.array(fc.record({ key: keys, size: sizes }), { minLength: 1, maxLength: 30 });
@@ -39,7 +40,7 @@ test("whatever is pressed on whatever screen, nothing is higher or wider than it
       expect(await problemAfter(listOf(items, true), pressed, selected)).toBeNull();
       expect(await problemAfter(listOf(items, false), pressed)).toBeNull();
     }),
-    { numRuns: 10 },
+    { numRuns: runs(10) },
   );
 });
 
@@ -49,7 +50,7 @@ test("the same of a tree and a transcript", async () => {
       expect(await problemAfter(treeView(state), pressed)).toBeNull();
       expect(await problemAfter(transcriptView(state), pressed)).toBeNull();
     }),
-    { numRuns: 10 },
+    { numRuns: runs(10) },
   );
 });
 
@@ -77,7 +78,7 @@ test("scrolling by lines is what it is in a text that is laid out whole", () => 
         }
       },
     ),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   );
 });
 
@@ -95,7 +96,7 @@ test("wrapped lines fit but for single characters that are wider, and say all bu
       expect(without(lines)).toBe(without(textLines(text)));
       expect(textOfLine(withMatches([span(text.slice(0, 2)), span(text.slice(2))], "a"))).toBe(text);
     }),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   );
 });
 

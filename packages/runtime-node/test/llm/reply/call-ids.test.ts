@@ -8,6 +8,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { decodeChatStream } from "../../../src/llm/reply/chat-stream.ts";
 import { bytesOf, chunkOf } from "./wire.ts";
+import { runs } from "../../../../../test/runs.ts";
 
 /** An entry of a delta's `tool_calls` as servers send it: with an index from 0, from 1 or none, ids that are repeated, empty or missing. */
 const piece = fc.record(
@@ -56,7 +57,7 @@ test("a tool call has one id and one position from its first piece to the store,
         expect(shown === call.arguments || isReplaced).toBe(true);
       }
     }),
-    { seed: 20_260_501, numRuns: 300 },
+    { seed: 20_260_501, numRuns: runs(300) },
   );
 });
 

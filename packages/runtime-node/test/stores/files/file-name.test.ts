@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 
 import { idOf, isShortened, nameOf } from "../../../src/stores/files/file-name.ts";
+import { runs } from "../../../../../test/runs.ts";
 
 /** Ids that file systems take for one another, for something else, or not at all. */
 const id = fc.oneof(
@@ -29,7 +30,7 @@ test("two ids never have names that a file system takes for one", () => {
       const names = ids.map((each) => nameOf(each).normalize("NFD").toLowerCase());
       expect(new Set(names).size).toBe(ids.length);
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 
@@ -41,7 +42,7 @@ test("a name is safe to stand in any folder, with its ending and a number before
       expect(name).not.toMatch(/^(?:con|prn|aux|nul|com\d|lpt\d)$/i);
       expect(name.length).toBeLessThanOrEqual(200);
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 

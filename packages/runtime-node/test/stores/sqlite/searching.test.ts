@@ -10,6 +10,7 @@ import * as fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.ts";
+import { runs } from "../../../../../test/runs.ts";
 
 let folder: string;
 let path: string;
@@ -81,7 +82,7 @@ test("finds and lists what a store that reads everything finds and lists, whatev
       }
       await stores[0]?.close();
     }),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   );
 });
 

@@ -1,4 +1,10 @@
-import { conversationMachine, type MachineOptions, type Prompt, type State } from "@colloquy/machine";
+import {
+  type ConversationMachine,
+  conversationMachine,
+  type MachineOptions,
+  type Prompt,
+  type State,
+} from "@colloquy/machine";
 import {
   type HistoryTurn,
   keepAll,
@@ -11,7 +17,7 @@ import { realSubject, type Subject } from "../../arbitraries/subject.ts";
 import { handledSteps } from "../../arbitraries/trace.ts";
 import { LawBroken } from "../evidence/law-broken.ts";
 import { longConversation } from "./long-conversation.ts";
-import type { PolicyLaw } from "./policy-run.ts";
+import type { PolicyLaw, View } from "./policy-run.ts";
 import { lessIsShown } from "./settling.ts";
 
 /**
@@ -21,7 +27,8 @@ import { lessIsShown } from "./settling.ts";
 export const moreHistoryShowsMore: PolicyLaw = ({ policy, options, views, subject }) => {
   const view = views.at(-1);
   if (!policy.monotone || view === undefined) return;
-  requireMoreInBoth({ ...options, policy }, view.state, subject, view.calibration);
+  const given: MachineOptions = { ...options, policy };
+  requireMoreWithin(given, view, subject, comparing({ ...given, budget: null }, subject)(view.state));
 };
 
 /** The same, after each turn of a long conversation. */
@@ -32,34 +39,46 @@ export const moreHistoryShowsMoreAtLength = (options: MachineOptions): void => {
   const machine = conversationMachine({ ...free, policy: keepAll() });
   const trace = longConversation("P6", machine, longest, (turn) => turn % 3 === 0, "You know the weather.");
   const ends = handledSteps(trace).flatMap(({ transition: { state } }) => (state.context.open === null ? [state] : []));
-  for (const [index, state] of ends.entries())
-    if (index % 10 === 0) requireMoreInBoth(free, state, realSubject, 1);
-    else requireMoreShown({ ...free, budget: null }, state, realSubject);
+  const requireMore = comparing(free, realSubject);
+  for (const [index, state] of ends.entries()) {
+    const less = requireMore(state);
+    if (index % 10 === 0) requireMoreWithin(free, { state, calibration: 1 }, realSubject, less);
+  }
 };
 
 const longest = 110;
 
-const requireMoreInBoth = (options: MachineOptions, state: State, subject: Prompting, calibration: number): void => {
-  const { tokens } = requireMoreShown({ ...options, budget: null }, state, subject);
-  if (tokens === null) return;
-  requireMoreShown({ ...options, budget: { tokens: Math.ceil(tokens * calibration), reserve: 0 } }, state, subject);
-};
-
 type Prompting = Pick<Subject, "promptOf">;
 
-/** Returns the prompt without the older turns. */
-const requireMoreShown = (options: MachineOptions, state: State, subject: Prompting): Prompt => {
+/** Compares within the room that the prompt without the older turns takes. */
+const requireMoreWithin = (
+  options: MachineOptions,
+  { state, calibration }: Pick<View, "state" | "calibration">,
+  subject: Prompting,
+  { tokens }: Prompt,
+): void => {
+  if (tokens === null) return;
+  comparing({ ...options, budget: { tokens: Math.ceil(tokens * calibration), reserve: 0 } }, subject)(state);
+};
+
+/**
+ * Returns a function that compares the prompts with and without the older turns of a state, and returns the one without.
+ * It makes its machines once: making them costs more than the prompts.
+ */
+const comparing = (options: MachineOptions, subject: Prompting): ((state: State) => Prompt) => {
   const { policy = keepAll(), budget = null } = options;
-  const promptUnder = (seen: Policy): Prompt =>
-    subject.promptOf(conversationMachine({ ...options, policy: seen }), state);
-  const [less, more] = [promptUnder(withoutOldestQuarter(policy)), promptUnder(withoutLastCut(policy))];
-  const problem = lessIsShown(less, more);
-  if (problem === null) return less;
-  const room = budget === null ? "without a budget" : `with a budget of ${budget.tokens}`;
-  throw new LawBroken(
-    "P6",
-    `${policy.name} after entry ${state.context.seq}, ${room} and without a last cut, ${problem} a thread without the oldest quarter of its turns; it decided ${JSON.stringify(more.cut)}`,
-  );
+  const machineWith = (seen: Policy): ConversationMachine => conversationMachine({ ...options, policy: seen });
+  const [quarterHidden, whole] = [machineWith(withoutOldestQuarter(policy)), machineWith(withoutLastCut(policy))];
+  return (state) => {
+    const [less, more] = [subject.promptOf(quarterHidden, state), subject.promptOf(whole, state)];
+    const problem = lessIsShown(less, more);
+    if (problem === null) return less;
+    const room = budget === null ? "without a budget" : `with a budget of ${budget.tokens}`;
+    throw new LawBroken(
+      "P6",
+      `${policy.name} after entry ${state.context.seq}, ${room} and without a last cut, ${problem} a thread without the oldest quarter of its turns; it decided ${JSON.stringify(more.cut)}`,
+    );
+  };
 };
 
 const withoutLastCut = (policy: Policy): Policy => ({

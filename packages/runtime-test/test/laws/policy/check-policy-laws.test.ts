@@ -14,7 +14,7 @@ import { checkPolicyLaws, LawBroken, policyLaws, type PolicyLawsRun } from "@col
 import { describe, expect, test } from "vitest";
 import { type Checking, counterexampleOf, type Play } from "../../../src/laws/policy/counterexample.ts";
 import { mostTries } from "../../../src/laws/policy/smaller.ts";
-import { runs } from "../runs.ts";
+import { runs, spread } from "../runs.ts";
 import { policyFaults } from "./policy-faults.ts";
 
 const forgetful: Policy = {
@@ -114,20 +114,22 @@ describe("a check looks at few prompts", () => {
     expect(counts.promptOf).toBeLessThan(5_000);
   });
 
-  test.each(policyFaults.filter(({ subject }) => subject === undefined))(
-    "and few conversations more to find a short one that breaks $law: one that $what",
-    ({ options = {} }) => {
-      const { subject, counts } = counting();
-      const { policy = keepAll(), ...others } = options;
-      const check = () => checkPolicyLaws({ policy, ...others }, { seed: 3, subject, except: ["P9"] });
-      expect(check).toThrow(LawBroken);
-      expect(counts.start).toBeLessThan(100 + mostTries);
+  test.each(
+    spread(
+      policyFaults.filter(({ subject }) => subject === undefined),
+      4,
+    ),
+  )("and few conversations more to find a short one that breaks $law: one that $what", ({ options = {} }) => {
+    const { subject, counts } = counting();
+    const { policy = keepAll(), ...others } = options;
+    const check = () => checkPolicyLaws({ policy, ...others }, { seed: 3, subject, except: ["P9"] });
+    expect(check).toThrow(LawBroken);
+    expect(counts.start).toBeLessThan(100 + mostTries);
 
-      const lines = messageOf(check).split("\n");
-      expect(lines.filter((line) => /^ {2}/.test(line)).length).toBeLessThan(10);
-      expect(Math.max(...lines.slice(1).map(({ length }) => length))).toBeLessThan(400);
-    },
-  );
+    const lines = messageOf(check).split("\n");
+    expect(lines.filter((line) => /^ {2}/.test(line)).length).toBeLessThan(10);
+    expect(Math.max(...lines.slice(1).map(({ length }) => length))).toBeLessThan(400);
+  });
 });
 
 describe("the author of a policy that never makes room", () => {
@@ -213,10 +215,12 @@ describe("a policy that is declared monotone", () => {
     lastTurns(60, { slack: 40 }),
   ];
 
-  test.each(forgetting.flatMap((each) => [1, 2, 3].map((seed) => [each.name, seed, each] as const)))(
-    "breaks P6 if it shows less with older turns to choose from: %s, seed %i",
-    (_, seed, each) => {
-      expect(() => checkPolicyLaws({ ...each, monotone: true }, { seed, runs: 10 })).toThrow(/^P6: /);
-    },
-  );
+  test.each(
+    spread(
+      forgetting.flatMap((each) => [1, 2, 3].map((seed) => [each.name, seed, each] as const)),
+      5,
+    ),
+  )("breaks P6 if it shows less with older turns to choose from: %s, seed %i", (_, seed, each) => {
+    expect(() => checkPolicyLaws({ ...each, monotone: true }, { seed, runs: 10 })).toThrow(/^P6: /);
+  });
 });
