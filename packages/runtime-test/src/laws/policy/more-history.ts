@@ -15,8 +15,9 @@ import type { PolicyLaw } from "./policy-run.ts";
 import { lessIsShown } from "./settling.ts";
 
 /**
- * P6, of policies that are declared monotone: with older turns to choose from, and without a last cut, all is shown that is
- * shown without these turns, and nothing of it shorter. The room is that of the prompt without them, or has no bound.
+ * Checks P6 for policies that are declared monotone: with more older turns and without a last cut, the prompt shows
+ * everything that it shows without these turns, and nothing of it shorter. The room is that of the prompt without the
+ * older turns, or unlimited.
  */
 export const moreHistoryShowsMore: PolicyLaw = ({ policy, options, views, subject }) => {
   const view = views.at(-1);
@@ -24,7 +25,7 @@ export const moreHistoryShowsMore: PolicyLaw = ({ policy, options, views, subjec
   requireMoreInBoth({ ...options, policy }, view.state, subject, view.calibration);
 };
 
-/** The same, after each turn of a long conversation. */
+/** Checks the same after each turn of a long conversation. */
 export const moreHistoryShowsMoreAtLength = (options: MachineOptions): void => {
   const { policy = keepAll() } = options;
   if (!policy.monotone) return;
@@ -47,7 +48,7 @@ const requireMoreInBoth = (options: MachineOptions, state: State, subject: Promp
 
 type Prompting = Pick<Subject, "promptOf">;
 
-/** Returns the prompt without the older turns. */
+/** Checks P6 for a state. Returns the prompt without the older turns. */
 const requireMoreShown = (options: MachineOptions, state: State, subject: Prompting): Prompt => {
   const { policy = keepAll(), budget = null } = options;
   const promptUnder = (seen: Policy): Prompt =>
