@@ -12,7 +12,7 @@ import {
 /** The data set formats for writing, by the values of `--as`. */
 export type WrittenDataset = "sft" | "dpo" | "trl" | "trl-messages" | "trl-preferences";
 
-/** Rows, and for a format of pairs the number of examples without a pair. */
+/** Rows; for a format of pairs, also the prompts without a pair. */
 export interface WrittenRows {
   readonly dataset: Dataset;
   readonly pairs?: PromptsWithoutPairs;

@@ -10,8 +10,8 @@ import { isPipeOrDevice } from "./text-file.ts";
  * Opens a store. PostgreSQL and Redis are given by their URL. An existing folder, or a path that ends with `/`, is a
  * store of files in JSON lines. Any other path is a SQLite file. Creates the file or folder if necessary.
  *
- * @throws Error if the parent folder does not exist, because its name may be mistyped; for a pipe or a device; and if
- * the client of a server is not installed.
+ * @throws Error for a pipe or a device, and if the client of a server is not installed. Also if the parent folder does
+ * not exist, because its name may be mistyped.
  */
 export const openStore = async (place: string): Promise<Store> => {
   const shown = placeOfStore(place);

@@ -109,7 +109,7 @@ const sent = async (url: URL, { headers, signal, body }: Sending, attempt: numbe
   return sent(url, { headers, signal, body }, attempt + 1);
 };
 
-/** Reads an answer up to a limit. A complete one contains the number of rejected spans; a longer one is ignored. */
+/** Reads an answer up to a limit. It contains the number of rejected spans. @throws SendError for a longer answer */
 const startOf = async ({ body }: Response, signal: AbortSignal): Promise<Uint8Array> => {
   const pieces: Uint8Array[] = [];
   let bytes = 0;

@@ -5,10 +5,10 @@ import { open } from "node:fs/promises";
 const bytesMax = 262_144;
 
 /**
- * Reads a file as UTF-8 text, without a byte order mark.
+ * Reads a file as UTF-8 text, without a byte order mark. Pipes and devices are refused, because reading one may never
+ * end.
  *
- * @throws Error with a description for a path that does not exist, is not a file (reading a pipe or a device may never
- * end), is too large, or is not text.
+ * @throws Error with a description for a path that does not exist, is not a file, is too large, or is not text.
  */
 export const fileText = async (path: string): Promise<string> => {
   // Without the flag, opening a pipe blocks until another process writes to it.

@@ -30,8 +30,9 @@ export const outputOf = ({ name, signature }: Agent): OutputOptions<StandardSche
 };
 
 /**
- * Returns an ask of an agent, checked by its signature. @throws TypeError for inputs that do not match, and if there is
- * no signature
+ * Returns an ask of an agent, checked by its signature.
+ *
+ * @throws TypeError for inputs that do not match, and if there is no signature
  */
 export const signedAsk = (
   agent: Agent,

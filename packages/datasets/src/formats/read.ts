@@ -120,7 +120,7 @@ const threadOf = (
   );
 };
 
-/** Adds the weights to messages, which the readers of messages keep in order but drop as unknown. */
+/** Adds the weights to messages; the readers of messages keep their order, but drop unknown members. */
 const withWeights = (
   turns: readonly (readonly SeedDraft[])[],
   weights: readonly boolean[],

@@ -150,7 +150,7 @@ const conversationOf = (messages: readonly JsonObject[]): RowConversation => ({
   weights: messages.flatMap(({ role, weight }) => (role === "assistant" ? [weight !== 0] : [])),
 });
 
-/** Returns empty results for the calls at the end of a row, because a thread has no call without a result. */
+/** Returns placeholder results for the calls at the end of a row, because a thread has no call without a result. */
 const resultsAfter = (last: JsonObject | undefined): readonly JsonObject[] => {
   const calls = last?.["role"] === "assistant" ? last["tool_calls"] : undefined;
   return Array.isArray(calls)

@@ -21,8 +21,8 @@ export interface DatasetLoss {
 }
 
 /**
- * Writes examples for OpenAI's supervised fine-tuning: `{ messages, tools?, parallel_tool_calls? }`. Of the assistant
- * messages, only the last is trained; all others have `weight: 0`.
+ * Writes examples for OpenAI's supervised fine-tuning: `{ messages, tools?, parallel_tool_calls? }`. Only the last
+ * assistant message is trained; all others have `weight: 0`.
  *
  * @throws ConfigurationError for a value that is not a list of examples.
  */

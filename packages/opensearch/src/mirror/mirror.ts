@@ -57,7 +57,7 @@ export interface Synced {
  * It is a mirror and not a store, because the service has neither leases nor compare-and-set nor the deletion of a
  * message. It follows the journal. The path is in one memory. When the head moves (`clear`, `undo`, a branch), the path
  * continues in a memory that has its beginning, or in a new one, and the other memories stay. A memory is deleted if
- * its thread was deleted, or if it has content that redaction or truncation removed from the journal; then the path is
+ * its thread was deleted, or if redaction or truncation removed some of its content from the journal. The path is then
  * written again.
  *
  * Only one process may mirror a thread at a time. Two may write a message twice; reading here hides the duplicate.

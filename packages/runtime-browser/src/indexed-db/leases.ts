@@ -70,7 +70,7 @@ export class Leases {
   }
 
   /**
-   * Deletes the lease of a thread, whoever holds it, as part of a deletion. Returns a function to call after the
+   * Deletes the lease of a thread, also another tab's, as part of a deletion. Returns a function to call after the
    * transaction.
    */
   async forget(writing: Writing, threadId: string): Promise<() => void> {

@@ -9,7 +9,7 @@ export const partLogOf = (database: Database, leases: Leases): PartLog => ({
     const add = async (writing: Writing): Promise<void> => {
       await leases.check(writing, lease);
       const parts = writing.objectStore("parts");
-      // Of all threads, because some of them may never be written again.
+      // Expired parts of all threads, because some threads may never be written again.
       for (const key of await parts.index("until").getAllKeys(IDBKeyRange.upperBound(at))) await parts.delete(key);
       await parts.put({ turn, body, until }, [threadId, token, number]);
     };

@@ -9,8 +9,8 @@ export interface Hold {
 }
 
 /**
- * Shows that a tab is alive. The tab holds its own Web Lock while there is a reason, and the browser releases the lock
- * when the tab is closed, crashes or navigates away. Without a reason it holds none, so that the browser can keep the
+ * Shows that a tab is alive. The tab holds its own Web Lock while there is a reason. The browser releases the lock when
+ * the tab is closed, crashes or navigates away. Without a reason the tab holds none, so that the browser can keep the
  * page in its back/forward cache.
  */
 export class TabLock {

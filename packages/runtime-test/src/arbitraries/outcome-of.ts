@@ -52,7 +52,7 @@ const toolOutcomeOf = (move: MoveNamed<"answer" | "fail">, answer: Answer, call:
 
 const validated = ({ arguments: written }: CallTool): Json => {
   try {
-    // What JSON.parse returns is JSON.
+    // JSON.parse returns JSON.
     return JSON.parse(written) as Json;
   } catch {
     return { written };

@@ -49,7 +49,7 @@ export const tokensOf = (usage: JsonObject): ReportedUsage => ({
 /** The type of an item that the thread keeps unchanged. */
 const recordedCall = "recorded_call";
 
-/** Items whose relevant content is recorded. Of other items, a recording keeps only type and id. */
+/** Items whose relevant content is recorded. A recording keeps only type and id of other items. */
 const whole: readonly string[] = ["message", "function_call", "function_call_output", "reasoning"];
 
 const wrapped = (item: CanonicalItem): JsonObject => {

@@ -29,7 +29,7 @@ export const parseChatRequest = (text: string): Either.Either<WireError, ChatReq
     messages: messages as readonly JsonObject[],
     stream: stream ?? false,
     includeUsage: options?.include_usage ?? false,
-    // As above.
+    // Parsed from JSON, as above.
     parameters: parameters as JsonObject,
   });
 };

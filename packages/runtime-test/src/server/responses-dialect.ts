@@ -112,7 +112,7 @@ const requestOf = (body: Body, messages: readonly Message[], kept: Map<string, J
   return {
     model,
     messages,
-    // As above.
+    // Parsed from JSON, as above.
     parameters: parameters as JsonObject,
     whole: (head, outcome) => wholeResponse(head, outcome, wish),
     stream: stream === true ? (response, head) => responsesStream(response, head, wish) : null,
@@ -121,7 +121,7 @@ const requestOf = (body: Body, messages: readonly Message[], kept: Map<string, J
 
 /** Returns the request's fields that an answer repeats, with the defaults of the real server. */
 const echoedOf = (body: Body): JsonObject =>
-  // As above.
+  // Parsed from JSON, as above.
   Object.fromEntries(Object.entries(defaults).map(([name, value]) => [name, body[name] ?? value])) as JsonObject;
 
 const defaults: JsonObject = {

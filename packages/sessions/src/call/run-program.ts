@@ -7,8 +7,9 @@ import { functionOf, type ProgramContext } from "../program/program.ts";
 import { validated } from "../program/signature.ts";
 
 /**
- * Runs the program once, on copies, and returns its outputs as the signature validates them. @throws the program's
- * error
+ * Runs the program once, on copies, and returns its outputs as the signature validates them.
+ *
+ * @throws the program's error
  */
 export const runProgram = async (
   core: SessionCore,

@@ -139,7 +139,7 @@ export class SessionCore {
     return ground;
   }
 
-  /** Runs the work at the end of a turn, whoever asked; the calls of the turn wait for it. */
+  /** Runs the work at the end of a turn, also of one that another caller asked; the calls of the turn wait for it. */
   async #ended(thread: HostedThread, turn: Turn): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     for (const { askId } of turn.asks) for (const call of this.waiting.of(thread.id, askId)) call.after(promise);

@@ -81,8 +81,8 @@ export class Ground {
   }
 
   /**
-   * Begins a thread. Returns false if it exists already. If another host holds the lease and the thread does not exist,
-   * that host may be about to begin it, or may be dead; then waits for its lease.
+   * Begins a thread. Returns false if it exists already. If another host holds the lease of a thread that does not
+   * exist, waits for the lease: that host may be about to begin the thread, or may be dead.
    */
   async begin(thread: HostedThread, beginning: ThreadDefaults): Promise<boolean> {
     for (;;) {

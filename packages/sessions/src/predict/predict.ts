@@ -68,8 +68,9 @@ export const predictOptionKinds: OptionKinds<PredictOptions<never, never, never,
 };
 
 /**
- * Returns the parts of a program that `predict` and `react` share. @throws ConfigurationError for a schema that the
- * mode does not support
+ * Returns the parts of a program that `predict` and `react` share.
+ *
+ * @throws ConfigurationError for a schema that the mode does not support
  */
 export const asking = <Given extends object, Inputs extends object, Outputs extends object, Result extends object>({
   inputs,

@@ -34,7 +34,7 @@ export const changedThreads = async function* ({
   }
 };
 
-/** The largest expected delay of other machines' clocks, in milliseconds. */
+/** The largest expected lag of other machines' clocks, in milliseconds. */
 const skewMs = 60_000;
 
 const updatedSince = async function* (store: Store, from: number): AsyncGenerator<StoredThread> {

@@ -111,7 +111,7 @@ export class BlockReader {
     if (fence !== null && closing.startsWith(fence)) return this.#close();
     open.lines.push(text.slice(Math.min(indentOf(text), indent)));
     const { length } = open.lines;
-    // Split where the next part's colours hardly depend on this one.
+    // Split at a place after which the colours hardly depend on the text before.
     if (length < partMin || (length < partMax && text.trim() !== "")) return;
     this.finished.push(blockOf(open, open.lines.join("\n")));
     open.lines = [];

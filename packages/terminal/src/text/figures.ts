@@ -32,7 +32,7 @@ export const tokensOf = ({ totalTokens }: Pick<Usage, "totalTokens">): string =>
 /** Returns the reported input and output: `2.1k in / 0.3k out`; an empty text if a call did not report them. */
 export const splitOf = ({ inputTokens, outputTokens }: Pick<Usage, "inputTokens" | "outputTokens">): string => {
   if (inputTokens.unreported + outputTokens.unreported > 0) return "";
-  // Of two figures side by side, the small one gets the unit of the large one.
+  // The small figure gets the unit of the large one beside it.
   const isLarge = Math.max(inputTokens.sum, outputTokens.sum) >= 1000;
   const [input, output] = [inputTokens.sum, outputTokens.sum].map((count) =>
     isLarge && count < 1000 ? `${(count / 1000).toFixed(1)}k` : rounded(count),

@@ -5,8 +5,9 @@ import { counted } from "./figures.ts";
 import { oneLine, shortened } from "./printable.ts";
 
 /**
- * Describes an event beside an answer, in one line; null if it does not matter to a person. @param whole whether not to
- * shorten it
+ * Describes an event beside an answer, in one line; null if it does not matter to a person.
+ *
+ * @param whole whether not to shorten it
  */
 export const noteOf = (part: AskPart, whole: boolean): string | null => {
   const cut = whole ? oneLine : shortened;

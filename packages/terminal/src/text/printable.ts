@@ -50,7 +50,7 @@ export const approvableJson = (value: unknown, indent?: number): string =>
 /** Escapes a text that is not JSON for approval; only the escaped characters read as `\u` and four digits. */
 export const approvable = (text: string): string => text.replaceAll(hiddenInText, escaped);
 
-// Of the ignorable characters, joiners and variation selectors have a meaning in a text.
+// Joiners and variation selectors are ignorable, but have a meaning in a text.
 const unprintable =
   /(?![\t\n])\p{Cc}|(?![\u200C\u200D])(?=\p{Cf})\p{Default_Ignorable_Code_Point}|[\uFFF9-\uFFFB\p{Cs}\p{Zl}\p{Zp}]/gu;
 

@@ -12,7 +12,7 @@ export interface Listed<Row> {
   /** Returns the text to show if nothing was found. */
   readonly none: (words: string) => string;
   readonly line: (row: Row, columns: number) => Line;
-  /** Returns the text in which matches are highlighted. */
+  /** Returns the text of a row in which the typed words occur. */
   readonly text: (row: Row) => string;
   /** Returns the effect of Enter. */
   readonly open: (row: Row) => Promise<ViewStep>;

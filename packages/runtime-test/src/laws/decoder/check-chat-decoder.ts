@@ -48,7 +48,7 @@ const holds = async (decode: ChatDecoder, reply: WrittenReply, form: ChatForm, f
 
 const parsed = (text: string): Json => {
   try {
-    // What JSON.parse returns is JSON.
+    // JSON.parse returns JSON.
     return JSON.parse(text) as Json;
   } catch {
     return text;

@@ -25,10 +25,10 @@ import {
 import { withQuestions } from "../evidence/questions.ts";
 
 /**
- * Checks P4: a prompt fits, or reports that it does not. Every call fits into the room by an independent count. If a
- * turn's prompt does not fit, the turn ends `unfit`, with correct numbers, before any call is requested; or it waits
- * for a summary. The wait ends whatever the summary's outcome, and also if there is none. Every prompt reports
- * correctly whether it fits.
+ * Checks P4: a prompt fits, or reports that it does not. Every call fits into the room by an independent count. A turn
+ * whose prompt does not fit ends `unfit`, with correct numbers, before any call is requested; or it waits for a
+ * summary. The wait ends whatever the summary's outcome, and also without one. Every prompt reports correctly whether
+ * it fits.
  */
 export const fitsOrSaysSo: PolicyLaw = (run) => {
   const { views, counter } = run;

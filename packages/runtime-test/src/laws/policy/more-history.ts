@@ -15,9 +15,9 @@ import type { PolicyLaw } from "./policy-run.ts";
 import { lessIsShown } from "./settling.ts";
 
 /**
- * Checks P6 for policies that are declared monotone: with more older turns and without a last cut, the prompt shows
- * everything that it shows without these turns, and nothing of it shorter. The room is that of the prompt without the
- * older turns, or unlimited.
+ * Checks P6 for policies that are declared monotone, without a last cut. With more older turns, the prompt shows
+ * everything that it shows without them, and nothing of it shorter. The room is that of the prompt without the older
+ * turns, or unlimited.
  */
 export const moreHistoryShowsMore: PolicyLaw = ({ policy, options, views, subject }) => {
   const view = views.at(-1);

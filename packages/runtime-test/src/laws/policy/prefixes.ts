@@ -13,8 +13,8 @@ import { longConversation } from "./long-conversation.ts";
 import type { PolicyLaw } from "./policy-run.ts";
 
 /**
- * Checks P9 for policies that are declared stable. Of two successive answering calls, the first one's prompt is a
- * prefix of the second one's, by the digests of its messages. The exception is a journalled cause between them:
+ * Checks P9 for policies that are declared stable. The prompt of an answering call is a prefix of the next one's
+ * prompt, by the digests of its messages. The exception is a journalled cause between them:
  *
  * - another cut (a compaction or a shrinking is one), or another configuration
  * - a change or reset of the system prompt, a move of the head, a truncated answer, a pin, or a redaction
