@@ -72,7 +72,7 @@ const nothing: Settings = { options: {}, at: () => "" };
 
 /**
  * The settings that files may contain. The first five may come from any project: they run no code, and do not decide
- * who receives messages or where they are stored.
+ * who receives messages or in which place they are stored.
  */
 const settable: readonly OptionName[] = [
   ...(["thread", "model", "system", "window", "max-turns"] as const),

@@ -1,4 +1,4 @@
-/** Makes a wheel with a fixed time and no wake-ups. */
+/** Time that stands still, and the wake-ups that were asked for. */
 export const createWheel = (startAt: number): Wheel => {
   if (!Number.isFinite(startAt))
     throw new RangeError(`a clock can't start at ${startAt}: give milliseconds since the epoch`);

@@ -76,7 +76,7 @@ export const actingRoutes = ({ configurations }: StudioOptions, read: Reader): r
   ];
 };
 
-/** Returns an id that shows that the thread is a fork. */
+/** Returns an id for a fork, with the prefix of the user who made it. */
 const forkId = (call: Call): Promise<string> => call.newThreadId(`fork_${crypto.randomUUID().replaceAll("-", "")}`);
 
 const approvalBody = z.strictObject({
