@@ -48,7 +48,7 @@ const requireMoreInBoth = (options: MachineOptions, state: State, subject: Promp
 
 type Prompting = Pick<Subject, "promptOf">;
 
-/** Checks P6 for a state. Returns the prompt without the older turns. */
+/** Returns the prompt without the older turns. */
 const requireMoreShown = (options: MachineOptions, state: State, subject: Prompting): Prompt => {
   const { policy = keepAll(), budget = null } = options;
   const promptUnder = (seen: Policy): Prompt =>
