@@ -6,19 +6,22 @@ import { AgentFileError } from "./file/agent-file-error.ts";
 import { AgentReader } from "./file/agent-reader.ts";
 import type { AllowTools } from "./file/tools.ts";
 
-/** How the file of an agent is read. */
+/** The options for reading an agent's file. */
 export interface AgentFileOptions {
-  /** Whether modules of tools may be loaded, which runs their code: all, or those for which a function says so. Default false: a file with tools is refused. */
+  /**
+   * Whether tool modules may be loaded, which runs their code: all, or those for which a function returns true. Default
+   * false: a file with tools is refused.
+   */
   readonly allowTools?: AllowTools;
-  /** The folder that subagents and tools must lie in, links followed. Default: that of the file. */
+  /** The folder that must contain subagents and tools, after following links. Default: the folder of the file. */
   readonly root?: string;
 }
 
 /**
- * Reads an agent from a YAML file, or from Markdown with front matter, with its subagents and, where that is allowed, its
- * tools. Modules of tools are loaded last, when nothing is wrong with any file.
+ * Reads an agent from a YAML file, or from Markdown with front matter, with its subagents and, if allowed, its tools.
+ * Tool modules are loaded last, when no file has a problem.
  *
- * Rejects with an `AgentFileError` that names all that is wrong, with file, line and column.
+ * Rejects with an `AgentFileError` that lists all problems, with file, line and column.
  */
 export const agentFromFile = async (path: string, options: AgentFileOptions = {}): Promise<Agent> => {
   checkValue("agentFromFile: path", path, kinds.text);

@@ -16,17 +16,19 @@ import { agentMachine, type AgentMachineOptions } from "./subagents/agent-machin
 import { signedAsk } from "./subagents/signature.ts";
 import { subagentCalls, type SubagentCall } from "./subagents/calls.ts";
 
-/** What the agent of a file runs with: a model handler, a store, and whatever is to be other than the file says. */
+/** The runtime of a file's agent: a model handler, a store, and options that override the file. */
 export interface AgentHostOptions extends Omit<HostOptions, "llm" | "machine" | "store" | "tools"> {
-  /** Calls all models: which one the file names stands in the parameters of the call, as `model`. Either this or `models`. */
+  /**
+   * Calls all models; the parameter `model` of the call contains the name from the file. Set either this or `models`.
+   */
   readonly llm?: LlmHandler;
-  /** The handler for the model of that name; null where no file names one. */
+  /** Returns the handler of a model by name; null if no file names one. */
   readonly models?: (model: string | null) => LlmHandler;
-  /** Keeps the threads of the agent, and beside them those of its subagents. */
+  /** Stores the threads of the agent, and those of its subagents. */
   readonly store: Store;
-  /** The model, in place of the file's; also of subagents that name none. */
+  /** The model; overrides the file's, and applies to subagents that name none. */
   readonly model?: string;
-  /** What goes before what the file says. Subagents take over all but `limits`, `model`, `overlap` and `policy`. */
+  /** Options that override the file. Subagents inherit all except `limits`, `model`, `overlap` and `policy`. */
   readonly machine?: AgentMachineOptions;
 }
 
@@ -34,25 +36,31 @@ export interface AgentHostOptions extends Omit<HostOptions, "llm" | "machine" | 
 export interface AgentHost extends Host {
   readonly agent: Agent;
   /**
-   * Asks with the inputs of the agent's signature, a data part each. The result has the outputs, checked, as `output`.
+   * Asks with the inputs of the agent's signature, each as a data part. The result has the checked outputs as `output`.
    *
-   * @throws TypeError for inputs that do not fit, and for an agent without a signature.
+   * @throws TypeError for inputs that do not match, and for an agent without a signature.
    */
   run(inputs: JsonObject, options?: RunOptions): AskHandle<JsonObject>;
-  /** The calls of subagents in a thread, or in one turn of it, and what they took: it is not in the usage of the thread. Takes no lease. */
+  /**
+   * Returns the subagent calls in a thread, or in one of its turns, and their usage, which the thread's usage does not
+   * include. Takes no lease.
+   */
   calls(threadId: string, turn?: number): Promise<readonly SubagentCall[]>;
-  /** The host of a subagent, by the names of the tools that lead to it: to answer an approval on a nested thread, for instance. */
+  /**
+   * Returns the host of a subagent, by the names of the tools that lead to it; for example to answer an approval on a
+   * nested thread.
+   */
   subagent(...names: readonly [string, ...string[]]): Host;
 }
 
-/** How an agent is run: as one is asked, but that its signature says what the outputs are. */
+/** The options of a run: those of an ask, except that the signature determines the output. */
 export type RunOptions = Omit<AskOptions, "output"> & { readonly threadId?: string };
 
 /**
- * Makes a host in which an agent answers: with its instructions, model, tools, limits and memory, and its subagents as tools.
- * What the options say goes before what the file says.
+ * Makes a host in which an agent answers, with its instructions, model, tools, limits and memory, and its subagents as
+ * tools. The options override the file.
  *
- * @throws ConfigurationError for options that are invalid.
+ * @throws ConfigurationError for invalid options.
  */
 export const agentHost = (agent: Agent, given: AgentHostOptions): AgentHost => {
   checkValue("agentHost: agent", agent, agentKind);
@@ -77,7 +85,7 @@ export const agentHost = (agent: Agent, given: AgentHostOptions): AgentHost => {
     machine: agentMachine(agent, model, machine),
   });
   const close = async (): Promise<void> => {
-    // The caller first: what its calls have asked is not cancelled then, and goes on when they do.
+    // The caller's host first: closing it does not cancel its nested calls, so they can continue with it later.
     await host.close();
     await below.close();
   };
@@ -138,7 +146,7 @@ const handlersOf = (
   );
 };
 
-/** The store as it is, but for the threads of subagents, which are not listed: their callers take them up. */
+/** Returns the store without the threads of subagents in its lists, because their callers continue them. */
 const withoutNested = (store: Store): Store => {
   const list: Store["list"] = async (options) => {
     const page = await store.list(options);
@@ -148,7 +156,7 @@ const withoutNested = (store: Store): Store => {
     get: (target, name): unknown => {
       if (name === "list") return list;
       const member: unknown = Reflect.get(target, name, target);
-      // Stores may be objects of a class with private members.
+      // Bound, because stores may be objects of a class with private members.
       return typeof member === "function" ? member.bind(target) : member;
     },
   });

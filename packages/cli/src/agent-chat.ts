@@ -31,9 +31,9 @@ import type { Asked } from "./turn.ts";
 export type { Agent } from "@colloquy/agents";
 
 /**
- * The agent of a file. What is wrong with it is printed, a line each.
+ * Reads the agent of a file. Prints its problems, one per line.
  *
- * @throws ArgumentError for an agent that can't be used, or that takes more than a text
+ * @throws ArgumentError for an agent that cannot be used, or that takes more than a text
  */
 export const agentOf = async (
   file: string,
@@ -72,7 +72,7 @@ export interface AgentChat {
   readonly onNestedApproval: Set<() => void>;
 }
 
-/** The host in which an agent answers, with further tools, how it is asked, and what it says of subagents behind a turn. */
+/** Makes the host in which an agent answers, with additional tools, and the functions that the chat needs. */
 export const hostOfAgent = (
   agent: Agent,
   tools: readonly Tool[],
@@ -86,10 +86,11 @@ export const hostOfAgent = (
     for (const listener of onNestedApproval) listener();
     if (onNestedApproval.size > 0) return;
     const words = `  a subagent waits for approval of ${oneLine(name)}: another colloquy chat gives it, by --approve ${named(id)}`;
-    // Its own are answered where they are shown.
+    // The thread's own approvals are answered in the chat itself.
     void callerOf(host, threadId).then(
       (caller) => caller === threadId || notices.show(words),
-      // The command may have ended before it is known; else somebody should hear that something waits.
+      // If the host is closed, the command has ended and does not matter; after any other error, the user must still
+      // learn of the approval.
       (error: unknown) => isClosed(error) || notices.show(words),
     );
   };
@@ -99,7 +100,7 @@ export const hostOfAgent = (
       ...parts,
       machine,
       models: (name) => handler(name ?? model),
-      // What is thrown stands in the error of the ask.
+      // The error of the ask contains it.
       onObserverError: () => {},
       observers: [{ approval }],
       ...(wanted === undefined ? {} : { model: wanted }),
@@ -118,7 +119,10 @@ export const hostOfAgent = (
 const isClosed = (error: unknown): boolean =>
   error instanceof StoreError && error.cause instanceof StorageError && error.cause.kind === "closed";
 
-/** Returns how an agent is asked. One with a signature gets its one input, and answers with its output, as text if that is one text. */
+/**
+ * Returns the function that asks an agent. An agent with a signature gets its one input, and answers with its output;
+ * that is shown as text if it is one text.
+ */
 const askOf = (host: AgentHost): AgentChat["ask"] => {
   const field = inputOf(host.agent);
   const answer = onlyText(host.agent.signature?.outputs);
@@ -130,13 +134,17 @@ const askOf = (host: AgentHost): AgentChat["ask"] => {
   };
 };
 
-/** Returns the name of the only field of an object, if that is a text; else null. */
+/** Returns the name of an object's only field, if that is a text; otherwise null. */
 const onlyText = (fields: { readonly properties: JsonObject } | undefined): string | null => {
   const [[field, schema] = [], ...others] = Object.entries(fields?.properties ?? {});
   return field !== undefined && others.length === 0 && Reflect.get(Object(schema), "type") === "string" ? field : null;
 };
 
-/** The input that a typed line is; null for an agent without a signature. @throws ArgumentError for one that takes anything but one text */
+/**
+ * Returns the input field for a typed line; null for an agent without a signature.
+ *
+ * @throws ArgumentError for an agent with other inputs than one text
+ */
 const inputOf = ({ name, signature }: Agent): string | null => {
   if (signature === null) return null;
   const field = onlyText(signature.inputs);
@@ -147,7 +155,7 @@ const inputOf = ({ name, signature }: Agent): string | null => {
   throw new ArgumentError(`the agent "${name}" takes ${given}; a chat can only give it one text`);
 };
 
-/** What the subagents wait for that a thread called. */
+/** Returns a function that tells what the subagents under a thread wait for. */
 const belowOf = (host: AgentHost, threadId: string): WaitingBelow => {
   const below =
     (calls: readonly SubagentCall[], above: readonly string[]): WaitingBelow =>
@@ -168,7 +176,7 @@ const belowOf = (host: AgentHost, threadId: string): WaitingBelow => {
   return async (call) => below(await host.calls(threadId), [])(call);
 };
 
-/** What the subagents took in a turn, a line for each of them that was called. */
+/** Returns the usage of subagents in a turn, one line for each that was called. */
 const notesOf =
   (host: AgentHost): NonNullable<ConverseOptions["notes"]> =>
   async (threadId, turn) => {

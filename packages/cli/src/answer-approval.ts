@@ -5,7 +5,11 @@ import type { Chat } from "./chat-host.ts";
 import { ArgumentError, exitCodes } from "./exit-code.ts";
 import type { OptionValues } from "./options.ts";
 
-/** Answers a tool call that waits for approval, and shows how its turn goes on. Gives the exit code. @throws ArgumentError where no such call waits */
+/**
+ * Answers a tool call that waits for approval, and shows the rest of its turn. Returns the exit code.
+ *
+ * @throws ArgumentError if no such call waits
+ */
 export const answerApproval = async (
   chat: Chat,
   { approve, deny, reason }: Pick<OptionValues, "approve" | "deny" | "reason">,
@@ -27,11 +31,11 @@ export const answerApproval = async (
     approve === undefined
       ? await thread.deny(id, { digest, ...(reason === undefined ? {} : { reason }) })
       : await thread.approve(id, { digest });
-  // What a subagent waited for goes on there; who called it is taken up to hear of it.
+  // A subagent's turn continues on its own thread; the caller's turn is resumed to receive the result.
   const { turn } = thread.id === chat.threadId ? answered : await chat.host.thread(chat.threadId).resume();
   if (turn === null) return exitCodes.done;
   const { approvals, alone } = await chat.waiting(chat.threadId);
-  // Nothing more would come.
+  // Only approvals are left, so no more parts would arrive.
   if (alone)
     return ended(chat, { status: "waiting", approvals: approvals.map(({ request }) => request) }, answers, signal);
   return shown(chat, turn, answers, signal);

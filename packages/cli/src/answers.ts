@@ -5,36 +5,36 @@ import { ArgumentError } from "./exit-code.ts";
 import { summaryOf, type TurnEnd } from "./turn.ts";
 import { figuresOf } from "./turn-notes.ts";
 
-/** Shows turns in one of the formats: answers on the output, all else on the error output. */
+/** Shows turns in one of the formats: answers on the output, everything else on the error output. */
 export interface Answers {
   readonly part: (part: AskPart) => void;
   readonly end: (end: TurnEnd, beside: BesideAnswer) => Promise<void>;
 }
 
-/** What belongs to an answer. */
+/** Information that accompanies an answer. */
 export interface BesideAnswer {
   readonly thread: HostedThread;
-  /** Lines behind the figures of the turn. */
+  /** Lines after the figures of the turn. */
   readonly notes: readonly string[];
-  /** How an approval is given that it waits for. */
+  /** The command that gives the approval it waits for. */
   readonly wayOut: string;
 }
 
-/** How much is shown, and how. */
+/** The format and the amount of output. */
 export interface AnswersOptions {
   readonly format: OutputFormat;
-  /** Whether answers are shown as they come. */
+  /** Whether answers are shown as they stream in. */
   readonly streams: boolean;
-  /** What is shown beside answers. */
+  /** The output beside answers. */
   readonly detail: "none" | "some" | "all";
 }
 
 const formats = ["text", "json", "stream-json"] as const;
 
-/** A format of the output. */
+/** An output format. */
 export type OutputFormat = (typeof formats)[number];
 
-/** @throws ArgumentError for a format that there is not */
+/** @throws ArgumentError for an unknown format */
 export const formatOf = (given = "text"): OutputFormat => {
   const format = formats.find((name) => name === given);
   if (format !== undefined) return format;
@@ -44,7 +44,10 @@ export const formatOf = (given = "text"): OutputFormat => {
 export const answersOn = (output: Printer, errors: Printer, options: AnswersOptions): Answers =>
   options.format === "text" ? textAnswers(output, errors, options) : jsonAnswers(output, errors, options);
 
-/** Where nothing shows answers as they come, one is printed when it is whole: what a model says before it calls tools is none. */
+/**
+ * Shows answers as text. Without streaming, an answer is printed when it is complete; text before tool calls is not an
+ * answer.
+ */
 const textAnswers = (output: Printer, errors: Printer, { streams, detail }: AnswersOptions): Answers => {
   let isShown = false;
   const note = (line: string): void => {
@@ -86,7 +89,7 @@ const jsonAnswers = (output: Printer, errors: Printer, { format }: AnswersOption
   },
 });
 
-/** What became of a turn, as JSON. */
+/** Returns the result of a turn as JSON. */
 const resultOf = (end: TurnEnd): { readonly [name: string]: unknown } => {
   if (end.status === "completed") {
     const { turn, usage } = end.turn;
@@ -125,7 +128,7 @@ const usageOf = ({
   };
 };
 
-/** Null where it is not known. */
+/** Returns the costs; null if unknown. */
 const costsOf = (usage: Usage): { readonly [currency: string]: number } | null => {
   const { amounts, unknownCalls } = readCost(usage);
   return unknownCalls > 0 ? null : Object.fromEntries(amounts.map(({ currency, amount }) => [currency, amount]));

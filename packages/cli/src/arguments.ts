@@ -3,20 +3,20 @@ import { commandNamed } from "./commands.ts";
 import { help, helpOf } from "./help.ts";
 import { optionKinds } from "./options.ts";
 
-/** Options by their names, and the words between them. */
+/** The options by name, and the words between them. */
 export type Arguments = ReturnType<
   typeof parseArgs<{ args: string[]; allowPositionals: true; options: typeof optionKinds }>
 >;
 
-/** @throws what `parseArgs` throws, for options that there are none of or that lack a value */
+/** @throws the error of `parseArgs` for unknown options and for missing values */
 export const parseArguments = (args: readonly string[]): Arguments =>
   parseArgs({ args: withValues(args), allowPositionals: true, options: optionKinds });
 
 /**
- * The help or the version, where they are all that is asked for; null where a command is to run, or to be refused. It
- * loads no package, not even what commands print with: finding that took longer than all that is done here.
+ * Returns the help or the version, if only that is requested; null if a command must run, or be refused. It loads no
+ * package, not even the printing functions, because resolving one took longer than everything else here.
  *
- * @param isTerminal Whether a person types and reads. Looked up only where it matters: it opens the input.
+ * @param isTerminal Returns whether a person types and reads. Called only if it matters, because it opens the input.
  */
 export const textAskedFor = async (args: readonly string[], isTerminal: () => boolean): Promise<string | null> => {
   const given = parsed(args);
@@ -24,7 +24,7 @@ export const textAskedFor = async (args: readonly string[], isTerminal: () => bo
   const { values, positionals } = given;
   if (values.version === true) return `${await version()}\n`;
   const [name] = positionals;
-  // In a terminal, a conversation is what is wanted.
+  // In a terminal, a bare `colloquy` starts a conversation.
   if (name === undefined) return values.help === true || !isTerminal() ? help() : null;
   const command = commandNamed(name);
   return values.help === true && command !== undefined ? helpOf(command) : null;
@@ -39,8 +39,8 @@ const parsed = (args: readonly string[]): Arguments | null => {
 };
 
 /**
- * `--at -1` as `--at=-1`: a negative number is a value, which is then refused by its name. And `--resume` without a thread as
- * `--resume=`.
+ * Rewrites `--at -1` to `--at=-1`, so that a negative number counts as a value, and can be refused with the option's
+ * name. Rewrites `--resume` without a thread to `--resume=`.
  */
 const withValues = (args: readonly string[]): string[] =>
   args.reduce<string[]>((given, argument, index) => {

@@ -4,11 +4,11 @@ import type { Answers } from "./answers.ts";
 import type { Chat } from "./chat-host.ts";
 import { type Asked, exitCodeOfEnd, followed, type TurnEnd } from "./turn.ts";
 
-/** Asks, and shows what comes of it. Gives the exit code. */
+/** Asks, and shows the answer. Returns the exit code. */
 export const askOnce = (chat: Chat, input: Content, answers: Answers, signal: AbortSignal): Promise<number> =>
   shown(chat, chat.ask(input, chat.threadId), answers, signal);
 
-/** Shows what comes of an ask. Gives the exit code. */
+/** Shows the answer of an ask. Returns the exit code. */
 export const shown = async (chat: Chat, asked: Asked, answers: Answers, signal: AbortSignal): Promise<number> => {
   const abort = (): void => asked.abort();
   if (signal.aborted) abort();
@@ -21,9 +21,9 @@ export const shown = async (chat: Chat, asked: Asked, answers: Answers, signal: 
   }
 };
 
-/** Shows how a turn ended. Gives the exit code. */
+/** Shows the end of a turn. Returns the exit code. */
 export const ended = async (chat: Chat, end: TurnEnd, answers: Answers, signal: AbortSignal): Promise<number> => {
-  // Nobody reads any more.
+  // After EPIPE, nobody reads the output.
   if (signal.reason !== "EPIPE") {
     const { host, threadId } = chat;
     const notes = end.status === "completed" ? await chat.notes?.(threadId, end.turn.turn) : undefined;

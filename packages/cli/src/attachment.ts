@@ -2,9 +2,9 @@ import type { Readable } from "node:stream";
 import { ArgumentError } from "./exit-code.ts";
 
 /**
- * What comes from a pipe, as a part of the question; null where nothing does.
+ * Reads piped input as a part of the question; null if there is none.
  *
- * @throws ArgumentError for what is no text, and for more than a model is likely to take.
+ * @throws ArgumentError for input that is not text, and for more than a model is likely to accept.
  */
 export const attachmentFrom = async (input: Readable, signal: AbortSignal): Promise<string | null> => {
   const chunks: Buffer[] = [];

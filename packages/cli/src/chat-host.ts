@@ -9,25 +9,29 @@ import { openedHost, opening, type Opens } from "./opened-host.ts";
 import type { Settled } from "./settings.ts";
 import type { Asked, FollowedChat } from "./turn.ts";
 
-/** A conversation that can be had. */
+/** An open conversation. */
 export interface Chat extends FollowedChat {
   readonly agent: Agent | null;
-  /** How it is asked. */
+  /** Asks on a thread. */
   readonly ask: (input: Content, threadId: string) => Asked;
-  /** Whether a text may be sent into a turn: not where it would be no input of a signature. */
+  /** Whether a text may be sent into a turn; false if it would not be a valid input of a signature. */
   readonly steers: boolean;
   readonly models: Choice;
-  /** Shows what is said beside answers; a conversation on a screen shows it there. */
+  /** Shows output beside answers; a conversation on a screen replaces this function. */
   readonly notices: { show: (text: string) => void };
   readonly notes?: ConverseOptions["notes"];
-  /** With what it is, and where it is kept, in one line. */
+  /** The model and the store, in one line. */
   readonly about: string;
-  /** How somebody else reaches its threads; null where nothing is kept. */
+  /** The options with which another command reaches its threads; null if they are not stored. */
   readonly store: string | null;
   readonly close: () => Promise<void>;
 }
 
-/** Makes a conversation of options: its model, tools, store and thread. @throws for whatever can't be used; nothing is open then */
+/**
+ * Opens a conversation from options: its model, tools, store and thread.
+ *
+ * @throws if anything cannot be used; then everything is closed again
+ */
 export const openedChat = (settings: Settled, context: CommandContext): Promise<Chat> =>
   opening((opens) => chatOf(settings, context, opens));
 
@@ -40,7 +44,7 @@ const chatOf = async (settings: Settled, context: CommandContext, opens: Opens):
   return { ...opened, threadId, models, ask: (input, id) => ask(input, id, models.asked()) };
 };
 
-/** A thread that is there already has a system prompt of its own. */
+/** An existing thread has its own system prompt. */
 const useSystem = async (thread: HostedThread, system: string): Promise<void> => {
   const state = await thread.state();
   if (state === null) return;

@@ -9,7 +9,11 @@ import type { OptionValues } from "./options.ts";
 
 type ThreadOptions = Pick<OptionValues, "thread" | "continue" | "resume" | "session" | "store" | "approve" | "deny">;
 
-/** The thread that options name: its id. @throws ArgumentError where they contradict each other, or name none that is there */
+/**
+ * Returns the id of the thread that the options name.
+ *
+ * @throws ArgumentError if they contradict each other, or name a thread that does not exist
+ */
 export const threadIdOf = async (
   options: ThreadOptions,
   host: Host,
@@ -22,7 +26,7 @@ export const threadIdOf = async (
       `${way} needs a store that keeps threads: give --store or --session, or name a "store" in your settings`,
     );
   if (thread !== undefined) return host.thread(thread).id;
-  // The id of an approval begins with that of its thread.
+  // The id of an approval begins with its thread's id.
   const [, ofApproval] = /^(.+)\/[^/]*$/s.exec(options.approve ?? options.deny ?? "") ?? [];
   if (ofApproval !== undefined) return callerOf(host, ofApproval);
   if (options.continue === true || (session !== undefined && resume === undefined)) {
@@ -38,13 +42,13 @@ export const threadIdOf = async (
   return resume;
 };
 
-/** The thread whose subagents a thread answers, if any; else itself. */
+/** Returns the thread that called the subagent of a nested thread; for any other thread, the thread itself. */
 export const callerOf = async (host: Host, threadId: string): Promise<string> => {
   const parent = (await host.thread(threadId).state())?.context.metadata["parentThread"];
   return typeof parent === "string" ? callerOf(host, parent) : threadId;
 };
 
-/** The threads that were last used, the newest first. */
+/** Returns the threads that were used last, newest first. */
 const newestThreads = async (host: Host, count: number): Promise<readonly StoredThread[]> => {
   let newest: readonly StoredThread[] = [];
   for (let after: string | null | undefined; after !== null;) {
@@ -73,7 +77,7 @@ const chosenThread = async (
     );
   const reader = createInterface({ input, output: printer.unguarded, terminal: true });
   const left = new AbortController();
-  // Ctrl+C and Ctrl+D come to the reader alone.
+  // Readline receives Ctrl+C and Ctrl+D, and the process does not.
   for (const event of ["SIGINT", "close"] as const) reader.on(event, () => left.abort());
   const ending = AbortSignal.any([signal, left.signal]);
   try {
@@ -91,7 +95,7 @@ const chosenThread = async (
   }
 };
 
-/** What a thread began with, for a person who looks for it. */
+/** Returns the first question of a thread, so that a person can recognise it. */
 const firstQuestion = async (host: Host, threadId: string): Promise<string> => {
   const state = await host.thread(threadId).state();
   const question = state === null ? undefined : messagesOf(state).find(({ role }) => role === "user");

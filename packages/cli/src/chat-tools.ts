@@ -6,13 +6,13 @@ import { defaultExportOf } from "./options-module.ts";
 import { withoutUser } from "./models.ts";
 import type { OptionValues } from "./options.ts";
 
-/** Tools of modules and of MCP servers, and what ends the servers. */
+/** Tools of modules and of MCP servers, and the function that stops the servers. */
 export interface ChatTools {
   readonly tools: readonly Tool[];
   readonly close: () => Promise<void>;
 }
 
-/** Loads the modules and connects to the servers that options name. @throws ArgumentError for one that can't be */
+/** Loads the modules and connects to the servers that the options name. @throws ArgumentError if one of them fails */
 export const chatTools = async (
   {
     tools: modules = [],
@@ -47,7 +47,7 @@ export const chatTools = async (
 const toolsOfModule = async (path: string): Promise<readonly Tool[]> => {
   try {
     const exported = await defaultExportOf(path);
-    // Whether they are any is looked at next.
+    // The next line checks that they are tools.
     const tools = (Array.isArray(exported) ? exported : [exported]) as readonly Tool[];
     declarationsOf(tools);
     return tools;
@@ -60,13 +60,14 @@ const toolsOfModule = async (path: string): Promise<readonly Tool[]> => {
 };
 
 /**
- * Connects to a server. Its tools need approval before each call, whatever it claims of them, unless the user allowed them.
+ * Connects to a server. Its tools need approval before each call, whatever the server declares, unless the user allowed
+ * them.
  *
  * @param notices prints which tools are left out; null for a quiet chat.
  */
 const toolsOfServer = async (given: string, allowed: boolean, notices: Printer | null) => {
   const [, name, place = given] = /^([a-zA-Z0-9_-]{1,32})=(.+)$/s.exec(given) ?? [];
-  // Only now: it takes longer to load than most answers need.
+  // Loaded on demand, because loading takes longer than most answers need.
   const { mcpTools } = await import("@colloquy/mcp");
   const [command = "", ...args] = commandWords(place);
   const isUrl = /^https?:\/\//i.test(place);

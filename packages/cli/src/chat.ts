@@ -13,7 +13,7 @@ import { historyFile } from "./history-file.ts";
 import { type Settled, settled } from "./settings.ts";
 import { textEditor } from "./text-editor.ts";
 
-/** A conversation with a model on a server, or with the agent of a file. Gives the exit code. */
+/** Runs a conversation with a model on a server, or with the agent of a file. Returns the exit code. */
 export const chat = async (words: readonly string[], given: OptionValues, context: CommandContext): Promise<number> => {
   const settings = settled(given, context);
   const { options } = settings;
@@ -46,7 +46,7 @@ export const chat = async (words: readonly string[], given: OptionValues, contex
 };
 
 interface Conversed {
-  /** Asked at the beginning; empty for none. */
+  /** A question to ask at the beginning; empty for none. */
   readonly question: string;
   readonly detail: "none" | "some" | "all";
 }
@@ -93,7 +93,7 @@ const contentOf = (question: string, attached: string | null): Content =>
         { type: "text", text: attached },
       ];
 
-/** What goes wrong before anything is asked is wrong with what was given. */
+/** Converts errors before the first ask to argument errors. */
 const refusing = async <Result>(work: () => Promise<Result>): Promise<Result> => {
   try {
     return await work();

@@ -3,14 +3,14 @@ import { keymapOf, themeNamed } from "@colloquy/terminal";
 import { ArgumentError } from "./exit-code.ts";
 import { exclusive, type OptionValues } from "./options.ts";
 
-/** @throws ArgumentError for options that say two things at once */
+/** @throws ArgumentError for options that contradict each other */
 export const checkTogether = (options: OptionValues): void => {
   for (const [one, other] of exclusive) {
     if (options[one] !== undefined && options[other] !== undefined)
       throw new ArgumentError(`--${one} and --${other} exclude each other; give one of them`);
   }
   const { keys = "standard", theme = "dark", agent, mcp = [] } = options;
-  // Both throw for a name that there is not.
+  // Both throw for an unknown name.
   keymapOf(keys);
   themeNamed(theme);
   if (options["allow-tools"] === true && agent === undefined && mcp.length === 0)
@@ -21,7 +21,7 @@ export const checkTogether = (options: OptionValues): void => {
     throw new ArgumentError("--reason says why a call is denied: give --deny as well");
 };
 
-/** @throws ArgumentError where there are tools that nobody can call, or none where they are needed */
+/** @throws ArgumentError for tools that the model cannot call, and for missing tools that are needed */
 export const checkTools = (
   { provider, react }: Pick<OptionValues, "provider" | "react">,
   tools: readonly Tool[],

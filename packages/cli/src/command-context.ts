@@ -1,7 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import type { Printer } from "@colloquy/terminal";
 
-/** What the command has of its process. */
+/** The command's access to its process. */
 export interface CommandSetting {
   readonly input: Readable;
   readonly output: Writable;
@@ -13,13 +13,16 @@ export interface CommandSetting {
   /** Whether a person reads. Default: as `isTerminal`. */
   readonly outputIsTerminal?: boolean;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Where settings of a project are looked for, upward. Default: nowhere. */
+  /** The folder from which to search upwards for a project's settings. Default: no search. */
   readonly folder?: string;
-  /** Aborted when the process is asked to end, with the name of the signal; or with `EPIPE`, when nobody reads its output any more. */
+  /**
+   * Aborted when the process is asked to end, with the name of the signal as the reason; with `EPIPE` if nobody reads
+   * its output any more.
+   */
   readonly signal: AbortSignal;
 }
 
-/** What each command has of its process. It has no streams to write to: what it prints goes through a printer. */
+/** A command's access to its process. It contains no output streams, so that all output goes through a printer. */
 export interface CommandContext extends Required<Omit<CommandSetting, "output" | "error" | "folder">> {
   readonly printer: Printer;
   /** The error output. */

@@ -4,7 +4,7 @@ import { type Command, commandNamed } from "./commands.ts";
 import type { CommandContext, CommandSetting } from "./command-context.ts";
 import { exitCodes } from "./exit-code.ts";
 
-/** Runs `colloquy` with these arguments. Gives the exit code: see `exitCodes`. */
+/** Runs `colloquy` with these arguments. Returns the exit code: see `exitCodes`. */
 export const runCommand = async (args: readonly string[], setting: CommandSetting): Promise<number> => {
   const { output, error, ...process } = setting;
   const errors = new Printer(error);
@@ -45,24 +45,24 @@ export const runCommand = async (args: readonly string[], setting: CommandSettin
   if (stray !== undefined) return refused(`${name} has no option --${stray}; it has ${listed(command)}`);
   try {
     const code = await command.run(words, values, context);
-    // Who reads no further has what they wanted.
+    // A reader that closed the pipe has what it wanted.
     return setting.signal.reason === "EPIPE" ? exitCodes.done : code;
   } catch (thrown) {
-    // Only now: help and the version need neither host nor machine.
+    // Loaded on demand: help and version need neither host nor machine.
     const { exitCodeOf, failureText } = await import("./failed.ts");
     errors.line(`colloquy: ${cut(failureText(thrown))}`);
-    // But for a conversation, a command throws what is wrong with what it was given.
+    // Except in a conversation, a command throws only for invalid arguments.
     return command.takes === "question" ? exitCodeOf(thrown) : exitCodes.arguments;
   }
 };
 
-/** Without a thread, one is chosen; the others are words. */
+/** With an empty `--resume`, the user chooses a thread; the other options may be empty texts. */
 const mayBeEmpty = new Set(["resume", "system", "reason"]);
 
-/** A value may be as long as a command line. */
+/** Cuts the message, because a value may be as long as a command line. */
 const cut = (text: string): string => (text.length > 2_000 ? `${text.slice(0, 2_000).toWellFormed()}…` : text);
 
-/** What `parseArgs` refuses, in words of this command. */
+/** Describes the problem that `parseArgs` reports, in terms of this command. */
 const problemOfArguments = (args: readonly string[], thrown: unknown): string => {
   const message = thrown instanceof Error ? oneLine(thrown.message) : "";
   const option = /^(?:Unknown option|Option) '(?:-\w, )?(--?[^ '=]+)/.exec(message)?.[1];

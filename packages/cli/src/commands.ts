@@ -1,18 +1,18 @@
 import type { CommandContext } from "./command-context.ts";
 import type { OptionName, OptionValues } from "./options.ts";
 
-/** A command: what the help says of it, and what it runs, whose modules are loaded then. */
+/** A command: its help, and its function, whose modules are loaded on demand. */
 export interface Command {
-  /** How it is called, and what it does. */
+  /** The ways to call it, each with its effect. */
   readonly usage: readonly (readonly [call: string, does: string])[];
-  /** The options that it knows: the name of the value, empty for one that takes none, and what it does. */
+  /** The options of the command: the name of the value, empty if it takes none, and the effect. */
   readonly options: { readonly [Name in OptionName]?: readonly [value: string, does: string] };
-  /** What stands above some of its options in its help, by the first of them. */
+  /** Headings above some of its options in the help, by the first option below them. */
   readonly sections?: { readonly [Name in OptionName]?: string };
   readonly examples?: readonly string[];
-  /** What stands behind the options in its help. */
+  /** The text after the options in its help. */
   readonly about?: string;
-  /** What the words behind its name are. */
+  /** The meaning of the words after its name. */
   readonly takes: "nothing" | "paths" | "question";
   readonly run: (words: readonly string[], values: OptionValues, context: CommandContext) => Promise<number>;
 }
@@ -29,7 +29,7 @@ const datasets = "a data set in JSON lines: sft, dpo (OpenAI's fine-tuning), trl
 
 const journals = `Journals are files in JSON lines, or folders of .jsonl files. A module's default export is a machine's options, such as { policy: lastTurns(3) }; without one, everything is kept.`;
 
-/** What `chat` and those share that have a model and a store. */
+/** The options that `chat` shares with other commands that have a model and a store. */
 const conversing = {
   model: ["NAME", "the model (default: that of the agent, OPENAI_MODEL, or gpt-4o-mini)"],
   provider: [
@@ -256,6 +256,6 @@ Exit codes: 0; 1 a turn failed; 2 what was given can't be used, and nothing was 
   },
 };
 
-/** The command of a name; undefined where there is none. */
+/** Returns the command of a name; undefined if there is none. */
 export const commandNamed = (name: string): Command | undefined =>
   Object.hasOwn(commands, name) ? commands[name] : undefined;

@@ -5,12 +5,12 @@ import { machineFromModule } from "./options-module.ts";
 import { named, oneLine } from "@colloquy/terminal";
 import type { OptionValues } from "./options.ts";
 
-/** The modules whose default export is the options of either machine; without one, all is kept. */
+/** The modules whose default exports are the options of the two machines; without a module, everything is kept. */
 type CompareOptions = Pick<OptionValues, "before" | "after">;
 
 /**
- * Says what two configurations would send in the conversations of some journals. Gives the exit code: 0; 1 when the
- * second one breaks a law, when there is a journal that can't be compared, or when none of them holds a model call.
+ * Prints what two configurations would send in the conversations of some journals. Returns the exit code: 0; 1 if the
+ * second one breaks a law, if a journal cannot be compared, or if no journal has a model call.
  *
  * @throws Error for an invalid path or module.
  */
@@ -36,7 +36,7 @@ export const compare = async (
   return calls > 0 && compared === files.length && comparison.after.broken.length === 0 ? 0 : 1;
 };
 
-/** A user who names one module may take the other side for what was recorded. */
+/** Describes the side without a module, because the user may mistake it for the recorded configuration. */
 const missingSide = ({ before, after }: CompareOptions): string => {
   if ((before === undefined) === (after === undefined)) return "";
   const side = before === undefined ? "before" : "after";

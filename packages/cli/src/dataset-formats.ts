@@ -9,16 +9,16 @@ import {
   toTrlPreferences,
 } from "@colloquy/datasets";
 
-/** The formats of data sets that are written, by the values of `--as`. */
+/** The data set formats for writing, by the values of `--as`. */
 export type WrittenDataset = "sft" | "dpo" | "trl" | "trl-messages" | "trl-preferences";
 
-/** Rows, and what of the examples made no pair where the format is one of pairs. */
+/** Rows; for a format of pairs, also the prompts without a pair. */
 export interface WrittenRows {
   readonly dataset: Dataset;
   readonly pairs?: PromptsWithoutPairs;
 }
 
-/** Examples as rows of a format. */
+/** Converts examples to rows of a format. */
 export const rowsAs = (as: WrittenDataset, { examples }: Linearised): WrittenRows => {
   switch (as) {
     case "sft":
@@ -35,7 +35,7 @@ export const rowsAs = (as: WrittenDataset, { examples }: Linearised): WrittenRow
   }
 };
 
-/** Whether a format is one of pairs, which other branches are needed for. */
+/** Returns whether a format consists of pairs, which need other branches. */
 export const isOfPairs = (as: WrittenDataset): boolean => as === "dpo" || as === "trl-preferences";
 
 export const writtenDatasets: readonly WrittenDataset[] = ["sft", "dpo", "trl", "trl-messages", "trl-preferences"];

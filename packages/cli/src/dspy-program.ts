@@ -2,7 +2,7 @@
 export const isDspyProgram = (value: unknown): boolean =>
   isPredictor(value) || (typeof value === "object" && value !== null && Object.values(value).some(isPredictor));
 
-/** Says what the file of a program is, and what a user can do with it. */
+/** Describes the file of a program, and the user's options. */
 export const dspyProgramProblem =
   "this is a program that DSPy saved (instructions, fields and demos), neither a conversation nor an agent of Colloquy; write its instructions and fields into an agent file as `signature`";
 

@@ -6,11 +6,12 @@ import { journalFile } from "./journal-files.ts";
 import { machineFromModule } from "./options-module.ts";
 import type { OptionValues } from "./options.ts";
 
-/** The module whose default export is the machine's options, and the entry after which the next prompt is asked about. */
+/** The module whose default export is the machine's options, and the entry after which the next prompt is explained. */
 type ExplainOptions = Pick<OptionValues, "options" | "at">;
 
 /**
- * Says of each unit of a recorded conversation whether the next prompt would show it, and why. Gives the exit code, 0.
+ * Prints for each unit of a recorded conversation whether the next prompt would show it, and why. Returns the exit
+ * code, 0.
  *
  * @throws Error for an invalid journal, module or entry.
  */

@@ -11,10 +11,10 @@ import { failureText, named, oneLine, printableJson } from "@colloquy/terminal";
 import { writeNewFile } from "./text-file.ts";
 import { storedThreads } from "./threads.ts";
 
-/** The module with the tools that were offered and the counter, what an example is made of, and which scores count. */
+/** The module with the offered tools and the counter, the scope of an example, and the wanted scores. */
 export type DatasetOptions = Pick<OptionValues, "options" | "per" | "score" | "min-score">;
 
-/** Their names, which other formats do not have. */
+/** The names of these options, which other formats do not have. */
 export const datasetOptionNames: readonly string[] = ["options", "per", "score", "min-score"];
 
 interface Exported {
@@ -26,11 +26,11 @@ interface Exported {
 }
 
 /**
- * Writes threads of a store, or all of them, as one data set in JSON lines. What is left out, and how many tokens the
- * examples take, is reported on the error output. Gives the exit code: 0; 1 where a thread could not be read, or no row came
- * of them (then nothing is written).
+ * Writes threads of a store, or all of them, as one data set in JSON lines. Reports omissions, and the examples'
+ * tokens, on the error output. Returns the exit code: 0; 1 if a thread could not be read, or there are no rows (then
+ * nothing is written).
  *
- * @throws Error for options that are invalid, and for a file that is there already.
+ * @throws Error for invalid options, and for a file that exists already.
  */
 export const exportDataset = async (
   store: Store,

@@ -15,14 +15,14 @@ import { failureText, named, oneLine, printableJson } from "@colloquy/terminal";
 import { writeNewFile } from "./text-file.ts";
 import { storedThreads } from "./threads.ts";
 
-/** From where, as what, and where to: a file that is not there yet; with `all`, for every thread, a folder. */
+/** The source, the format, and the target: a new file, or with `all` a folder with a file for every thread. */
 type ExportOptions = Pick<OptionValues, "store" | "as" | "to" | "all"> & DatasetOptions;
 
 /**
- * Writes a thread, or all of a store: as journals, without loss, or as the messages of another format. What that can't
- * carry is reported on the error output. Gives the exit code: 0; 1 where one of all could not be written.
+ * Writes a thread, or all of a store: as journals, without loss, or as the messages of another format. Reports losses
+ * on the error output. Returns the exit code: 0; 1 if one of all threads could not be written.
  *
- * @throws Error for a thread or a format that there is not, and for a file that is there already.
+ * @throws Error for an unknown thread or format, and for a file that exists already.
  */
 export const exportThreads = (
   ids: readonly string[],
@@ -59,7 +59,7 @@ interface Exporting {
   readonly ending: string;
 }
 
-/** Each thread as a file of its own, named after it as far as its id can be a name. */
+/** Writes each thread to a separate file, with a name derived from its id. */
 const exportAll = async (
   store: Store,
   { write, lost, to, ending }: Exporting,
@@ -83,7 +83,7 @@ const exportAll = async (
   return failures === 0 ? 0 : 1;
 };
 
-/** Some file systems take no notice of letter case. */
+/** Returns an unused name, ignoring case, because some file systems do. */
 const freeName = (threadId: string, taken: Set<string>): string => {
   const plain =
     threadId
@@ -96,7 +96,7 @@ const freeName = (threadId: string, taken: Set<string>): string => {
   return name;
 };
 
-/** A stored thread as text. @throws Error for one that is not there, or can't be read. */
+/** Converts a stored thread to text. @throws Error for a thread that does not exist, or cannot be read. */
 type Writer = (
   threadId: string,
   stored: readonly unknown[],
@@ -117,7 +117,7 @@ const writerOf = (as: string): Writer => {
   };
 };
 
-/** The path, led by the system message. */
+/** Returns the messages on the path, the system message first. */
 const messagesIn = (threadId: string, entries: readonly Entry[]): readonly Message[] => {
   const folded = fold(entries);
   if ("left" in folded)

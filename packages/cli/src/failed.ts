@@ -3,7 +3,7 @@ import { ArgumentError, exitCodes, InterruptedError } from "./exit-code.ts";
 
 export { failureText } from "@colloquy/terminal";
 
-/** The exit code of what ended a turn early, or a command. */
+/** Returns the exit code for an error that ended a turn or a command. */
 export const exitCodeOf = (thrown: unknown): number => {
   if (thrown instanceof ArgumentError) return exitCodes.arguments;
   if (thrown instanceof InterruptedError) return exitCodes.interrupted;

@@ -1,6 +1,6 @@
 import { type Command, commands } from "./commands.ts";
 
-/** All commands. */
+/** Returns the help of all commands. */
 export const help = (): string => `colloquy: converse with a language model from the terminal
 
 ${table([
@@ -10,7 +10,7 @@ ${table([
   ["colloquy --version", "the version"],
 ])}`;
 
-/** One command, with its options. */
+/** Returns the help of one command, with its options. */
 export const helpOf = ({ usage, options, sections = {}, examples = [], about }: Command): string => {
   const rows = Object.entries(options).map(([name, [value, does]]) => {
     const section = Object.entries(sections).find(([first]) => first === name)?.[1];
@@ -27,18 +27,18 @@ export const helpOf = ({ usage, options, sections = {}, examples = [], about }: 
     .join("\n");
 };
 
-/** Each of its lines broken into such as fit. */
+/** Wraps each line of a text. */
 const wrappedText = (text: string): string =>
   text
     .split("\n")
     .map((line) => wrapped(line, columns).join("\n"))
     .join("\n");
 
-/** As wide as the narrowest terminals that are in use. */
+/** The width of the narrowest terminals in use. */
 const columns = 79;
 const leftColumns = 24;
 
-/** What is longer than the left column has a row of its own. */
+/** Formats rows; a text that is longer than the left column gets a separate row. */
 const table = (rows: readonly (readonly [string, string])[]): string => {
   const indent = `\n${" ".repeat(leftColumns + 4)}`;
   return rows
@@ -49,7 +49,7 @@ const table = (rows: readonly (readonly [string, string])[]): string => {
     .join("");
 };
 
-/** Lines of so many characters, broken between words. */
+/** Splits a text into lines of a width, between words. */
 const wrapped = (text: string, width: number): string[] =>
   text.split(" ").reduce<string[]>((lines, word) => {
     const line = lines.at(-1);

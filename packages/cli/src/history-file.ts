@@ -4,13 +4,16 @@ import { dirname } from "node:path";
 import type { HistoryPort } from "@colloquy/terminal";
 import { readTextFile } from "./text-file.ts";
 
-/** Keeps what was typed in a file that only its owner may read, a JSON string a line; of more than twice `most`, the newest are kept. */
+/**
+ * Stores typed inputs in a file that only its owner may read, one JSON string per line. If there are more than twice
+ * `most`, only the newest `most` are kept.
+ */
 export const historyFile = (path: string, most = 1_000): HistoryPort => ({
   load: async () => {
     const inputs = existsSync(path) ? readTextFile(path).split("\n").flatMap(inputIn) : [];
     const newest = inputs.slice(-most);
     if (inputs.length > 2 * most) {
-      // Another process sees the one or the other.
+      // Renamed, so that other processes see either the old or the new file.
       await writeFile(`${path}.new`, newest.map(lineOf).join(""), { mode: 0o600 });
       await rename(`${path}.new`, path);
     }
@@ -24,7 +27,7 @@ export const historyFile = (path: string, most = 1_000): HistoryPort => ({
 
 const lineOf = (text: string): string => `${JSON.stringify(text)}\n`;
 
-/** What a line says; nothing where a crash tore it. */
+/** Returns the input of a line; none if a crash cut the line off. */
 const inputIn = (line: string): readonly string[] => {
   try {
     const input: unknown = JSON.parse(line);

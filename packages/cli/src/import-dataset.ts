@@ -2,10 +2,10 @@ import { importDataset, type RowFormat } from "@colloquy/datasets";
 import type { Host } from "@colloquy/host";
 import { readTextFile } from "./text-file.ts";
 
-/** What came of a file: its threads, and what in it is none. */
+/** The result of a file: its threads, and its failures. */
 export interface ReadFile {
   readonly ids: readonly string[];
-  /** Of lines that could not be read. */
+  /** The number of lines that could not be read. */
   readonly failures: number;
 }
 

@@ -21,7 +21,7 @@ import { asCommand, lossLine } from "./message-formats.ts";
 import type { OptionValues } from "./options.ts";
 import { readTextFile } from "./text-file.ts";
 
-/** A format of files that `import` reads. */
+/** A file format that `import` reads. */
 export interface ImportFormat {
   /** Options that have a meaning for this format. */
   readonly options: readonly ("thread" | "repair")[];
@@ -47,9 +47,9 @@ export interface ImportTarget {
   readonly host: Host;
   /** The id of the thread to make, if the user gave one. */
   readonly under: { readonly threadId?: string };
-  /** Whether messages are mended. */
+  /** Whether to repair messages. */
   readonly repair: boolean;
-  /** Prints what could not be carried over. */
+  /** Prints what a thread cannot contain. */
   readonly report: (line: string) => void;
 }
 
@@ -111,7 +111,7 @@ const isRequest = (value: unknown): boolean =>
   isObject(value) &&
   (isRequest(value["request"]) || (Array.isArray(value["messages"]) && ("model" in value || "temperature" in value)));
 
-/** Whether the content of a message has a part of one of these types. */
+/** Returns whether the content of a message has a part of one of these types. */
 const hasPart = ({ content }: Value, types: readonly string[]): boolean =>
   Array.isArray(content) && content.some((part) => isObject(part) && types.includes(String(part["type"])));
 
@@ -240,7 +240,7 @@ const importFormats: Readonly<Record<string, ImportFormat>> = {
   ),
   dpo: dataset("dpo", (row) => "input" in row && "preferred_output" in row),
   trl: dataset("trl", (row) => "prompt" in row),
-  // After the data sets, whose rows also have chat messages.
+  // After the data sets, whose rows also contain chat messages.
   chat: messages(fromChatMessages, (first) => listWith((item) => "role" in item)(first) && !isRequest(first)),
 };
 

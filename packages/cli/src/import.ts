@@ -37,7 +37,7 @@ export const importThreads = async (
   const host = createHost({
     machine: conversationMachine(),
     store,
-    // Nothing is asked here: what was under way goes on where the thread is used.
+    // Importing calls no model: an open turn continues when the thread is used.
     llm: () => Promise.reject(new Error("importing calls no model")),
     clock: systemClock,
     ids: randomIds,

@@ -6,40 +6,40 @@ import { jsonLines } from "./json-values.ts";
 import { readTextFile } from "./text-file.ts";
 import { reasonOf } from "@colloquy/terminal";
 
-/** A file, and the journal in it; or in words why there is none. */
+/** A file with its journal, or a description of the problem. */
 export type JournalFile = { readonly path: string } & (
   | { readonly entries: readonly Entry[] }
   | { readonly problem: string }
 );
 
 /**
- * The journals in files, and in the `.jsonl` files of folders, in the order of their paths.
+ * Returns the journals in files, and in the `.jsonl` files of folders, in the order of their paths.
  *
- * @throws Error for a path where nothing is, and for a folder without such files.
+ * @throws Error for a path that does not exist, and for a folder without such files.
  */
 export const journalFiles = (paths: readonly string[]): readonly JournalFile[] =>
   journalPaths(paths).map(readJournalFile);
 
 /**
- * The files of these paths: themselves, and the `.jsonl` files of folders.
+ * Returns the files of these paths: the paths themselves, and the `.jsonl` files of folders.
  *
- * @param taken what the command takes, for the error that nothing is there.
+ * @param taken the kind of file that the command takes, for the error about an empty folder.
  * @throws Error as above
  */
 export const journalPaths = (paths: readonly string[], taken = "journals in JSON lines"): readonly string[] =>
   paths.flatMap((path) => filesAt(path, taken));
 
 /**
- * The journal in one file.
+ * Returns the journal in one file.
  *
- * @throws Error for a path where nothing is, and for a folder.
+ * @throws Error for a path that does not exist, and for a folder.
  */
 export const journalFile = (path: string): JournalFile => {
   if (statsOf(path).isDirectory()) throw new Error(`"${path}" is a folder; name one .jsonl file`);
   return readJournalFile(path);
 };
 
-/** A JSON value a line, each an entry. Empty lines do not count. */
+/** Reads one entry per line, in JSON. Ignores empty lines. */
 const readJournalFile = (path: string): JournalFile => {
   try {
     const decoded = decodeJournal(jsonLines(readTextFile(path)).map(({ value }) => value));

@@ -1,7 +1,7 @@
-/** The JSON values of a file: one, or one a line. */
+/** A JSON value of a file, which contains one value, or one per line. */
 export interface JsonValue {
   readonly value: unknown;
-  /** The line of a value that has a line for itself; null for the only value of a file. */
+  /** The line of the value; null for the only value of a file. */
   readonly line: number | null;
 }
 
@@ -14,7 +14,7 @@ export const jsonLines = (text: string): readonly (JsonValue & { readonly line: 
       const value: unknown = JSON.parse(content);
       return { value, line: index + 1 };
     } catch (thrown) {
-      // A program that was stopped while it wrote left no end of line.
+      // A program that was stopped while it wrote leaves a line without an end.
       const isCutOff = index > 0 && index === text.split("\n").length - 1;
       const what = isCutOff ? `the last line, ${index + 1}, is cut off` : `line ${index + 1} is not JSON`;
       throw new Error(`${what}: ${JSON.stringify(content.slice(0, 60))}`, { cause: thrown });

@@ -7,11 +7,11 @@ import { loaded } from "./optional-package.ts";
 import { isPipeOrDevice } from "./text-file.ts";
 
 /**
- * Opens where threads are kept: PostgreSQL or Redis by their URL; a folder, which is one that is there or is written with a `/`
- * at its end, as files in JSON lines; anything else as a SQLite file. Makes file and folder where they are not there.
+ * Opens a store. PostgreSQL and Redis are given by their URL. An existing folder, or a path that ends with `/`, is a
+ * store of files in JSON lines. Any other path is a SQLite file. Creates the file or folder if necessary.
  *
- * @throws Error where the folder that it is to be in is not there: its name may be mistyped; for a pipe or a device; and
- *   where the client of a server is not installed.
+ * @throws Error for a pipe or a device, and if the client of a server is not installed. Also if the parent folder does
+ * not exist, because its name may be mistyped.
  */
 export const openStore = async (place: string): Promise<Store> => {
   const shown = placeOfStore(place);
@@ -31,7 +31,11 @@ export const openStore = async (place: string): Promise<Store> => {
   return isFolder(place) ? filesStore({ folder: place }) : sqliteStore({ path: place });
 };
 
-/** A store for a person: of a server no user and no password. @throws Error for a URL of another kind */
+/**
+ * Returns the place of a store for a person, without a server's user and password.
+ *
+ * @throws Error for a URL of another kind
+ */
 export const placeOfStore = (place: string): string => {
   const [, scheme, slashes] = /^([a-z][\w+.-]+):(\/\/)?/i.exec(place) ?? [];
   if (scheme === undefined || existsSync(place)) return place;
@@ -45,9 +49,9 @@ export const placeOfStore = (place: string): string => {
 };
 
 /**
- * Opens a store that is there, for a while.
+ * Opens an existing store while `work` runs.
  *
- * @throws Error for a path where nothing is.
+ * @throws Error for a path that does not exist.
  */
 export const withStore = async <Result>(
   place: string | undefined,
@@ -61,7 +65,7 @@ export const withStore = async <Result>(
   }
 };
 
-/** The place of a store, where something is. @throws Error for none, and for a path where nothing is */
+/** Returns the place of an existing store. @throws Error if none is given, and for a path that does not exist */
 export const storeThatIsThere = (place: string | undefined): string => {
   if (place === undefined)
     throw new Error("--store is missing: the SQLite file, the folder or the URL that keeps the threads");
@@ -75,7 +79,7 @@ const isServer = (place: string): boolean => /^(?:postgres|postgresql|redis|redi
 const isFolder = (path: string): boolean =>
   path.endsWith("/") || statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
-/** The SQLite file of `--session`. @throws Error for what is a journal, or a folder */
+/** Returns the SQLite file of `--session`. @throws Error for a journal or a folder */
 export const sessionFile = (path: string): string => {
   if (placeOfStore(path) !== path || isFolder(path))
     throw new Error(`--session is "${placeOfStore(path)}", and no SQLite file; give it as --store, with --continue`);

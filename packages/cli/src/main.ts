@@ -5,7 +5,7 @@ if (major < 22 || (major === 22 && minor < 18)) {
   console.error(`colloquy needs Node 22.18 or newer; this is Node ${process.versions.node}`);
   process.exitCode = 2;
 } else {
-  // Only now: older versions lack modules that it needs.
+  // Loaded after the check, because older versions of Node lack modules that it needs.
   const { textAskedFor } = await import("./arguments.ts");
   const args = process.argv.slice(2);
   const text = await textAskedFor(args, () => process.stdin.isTTY && process.stdout.isTTY);
@@ -25,7 +25,7 @@ if (major < 22 || (major === 22 && minor < 18)) {
       signal: endingOf(process),
     });
   } else {
-    // Who reads no further has what they wanted.
+    // A reader that closed the pipe has what it wanted.
     process.stdout.on("error", () => {}).write(text);
   }
 }

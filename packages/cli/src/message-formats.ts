@@ -10,10 +10,10 @@ import {
 import type { Message } from "@colloquy/machine";
 import { writtenDatasets } from "./dataset-formats.ts";
 
-/** Writes messages in the form of another library. */
+/** Converts messages to the form of another library. */
 type MessageWriter = (messages: readonly Message[]) => Exported<unknown>;
 
-/** The writer of the format that `--as` names. @throws Error for an unknown name */
+/** Returns the writer of the format that `--as` names. @throws Error for an unknown name */
 export const messageWriter = (name: string): MessageWriter => {
   const writer = Object.hasOwn(writers, name) ? writers[name] : undefined;
   if (writer !== undefined) return writer;
@@ -30,9 +30,9 @@ const writers: Readonly<Record<string, MessageWriter>> = {
   langchain: toLangChainMessages,
 };
 
-/** Describes what was not carried over, in a line. @param place where in the file the conversation is: `line 2: ` */
+/** Describes a loss in one line. @param place where in the file the conversation is: `line 2: ` */
 export const lossLine = (thing: "item" | "message", { index, path, what, why }: Loss, place = ""): string =>
   `not carried: ${place}${thing} ${index}${path === "" ? "" : `, ${path}`}: ${what}: ${why.replace("{ repair: true }", "--repair")}`;
 
-/** Returns advice of the library to its callers as advice to the user of a command that reads messages. */
+/** Converts advice of the library for its callers to advice for the user of a command. */
 export const asCommand = (advice: string): string => advice.replace("import with { repair: true }", "give --repair");

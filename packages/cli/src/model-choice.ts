@@ -2,13 +2,13 @@ import type { AskOptions } from "@colloquy/host";
 import type { MachineOptions } from "@colloquy/machine";
 import type { Choice } from "@colloquy/terminal";
 
-/** Which model is asked: any of the provider, by its name; those that have prices are offered. */
+/** The choice of the model: any model of the provider, by name; models with prices are offered. */
 export interface ModelChoice extends Choice {
-  /** What an ask says of it: nothing where nobody chose. */
+  /** Returns the model option of an ask; empty if no model was chosen. */
   readonly asked: () => Pick<AskOptions, "model">;
 }
 
-/** @param given the name that the user gave; @param otherwise what is called where nobody chooses */
+/** @param given the name that the user gave; @param otherwise the model that is called if none is chosen */
 export const modelChoice = (
   given: string | undefined,
   otherwise: string,

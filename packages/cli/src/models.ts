@@ -7,18 +7,22 @@ import { loaded } from "./optional-package.ts";
 import type { OptionValues } from "./options.ts";
 import { readTextFile } from "./text-file.ts";
 
-/** Where models are, and how they are called. */
+/** A source of models, and the handlers to call them. */
 export interface Provider {
-  /** The server or the package, for a person; empty where there is no model at all. */
+  /** The server or the package, for a person; empty if there is no model at all. */
   readonly name: string;
-  /** The model that is called where nothing names one. */
+  /** The model that is called if none is named. */
   readonly model: string;
   readonly handler: (model: string) => LlmHandler;
 }
 
 type ModelOptions = Pick<OptionValues, "model" | "base-url" | "provider" | "template" | "no-stream">;
 
-/** The provider that options, an agent and environment name. @throws ArgumentError where they name none, or none that can be */
+/**
+ * Returns the provider that options, an agent and the environment name.
+ *
+ * @throws ArgumentError if they name none, or one that cannot be used
+ */
 export const providerOf = async (
   options: ModelOptions,
   agent: { readonly model: string | null } | null,
@@ -39,14 +43,18 @@ export const providerOf = async (
   return { name, model, handler: (named) => textCompletion({ ...given, model: named }) };
 };
 
-/** Where a model is. */
+/** The server of a model. */
 interface Server {
   readonly apiKey: string;
   readonly baseURL: string;
   readonly model: string;
 }
 
-/** The server of OpenAI's kind that options, an agent and environment name. @throws ArgumentError as above */
+/**
+ * Returns the OpenAI-compatible server that options, an agent and the environment name.
+ *
+ * @throws ArgumentError as above
+ */
 export const serverOf = (
   options: Pick<OptionValues, "model" | "base-url">,
   agent: { readonly model: string | null } | null,
@@ -65,20 +73,22 @@ export const serverOf = (
     );
   }
   return {
-    // The client wants a key, also for a server that wants none.
+    // The client requires a key, even for a server without one.
     apiKey: apiKey ?? "none",
     baseURL: given ?? "https://api.openai.com/v1",
     model: options.model ?? agent?.model ?? present(environment["OPENAI_MODEL"]) ?? "gpt-4o-mini",
   };
 };
 
-/** An address without what may be a key in it. */
+/** Returns an address without parts that may contain a key. */
 export const withoutSecrets = (address: string): string => {
   const url = new URL(address);
   return `${url.protocol}//${url.host}${url.pathname}`;
 };
 
-/** A text without what may be a user and a password in an address: all between its scheme and its last `@`. */
+/**
+ * Returns a text without a possible user and password in an address: everything between its scheme and its last `@`.
+ */
 export const withoutUser = (text: string): string => text.replaceAll(/\b([a-z][\w+.-]+:(?:\/\/)?)[^\s"']*@/gi, "$1");
 
 const isOpenAi = (provider: string): boolean => ["openai", "openai-responses", "completion"].includes(provider);
@@ -91,7 +101,7 @@ const aiSdkProvider = async (
   agent: { readonly model: string | null } | null,
 ): Promise<Provider> => {
   const name = given.replace(/^ai-sdk:/, "");
-  // Never a path: which code runs is for whoever installed it to say.
+  // Never a path: the person who installed the command decides which code runs.
   if (!/^(?:@[a-z0-9-]+\/)?[a-z0-9][a-z0-9._-]*$/.test(name))
     throw new ArgumentError(
       `--provider is "${given}"; name a provider such as anthropic, or a package as ai-sdk:PACKAGE`,
@@ -114,7 +124,7 @@ const aiSdkProvider = async (
     handler: (named) => (call, context) => {
       const wanted = call.model["model"];
       const made = provider.languageModel(typeof wanted === "string" ? wanted : named);
-      // What a provider makes is looked at by `aiSdkModel`.
+      // `aiSdkModel` checks the provider's result.
       return aiSdkModel(made as Parameters<typeof aiSdkModel>[0])(call, context);
     },
   };
@@ -124,7 +134,7 @@ interface AiSdkProvider {
   readonly languageModel: (model: string) => unknown;
 }
 
-/** What a package has as its provider: ready made, or made for an address. */
+/** Returns a package's provider: its default one, or one made for an address. */
 const providerIn = (
   exported: readonly (readonly [string, unknown])[],
   baseURL: string | undefined,

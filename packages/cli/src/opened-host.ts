@@ -23,31 +23,34 @@ import { promptText } from "./turn-notes.ts";
 import type { Asked } from "./turn.ts";
 import { waitingOf } from "./waiting.ts";
 
-/** A host of options: its model, tools and store. */
+/** A host made from options, with its model, tools and store. */
 export interface OpenedHost extends Pick<AgentChat, "steers" | "waiting" | "onNestedApproval"> {
   readonly host: Host;
-  /** How it is asked. */
+  /** Asks on a thread. */
   readonly ask: (input: Content, threadId: string, options: AskOptions) => Asked;
   readonly notes?: AgentChat["notes"];
   readonly agent: Agent | null;
   readonly provider: Provider;
-  /** The system prompt that was given, or is the agent's. */
+  /** The given system prompt, or the agent's. */
   readonly system: string | undefined;
-  /** Shows what is said beside answers. */
+  /** Shows output beside answers. */
   readonly notices: { show: (text: string) => void };
-  /** What it is, and where it is kept, in one line. */
+  /** The model and the store, in one line. */
   readonly about: string;
-  /** How somebody else reaches its threads; null where nothing is kept. */
+  /** The options with which another command reaches its threads; null if they are not stored. */
   readonly store: string | null;
   readonly opened: Store;
-  /** Makes another host of the same options and the same store, with a machine that has these over them. It is closed with the others. */
+  /**
+   * Makes another host with the same options and the same store; `machine` overrides its machine options. It is closed
+   * with the others.
+   */
   readonly under: (machine: MachineOptions) => Host;
 }
 
-/** What is to be closed when all is over, or could not be opened. */
+/** Registers a function that closes a resource, at the end or if opening fails. */
 export type Opens = (close: () => Promise<void>) => void;
 
-/** Opens one thing after the other; they are closed in the other order, at once where one of them can't be opened. */
+/** Opens several resources in order. They are closed in reverse order, at once if one of them cannot be opened. */
 export const opening = async <Opened extends object>(
   open: (opens: Opens) => Promise<Opened>,
 ): Promise<Opened & { readonly close: () => Promise<void> }> => {
@@ -63,15 +66,15 @@ export const opening = async <Opened extends object>(
   }
 };
 
-/** What of a host is otherwise than options say. */
+/** Overrides of a host's options. */
 interface Otherwise {
-  /** Options of the machine, over those that the others come to. */
+  /** Machine options that override all others. */
   readonly machine?: MachineOptions;
   /** Gives a provider where there is none, by what was thrown. */
   readonly provider?: (thrown: unknown) => Provider;
 }
 
-/** Makes a host of options. @throws for whatever can't be used */
+/** Makes a host from options. @throws if anything cannot be used */
 export const openedHost = async (
   { options, pricing, files }: Settled,
   { errors, environment }: Pick<CommandContext, "errors" | "environment">,

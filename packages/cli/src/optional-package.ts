@@ -1,10 +1,10 @@
 import { ArgumentError } from "./exit-code.ts";
 
 /**
- * A module that needs packages which are not installed with this one.
+ * Loads a module that needs packages which this one does not install.
  *
- * @param what needs it, for the error.
- * @throws ArgumentError with the line that installs them, where one is not there
+ * @param what names the feature, for the error.
+ * @throws ArgumentError with the command that installs them, if one is missing
  */
 export const loaded = async <Module>(
   what: string,

@@ -5,15 +5,15 @@ import { conversationMachine, type ConversationMachine, type MachineOptions } fr
 import { reasonOf } from "@colloquy/terminal";
 
 /**
- * The machine with the options that a module exports by default; without a module one with all defaults, which keeps
- * everything.
+ * Makes the machine with the options that a module exports by default; without a module, one with all defaults, which
+ * keeps everything.
  *
- * @throws Error for a module that can't be loaded, or whose default export is no such options.
+ * @throws Error for a module that cannot be loaded, or whose default export is not machine options.
  */
 export const machineFromModule = async (path: string | undefined): Promise<ConversationMachine> =>
   conversationMachine(await optionsFromModule(path));
 
-/** The options themselves, which a machine takes; none without a module. @throws Error as above */
+/** Returns the machine options; none without a module. @throws Error as above */
 export const optionsFromModule = async (path: string | undefined): Promise<MachineOptions> => {
   if (path === undefined) return {};
   const options = await defaultExportOf(path);
@@ -29,18 +29,22 @@ export const optionsFromModule = async (path: string | undefined): Promise<Machi
   }
 };
 
-/** The function that a module exports by default, whose type is for its author to keep. @throws Error for a module that can't be loaded, or that exports no function */
+/**
+ * Returns the function that a module exports by default. Its author is responsible for its type.
+ *
+ * @throws Error for a module that cannot be loaded, or that exports no function
+ */
 export const functionFromModule = async <Of extends (...given: never[]) => unknown>(
   path: string,
   what: string,
 ): Promise<Of> => {
   const exported = await defaultExportOf(path);
-  // As far as can be seen; what it gives is looked at where it is called.
+  // Its type cannot be checked; its result is checked by the caller.
   if (typeof exported === "function") return exported as Of;
   throw new Error(`"${path}" has no ${what}: its default export is ${kindOf(exported)}; make it a function`);
 };
 
-/** What a module exports by default. @throws Error for one that can't be loaded */
+/** Returns the default export of a module. @throws Error for a module that cannot be loaded */
 export const defaultExportOf = async (path: string): Promise<unknown> => {
   try {
     const stats = statSync(path, { throwIfNoEntry: false });

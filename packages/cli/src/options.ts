@@ -1,6 +1,6 @@
 import type { parseArgs } from "node:util";
 
-/** All options, as `parseArgs` takes them. */
+/** All options, in the form that `parseArgs` takes. */
 export const optionKinds = {
   help: { type: "boolean", short: "h" },
   version: { type: "boolean", short: "v" },
@@ -60,7 +60,7 @@ export const optionKinds = {
 /** The name of an option, without its dashes. */
 export type OptionName = keyof typeof optionKinds;
 
-/** Options that exclude each other: one of two can be given. */
+/** Pairs of options that exclude each other. */
 export const exclusive: readonly (readonly [OptionName, OptionName])[] = [
   ["thread", "continue"],
   ["thread", "resume"],
@@ -75,5 +75,5 @@ export const exclusive: readonly (readonly [OptionName, OptionName])[] = [
   ),
 ];
 
-/** The values that were given; each command reads those that it knows. */
+/** The given values; each command reads those of its options. */
 export type OptionValues = ReturnType<typeof parseArgs<{ readonly options: typeof optionKinds }>>["values"];

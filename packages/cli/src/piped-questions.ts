@@ -6,7 +6,10 @@ import type { Chat } from "./chat-host.ts";
 import type { CommandContext } from "./command-context.ts";
 import { exitCodes } from "./exit-code.ts";
 
-/** Asks line by line until the input ends; what begins with a slash is a command. Gives the exit code of the first that failed. */
+/**
+ * Asks line by line until the input ends; a line that begins with a slash is a command. Returns the exit code of the
+ * first failure.
+ */
 export const pipedQuestions = async (
   chat: Chat,
   answers: Answers,
@@ -39,7 +42,7 @@ export const pipedQuestions = async (
   try {
     for await (const typed of reader) {
       const line = typed.trim();
-      // A closed reader still gives the lines that it has read.
+      // A closed reader still returns the lines that it has read.
       if (isEnded || signal.aborted) break;
       if (line === "") continue;
       const command = commandIn(line);

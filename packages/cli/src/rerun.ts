@@ -8,12 +8,16 @@ import { functionFromModule, optionsFromModule } from "./options-module.ts";
 import type { OptionValues } from "./options.ts";
 import { named, oneLine } from "@colloquy/terminal";
 
-/** The model and its server, the system prompt, the modules with a machine's options and a metric, and what questions stand behind. */
+/**
+ * The model and its server, the system prompt, the modules with the machine's options and a metric, and the history
+ * before each question.
+ */
 type RerunOptions = Pick<OptionValues, "model" | "base-url" | "system" | "options" | "metric" | "history">;
 
 /**
- * Asks the questions of recorded conversations again, and prints what came beside what was recorded. Gives the exit code: 0;
- * 1 where a journal can't be read, a conversation came to no end, a turn was not completed, a metric failed, or nothing was asked.
+ * Asks the questions of recorded conversations again, and prints the new answers beside the recorded ones. Returns the
+ * exit code. It is 0, or 1 if a journal cannot be read, a conversation did not end, a turn did not complete, a metric
+ * failed, or nothing was asked.
  *
  * @throws Error for an invalid path, module or option.
  */
@@ -39,7 +43,7 @@ export const rerunJournals = async (
   const report = await rerun(journals, {
     llm: openaiChat({ apiKey, baseURL, model, tools: [] }),
     clock: systemClock,
-    // A server that says nothing more must not hold up the rest.
+    // A server that stops sending must not block the rest.
     machine: { idleTimeoutMs: 120_000, ...machine },
     history,
     signal,

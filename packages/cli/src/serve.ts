@@ -10,7 +10,7 @@ import { isLoopback, listen, type ListeningPlace } from "./serving.ts";
 import { settled } from "./settings.ts";
 import { readTextFile } from "./text-file.ts";
 
-/** Serves threads over HTTP until the process is asked to end. Gives the exit code. */
+/** Serves threads over HTTP until the process is asked to end. Returns the exit code. */
 export const serve = async (_: readonly string[], given: OptionValues, context: CommandContext): Promise<number> => {
   const settings = settled(given, context);
   const place = placeOf(settings.options);
@@ -55,12 +55,16 @@ export const placeOf = ({
   throw new ArgumentError(`--port is "${port}"; it must be a whole number from 0 to 65535, 0 for one that is free`);
 };
 
-/** Who may ask: on a loopback address everybody, on any other those with the token. @throws ArgumentError for another address without a token */
+/**
+ * Returns who may ask: on a loopback address everybody, on any other the clients with the token.
+ *
+ * @throws ArgumentError for another address without a token
+ */
 export const accessOf = (
   { "token-file": file }: Pick<OptionValues, "token-file">,
   address: string,
 ): Pick<ThreadServerOptions, "authenticate" | "hosts"> => {
-  // Any of 127.0.0.0/8 may be given, and the server knows the usual names alone.
+  // Any address of 127.0.0.0/8 may be given, and the server itself knows only the usual names.
   if (file === undefined && isLoopback(address))
     return { hosts: ["localhost", "127.0.0.1", "[::1]", ...(isIPv4(address) ? [address] : [])] };
   if (file === undefined)
@@ -68,7 +72,7 @@ export const accessOf = (
       `--host ${address} is reached by other machines: give a --token-file, whose token they have to bear`,
     );
   const token = tokenIn(file);
-  // No page knows the token, by whatever name it calls.
+  // No web page knows the token, whatever host name it uses.
   return { authenticate: { token }, hosts: ["*"] };
 };
 
@@ -80,7 +84,7 @@ const tokenIn = (file: string): string => {
   } catch (thrown) {
     throw new ArgumentError(`--token-file: ${reasonOf(thrown)}; it must hold one token${howToMake}`);
   }
-  // Windows keeps rights elsewhere.
+  // Windows does not keep permissions in the mode.
   if (process.platform !== "win32" && (mode & 0o077) !== 0)
     throw new ArgumentError(
       `--token-file "${file}" is open to other users (mode ${mode.toString(8)}); run: chmod 600 ${JSON.stringify(file)}`,

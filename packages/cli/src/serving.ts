@@ -3,30 +3,30 @@ import { isIPv6 } from "node:net";
 import type { ThreadServer } from "@colloquy/server";
 import { getRequestListener } from "@hono/node-server";
 
-/** Where a server listens. */
+/** The address and the time limits of a server. */
 export interface ListeningPlace {
-  /** 0 draws one. */
+  /** 0 means any free port. */
   readonly port: number;
   /** Default 127.0.0.1. */
   readonly address?: string;
-  /** How long a request may take to come in: its head, and all of it, in milliseconds. Default 10,000 and 30,000. */
+  /** The time limits of a request, in milliseconds: for its head, and for all of it. Default 10,000 and 30,000. */
   readonly headMs?: number;
   readonly requestMs?: number;
 }
 
-/** A server that listens. */
+/** A listening server. */
 export interface Listening {
-  /** As `http://127.0.0.1:8080`. */
+  /** The URL, such as `http://127.0.0.1:8080`. */
   readonly url: string;
   readonly port: number;
-  /** Refuses what comes, waits for what is under way as the server does, and closes all connections. */
+  /** Refuses new requests, waits for running ones as the server does, and closes all connections. */
   close(): Promise<void>;
 }
 
 /**
- * Has a server listen on this machine. Requests that come in slowly are cut, so that none holds a connection for ever.
+ * Lets a server listen on this machine. Slow requests are cut off, so that none holds a connection forever.
  *
- * @throws Error where the port is taken or not free to use, or the address is not this machine's; in words that name it
+ * @throws Error if the port is in use or not allowed, or the address is not this machine's; the message names it
  */
 export const listen = async (server: ThreadServer, place: ListeningPlace): Promise<Listening> => {
   const { port, address = "127.0.0.1", headMs = 10_000, requestMs = 30_000 } = place;
@@ -46,7 +46,7 @@ export const listen = async (server: ThreadServer, place: ListeningPlace): Promi
     url: `http://${isIPv6(address) ? `[${address}]` : address}:${boundPort}`,
     port: boundPort,
     close: async () => {
-      // New connections are still answered, with 503: somebody in between then knows to ask another.
+      // New connections still get the answer 503, so that a proxy can try another server.
       await server.close();
       const closed = new Promise((resolve) => sockets.close(resolve));
       sockets.closeAllConnections();
@@ -55,7 +55,7 @@ export const listen = async (server: ThreadServer, place: ListeningPlace): Promi
   };
 };
 
-/** Whether only this machine reaches an address. */
+/** Returns whether only this machine can reach an address. */
 export const isLoopback = (address: string): boolean =>
   address === "localhost" || address === "::1" || /^127\.\d+\.\d+\.\d+$/.test(address);
 

@@ -7,26 +7,27 @@ import { ArgumentError } from "./exit-code.ts";
 import { exclusive, type OptionName, optionKinds, type OptionValues } from "./options.ts";
 import { readTextFile } from "./text-file.ts";
 
-/** The options of a conversation with what stands in settings files, and what only such files say. */
+/** The options of a conversation, merged with settings files, and the settings that only files have. */
 export interface Settled {
   readonly options: OptionValues;
   readonly pricing?: NonNullable<MachineOptions["pricing"]>;
-  /** The system prompt is of somebody whom the user may not know: threads that are there keep their own. */
+  /** The system prompt comes from a project file, whose author the user may not know; existing threads keep theirs. */
   readonly systemIsForNew: boolean;
-  /** What single keys do, over those of the preset. */
+  /** The actions of single keys, which override those of the preset. */
   readonly ownKeys: Keys;
-  /** Where what was typed is kept; null where nobody asked for that. */
+  /** The file of typed inputs; null if they are not stored. */
   readonly historyFile: string | null;
-  /** The settings files that count: the user's, the project's. */
+  /** The settings files in use: the user's, the project's. */
   readonly files: readonly string[];
 }
 
 type Keys = Readonly<Record<string, string>>;
 
 /**
- * What was given on the command line goes before the settings of the project, and those before the user's.
+ * Merges settings. The command line takes precedence over the project's settings, and those over the user's.
  *
- * @throws ArgumentError for a setting that there is not, that can't be, or that a project has which the user does not trust
+ * @throws ArgumentError for an unknown or invalid setting, and for a project's setting that needs trust which the user
+ * has not given
  */
 export const settled = (
   given: OptionValues,
@@ -61,7 +62,7 @@ interface Settings {
   readonly history?: boolean;
   readonly prices?: NonNullable<MachineOptions["pricing"]>;
   readonly ownKeys?: Keys;
-  /** Where a setting stands, for errors. */
+  /** Returns the place of a setting, for errors. */
   readonly at: (name: string) => string;
 }
 
@@ -69,7 +70,10 @@ const projectFile = ".colloquy/settings.json";
 
 const nothing: Settings = { options: {}, at: () => "" };
 
-/** What files may set, and of it what any project may: nothing that runs code, says who gets the words, or where they are kept. */
+/**
+ * The settings that files may contain. The first five may come from any project: they run no code, and do not decide
+ * who receives messages or in which place they are stored.
+ */
 const settable: readonly OptionName[] = [
   ...(["thread", "model", "system", "window", "max-turns"] as const),
   ...(["store", "provider", "base-url", "template", "agent", "tools", "mcp", "react"] as const),
@@ -78,7 +82,7 @@ const settable: readonly OptionName[] = [
 const anyProjectMay = new Set<string>(settable.slice(0, 5));
 const paths = new Set<string>(["store", "template", "agent", "tools"]);
 
-/** What takes the place of others where it is given, beside what excludes them. */
+/** Options that displace others, beside the ones that exclude each other. */
 const displaces: { readonly [Name in OptionName]?: readonly OptionName[] } = {
   provider: ["model", "base-url", "template"],
   approve: ["thread"],
@@ -131,7 +135,7 @@ const settingsIn = (file: string, base: string, home: string): Settings => {
   if (trust !== undefined && !isTexts(trust)) throw refused("trust", "a list of folders");
   if (history !== undefined && typeof history !== "boolean") throw refused("history", "true or false");
   return {
-    // Each was read by the kind of its option.
+    // Each value was checked by the kind of its option.
     options: Object.fromEntries(options.filter(([, value]) => value !== false)) as OptionValues,
     at,
     ...(trust === undefined ? {} : { trust: trust.map(pathOf) }),
@@ -171,7 +175,7 @@ const pricingOf = (prices: unknown, place: string): NonNullable<MachineOptions["
       readonly currency: string;
       readonly models: Parameters<typeof pricesPerMillion>[1];
     };
-    // It checks both.
+    // The call checks both.
     return pricesPerMillion(currency, models);
   } catch (thrown) {
     throw new ArgumentError(
@@ -181,7 +185,7 @@ const pricingOf = (prices: unknown, place: string): NonNullable<MachineOptions["
   }
 };
 
-/** What a project has that somebody wrote whom the user may not know is not used in silence. */
+/** Throws if a project has settings that need trust, because the user may not know their author. */
 const refuseUntrusted = (
   { options, prices, trust, history, ownKeys, at }: Settings,
   folder: string,
@@ -201,7 +205,10 @@ const refuseUntrusted = (
   );
 };
 
-/** Which of the threads that the user has is gone on with is not for others to say. */
+/**
+ * Removes a thread that a project sets, unless it also sets the store: a project must not choose among the user's
+ * threads.
+ */
 const forUntrusted = ({ thread, ...options }: OptionValues, { store, session }: OptionValues): OptionValues =>
   thread === undefined || (store ?? session) !== undefined ? options : { ...options, thread };
 
@@ -210,7 +217,7 @@ const folderOf = (given: string | undefined, home: string, otherwise: string): s
   return home === "" ? null : join(home, otherwise, "colloquy");
 };
 
-/** Above the home folder is nothing of the user's. */
+/** Finds the project of a folder, up to the home folder; nothing above it belongs to the user. */
 const projectAround = (folder: string, home: string): string | null => {
   if (existsSync(join(folder, projectFile))) return folder;
   return dirname(folder) === folder || (home !== "" && isSame(folder, home))
@@ -224,7 +231,7 @@ const isSame = (one: string, other: string): boolean =>
 const isTexts = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((item) => typeof item === "string");
 
-/** `file:line:column` of a member. */
+/** Returns `file:line:column` of a member. */
 const placeIn = (file: string, text: string, name: string): string => {
   const before = text.slice(0, Math.max(text.indexOf(JSON.stringify(name)), 0)).split("\n");
   return `${file}:${before.length}:${(before.at(-1) ?? "").length + 1}`;

@@ -3,9 +3,9 @@ import type { Entry } from "@colloquy/machine";
 import { withRedactions } from "@colloquy/host/store";
 
 /**
- * The journal of a thread as a store has it. Also where a crash came between, what was to be redacted is not in it any more.
+ * Decodes the stored journal of a thread. Redactions are applied again, in case a crash interrupted one.
  *
- * @throws Error for a thread that is not there, or can't be read.
+ * @throws Error for a thread that does not exist, or cannot be read.
  */
 export const storedEntries = (threadId: string, stored: readonly unknown[]): readonly Entry[] => {
   if (stored.length === 0) throw new Error(`there is no thread "${threadId}"; \`colloquy threads\` lists them`);

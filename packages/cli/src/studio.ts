@@ -15,7 +15,10 @@ import { placeOf } from "./serve.ts";
 import { listen } from "./serving.ts";
 import { settled } from "./settings.ts";
 
-/** Serves the page that shows the threads of a store, on this machine alone, until the process is asked to end. Gives the exit code. */
+/**
+ * Serves the page that shows the threads of a store, only on this machine, until the process is asked to end. Returns
+ * the exit code.
+ */
 export const studio = async (_: readonly string[], given: OptionValues, context: CommandContext): Promise<number> => {
   const settings = settled(given, context);
   const { options } = settings;
@@ -62,7 +65,10 @@ export const studio = async (_: readonly string[], given: OptionValues, context:
   return exitCodes.done;
 };
 
-/** Nobody needs a model to look: a turn that is tried again says why there is none. One that was asked for has to be there. */
+/**
+ * Returns a provider for a studio without a model: viewing needs none, and a turn that is tried again fails with the
+ * reason. A requested model must exist.
+ */
 const withoutModel =
   (options: OptionValues) =>
   (thrown: unknown): Provider => {
@@ -71,7 +77,7 @@ const withoutModel =
     return { name: "", model: "no model", handler: () => async () => ({ type: "failed", failure }) };
   };
 
-/** Under which prompts can be looked at, and turns tried again, beside the options that were given. */
+/** Policies for viewing prompts and trying turns again, beside the given options. */
 const otherPolicies: readonly (readonly [name: string, policy: Policy])[] = [
   ["everything", keepAll()],
   ["the last 3 turns", lastTurns(3)],

@@ -3,28 +3,33 @@ import { setTimeout as wait } from "node:timers/promises";
 import { withoutSecrets } from "./models.ts";
 import { appendingFile, readTextFile } from "./text-file.ts";
 
-/** Where the bodies of requests go, one after the other. */
+/** A destination for request bodies, which are sent one after the other. */
 export interface BodySink {
-  /** For a person: of an endpoint no user, no password and no query. */
+  /** For a person: an endpoint without user, password and query. */
   readonly place: string;
-  /** Gives what the endpoint answered; null of a file. @throws SendError where an endpoint does not take it; what aborted it */
+  /**
+   * Returns the endpoint's answer; null for a file.
+   *
+   * @throws SendError if an endpoint does not accept the body; the abort reason
+   */
   send(body: Uint8Array): Promise<Uint8Array | null>;
   close(): void;
 }
 
-/** An endpoint did not take a body, however often it was sent. The message has nothing of the headers. */
+/** An endpoint did not accept a body after all attempts. The message contains nothing of the headers. */
 export class SendError extends Error {
   override readonly name = "SendError";
 }
 
-/** Whether a place is a URL rather than a file. */
+/** Returns whether a place is a URL rather than a file. */
 export const isEndpoint = (to: string): boolean => /^https?:\/\//i.test(to);
 
 /**
- * An endpoint, or a file that is made now and that only its owner may read, with `behind` behind each body; it is gone again where there is none. A body is sent
- * again where the endpoint is busy or does not answer: five times in all, and as late as it asks for, within a minute.
+ * Makes a sink for an endpoint, or for a new file that only its owner may read, with `behind` after each body. An empty
+ * file is removed again. A body is sent again if the endpoint is busy or does not answer. There are five attempts in
+ * all, with the delay that the endpoint requests, up to a minute.
  *
- * @throws Error for a URL that is none or not of http, and for a file that is there already
+ * @throws Error for a URL that is invalid or not HTTP, and for a file that exists already
  */
 export const bodySink = (
   to: string,
@@ -40,7 +45,7 @@ export const bodySink = (
 };
 
 const fileSink = (to: string, behind: string): BodySink => {
-  // A file by such a name is what nobody means.
+  // Nobody intends a file with such a name.
   if (/^[a-z][a-z\d+.-]*:\/\/|^[\w.-]+:\d+(?:\/|$)/i.test(to))
     throw new Error(
       "--to is no URL of http or https; give an endpoint such as http://localhost:4318/v1/traces, or a file that is not there yet",
@@ -57,13 +62,13 @@ const fileSink = (to: string, behind: string): BodySink => {
     },
     close: () => {
       file.close();
-      // The name is free for the next try.
+      // Removed, so that the next attempt can use the name.
       if (isEmpty) rmSync(to);
     },
   };
 };
 
-/** Without a path it is that of the specification; user and password are for its header. */
+/** Parses the URL. Without a path, it gets the path of the specification; user and password belong in the header. */
 const endpointIn = (to: string): URL => {
   if (!URL.canParse(to))
     throw new Error("--to begins with http and is no URL; give one such as http://localhost:4318/v1/traces");
@@ -85,7 +90,7 @@ const sent = async (url: URL, { headers, signal, body }: Sending, attempt: numbe
   let problem: string;
   let answer: Response | null = null;
   try {
-    // Headers are for this endpoint, and for none that it names.
+    // No redirects, because the headers are only for this endpoint.
     answer = await fetch(url, { method: "POST", headers, body: body.slice(), signal: within, redirect: "manual" });
     if (answer.ok) return await startOf(answer, within);
     await answer.body?.cancel();
@@ -104,7 +109,7 @@ const sent = async (url: URL, { headers, signal, body }: Sending, attempt: numbe
   return sent(url, { headers, signal, body }, attempt + 1);
 };
 
-/** Reads an answer to a bound: it says how many spans were not taken, and one without an end says nothing. */
+/** Reads an answer up to a limit. It contains the number of rejected spans. @throws SendError for a longer answer */
 const startOf = async ({ body }: Response, signal: AbortSignal): Promise<Uint8Array> => {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
@@ -120,9 +125,9 @@ const startOf = async ({ body }: Response, signal: AbortSignal): Promise<Uint8Ar
 const answerBytesMax = 65_536;
 
 /**
- * How long to wait behind an attempt, from 1, in milliseconds.
+ * Returns the delay after an attempt, from 1, in milliseconds.
  *
- * @param retryAfter the header, which says seconds or a date (RFC 9110, 10.2.3)
+ * @param retryAfter the header, in seconds or as a date (RFC 9110, 10.2.3)
  */
 export const retryDelayMs = (attempt: number, retryAfter: string | null, now: number): number => {
   const asked = retryAfter === null || retryAfter.trim() === "" ? Number.NaN : Number(retryAfter) * 1_000;
@@ -139,9 +144,9 @@ const codeOf = (thrown: unknown): string => {
 };
 
 /**
- * The headers in a file, a `name: value` a line; empty lines and those that begin with # do not count.
+ * Reads the headers in a file, one `name: value` per line; ignores empty lines and those that begin with #.
  *
- * @throws Error which names the line of one that is none, and never shows it
+ * @throws Error that names the line of an invalid header, and never shows it
  */
 export const headersIn = (file: string | undefined, to: string): Record<string, string> => {
   if (file === undefined) return {};

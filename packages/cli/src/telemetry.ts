@@ -12,14 +12,14 @@ import { storedEntries } from "./stored-entries.ts";
 import { bodySink, headersIn, isEndpoint, SendError } from "./telemetry-sink.ts";
 import { storedThreads } from "./threads.ts";
 
-/** A store for threads instead of journals, where to, and what of it. */
+/** A store for threads in place of journals, the destination, and the content to send. */
 type TelemetryOptions = Pick<OptionValues, "store" | "all" | "to" | "content" | "protobuf" | "header-file">;
 
 /**
- * Sends the spans of recorded conversations to an OTLP endpoint, or writes them into a new file. Gives the exit code: 0; 1
- * where a journal could not be read, or the endpoint did not take all; 130.
+ * Sends the spans of recorded conversations to an OTLP endpoint, or writes them to a new file. Returns the exit code.
+ * It is 0; 1 if a journal could not be read, or the endpoint did not accept all spans; 130 after an interruption.
  *
- * @throws Error for options and paths that are invalid, and where a package is not installed
+ * @throws Error for invalid options and paths, and if a package is not installed
  */
 export const telemetry = async (
   words: readonly string[],
@@ -62,10 +62,10 @@ export const telemetry = async (
   });
 };
 
-/** A journal as it is named; or in words why there is none. */
+/** A named journal, or a description of its problem. */
 type NamedJournal = { readonly name: string } & ({ readonly entries: readonly Entry[] } | { readonly problem: string });
 
-/** Does something with the journals that are named. @throws Error for what is named wrongly */
+/** Passes the named journals to a function. @throws Error for an invalid name */
 const withJournals = (
   words: readonly string[],
   { store: place, all = false }: TelemetryOptions,
@@ -83,7 +83,7 @@ const journalsIn = async function* (paths: readonly string[]): AsyncGenerator<Na
   for (const path of paths) yield { name: path, ...journalFile(path) };
 };
 
-/** @param ids null for all */
+/** @param ids null for all threads */
 const threadsIn = async function* (store: Store, ids: readonly string[] | null): AsyncGenerator<NamedJournal> {
   const read = async (name: string): Promise<NamedJournal> => {
     try {
@@ -96,7 +96,7 @@ const threadsIn = async function* (store: Store, ids: readonly string[] | null):
   else for (const id of ids) yield await read(id);
 };
 
-/** The spans of each journal that can be read; the others are reported. */
+/** Yields the spans of each readable journal; reports the others. */
 const spansIn = async function* (
   journals: AsyncIterable<NamedJournal>,
   content: boolean,
@@ -113,7 +113,7 @@ const spansIn = async function* (
   }
 };
 
-/** As many as a request may hold: endpoints bound its size. */
+/** Yields batches of as many spans as a request may contain, because endpoints limit its size. */
 const inBatches = async function* (spans: AsyncIterable<TelemetrySpan>): AsyncGenerator<readonly TelemetrySpan[]> {
   let batch: TelemetrySpan[] = [];
   let characters = 0;

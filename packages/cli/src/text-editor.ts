@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { commandWords } from "./command-words.ts";
 
 /**
- * Has a text edited by the program that VISUAL or EDITOR names, in a file that only its owner may read and that is removed
- * behind it; null where the program failed. Undefined where they name none.
+ * Returns a function that edits a text in the program that VISUAL or EDITOR names. The text is in a file that only its
+ * owner may read, and that is removed afterwards. The function returns null if the program failed. Undefined if neither
+ * variable is set.
  */
 export const textEditor = (
   environment: Readonly<Record<string, string | undefined>>,
@@ -33,9 +34,9 @@ export const textEditor = (
   };
 };
 
-/** Ctrl+C is for the program that has the terminal, though both get it. */
+/** Ignores Ctrl+C while a program runs: both receive it, but it is meant for the program. */
 const withoutInterrupts = async <Result>(run: () => Promise<Result>): Promise<Result> => {
-  // What listens to a signal; raw, since some of it listens once.
+  // Raw listeners, since some were added with `once`.
   const listeners = process.rawListeners("SIGINT") as NodeJS.SignalsListener[];
   const ignore = (): void => {};
   process.removeAllListeners("SIGINT").on("SIGINT", ignore);

@@ -2,10 +2,10 @@ import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats, st
 import { dirname } from "node:path";
 
 /**
- * The text of a file, without the byte order mark that some programs put at its beginning.
+ * Reads the text of a file, without the byte order mark that some programs write.
  *
- * @param check called with what the system says of the file before it is read; what it throws is thrown.
- * @throws Error for what is not there, and for what is no file: reading a pipe or a device may never end.
+ * @param check receives the file's stats before it is read; its errors are thrown.
+ * @throws Error for a path that does not exist or is not a file: reading a pipe or a device may never end.
  */
 export const readTextFile = (path: string, check: (stats: Stats) => void = () => {}): string => {
   // Without the flag, opening a pipe blocks until another process writes to it.
@@ -38,7 +38,7 @@ const textOf = (bytes: Uint8Array): string | null => {
 /**
  * Writes a new file that only its owner may read.
  *
- * @throws Error where something is already, also a link that leads nowhere.
+ * @throws Error if the path exists already, even as a broken link.
  */
 export const writeNewFile = (path: string, text: string): void => {
   // "x" follows no link.
@@ -62,7 +62,7 @@ export const appendingFile = (path: string): AppendingFile => {
   return { append: (piece) => writeFileSync(file, piece), close: () => closeSync(file) };
 };
 
-/** Whether there is something at a path that is neither a file nor a folder. */
+/** Returns whether a path is neither a file nor a folder. */
 export const isPipeOrDevice = (path: string): boolean => {
   const stats = statSync(path, { throwIfNoEntry: false });
   return stats !== undefined && !stats.isFile() && !stats.isDirectory();

@@ -1,7 +1,7 @@
 import type { AskHandle, AskResult } from "@colloquy/host";
 import type { JsonObject } from "@colloquy/machine";
 
-/** Returns a handle to the same ask whose answer is the text of one output field, and not the JSON around it. */
+/** Returns a handle to the same ask whose answer is the text of one output field, without the JSON around it. */
 export const withTextOutput = (asked: AskHandle<JsonObject>, field: string): AskHandle => {
   const result = async (): Promise<AskResult> => {
     const { output, ...turn } = await asked;

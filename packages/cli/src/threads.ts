@@ -4,7 +4,9 @@ import { withStore } from "./kept-threads.ts";
 import { named, oneLine, printableJson, shortened } from "@colloquy/terminal";
 import type { OptionValues } from "./options.ts";
 
-/** Lists the threads of a store, newest first; with `find`, what was said in which of them. Gives the exit code, 0. */
+/**
+ * Lists the threads of a store, newest first; with `find`, the matching messages by thread. Returns the exit code, 0.
+ */
 export const listThreads = (
   { store: path, find }: Pick<OptionValues, "store" | "find">,
   { printer }: Pick<CommandContext, "printer">,
@@ -14,7 +16,7 @@ export const listThreads = (
     return 0;
   });
 
-/** All threads of a store, newest first. */
+/** Yields all threads of a store, newest first. */
 export const storedThreads = async function* (store: Store): AsyncGenerator<StoredThread> {
   let options: ListOptions | null = {};
   while (options !== null) {
@@ -47,7 +49,7 @@ const hitLines = async function* (store: Store, words: string): AsyncGenerator<s
   }
 };
 
-/** Events may say any number. */
+/** Formats a time; the time of an event may be any number. */
 const instant = (at: number): string => {
   const date = new Date(at);
   return Number.isNaN(date.getTime()) ? String(at) : date.toISOString();

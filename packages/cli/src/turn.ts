@@ -11,27 +11,30 @@ import type { Waiting } from "./waiting.ts";
 import { exitCodes } from "./exit-code.ts";
 import { exitCodeOf } from "./failed.ts";
 
-/** An ask: for a text, or for an output that is checked. */
+/** An ask for a text, or for a checked output. */
 export type Asked = AskHandle | AskHandle<Json>;
 
-/** What a turn came to. */
+/** The result of a turn. */
 export type TurnEnd =
   | { readonly status: "completed"; readonly turn: CompletedTurn; readonly text: string }
-  /** Until somebody approves or denies. */
+  /** Until a person approves or denies. */
   | { readonly status: "waiting"; readonly approvals: readonly RequestApproval[] }
   | { readonly status: "failed" | "limit" | "cancelled"; readonly thrown: unknown };
 
-/** What is followed of a chat. */
+/** The parts of a chat that following an ask needs. */
 export interface FollowedChat {
   readonly host: Host;
   readonly threadId: string;
-  /** What a thread waits for of people. */
+  /** Returns the approvals that a thread waits for. */
   readonly waiting: (threadId: string) => Promise<Waiting>;
-  /** Called when something waits for an approval, also below a call of a subagent. */
+  /** Called when an approval is requested, also in a nested thread. */
   readonly onNestedApproval: Set<() => void>;
 }
 
-/** Follows an ask to its end, or until nothing but approvals is waited for. Each part is shown. Never rejects for what a turn came to. */
+/**
+ * Follows an ask to its end, or until it waits only for approvals. Shows each part. Never rejects because of the turn's
+ * result.
+ */
 export const followed = async (chat: FollowedChat, asked: Asked, show: (part: AskPart) => void): Promise<TurnEnd> => {
   const { promise: waits, resolve } = Promise.withResolvers<TurnEnd>();
   let isOver = false;
@@ -39,13 +42,13 @@ export const followed = async (chat: FollowedChat, asked: Asked, show: (part: As
     const { approvals, alone } = await chat.waiting(chat.threadId);
     if (!alone || isOver) return;
     isOver = true;
-    // Behind a turn that waits for a person, it would wait for as long.
+    // A queued ask would wait as long as the turn before it waits for a person.
     const state = await chat.host.thread(chat.threadId).state();
     if (state?.context.open?.asks.some(({ askId }) => askId === asked.askId) === false)
       asked.abort("an earlier turn waits for approval");
     resolve({ status: "waiting", approvals: approvals.map(({ request }) => request) });
   };
-  // Where the thread can't be read, its turn has the error.
+  // If the thread cannot be read, the turn reports the error.
   const looked = (): void => void look().catch(() => {});
   chat.onNestedApproval.add(looked);
   const end = endOf(asked, (part) => {
@@ -70,7 +73,7 @@ const endOf = async (asked: Asked, onPart: (part: AskPart) => void): Promise<Tur
   }
 };
 
-/** What a turn ends the process with. */
+/** Returns the exit code for the end of a turn. */
 export const exitCodeOfEnd = (end: TurnEnd, signal: AbortSignal): number => {
   switch (end.status) {
     case "completed":
@@ -86,7 +89,7 @@ export const exitCodeOfEnd = (end: TurnEnd, signal: AbortSignal): number => {
   }
 };
 
-/** The summary of a turn that ended early; null where there was none. */
+/** Returns the summary of a turn that ended early; null if there was no turn. */
 export const summaryOf = (thrown: unknown): TurnError["summary"] | null =>
   thrown instanceof TurnError ? thrown.summary : null;
 

@@ -1,10 +1,10 @@
 import type { HostedThread } from "@colloquy/host";
 import { approvalsOf, type CallTool, outstanding, type RequestApproval } from "@colloquy/machine";
 
-/** What a thread waits for of people, what the subagents wait for that it called included. */
+/** The approvals that a thread waits for, including those of the subagents that it called. */
 export interface Waiting {
   readonly approvals: readonly WaitingApproval[];
-  /** Whether nothing goes on until somebody answers. */
+  /** Whether nothing continues until a person answers. */
   readonly alone: boolean;
 }
 
@@ -14,10 +14,10 @@ export interface WaitingApproval {
   readonly thread: HostedThread;
 }
 
-/** What is waited for below a call; null where that is no call of a subagent. */
+/** Returns what a call's nested thread waits for; null if it is not a call of a subagent. */
 export type WaitingBelow = (call: CallTool) => Promise<Waiting | null>;
 
-/** What a thread waits for now. */
+/** Returns what a thread waits for now. */
 export const waitingOf = async (thread: HostedThread, below: WaitingBelow = async () => null): Promise<Waiting> => {
   const state = await thread.state();
   if (state === null) return { approvals: [], alone: false };

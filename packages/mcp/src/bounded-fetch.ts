@@ -1,15 +1,15 @@
 import { errorTextOf } from "@colloquy/host/runtime";
 
 /**
- * A fetch whose answers break off when they grow without end: a body of more than 10 MB, as standard output has it, or in a
- * stream of events, one event of that size. The body of an error is cut where an error is read no further.
+ * Wraps a fetch so that endless responses break off. The limit is 10 MB for a body, as for standard output, and for
+ * each event of a stream. The body of an error is cut at the length up to which errors are read.
  */
 export const boundedFetch =
   (own: typeof fetch): typeof fetch =>
   async (input, init) => {
     const response = await own(input, init);
     const { body, status, statusText, headers } = response;
-    // Redirects are judged by the client, from the response itself.
+    // The client handles redirects, from the response itself.
     if (body === null || !(response.ok || status >= 400)) return response;
     if (!response.ok)
       return new Response(await errorTextOf(response, init?.signal ?? undefined), { status, statusText, headers });

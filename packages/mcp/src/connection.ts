@@ -12,10 +12,10 @@ import { McpError } from "./mcp-error.ts";
 import { listTools, type Offered, type OfferedTool } from "./offered-tools.ts";
 import { type McpTransport, openTransport, withoutSecrets } from "./transport.ts";
 
-/** What a connection is made from. */
+/** The options of a connection. */
 export interface ConnectionOptions {
   readonly transport: McpTransport;
-  /** What its server is called in errors. */
+  /** The name of its server in errors. */
   readonly server: string;
   readonly timeoutMs: number;
   readonly maxTotalMs: number;
@@ -23,15 +23,15 @@ export interface ConnectionOptions {
 }
 
 /**
- * The connection to a server: opened when it is needed, and after it was lost, once for each call that comes upon that.
- * Every request ends: with its answer, with an error, by its signal, or by the clock. What is thrown has no secrets.
+ * The connection to a server. It is opened when needed; if it was lost, each call that finds it lost opens it once.
+ * Every request ends: with its answer, with an error, by its signal, or by a timeout. Errors contain no secrets.
  */
 export class Connection {
   readonly #options: ConnectionOptions;
   readonly #withoutSecrets: (text: string) => string;
   #client: Promise<Client> | null = null;
   #isFirst = true;
-  /** The end of what the process of the server wrote to standard error. */
+  /** The end of the server process's standard error output. */
   #errors = "";
   readonly #closing = new AbortController();
 
@@ -44,7 +44,7 @@ export class Connection {
     return this.#use((client) => listTools(client, { timeout: this.#options.timeoutMs }));
   }
 
-  /** What the server says of itself, for a system prompt. */
+  /** Returns the server's instructions for a system prompt. */
   async instructions(): Promise<string | null> {
     return (await this.#client)?.getInstructions() ?? null;
   }
@@ -55,10 +55,10 @@ export class Connection {
     signal: AbortSignal,
   ): Promise<CallToolResult> {
     const { timeoutMs: timeout, maxTotalMs: maxTotalTimeout } = this.#options;
-    // Without a listener, a server is not asked to report progress.
+    // Without a listener, the server is not asked to report progress.
     const onprogress = (): void => {};
     const waiting: RequestOptions = { signal, timeout, maxTotalTimeout, onprogress, resetTimeoutOnProgress: true };
-    // Without the output's schema: a server's pattern over its own answer can block the process for ever.
+    // Without the output schema: a server's regular expression over its own answer could block the process forever.
     const toolDefinition = { name, inputSchema };
     return this.#use(
       (client) => client.callTool({ name, arguments: { ...given } }, { ...waiting, toolDefinition }),
@@ -70,11 +70,11 @@ export class Connection {
     const client = this.#client;
     this.#closing.abort();
     this.#client = null;
-    // One that could not be opened is closed.
+    // A connection that failed to open needs no closing.
     await client?.then((opened) => opened.close()).catch(() => {});
   }
 
-  /** A failure in words: those of the server, or what became of the request. */
+  /** Makes the error for a failure: the server's own message, or a description of what happened to the request. */
   failure(thrown: unknown): McpError {
     const { server, timeoutMs } = this.#options;
     const code = thrown instanceof SdkError ? thrown.code : null;
@@ -84,12 +84,12 @@ export class Connection {
         : code === SdkErrorCode.ConnectionClosed
           ? `the connection was lost. ${outcomeUnknown}${this.#lastWords()}`
           : messageOf(thrown);
-    // A server may send anything, and a schema that is not met is listed at length.
+    // Cut, because a server may send any length, and a failed schema check is described at length.
     return new McpError(`MCP server ${server}: ${redact(this.#withoutSecrets(words)).slice(0, charactersMax)}`);
   }
 
   #lastWords(): string {
-    // Before it is cut: half of a key does not look like one.
+    // Redacted before it is cut, because half of a key does not look like a key.
     const words = redact(this.#errors).slice(-lastWordsMax).trim();
     return words === "" ? "" : ` The last that it wrote to standard error: ${words}`;
   }
@@ -101,12 +101,12 @@ export class Connection {
         return await work(client);
       } catch (thrown) {
         if (!isSessionLost(thrown, client)) throw thrown;
-        // The server did not look at it: it is sent again, on a session of its own.
+        // The server did not process the request, so it is sent again in a new session.
         await this.#leave(client);
         return await work(await orAborted(this.#opened(), signal));
       }
     } catch (thrown) {
-      // The client says of an abort that it took too long.
+      // The client would report an abort as a timeout.
       signal?.throwIfAborted();
       throw thrown instanceof McpError ? thrown : this.failure(thrown);
     }
@@ -129,7 +129,7 @@ export class Connection {
     const { transport: given, server, timeoutMs, onListChanged } = this.#options;
     this.#errors = "";
     const transport = await openTransport(given, this.#isFirst, (text) => {
-      // Cut between words, well before what is shown: nobody would know half of a key.
+      // Cut between words, well before the shown part, because half of a key would not be recognised.
       const errors = this.#withoutSecrets(this.#errors + text);
       this.#errors = errors.length > errorsMax ? errors.slice(-errorsMax).replace(/^\S{1,500}/, "") : errors;
     });
@@ -151,14 +151,14 @@ export class Connection {
       const { signal } = this.#closing;
       await orAborted(client.connect(transport, { timeout: timeoutMs, signal }), signal);
     } catch (thrown) {
-      // Not waited for: a process that does not react is killed after seconds.
+      // Not awaited: an unresponsive process is killed only after seconds.
       void client.close().catch(() => {});
       throw thrown;
     }
     return client;
   }
 
-  /** The next request opens another connection. */
+  /** Drops the client, so that the next request opens another connection. */
   async #leave(client: Client): Promise<void> {
     const current = this.#client;
     if ((await current?.catch(() => null)) !== client || this.#client !== current) return;
@@ -172,10 +172,13 @@ const charactersMax = 2_000;
 const lastWordsMax = 1_000;
 const errorsMax = 4_000;
 
-/** Old servers on standard output leave the question for their version unanswered. */
+/** The time limit of the version request, in milliseconds; old servers on standard output do not answer it. */
 const probeMs = 15_000;
 
-/** A server that was restarted does not know the sessions from before: 404 by the protocol, 400 by many. */
+/**
+ * Returns whether the session was lost. A restarted server does not know earlier sessions: the status is 404 by the
+ * protocol, 400 from many servers.
+ */
 const isSessionLost = (thrown: unknown, { transport }: Client): boolean =>
   thrown instanceof SdkHttpError &&
   (thrown.status === 404 || thrown.status === 400) &&

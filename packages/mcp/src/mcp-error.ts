@@ -1,7 +1,7 @@
 /**
- * A server could not be reached, or did not answer as the protocol has it. The message has no secrets: values of `headers`
- * and `env` from 8 characters on, credentials of the URL, and segments of its path from 16 on, are taken out. It has no
- * cause, which could hold them.
+ * The error for a server that could not be reached, or violated the protocol. The message contains no secrets. It
+ * leaves out values of `headers` and `env` from 8 characters on, credentials of the URL, and segments of its path from
+ * 16 characters on. It has no cause, which could contain them.
  */
 export class McpError extends Error {
   override readonly name = "McpError";

@@ -8,49 +8,55 @@ import { partsOfResult, sizeOf, textOfResult } from "./result-content.ts";
 import { toolNames } from "./tool-names.ts";
 import type { McpTransport } from "./transport.ts";
 
-/** How the tools of a server are used. */
+/** The options for a server's tools. */
 export interface McpOptions {
   readonly transport: McpTransport;
-  /** Stands before the names of its tools (`files_read`), so that those of two servers differ, and names it in errors. Default: none. */
+  /**
+   * The prefix of its tools' names (`files_read`), so that those of two servers differ; it also names the server in
+   * errors. Default: none.
+   */
   readonly name?: string;
   /**
-   * Whether the server's hints about its tools are believed: `approval` is then shown them, and a call of a tool that claims
-   * only to read (`readOnlyHint`) is repeated after a crash. Default false: no hint has an effect.
+   * Whether the server's hints about its tools are trusted. If so, `approval` receives them, and a call of a tool that
+   * claims only to read (`readOnlyHint`) is repeated after a crash. Default false: hints have no effect.
    */
   readonly trust?: boolean;
-  /** Which tools need approval before each call: `"always"`, or a function of what you know of a tool, such as its name. Default: none. */
+  /**
+   * The tools that need approval before each call: `"always"`, or a function of what you know about a tool, such as its
+   * name. Default: none.
+   */
   readonly approval?: "always" | ((offered: OfferedTool) => boolean);
-  /** How long a request may be silent, in milliseconds; progress that the server reports begins it anew. Default 60,000. */
+  /** The longest silence of a request, in milliseconds; the server's progress reports restart it. Default 60,000. */
   readonly timeoutMs?: number;
-  /** How long a call may take in all, in milliseconds, however much progress is reported. Default 600,000. */
+  /** The time limit of a call in all, in milliseconds, even with progress reports. Default 600,000. */
   readonly maxTotalMs?: number;
   /** The largest result, in UTF-16 units of its texts and data URLs; a larger one is a failure. Default 1,000,000. */
   readonly maxCharacters?: number;
-  /** Called when the server changed its list, with the tools that there are now. */
+  /** Called with the present tools when the server has changed its list. */
   readonly onChanged?: (tools: readonly Tool[]) => void;
 }
 
 /** The tools of one server. */
 export interface McpTools extends AsyncDisposable {
-  /** For `createHost({ tools })`: as they were last listed. A host keeps those that it was made with. */
+  /** For `createHost({ tools })`: the last listed tools. A host keeps the tools that it was created with. */
   readonly tools: readonly Tool[];
-  /** What the server lists and can't be declared, and why. */
+  /** The listed tools that cannot be declared, with the reason. */
   readonly problems: readonly McpToolProblem[];
-  /** What the server says about using it, foreign words for a system prompt; null where it says nothing. */
+  /** The server's instructions, a foreign text for a system prompt; null if it has none. */
   readonly instructions: string | null;
-  /** Lists the tools anew. Rejects with `McpError`; the list is then what it was. */
+  /** Lists the tools again. Rejects with `McpError`; the list then stays unchanged. */
   refresh(): Promise<readonly Tool[]>;
-  /** Ends the connection, and the process of the server. Calls that are out fail. */
+  /** Ends the connection, and the server's process. Running calls fail. */
   close(): Promise<void>;
 }
 
 /**
- * Connects to an MCP server, of the newest protocol or an older one, and has its tools as tools of a host. A call that goes
- * wrong, whatever the server does, is a failed result that the model reads, never a hang. A connection that was lost is opened again at the
- * next call. What a server says (names, descriptions, results) is foreign text.
+ * Connects to an MCP server, of the newest protocol or an older one, and makes its tools tools of a host. A call that
+ * fails for any reason gives a failed result that the model reads, and never hangs. A lost connection is opened again
+ * at the next call. Texts from the server (names, descriptions, results) are foreign and untrusted.
  *
- * @throws ConfigurationError for options that are invalid.
- * @throws McpError where the server can't be reached, or its list can't be read.
+ * @throws ConfigurationError for invalid options.
+ * @throws McpError if the server cannot be reached, or its list cannot be read.
  */
 export const mcpTools = async (options: McpOptions): Promise<McpTools> => {
   checkOptions(options);
@@ -59,7 +65,7 @@ export const mcpTools = async (options: McpOptions): Promise<McpTools> => {
     await server.begin();
     return server;
   } catch (thrown) {
-    // Not waited for: a process that does not react is killed after seconds.
+    // Not awaited: an unresponsive process is killed only after seconds.
     void server.close();
     throw thrown;
   }
@@ -75,7 +81,7 @@ class ServedTools implements McpTools {
   constructor(options: McpOptions) {
     this.#options = options;
     const { transport, timeoutMs = 60_000, maxTotalMs = 600_000, onChanged } = options;
-    // A list that can't be read now is read with the next change.
+    // If the list cannot be read now, it is read at the next change.
     const onListChanged = (): void => void this.refresh().then(onChanged, () => {});
     this.#connection = new Connection({ transport, server: nameOf(options), timeoutMs, maxTotalMs, onListChanged });
   }
@@ -151,7 +157,7 @@ class ServedTools implements McpTools {
   }
 }
 
-/** How errors name a server, without what may be secret in its address. */
+/** Returns the name of a server for errors, without possible secrets in its address. */
 const nameOf = ({ name, transport }: McpOptions): string => {
   if (name !== undefined) return name;
   if (typeof transport === "function") return "of the given transport";
@@ -175,7 +181,7 @@ const checkOptions = (options: McpOptions): void => {
   }
 };
 
-/** A timer takes no more. */
+/** The longest delay of a timer, in milliseconds. */
 const timerMax = 2_147_483_647;
 
 const problemOfTransport = (transport: McpTransport): string | null => {
@@ -193,7 +199,7 @@ const problemOfTransport = (transport: McpTransport): string | null => {
     return "start" in transport && "send" in transport
       ? null
       : "mcpTools: transport is none; it must be { command, … }, { url, … }, a transport or a function that makes one";
-  // The address may hold a secret: it is not shown.
+  // Not shown, because the address may contain a secret.
   if (!URL.canParse(String(transport.url))) return "mcpTools: transport.url is no URL";
   return problemOfOptions("mcpTools: transport", transport, { url: "required", headers: true, fetch: true });
 };

@@ -3,31 +3,32 @@ import { problemOfSchema } from "@colloquy/host/store";
 import type { Json, JsonObject } from "@colloquy/machine";
 import { z } from "zod";
 
-/** A tool as its server lists it: foreign words. */
+/** A tool as its server lists it: untrusted text. */
 export interface OfferedTool {
   readonly name: string;
   readonly title?: string | undefined;
   readonly description?: string | undefined;
   readonly inputSchema: { readonly type: "object"; readonly [name: string]: unknown };
-  /** What it claims to do, such as `readOnlyHint` and `destructiveHint`. Left out unless the server is trusted. */
+  /** The server's hints, such as `readOnlyHint` and `destructiveHint`. Left out unless the server is trusted. */
   readonly annotations?: { readonly readOnlyHint?: boolean | undefined; readonly [name: string]: unknown } | undefined;
 }
 
-/** A tool that is left out, and why. */
+/** A tool that is left out, with the reason. */
 export interface McpToolProblem {
-  /** The server's name of it; null where it has none. */
+  /** The server's name for it; null if it has none. */
   readonly name: string | null;
   readonly problem: string;
 }
 
-/** What a server offers: the tools that can be declared, each name once, and those that can't. */
+/** A server's list: the tools that can be declared, each name once, and those that cannot. */
 export interface Offered {
   readonly tools: readonly OfferedTool[];
   readonly problems: readonly McpToolProblem[];
 }
 
 /**
- * Reads a server's list, page by page, and each tool by itself, so that an invalid one spoils no other.
+ * Reads a server's list, page by page, and checks each tool separately, so that an invalid one does not affect the
+ * others.
  *
  * @throws if there are more than 64 pages, or a page is invalid.
  */
@@ -56,7 +57,7 @@ export const listTools = async (client: Client, options: RequestOptions): Promis
 
 const pagesMax = 64;
 
-/** More than any provider takes. */
+/** More than any provider supports. */
 const toolsMax = 1_000;
 
 const pageSchema = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
@@ -82,7 +83,7 @@ const readTool = (listed: unknown, before: ReadonlyMap<string, OfferedTool>): Of
   return problem === null ? read.data : { name, problem: `inputSchema: ${problem}` };
 };
 
-/** The schema of a tool's arguments, for the model, to which `$schema` says nothing. */
+/** Returns the schema of a tool's arguments for the model, which does not need `$schema`. */
 export const parametersOf = ({ inputSchema: { $schema: _, ...parameters } }: OfferedTool): JsonObject =>
-  // `problemOfSchema` has seen it.
+  // `problemOfSchema` has checked it.
   parameters as { readonly [name: string]: Json };

@@ -2,8 +2,8 @@ import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client"
 import type { ContentPart } from "@colloquy/machine";
 
 /**
- * What a model reads of a result: texts as they are, images as data URLs, and all else in words. Structured content stands
- * in for text where there is none.
+ * Converts a result for the model: texts unchanged, images as data URLs, and all other parts as descriptions. If there
+ * is no text, structured content replaces it.
  */
 export const partsOfResult = ({ content, structuredContent }: CallToolResult): readonly ContentPart[] => {
   const parts = content.map(partOf);
@@ -13,13 +13,13 @@ export const partsOfResult = ({ content, structuredContent }: CallToolResult): r
     : [...parts, { type: "text", text: JSON.stringify(structuredContent) }];
 };
 
-/** The texts of a result, for an error. */
+/** Returns the texts of a result, for an error. */
 export const textOfResult = (result: CallToolResult): string =>
   partsOfResult(result)
     .flatMap((part) => (part.type === "text" ? [part.text] : []))
     .join("\n");
 
-/** How much there is to read and to keep, in UTF-16 units. */
+/** Returns the size of a result, in UTF-16 units. */
 export const sizeOf = (parts: readonly ContentPart[]): number =>
   parts.reduce(
     (size, part) => size + (part.type === "text" ? part.text : part.type === "image" ? part.url : "").length,
@@ -55,5 +55,5 @@ const imageOf = (mimeType: string, data: string): ContentPart => ({
   url: `data:${mimeType};base64,${data}`,
 });
 
-/** Of base64: four characters are three bytes. */
+/** Returns the number of bytes of base64: three for four characters. */
 const bytesOf = (data: string): number => Math.floor((data.replace(/=+$/, "").length * 3) / 4);

@@ -1,9 +1,9 @@
 import { digestOf } from "@colloquy/machine";
 
 /**
- * The names under which models call the tools of a server, by the names that the server gives them. Providers allow
- * letters, digits, `_` and `-`, 64 at most: other characters become `_`. Where two names would be one, and where a name
- * is cut, a digest of the server's name tells them apart, so that it does not matter in which order they are listed.
+ * Returns the names of a server's tools for models, by the server's names. Providers allow at most 64 letters, digits,
+ * `_` and `-`; other characters become `_`. If two names would be equal, or a name is cut, a digest of the server's
+ * name distinguishes them. So the order of the list does not matter.
  */
 export const toolNames = (names: readonly string[], prefix: string): ReadonlyMap<string, string> => {
   const plain = new Map(names.map((name) => [name, prefix + name.replaceAll(/[^a-zA-Z0-9_-]/g, "_")]));

@@ -2,32 +2,36 @@ import { StreamableHTTPClientTransport, type Transport } from "@modelcontextprot
 import { boundedFetch } from "./bounded-fetch.ts";
 
 /**
- * How a server is reached. A transport that is given as an object can be opened once: after its connection is lost, every
- * call fails. A function makes a new one for each connection, as `stdio` and HTTP do by themselves.
+ * The transport to a server. A transport object can be opened once: after its connection is lost, every call fails. A
+ * function makes a new one for each connection, as `stdio` and HTTP do by themselves.
  */
 export type McpTransport = StdioTransport | HttpTransport | Transport | (() => Transport | Promise<Transport>);
 
 /**
- * A process that is started, and spoken to by its standard input and output. Of what it writes to standard error, the end
- * stands in the error that says that the connection was lost.
+ * A process to start, and to use through its standard input and output. The error about a lost connection contains the
+ * end of its standard error output.
  */
 export interface StdioTransport {
   readonly command: string;
   readonly args?: readonly string[];
-  /** Beside the few variables that are passed on by default (`PATH`, `HOME` and the like). */
+  /** Added to the few variables that are passed on by default (`PATH`, `HOME` and the like). */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
 }
 
-/** A server that is spoken to by streamable HTTP. */
+/** A server that uses streamable HTTP. */
 export interface HttpTransport {
   readonly url: string | URL;
-  /** Sent with each request, and to no other origin: a redirect to one is not followed. */
+  /** Sent with each request, and to no other origin: a redirect to another origin is not followed. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly fetch?: typeof fetch;
 }
 
-/** A transport for the next connection; null where there is none. @param onError is given what a process writes to standard error */
+/**
+ * Returns the transport of the next connection; null if there is none.
+ *
+ * @param onError receives the standard error output of a process
+ */
 export const openTransport = async (
   given: McpTransport,
   isFirst: boolean,
@@ -35,7 +39,7 @@ export const openTransport = async (
 ): Promise<Transport | null> => {
   if (typeof given === "function") return given();
   if ("command" in given) {
-    // Loaded where it is used: there are no processes in a browser.
+    // Loaded on demand, because a browser has no processes.
     const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
     const { command, args = [], env = {}, cwd } = given;
     const transport = new StdioClientTransport({
@@ -58,7 +62,7 @@ export const openTransport = async (
   return isFirst ? given : null;
 };
 
-/** Takes the secrets of a transport out of a text. */
+/** Returns a function that removes the secrets of a transport from a text. */
 export const withoutSecrets = (given: McpTransport): ((text: string) => string) => {
   const secrets = [...new Set(valuesIn(given).flatMap((value) => [value, ...value.split(/[\s,;=]+/)]))]
     .filter(({ length }) => length >= secretLengthMin)
@@ -66,7 +70,7 @@ export const withoutSecrets = (given: McpTransport): ((text: string) => string) 
   return (text) => secrets.reduce((shown, secret) => shown.replaceAll(secret, "[redacted]"), text);
 };
 
-/** What is shorter is a word or a number, and taking it out would spoil any text. */
+/** Shorter values are words or numbers, and removing them would spoil any text. */
 const secretLengthMin = 8;
 
 /** Shorter segments of a path are words. */
@@ -77,7 +81,7 @@ const valuesIn = (given: McpTransport): readonly string[] => {
   if ("command" in given) return Object.values(given.env ?? {});
   if (!("url" in given)) return [];
   const { username, password, pathname, searchParams, search } = new URL(given.url);
-  // Some services have the key in the path, and a server that lacks a page repeats it.
+  // Some services have the key in the path, and an error about a missing page repeats it.
   const ofPath = pathname.split("/").filter(({ length }) => length >= secretSegmentMin);
   const ofUrl = [username, password, ...ofPath, ...searchParams.values(), ...search.slice(1).split("&")];
   return [...Object.values(given.headers ?? {}), ...ofUrl, ...ofUrl.map(decoded)];

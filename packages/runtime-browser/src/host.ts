@@ -3,17 +3,18 @@ import { failureReport, runtimeHost, type RuntimeHostOptions } from "@colloquy/h
 import { systemClock } from "./ports/clock.ts";
 import { randomIds } from "./ports/ids.ts";
 
-/** What a host of this package is made from: `llm`, and whatever of the rest is to be other than usual. */
+/** The options of a host: `llm`, and any that differ from the defaults. */
 export interface HostOptions extends RuntimeHostOptions {}
 
 /**
- * Makes a host of the platform's own parts: its clock, random ids, and, where no other store is given, one in memory, which
- * is said on the console. What the model handler, a hook or an observer throws is written to the console too, without what
- * looks like a secret, unless `onObserverError` is given; the same reason stands in the error of the ask and in the journal.
+ * Makes a host with the platform's clock, random ids, and, if no store is given, one in memory, with a warning on the
+ * console. Errors of the model handler, a hook or an observer are also written to the console, without anything that
+ * looks like a secret, unless `onObserverError` is given. The error of the ask and the journal contain the same reason.
  *
  * Each call that is valid for the `createHost` of `@colloquy/host` means the same here.
  *
- * @throws ConfigurationError for an option that is missing, unknown or invalid, and for a machine that declares other tools.
+ * @throws ConfigurationError for an option that is missing, unknown or invalid, and for a machine that declares other
+ * tools.
  */
 export const createHost = (options: HostOptions): Host =>
   runtimeHost(

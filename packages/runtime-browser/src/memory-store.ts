@@ -2,9 +2,9 @@ import { type Clock, memoryStore as memoryStoreOf, type Store } from "@colloquy/
 import { systemClock } from "./ports/clock.ts";
 
 /**
- * The store of `@colloquy/host` that lives as long as the page, on the platform's clock where none is given.
+ * Makes the store of `@colloquy/host` that lives as long as the page, with the platform's clock if none is given.
  *
- * @throws ConfigurationError for options that are invalid.
+ * @throws ConfigurationError for invalid options.
  */
 export const memoryStore = (options: { readonly clock?: Clock } = {}): Store & AsyncDisposable =>
   memoryStoreOf({ clock: systemClock, ...options });

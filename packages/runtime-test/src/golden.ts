@@ -16,14 +16,14 @@ import {
   transition,
 } from "@colloquy/machine";
 
-/** An event to send, or a line of prose that stands in the trace as it is. */
+/** An event to send, or a line of prose that the trace repeats unchanged. */
 export type TraceItem = Event | string;
 
 /**
- * What a machine answers to events, as text to be read and kept: each event above a line of dashes, below it what
- * came of it, all effects with their ids included. Prose between them says what is to be seen.
+ * Returns a machine's answers to events as text to read and keep. Each event is above a line of dashes; its outcome is
+ * below, with all effects and their ids. The prose between them tells the reader what to look for.
  *
- * @param input how the thread begins. Default: thread `t`, at 0, with nothing in it.
+ * @param input the input of the thread. Default: thread `t`, at 0, empty.
  */
 export const traceOf = (machine: ConversationMachine, items: readonly TraceItem[], input?: ThreadInput): string => {
   const given = input ?? { threadId: "t", at: 0 };
@@ -110,7 +110,7 @@ const linesOf = (effect: Effect): readonly string[] => {
   }
 };
 
-/** Of a thread's usage the calls and the tokens. */
+/** Reduces the usage in a `thread.updated` signal to the calls and the tokens. */
 const brief = (signal: Signal): object & { readonly type: string } => {
   if (signal.type !== "thread.updated") return signal;
   const { usage, ...size } = signal;

@@ -13,48 +13,48 @@ import {
   transition,
 } from "@colloquy/machine";
 
-/** What a scenario starts from. */
+/** The start of a scenario. */
 export interface Given {
   readonly machine: ConversationMachine;
-  /** How the thread begins. Default: thread `t`, at 0, with nothing in it. */
+  /** The input of the thread. Default: thread `t`, at 0, empty. */
   readonly input?: ThreadInput;
-  /** The events that came before; each must be handled. */
+  /** The events before the scenario; each must be handled. */
   readonly events?: readonly Event[];
 }
 
-/** What must come of the events: all of it, and nothing else. */
+/** The complete result of the events: anything else is an error. */
 export interface Then {
   readonly phase: Phase;
-  /** Every effect, in order. Of each, the members that are named must be so; the others may be anything. */
+  /** Every effect, in order. The named members of each must match; the others may have any value. */
   readonly effects: readonly Expected[];
   /**
-   * Every change of the data, as `dataOf` shows it, nested as the data is: a value or `anything` for each leaf that
-   * changed, `absent` for one that is gone. `seq` and `updatedAt` follow from the events and are not named.
+   * Every change of the data as `dataOf` shows it, nested like the data. A leaf is a value or `anything` if it changed,
+   * `absent` if it was removed. `seq` and `updatedAt` follow from the events and are not named.
    */
   readonly changes: Expected;
-  /** How each event that is refused is refused, in order. Default: none is. */
+  /** The kind of each refusal, in order. Default: none. */
   readonly refusals?: readonly RefusalKind[];
 }
 
 /** A pattern of plain data. */
 export type Expected = { readonly [key: string]: unknown };
 
-/** Matches whatever is there. */
+/** Matches any value. */
 export const anything: unique symbol = Symbol("anything");
 
-/** Matches where there was something, and is nothing now. */
+/** Matches a value that existed before and does not exist now. */
 export const absent: unique symbol = Symbol("absent");
 
-/** A scenario that came out otherwise; the message lists each difference. */
+/** A scenario with an unexpected result; the message lists each difference. */
 export class ScenarioError extends Error {
   override readonly name = "ScenarioError";
 }
 
 /**
- * Sends a machine what happens, and holds it to all that is said to come of it: a change or an effect that is not
- * mentioned is an error, as is one that is mentioned and does not come. Gives the state that was reached.
+ * Sends events to a machine and compares the result with `then`. A change or effect that is not named is an error, and
+ * so is a named one that does not occur. Returns the final state.
  *
- * @throws ScenarioError with every difference, one a line.
+ * @throws ScenarioError with every difference, one per line.
  */
 export const scenario = (given: Given, when: readonly Event[], then: Then): State => {
   const before = stateGiven(given);
@@ -81,8 +81,8 @@ export const scenario = (given: Given, when: readonly Event[], then: Then): Stat
 };
 
 /**
- * A state's data as a scenario sees it: chunked lists as plain lists, and without what follows from the rest or from
- * the events alone (digests, `seq`, `updatedAt`).
+ * Returns a state's data as a scenario sees it. Chunked lists become plain lists. It leaves out derived data (digests)
+ * and `seq` and `updatedAt`, which follow from the events alone.
  */
 export const dataOf = ({ context }: State): Expected => {
   const { seq: _, updatedAt: __, ...data } = context;
@@ -117,7 +117,7 @@ const effectDifferences = (expected: readonly Expected[], effects: readonly Effe
   return lines;
 };
 
-/** The members that a pattern names, and no others. */
+/** Compares the members that a pattern names, and no others. */
 const patternDifferences = (path: string, expected: unknown, actual: unknown): readonly string[] => {
   if (expected === anything) return [];
   if (Array.isArray(expected) && Array.isArray(actual) && expected.length !== actual.length) {
@@ -127,14 +127,14 @@ const patternDifferences = (path: string, expected: unknown, actual: unknown): r
   return Object.keys(expected).flatMap((key) => patternDifferences(`${path}.${key}`, expected[key], actual[key]));
 };
 
-/** What changed between two values must be mentioned, and what is mentioned must have changed to that. */
+/** Checks that every change between two values is named, and that every named change occurred. */
 const changeDifferences = (path: string, expected: unknown, before: unknown, after: unknown): readonly string[] => {
   const changed = shown(before) !== shown(after);
   const name = path === "" ? "data" : path;
   if (expected === anything) return changed ? [] : [`${name}: expected to change, and stays ${shown(after)}`];
   if (expected === absent) return after === undefined ? [] : [`${name}: expected to be gone, is ${shown(after)}`];
   if (expected === undefined) {
-    // What changed inside is named leaf by leaf.
+    // Changes inside an object are named leaf by leaf.
     if (isObject(before) && isObject(after)) return insideDifferences(path, {}, before, after);
     return changed ? [`${name}: not mentioned: was ${shown(before)}, is ${shown(after)}`] : [];
   }

@@ -20,7 +20,7 @@ import type { TurnPrompt } from "./shown/turn-prompt.ts";
 import { redoCalls, undoCalls } from "./thread/moves.ts";
 import { type SessionTurn, sessionTurns } from "./thread/turns.ts";
 
-/** A session on one of its threads. Its types are left aside: `session` has them. */
+/** A session bound to one of its threads. It is untyped; `session` adds the types. */
 export class BoundSession implements Records<object, object> {
   readonly name: string;
   readonly thread: HostedThread;
@@ -28,7 +28,7 @@ export class BoundSession implements Records<object, object> {
   readonly #ground: Ground;
   readonly #records: Records<object, object>;
   readonly #where: Where;
-  /** The thread of the session under which this one is looked at; null where it stands on its own. */
+  /** The thread of the outer session under which this one is viewed; null if it is viewed by itself. */
   readonly #outer: string | null;
 
   constructor(core: SessionCore, ground: Ground, where: Where, outer: string | null) {
@@ -167,7 +167,7 @@ export class BoundSession implements Records<object, object> {
     return new BoundSession(this.#core, this.#ground, { threadId, named: true }, null);
   }
 
-  /** One after the other: two at once would take back the same call. */
+  /** Moves the head, one move after the other: two at once would take back the same call. */
   #move<Moved>(move: () => Promise<Moved>): Promise<Moved> {
     return this.#ground.inOrder(`the head of ${this.thread.id}`, move);
   }
@@ -189,7 +189,7 @@ export class BoundSession implements Records<object, object> {
     return (await this.thread.state()) ?? this.#begun();
   }
 
-  /** As the thread will be when its first call is made. */
+  /** Returns the state of the thread, or the state that it will have at its first call. */
   async #begun(): Promise<State> {
     const isEpisode = this.#outer !== null && this.#core.options.lifespan === "episodic";
     const episodes = { threadId: this.#outer ?? "", node: this.name };

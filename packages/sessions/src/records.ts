@@ -11,38 +11,38 @@ import { type Shown, shownIn, type ShownTurns } from "./shown/shown-in.ts";
 import { promptShown, type TurnPrompt } from "./shown/turn-prompt.ts";
 import { sessionTurns, turnsInView } from "./thread/turns.ts";
 
-/** What can be made of the turns that a session recorded. */
+/** The functions on the recorded turns of a session. */
 export interface Records<Inputs extends object, Result extends object> {
   /**
-   * Scores each turn, and notes its score as an annotation of the turn. Gives the scores in the order of the turns. No
-   * score is noted before all of them are known.
+   * Scores each turn, and stores its score as an annotation of the turn. Returns the scores in the order of the turns.
+   * No score is stored before all are known.
    */
   score<Gold>(metric: Metric<Inputs, Result, Gold>, options?: ScoreOptions<Gold>): Promise<readonly number[]>;
   /**
-   * The turns as examples to learn from, oldest first, and which of them are none, and why.
+   * Returns the turns as training examples, oldest first, and the turns that are left out, with the reason.
    *
-   * @param options with a `metric`, turns are scored by it before.
+   * @param options with a `metric`, the turns are scored first.
    */
   examples<Gold>(options?: RecordedExampleOptions<Inputs, Result, Gold>): Promise<Examples<Inputs, Result>>;
   /**
-   * Returns the prompt that the program of a turn was called with, exactly as it was, whatever became of the thread since;
-   * only words that were redacted are gone. That of a turn that was added by hand is the one that a program would have
-   * been called with then, by the options of today. Null if the turn ended before its program was called.
+   * Returns the exact prompt of a turn's program call, whatever happened to the thread since; only redacted content is
+   * missing. For a turn that was added by hand, returns the prompt of a call at that point, under the present options.
+   * Null if the turn ended before its program was called.
    *
-   * @throws RangeError when there is no such turn.
+   * @throws RangeError if there is no such turn.
    */
   promptOfTurn(turn: number): Promise<TurnPrompt | null>;
-  /** All that the thread says, as plain JSON, for `load`. */
+  /** Returns the whole thread as plain JSON, for `load`. */
   save(): Promise<SavedSession>;
 }
 
-/** How turns become examples. */
+/** The options for examples from recorded turns. */
 export interface RecordedExampleOptions<Inputs extends object, Result extends object, Gold = unknown>
   extends ExampleOptions, ScoreOptions<Gold> {
   readonly metric?: Metric<Inputs, Result, Gold>;
 }
 
-/** The records of a thread. */
+/** Makes the records of a thread. */
 export const recordsOf = (core: SessionCore, thread: HostedThread): Records<object, object> => ({
   score: async (metric, options = {}) => {
     checkValue("score: the metric", metric, kinds.call);

@@ -13,8 +13,8 @@ import type { Trace } from "./nesting/trace.ts";
 import type { Checkpoint, HostedThread, ResumeAllOptions, ResumedAll } from "@colloquy/host";
 
 /**
- * A program with turns, on one thread. Whatever is given to it or comes from it is a copy. What changes the thread by hand is an
- * entry more of its journal each, refused while a call is under way; nothing is ever removed.
+ * A program with turns, on one thread. All values that it takes and returns are copied. Each manual change of the
+ * thread adds one entry to its journal, and is refused while a call is running; nothing is ever removed.
  */
 export interface Session<
   Given extends object,
@@ -24,71 +24,77 @@ export interface Session<
 >
   extends Records<Inputs, Result>, AsyncDisposable {
   readonly name: string;
-  /** The thread that remembers: for all that threads can do, such as export and redaction. */
+  /** The thread that records the calls, for all functions of threads, such as export and redaction. */
   readonly thread: HostedThread;
-  /** Calls the program, and records the turn. Within another program, as the option `lifespan` says. */
+  /** Calls the program, and records the turn. Within another program, the option `lifespan` applies. */
   call(inputs: Given, options?: CallOptions): CallHandle<Result>;
   /**
-   * The same session on a thread of its own, for a user or whatever else has an id. Different ids have different threads,
-   * and none of them is one of a nested program.
+   * Returns the same session on a separate thread for a user, or for anything else with an id. Different ids have
+   * different threads, and none is a thread of a nested program.
    *
-   * @throws ConfigurationError for an id that is empty, or no text
+   * @throws ConfigurationError for an id that is empty, or not a text
    */
   user(id: string): Session<Given, Inputs, Result, Outputs>;
-  /** What this session remembers under another one, whose program calls it. */
+  /** Returns the view of this session's memory under another session, whose program calls it. */
   under(outer: { readonly thread: HostedThread }): Session<Given, Inputs, Result, Outputs>;
-  /** The recorded calls in force, oldest first: the newest `maxStoredTurns` of them. */
+  /** Returns the recorded calls in force, oldest first: the newest `maxStoredTurns` of them. */
   turns(): Promise<readonly SessionTurn<Inputs, Result>[]>;
-  /** How many these are. */
+  /** Returns the number of these calls. */
   count(): Promise<number>;
-  /** What the next call would be shown. */
+  /** Returns the memory that the next call would see. */
   memory(): Promise<Memory>;
-  /** The turns of that memory one by one, oldest first: the summary of each, or else its inputs and outputs. */
+  /**
+   * Returns the turns of that memory one by one, oldest first: the summary of each, otherwise its inputs and outputs.
+   */
   summaries(): Promise<readonly TurnSummary[]>;
-  /** Takes back the newest calls, as many as there are at most. Gives them, newest first. */
+  /** Takes back the newest calls, or all if there are fewer. Returns them, newest first. */
   undo(calls?: number): Promise<readonly SessionTurn<Inputs, Result>[]>;
-  /** Takes back the newest call, and gives it; null where there is none. */
+  /** Takes back the newest call, and returns it; null if there is none. */
   pop(): Promise<SessionTurn<Inputs, Result> | null>;
-  /** Takes an undo back, call by call. Gives them, newest first. */
+  /** Takes an undo back, call by call. Returns the calls, newest first. */
   redo(calls?: number): Promise<readonly SessionTurn<Inputs, Result>[]>;
-  /** Begins anew, with the seed. The turns so far are still there, and may be gone back to. */
+  /** Begins again, with the seed. The earlier turns are kept, and the session can return to them. */
   reset(): Promise<void>;
-  /** A call that was made elsewhere joins the turns. */
+  /** Adds a call that was made elsewhere to the turns. */
   addTurn(exchange: GivenExchange): Promise<void>;
-  /** A copy of the thread up to a turn, by its number; what becomes of one is not seen in the other. Default: all of it. */
+  /**
+   * Returns a fork of the thread up to a turn, by its number; changes of one do not affect the other. Default: up to
+   * its end.
+   */
   fork(turn?: number): Promise<Session<Given, Inputs, Result, Outputs>>;
-  /** Gives the present place a name, to come back to by `restore`. */
+  /** Gives the present place a name for `restore`. */
   checkpoint(name: string): Promise<void>;
-  /** Goes back to a place by its name. Rejects with `RangeError` where there is none of that name. */
+  /** Returns to a named place. Rejects with `RangeError` if there is no such name. */
   restore(name: string): Promise<void>;
   checkpoints(): Promise<readonly Checkpoint[]>;
   /**
-   * From here on, all threads of the session call another program; a call under way ends with the one that it began with. The
-   * turns stay. Each turn says whose it is, and the next call on a thread journals the change.
+   * Replaces the program for later calls on all threads of the session; a running call ends with the program that it
+   * began with. The turns stay. Each turn names its program, and the next call on a thread journals the change.
    *
-   * @param options `version` is that of the new program. Default: counted up.
+   * @param options `version` is that of the new program. Default: incremented.
    */
   swap(program: Program<Inputs, Outputs>, options?: { readonly version?: string }): void;
-  /** What was called within a turn, by its number. Default: the newest. Null where there is no such turn. */
+  /** Returns the calls within a turn, by its number. Default: the newest. Null if there is no such turn. */
   trace(turn?: number): Promise<Trace | null>;
   /** After a restart: has all threads of this program that were in the middle of a call go on. */
   resume(options?: Pick<ResumeAllOptions, "waitMs">): Promise<ResumedAll>;
   /**
-   * A session on a thread that `save` gave, or `fromDspySession`: as it was, and it goes on from there.
+   * Returns a session on a new thread from the result of `save` or `fromDspySession`. It is unchanged, and can
+   * continue.
    *
-   * @param options `threadId` is the id of the new thread. Default: the one that it had.
-   * @throws ImportRefusedError for what is no saved session, one of another version or one that is damaged; nothing is
-   *   stored. ThreadExistsError where there is such a thread already.
+   * @param options `threadId` is the id of the new thread. Default: its old id.
+   * @throws ImportRefusedError if it is not a saved session, or has another version, or is damaged; nothing is stored.
+   * ThreadExistsError if the thread exists already.
    */
   load(saved: unknown, options?: { readonly threadId?: string }): Promise<Session<Given, Inputs, Result, Outputs>>;
-  /** Lets go of all threads of the session. What is under way goes on when it is next used. */
+  /** Releases all threads of the session. A running call continues at the next use. */
   close(): Promise<void>;
 }
 
 /**
- * Gives a program turns: it is the model of its own thread. So each call is an ask, and journalled, queued, cancelled,
- * resumed, forked and redacted as asks are, on every store. It is made once: a program that throws is not called again, and what
- * it threw is what the call rejects with; no turn is recorded then.
+ * Gives a program turns: it is the model of its own thread. So each call is an ask, and is journalled, queued,
+ * cancelled, resumed, forked and redacted like any ask, on every store. It is attempted once: a program that throws is
+ * not called again, and the call rejects with its error. No turn is recorded then.
  *
  * @throws ConfigurationError for options that are missing, unknown or invalid
  */
@@ -103,7 +109,7 @@ export function session<Given extends object, Inputs extends object, Outputs ext
   },
 ): Session<Given, Inputs, Result, Outputs>;
 export function session(program: Program<never, object>, given: object): Session<object, object, object> {
-  // As the overloads have them; what goes in and out is checked by the signature.
+  // Typed by the overloads; the signature checks inputs and outputs.
   const core = new SessionCore(program, given as AnyOptions, programHandler);
   return new BoundSession(core, core.ground(), { threadId: core.options.threadId ?? core.name, named: false }, null);
 }

@@ -7,9 +7,10 @@ import type { StudioOptions } from "./routes/options.ts";
 import { pageRoutes } from "./routes/page.ts";
 
 /**
- * A page for a developer, at `/studio`, as routes of a `threadServer`: threads as they change, their journals, trees and states,
- * and the prompt of each call with what it shows and why. It reads the store and takes no lease, but to answer an approval or to
- * try a turn again. Whoever may use the server sees the threads that its `mayUse` lets them, and no others.
+ * Returns the routes of a developer's page at `/studio`, for a `threadServer`. It shows threads as they change, their
+ * journals, trees and states, and the prompt of each call with the reasons for its content. It reads the store, and
+ * takes a lease only to answer an approval or to try a turn again. A user of the server sees only the threads that
+ * `mayUse` allows.
  */
 export const studioRoutes = async (options: StudioOptions): Promise<readonly Route[]> => {
   const read = threadReader(options.store);

@@ -8,24 +8,24 @@ import { type Theme, themeNamed, themes } from "./text/theme.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What a conversation on a screen is made from, and where it is drawn. */
+/** The options of a conversation on a screen, and its terminal. */
 export type ConverseOnScreenOptions = Omit<TerminalConversationOptions, "port" | "themes"> &
   Pick<ScreenOptions, "input" | "output"> & {
-    /** Which terminal it is, and what the person wants of it (`TERM`, `NO_COLOR`, …). */
+    /** The environment variables with the terminal's type and the person's wishes (`TERM`, `NO_COLOR`, …). */
     readonly environment: Environment;
-    /** The name of its theme at first. Default: what suits the terminal. */
+    /** The name of its first theme. Default: one that suits the terminal. */
     readonly theme?: string;
-    /** Looks by role that take the place of those of any theme, such as `{ heading: ["bold", "blue"] }`. */
+    /** Looks by role that override those of any theme, such as `{ heading: ["bold", "blue"] }`. */
     readonly looks?: Looks;
   };
 
 type Looks = Readonly<Record<string, readonly string[]>>;
 
 /**
- * A conversation with a person at a terminal, until they quit or the signal ends it. Rejects when drawing fails; the
- * terminal is as it was before in any case. Ink and React are loaded with the first call.
+ * Converses with a person at a terminal, until they quit or the signal ends it. Rejects if drawing fails. The terminal
+ * is restored in any case. Ink and React are loaded at the first call.
  *
- * @throws Error for a theme, a role or a style that there is not
+ * @throws Error for an unknown theme, role or style
  */
 export const converseOnScreen = async (options: ConverseOnScreenOptions): Promise<void> => {
   const { input, output, environment, theme: name = themeNameFor(true, environment), looks = {}, ...others } = options;
@@ -38,11 +38,11 @@ export const converseOnScreen = async (options: ConverseOnScreenOptions): Promis
   });
 };
 
-/** Whether a terminal can be drawn on: one that knows its size and takes control sequences. Lines suit all others. */
+/** Returns whether a terminal can be drawn on: it knows its size and supports control sequences. Others use lines. */
 export const suitsScreen = (output: TerminalOutput, environment: Environment): boolean =>
   output.columns !== undefined && environment["TERM"] !== "dumb";
 
-/** A theme that shows things as the one that was chosen last. */
+/** Returns a theme that delegates to the one that was chosen last. */
 const chosenTheme = (
   first: string,
   looks: Looks,

@@ -3,7 +3,7 @@ export { converse, converseOn, type ConverseOptions, type ConverseOutcome } from
 export { converseOnScreen, type ConverseOnScreenOptions, suitsScreen } from "./converse-on-screen.ts";
 export { endingOf } from "./ending.ts";
 
-// For a screen or a conversation of one's own.
+// For custom screens and conversations.
 export { terminalConversation } from "./conversation/terminal-conversation.ts";
 export type { TerminalConversationOptions } from "./conversation/options.ts";
 export { runScreen } from "./run-screen.ts";
@@ -29,7 +29,7 @@ export { threadsView } from "./views/threads-view.ts";
 export { transcriptView } from "./views/transcript-view.ts";
 export { treeView } from "./views/tree-view.ts";
 
-// Lines: what a view shows, and Markdown is laid out as.
+// Lines, which views and laid out Markdown consist of.
 export type { Line, Role, Size, Span } from "./text/line.ts";
 export { painted } from "./text/paint.ts";
 export { cutLine, wrapped } from "./text/wrap.ts";
@@ -38,13 +38,13 @@ export { markdownBlockLines } from "./markdown/markdown-lines.ts";
 export type { CodePart, MarkdownBlock } from "./markdown/markdown-block.ts";
 export type { MarkdownLook } from "./markdown/place.ts";
 
-// Texts of others, and what went on, in words.
+// Texts from outside, and descriptions of events.
 export { Printer, type Style } from "./text/printer.ts";
 export { approvableJson, named, oneLine, printable, printableJson, shortened } from "./text/printable.ts";
 export { failureText, reasonOf } from "./text/failure-text.ts";
 export { costOf, counted, durationOf, figuresOf, tokensOf } from "./text/figures.ts";
 
-// What a command that reads questions from a pipe needs of a conversation.
+// For a command that reads questions from a pipe.
 export type * from "./commands/command.ts";
 export { commandIn, performCommand, slashCommands } from "./commands/commands.ts";
 export { plainTarget, type PlainTargetOptions } from "./plain/plain-target.ts";

@@ -1,4 +1,4 @@
-/** What a command prints with before it is known whether there is a conversation: without host and machine. */
+/** The printing functions of a command that has no conversation yet: without host and machine. */
 export { endingOf } from "./ending.ts";
 export { oneLine } from "./text/printable.ts";
 export { Printer } from "./text/printer.ts";

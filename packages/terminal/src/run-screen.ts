@@ -1,11 +1,11 @@
 import type { ScreenOptions } from "./screen/screen-options.ts";
 
 /**
- * Shows a conversation at a terminal until it ends, or the terminal goes away. Rejects when drawing or a key throws;
- * the terminal is as it was before in any case. Ink and React are loaded with the first call.
+ * Shows a conversation at a terminal until it ends, or the terminal goes away. Rejects if drawing or a key throws. The
+ * terminal is restored in any case. Ink and React are loaded at the first call.
  */
 export const runScreen = async (options: ScreenOptions): Promise<void> => {
-  // What is typed meanwhile is shown by the screen, and not by the terminal itself.
+  // From now on, the screen shows typed text, and not the terminal itself.
   options.input.setRawMode?.(true);
   try {
     const { runInkScreen } = await loaded();
@@ -15,7 +15,10 @@ export const runScreen = async (options: ScreenOptions): Promise<void> => {
   }
 };
 
-/** React looks at the environment when it is loaded: made for development, it takes twice the time. */
+/**
+ * Loads React for production: it reads the environment when it is loaded, and its development version takes twice the
+ * time.
+ */
 const loaded = async (): Promise<typeof import("./screen/ink-screen.ts")> => {
   const { NODE_ENV } = process.env;
   process.env["NODE_ENV"] = "production";

@@ -14,28 +14,31 @@ import type { core } from "zod";
 import { agentFields, type AgentFields, foreignFields, knownFields } from "./agent-fields.ts";
 import { contradictionsIn, isRecord, type Path, referencesIn } from "./agent-value.ts";
 
-/** What is wrong, and where: lines and columns from 1. */
+/** A problem with its place; lines and columns count from 1. */
 export interface PlacedProblem {
   readonly line: number;
   readonly column: number;
   readonly message: string;
 }
 
-/** The fields of a file, and where each of them is. */
+/** The fields of a file, and the place of each. */
 export interface AgentDocument {
-  /** If there are problems, just the tools and subagents, so that they are checked in the same round; null if it has no fields. */
+  /**
+   * If there are problems, only the tools and subagents, so that they are checked in the same run; null if it has no
+   * fields.
+   */
   readonly fields: AgentFields | null;
   readonly problems: readonly PlacedProblem[];
   /** Makes a problem of the value at a path. */
   readonly problemAt: (path: Path, message: string) => PlacedProblem;
 }
 
-/** Reads the text of a YAML file, or of Markdown with front matter, whose body is the instructions. Total. */
+/** Reads the text of a YAML file, or of Markdown with front matter, whose body is the instructions. Never throws. */
 export const readAgentDocument = (text: string, isMarkdown: boolean): AgentDocument => {
   const matter = isMarkdown ? frontMatter.exec(text) : null;
   if (isMarkdown && matter === null) return unread([{ line: 1, column: 1, message: noFrontMatter }]);
   const yaml = matter?.[1] ?? text;
-  // Line ends as YAML has them.
+  // Normalises line ends as YAML does.
   const body = text
     .slice(matter?.[0].length ?? text.length)
     .trim()
@@ -54,17 +57,17 @@ const strictly = {
   version: "1.2",
   schema: "core",
   strict: true,
-  // Its own check compares each key with each other, which takes minutes for a hostile file.
+  // The parser compares each key with every other, which takes minutes for a hostile file.
   uniqueKeys: false,
   stringKeys: true,
   merge: false,
   resolveKnownTags: false,
   prettyErrors: false,
-  // Problems are given, not printed.
+  // Problems are returned, not printed.
   logLevel: "error",
 } as const;
 
-/** Begins with a line of three dashes, and ends with one. */
+/** Matches from a line of three dashes to the next one. */
 const frontMatter = /^(---[ \t]*\r?\n(?:[^]*?\r?\n)??)---[ \t]*(?:\r?\n|$)/;
 
 const noFrontMatter =
@@ -79,10 +82,10 @@ const unread = (problems: readonly PlacedProblem[]): AgentDocument => ({
   problemAt: (_, message) => ({ line: 1, column: 1, message }),
 });
 
-/** Members by which objects have been made other than they look. */
+/** Keys that can make an object differ from its text. */
 const forbiddenKeys: ReadonlySet<unknown> = new Set(["__proto__", "constructor", "prototype", "<<"]);
 
-/** One document on its way to fields. */
+/** The reader of one document. */
 class Reading {
   readonly #parsed: Document.Parsed;
   readonly #lines: LineCounter;
@@ -106,10 +109,10 @@ class Reading {
     return { fields, problems: found, problemAt: this.#problemAt };
   }
 
-  /** Takes out what no field may have, so that the fields can be checked in the same round. */
+  /** Reports and removes forbidden nodes, so that the fields can be checked in the same run. */
   #problemsOfYaml(): { readonly problems: readonly PlacedProblem[]; readonly isReadable: boolean } {
     const { errors, warnings, directives } = this.#parsed;
-    // After an error of the syntax, the rest is misread.
+    // After a syntax error, the rest is not reliable.
     const [first] = errors;
     if (first !== undefined) return refused(this.#at(first.pos[0], inWords(first.code, first.message)));
     if (directives.yaml.version !== "1.2")
@@ -123,7 +126,7 @@ class Reading {
         return new Scalar(refusedAlias);
       },
       Collection: (_, node, path) => {
-        // A mapping and its pair are two steps.
+        // A mapping and its pair are two steps of the path.
         if (path.filter((each) => isNode(each)).length > levelsMax) {
           add(node, tooDeep);
           isReadable = false;
@@ -149,7 +152,7 @@ class Reading {
 
   #problemsOf(issue: core.$ZodIssue, given: unknown): readonly PlacedProblem[] {
     const value = valueAt(given, issue.path);
-    // It has been named where it is.
+    // Reported already, at its own place.
     if (value === refusedAlias) return [];
     if (issue.code === "invalid_union" && isRecord(value)) {
       const ofMapping = issue.errors.find((issues) => issues.some(isWithin));
@@ -183,13 +186,13 @@ class Reading {
 
 const refused = (problem: PlacedProblem) => ({ problems: [problem], isReadable: false });
 
-/** Stands for an alias that was refused, so that its value is not refused again. */
+/** Replaces a refused alias, so that its value is not refused again. */
 const refusedAlias = Symbol("alias");
 
-/** Whether an issue of a form is about its members: the value was meant to have that form. */
+/** Returns whether an issue of a union is about members, so that the value was meant to have that form. */
 const isWithin = ({ code, path }: core.$ZodIssue): boolean => code === "unrecognized_keys" || path.length > 0;
 
-/** What is wrong with the keys of a mapping, and with which. */
+/** Yields the problems of a mapping's keys, each with its key. */
 const problemsOfKeys = function* ({ items }: YAMLMap): Generator<readonly [Scalar, string]> {
   const seen = new Set<unknown>();
   for (const { key } of items) {
@@ -203,7 +206,7 @@ const problemsOfKeys = function* ({ items }: YAMLMap): Generator<readonly [Scala
 const inWords = (code: string, message: string): string => {
   if (code === "MULTIPLE_DOCS")
     return "another document begins here; an agent is one: leave out the --- and what follows";
-  // The parser calls itself for each level, and gives what that comes to as an error.
+  // The parser recurses for each level, and reports a stack overflow as an error.
   if (message.includes("call stack")) return tooDeep;
   if (code === "TAG_RESOLVE_FAILED") return `${message}; write the value without a tag`;
   return `it is no YAML: ${message}`;
@@ -219,7 +222,7 @@ const describe = ({ path, message }: core.$ZodIssue, value: unknown): string => 
 
 const unknownField = (path: Path, key: string): string => {
   const field = [...path, key].map(String).join(".");
-  // The fields of an agent within another are those of a file.
+  // The fields of a nested agent are those of a file.
   const within = path.slice(path.lastIndexOf("agent") + 1);
   const ours = within.length === 0 && Object.hasOwn(foreignFields, key) ? foreignFields[key] : undefined;
   if (ours !== undefined) return `there is no field ${field}; here it is ${ours}`;

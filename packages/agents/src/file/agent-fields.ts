@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { AgentMemory, SubagentMemory } from "./agent.ts";
 import { readSignatureText } from "./signature-text.ts";
 
-/** The fields of an agent as a file has them. */
+/** The fields of an agent's file. */
 export interface AgentFields {
   readonly version?: 1 | undefined;
   readonly name?: string | undefined;
@@ -27,7 +27,7 @@ export interface AgentFields {
   readonly max_iters?: number | undefined;
 }
 
-/** Fields by their types: the name of one, or JSON Schema. */
+/** Fields by their types: the name of a type, or a JSON Schema. */
 export interface SignatureFields {
   readonly [field: string]: "string" | "number" | "integer" | "boolean" | JsonObject;
 }
@@ -41,7 +41,7 @@ export interface SubagentFields {
   readonly memory?: SubagentMemory | undefined;
 }
 
-// The message of each schema says what the value must be; what it is, and where, is put before it.
+// The message of each schema describes the required value; the actual value and its place are put before it.
 
 /** The rule for names, as errors state it. */
 export const nameText = "a name of at most 64 letters, digits, - and _ that begins with a letter";
@@ -69,7 +69,7 @@ const fields = z
   .refine((given) => Object.keys(given).length > 0, fieldsText)
   .superRefine((given, context) => {
     for (const [name, type] of Object.entries(given)) {
-      // Within the object that it becomes a field of: a reference leads from there.
+      // Checked as a property of the object that it will belong to, because references start from there.
       const problem = typeof type === "string" ? null : problemOfSchema({ properties: { [name]: type } });
       const message = `a JSON schema that can be checked (${problem})`;
       if (problem !== null) context.addIssue({ code: "custom", message, path: [name] });
@@ -148,10 +148,10 @@ const whole: z.ZodObject<z.core.$ZodLooseShape, z.core.$strict> & z.ZodType<Agen
   )
   .describe("An agent of Colloquy.");
 
-/** What the file of an agent may say. From it come the checks, and the JSON Schema for editors. */
+/** The schema of an agent's file, used for the checks and for the JSON Schema of editors. */
 export const agentFields: z.ZodType<AgentFields> = whole;
 
-/** The names of the fields that there are: those of an agent under "", and of what is within it under its field. */
+/** The names of the known fields: those of an agent under "", and nested ones under their field. */
 export const knownFields: Readonly<Record<string, readonly string[]>> = {
   "": Object.keys(whole.shape),
   memory: Object.keys(memory.shape),
@@ -160,13 +160,13 @@ export const knownFields: Readonly<Record<string, readonly string[]>> = {
   subagents: Object.keys(subagentOptions.shape),
 };
 
-/** Returns the name that an agent has from its file, `helper` for `helper.yaml`; null if that is not a name. */
+/** Returns the name of an agent from its file's name, `helper` for `helper.yaml`; null if that is not a valid name. */
 export const nameFromFile = (file: string): string | null => {
   const [name = ""] = file.split(".");
   return namePattern.test(name) ? name : null;
 };
 
-/** The words of other files, and what they are here: .prompt.yml, .agent.md, Prompty, docker agent, ADK, DSPy. */
+/** The field names of other formats, and the names here: .prompt.yml, .agent.md, Prompty, docker agent, ADK, DSPy. */
 export const foreignFields: Readonly<Record<string, string>> = {
   instruction: "instructions",
   system: "instructions",
@@ -196,7 +196,7 @@ export const foreignFields: Readonly<Record<string, string>> = {
   title: "name",
 };
 
-/** The words of DSPy's agents, and the fields that they stand for. */
+/** The field names of DSPy's agents, and the fields here. */
 export const aliases: readonly (readonly [alias: keyof AgentFields, group: "memory" | "limits", field: string])[] = [
   ["compression", "memory", "compression"],
   ["max_context_turns", "memory", "maxTurns"],

@@ -1,15 +1,18 @@
-/** Something that is wrong with the file of an agent, and what to do about it. */
+/** A problem in the file of an agent, and its remedy. */
 export interface AgentFileProblem {
   readonly file: string;
-  /** From 1; null where it is about the file as a whole. */
+  /** From 1; null if the problem is about the whole file. */
   readonly line: number | null;
   readonly column: number | null;
   readonly message: string;
-  /** The files that led to this one as a subagent, the first of them the one that was asked for. */
+  /** The files that led to this one as a subagent, beginning with the requested file. */
   readonly chain: readonly string[];
 }
 
-/** An agent can't be made from its file. The message has a line for each of the first 50 problems: `file:line:column: what is wrong`. */
+/**
+ * The error for an agent that cannot be made from its file. The message has a line for each of the first 50 problems:
+ * `file:line:column: problem`.
+ */
 export class AgentFileError extends Error {
   override readonly name = "AgentFileError";
   readonly problems: readonly AgentFileProblem[];
@@ -21,13 +24,13 @@ export class AgentFileError extends Error {
   }
 }
 
-/** A file may be wrong in every line. */
+/** Every line of a file may have a problem. */
 const linesMax = 50;
 
 const lineOf = ({ file, line, column, message, chain }: AgentFileProblem): string => {
   const place = line === null || column === null ? file : `${file}:${line}:${column}`;
   const said = `${place}: ${message}${chain.length === 0 ? "" : ` (a subagent: ${[...chain, file].join(" → ")})`}`;
-  // Keys of a file, and what a module throws, must not pass for another problem.
+  // Joined to one line, because a key of the file or an error of a module must not look like another problem.
   const lines = said.split(/[\r\n\u2028\u2029]+/);
   return lines.length === 1 ? said : lines.map((each) => each.trim()).join(" ");
 };

@@ -4,7 +4,7 @@ import type { Agent, FieldsSchema, Subagent } from "./agent.ts";
 import type { AgentFields, SignatureFields } from "./agent-fields.ts";
 import { readSignatureText } from "./signature-text.ts";
 
-/** Makes the agent of these fields, with defaults for those that are left out. */
+/** Makes the agent of these fields, with defaults for missing ones. */
 export const agentOf = (
   { file, name }: Pick<Agent, "file" | "name">,
   fields: AgentFields,

@@ -11,20 +11,20 @@ import { fileText } from "./file-text.ts";
 import { referredFile } from "./references.ts";
 import { type AllowTools, loadTool, type ToolReference, toolReference } from "./tools.ts";
 
-/** Where files may be, and whether modules of tools may be loaded. */
+/** The allowed folder of files, and whether tool modules may be loaded. */
 export interface ReaderOptions {
   readonly root: string;
   readonly allow: AllowTools;
 }
 
-/** An agent that was read from a file, and all that it refers to, checked. Nothing of it has been loaded. */
+/** An agent that was read from a file, with all its references, checked. No module has been loaded. */
 interface ReadAgent {
   readonly real: string;
   readonly shown: string;
   /** The files that led to it. */
   readonly chain: readonly string[];
   readonly document: AgentDocument;
-  /** Where it is in that document, which may hold agents within another. */
+  /** Its path in that document, which may contain nested agents. */
   readonly path: Path;
   readonly name: string;
   readonly fields: AgentFields;
@@ -34,23 +34,23 @@ interface ReadAgent {
     readonly options: SubagentFields;
     readonly agent: ReadAgent;
   }[];
-  /** How many levels of subagents are below it. */
+  /** The number of subagent levels below it. */
   readonly height: number;
 }
 
-/** Where a file is referred to: a problem with the file as a whole stands there. */
+/** The place of a reference to a file; a problem with the whole file is reported there. */
 interface Referrer {
   readonly chain: readonly string[];
-  /** Their real paths: a cycle is one of them met again, and no file that two of them name. */
+  /** Their real paths. Only a file that is on its own stack is a cycle; two agents may name the same file. */
   readonly stack: readonly string[];
   readonly problem: (message: string) => void;
 }
 
-/** Reads the file of an agent and those of its subagents, each of them once, and then loads their tools. */
+/** Reads the file of an agent and those of its subagents, each once, and then loads their tools. */
 export class AgentReader {
   readonly problems: AgentFileProblem[] = [];
   readonly #options: ReaderOptions;
-  /** Null for a file without fields, whose problems are named once. */
+  /** Null for a file without fields, whose problems are reported once. */
   readonly #read = new Map<string, ReadAgent | null>();
   readonly #made = new Map<ReadAgent, Agent>();
 
@@ -58,7 +58,7 @@ export class AgentReader {
     this.#options = options;
   }
 
-  /** The agent in a file; null where there are problems. No tool is loaded before all files are without. */
+  /** Returns the agent in a file; null if there are problems. Tools are loaded only if no file has a problem. */
   async agentIn(path: string): Promise<Agent | null> {
     const problem = (message: string): void => this.#add(path, [], { line: null, column: null, message });
     const real = await realpath(path).catch(() => path);
@@ -214,7 +214,7 @@ type Place = Omit<ReadAgent, "tools" | "subagents" | "height">;
 
 const agentExtensions = [".yaml", ".yml", ".md"];
 
-/** An agent, its subagents, theirs, and so on. */
+/** The largest number of levels: an agent, its subagents, their subagents, and so on. */
 const levelsMax = 8;
 
 const tooManyLevels = (chain: readonly string[]): string =>

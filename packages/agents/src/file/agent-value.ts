@@ -3,7 +3,7 @@ import { type AgentFields, aliases } from "./agent-fields.ts";
 /** A path of members in a file. */
 export type Path = readonly PropertyKey[];
 
-/** Lists the fields of an agent, or of agents within it, that contradict each other, and subagents that name no agent. */
+/** Lists contradicting fields of an agent, or of nested agents, and subagents that name no agent. */
 export const contradictionsIn = (value: unknown, hasBody: boolean, path: Path = []): readonly Problem[] => {
   if (!isRecord(value)) return [];
   const problems: Problem[] = [];
@@ -35,7 +35,9 @@ const contradictionsOf = ({ file, agent, name }: Readonly<Record<string, unknown
   return [[path, "an agent within the file of another has no name of its own; add name beside agent"], ...within];
 };
 
-/** The tools and subagents of a value with problems; an entry that is not one becomes "", which was refused already. */
+/**
+ * Returns the tools and subagents of a value with problems; an invalid entry becomes "", since it was already reported.
+ */
 export const referencesIn = ({ name, tools, subagents }: Readonly<Record<string, unknown>>): AgentFields => ({
   ...nameIn(name),
   tools: listIn(tools).map((tool) => (typeof tool === "string" ? tool : "")),

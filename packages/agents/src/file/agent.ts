@@ -1,19 +1,19 @@
 import type { Tool } from "@colloquy/host";
 import type { JsonObject } from "@colloquy/machine";
 
-/** An agent as its file says it, with defaults in place of what it leaves out. Immutable. */
+/** An agent from its file, with defaults for missing fields. Immutable. */
 export interface Agent {
-  /** The file, by its real path. */
+  /** The real path of the file. */
   readonly file: string;
   readonly name: string;
   readonly description: string | null;
-  /** The model that answers; null: the one that it is used with. */
+  /** The model that answers; null for the model of its caller or host. */
   readonly model: string | null;
-  /** Parameters of the model, as its server calls them. */
+  /** Parameters of the model, with the names that its server uses. */
   readonly modelParameters: JsonObject;
   /** The system prompt. */
   readonly instructions: string | null;
-  /** Null: it takes a text and answers with one. */
+  /** Null if it takes a text and answers with a text. */
   readonly signature: AgentSignature | null;
   readonly tools: readonly Tool[];
   readonly subagents: readonly Subagent[];
@@ -21,13 +21,13 @@ export interface Agent {
   readonly limits: { readonly steps: number };
 }
 
-/** What goes in and what comes out. */
+/** The inputs and outputs. */
 export interface AgentSignature {
   readonly inputs: FieldsSchema;
   readonly outputs: FieldsSchema;
 }
 
-/** JSON Schema of an object with exactly these fields. */
+/** A JSON Schema of an object with exactly these fields. */
 export interface FieldsSchema extends JsonObject {
   readonly type: "object";
   readonly properties: { readonly [field: string]: JsonObject };
@@ -35,27 +35,27 @@ export interface FieldsSchema extends JsonObject {
   readonly additionalProperties: false;
 }
 
-/** What a prompt shows of earlier turns. */
+/** The part of earlier turns that a prompt shows. */
 export interface AgentMemory {
-  /** How many earlier turns; 0 for none. */
+  /** The number of earlier turns; 0 for none. */
   readonly maxTurns: number;
-  /** How they are summed up: `none` shows them as they were. */
+  /** The summarisation of earlier turns: `none` shows them unchanged. */
   readonly compression: "concise" | "verbose" | "none";
 }
 
 /** An agent that another one may call, as a tool. */
 export interface Subagent {
-  /** What the tool is called. */
+  /** The name of the tool. */
   readonly name: string;
-  /** For the model that calls it. */
+  /** The description for the calling model. */
   readonly description: string;
   readonly memory: SubagentMemory;
   readonly agent: Agent;
 }
 
 /**
- * What a subagent remembers of the calls before, in a thread of its caller. `parent`: those on the caller's present path, so
- * it is undone, cleared, restored and forked with it. `own`: all of them, whatever the caller takes back; a fork of the
- * caller begins anew. `none`: each call stands by itself.
+ * A subagent's memory of earlier calls, in a thread under its caller. `parent`: those on the caller's present path, so
+ * it is undone, cleared, restored and forked with the caller. `own`: all of them, even if the caller takes calls back;
+ * for a fork of the caller it begins again. `none`: none, each call is independent.
  */
 export type SubagentMemory = "parent" | "own" | "none";

@@ -1,13 +1,14 @@
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 
-/** The most bytes that the file of an agent may have. */
+/** The largest size of an agent's file, in bytes. */
 const bytesMax = 262_144;
 
 /**
- * The text of a file in UTF-8, without a byte order mark.
+ * Reads a file as UTF-8 text, without a byte order mark. Pipes and devices are refused, because reading one may never
+ * end.
  *
- * @throws Error in words for what is not there, is no file (reading a pipe or a device may never end), is too large, or no text.
+ * @throws Error with a description for a path that does not exist, is not a file, is too large, or is not text.
  */
 export const fileText = async (path: string): Promise<string> => {
   // Without the flag, opening a pipe blocks until another process writes to it.
@@ -18,7 +19,7 @@ export const fileText = async (path: string): Promise<string> => {
     const stats = await file.stat();
     if (stats.isDirectory()) throw new Error("it is a folder; name the file of an agent");
     if (!stats.isFile()) throw new Error("it is a pipe or a device; name the file of an agent");
-    // One byte more than there may be: it may have grown since.
+    // One byte more than allowed, because the file may have grown since.
     const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(stats.size, bytesMax) + 1), 0);
     if (bytesRead > bytesMax) throw new Error(`it is larger than ${bytesMax} bytes, more than an agent takes`);
     return decoded(buffer.subarray(0, bytesRead));

@@ -1,14 +1,18 @@
 import { realpath } from "node:fs/promises";
 import { basename, dirname, extname, isAbsolute, relative, resolve, sep } from "node:path";
 
-/** Matches a path that the file of an agent may not name: absolute, with a scheme or a drive, or with a slash in another guise. */
+/**
+ * Matches a path that an agent's file may not name: absolute, with a scheme or a drive, or with an encoded slash or a
+ * backslash.
+ */
 const isForeign = /^(?:\/|[a-z][a-z\d+.-]*:|$)|[\\\0]|%2f|%5c/i;
 
 /**
- * The real path of what the file of an agent refers to: relative to that file, and inside a folder, links followed.
+ * Returns the real path of a reference in an agent's file: relative to that file, and inside a folder after following
+ * links.
  *
  * @param extensions with the dot.
- * @throws Error in words for any other path.
+ * @throws Error with a description for any other path.
  */
 export const referredFile = async (
   reference: string,

@@ -1,14 +1,17 @@
 import type { JsonObject } from "@colloquy/machine";
 
-/** A signature as the file of an agent may say it in one text. */
+/** A signature that an agent's file states as one text. */
 export interface SignatureText {
   readonly inputs: Readonly<Record<string, JsonObject>>;
   readonly outputs: Readonly<Record<string, JsonObject>>;
-  /** Each says what the text must be. */
+  /** Each describes the required text. */
   readonly problems: readonly string[];
 }
 
-/** Reads a signature as DSPy writes it, such as `question, tags: list[str] -> answer`. A field without a type is a text. */
+/**
+ * Reads a signature in DSPy's notation, such as `question, tags: list[str] -> answer`. A field without a type is a
+ * text.
+ */
 export const readSignatureText = (text: string): SignatureText => {
   const problems: string[] = [];
   const [inputs = "", outputs, ...more] = splitAt(text, "->");
@@ -35,7 +38,7 @@ export const readSignatureText = (text: string): SignatureText => {
 
 const types = `str, int, float, bool, list[str] or Literal["a", "b"]`;
 
-/** The parts of a text between separators that are in no bracket and no quotation. */
+/** Splits a text at separators outside brackets and quotations. */
 const splitAt = (text: string, separator: string): readonly string[] => {
   const parts: string[] = [];
   let [from, depth, quote] = [0, 0, ""];

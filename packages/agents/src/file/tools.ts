@@ -3,22 +3,22 @@ import { pathToFileURL } from "node:url";
 import { declarationsOf, type Tool } from "@colloquy/host";
 import { referredFile } from "./references.ts";
 
-/** A tool that the file of an agent asks for. */
+/** A tool that an agent's file refers to. */
 export interface ToolReference {
-  /** As it is written: `./file.ts` or `./file.ts#export`. */
+  /** The reference in the file: `./file.ts` or `./file.ts#export`. */
   readonly reference: string;
-  /** The module, by its real path. */
+  /** The real path of the module. */
   readonly path: string;
-  /** The name of the export: `default` if none is written, which also stands for the only tool of the module. */
+  /** The name of the export: `default` if none is written, which also means the only tool of the module. */
   readonly export: string;
-  /** The file of the agent, by its real path. */
+  /** The real path of the agent's file. */
   readonly agent: string;
 }
 
-/** Whether the modules of tools may be loaded, which runs their code: all of them, or those for which a function says so. */
+/** Whether tool modules may be loaded, which runs their code: all, or those for which a function returns true. */
 export type AllowTools = boolean | ((reference: ToolReference) => boolean);
 
-/** Where a reference to a tool leads, when it may be followed. @throws Error in words where it may not */
+/** Resolves a reference to a tool, if it is allowed. @throws Error with a description if it is not */
 export const toolReference = async (
   reference: string,
   agent: string,
@@ -27,7 +27,7 @@ export const toolReference = async (
   const [path = "", name = "default", ...rest] = reference.split("#");
   if (rest.length > 0 || name === "") throw new Error("it must be ./file.ts or ./file.ts#export");
   const found = { reference, path: await referredFile(path, agent, { root, extensions }), export: name, agent };
-  // Nothing but true allows it: a function in JavaScript may give a promise.
+  // Only `true` allows it: a function in JavaScript may return a promise.
   const allowed: unknown = typeof allow === "function" ? allow(Object.freeze(found)) : allow;
   if (allowed === true) return found;
   throw new Error(
@@ -37,7 +37,7 @@ export const toolReference = async (
 
 const extensions = [".ts", ".mts", ".js", ".mjs"];
 
-/** Loads a tool. @throws Error in words where there is none */
+/** Loads a tool. @throws Error with a description if there is none */
 export const loadTool = async ({ path, reference, export: name }: ToolReference): Promise<Tool> => {
   const loaded: unknown = await import(pathToFileURL(path).href).catch((thrown: unknown) => {
     throw new Error(`its module can't be loaded: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
@@ -59,7 +59,7 @@ export const loadTool = async ({ path, reference, export: name }: ToolReference)
 
 const isTool = (value: unknown): value is Tool => {
   try {
-    // It is checked for just this.
+    // The call checks whether it is a tool.
     declarationsOf([value as Tool]);
     return true;
   } catch {

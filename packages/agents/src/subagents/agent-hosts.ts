@@ -4,30 +4,30 @@ import type { Agent } from "../file/agent.ts";
 import { agentMachine, type AgentMachineOptions } from "./agent-machine.ts";
 import { subagentTool } from "./subagent-tool.ts";
 
-/** What the hosts of an agent and of its subagents share. */
+/** The options that the hosts of an agent and of its subagents share. */
 export interface SharedOptions {
   readonly handlerOf: (model: string | null) => LlmHandler;
   readonly options: Omit<HostOptions, "llm" | "machine" | "tools">;
   readonly machine: AgentMachineOptions;
 }
 
-/** The hosts of an agent's subagents, made when they are first called. */
+/** The hosts of an agent's subagents, created at their first call. */
 export class AgentHosts {
   readonly #shared: SharedOptions;
-  /** By agent, and by the model that it runs with where its file names none. */
+  /** By agent, and by the inherited model if its file names none. */
   readonly #made = new Map<Agent, Map<string | null, Host>>();
 
   constructor(shared: SharedOptions) {
     this.#shared = shared;
   }
 
-  /** What a host of an agent has of its own: the handler for its model, its tools and its subagents. */
+  /** Returns the options that differ between agents: the handler of the model, the tools and the subagents. */
   partsOf(agent: Agent, model: string | null): Required<Pick<HostOptions, "llm" | "tools">> {
     const subagents = agent.subagents.map((subagent) => subagentTool(subagent, () => this.of(subagent.agent, model)));
     return { llm: this.#shared.handlerOf(model), tools: [...agent.tools, ...subagents] };
   }
 
-  /** The host of a subagent. @param above the model of its caller. */
+  /** Returns the host of a subagent. @param above the model of its caller. */
   of(agent: Agent, above: string | null): Host {
     const model = agent.model ?? above;
     const byModel = this.#made.get(agent) ?? new Map<string | null, Host>();
@@ -36,7 +36,7 @@ export class AgentHosts {
     return made;
   }
 
-  /** The host at the end of a path of subagents. @throws ConfigurationError for a name that is none */
+  /** Returns the host at the end of a path of subagents. @throws ConfigurationError for an unknown name */
   at(agent: Agent, above: string | null, [name, ...names]: readonly [string, ...string[]]): Host {
     const found = agent.subagents.find((subagent) => subagent.name === name)?.agent;
     const [next, ...rest] = names;

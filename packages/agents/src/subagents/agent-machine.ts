@@ -5,7 +5,7 @@ import type { Agent, AgentMemory } from "../file/agent.ts";
 /** The options of a machine, without the tools, which the host declares. */
 export type AgentMachineOptions = Omit<MachineOptions, "tools">;
 
-/** What the conversations of an agent decide by: what is given goes before what its file says. */
+/** Returns the machine options of an agent; given options override its file. */
 export const agentMachine = (
   { memory, limits, modelParameters }: Agent,
   model: string | null,

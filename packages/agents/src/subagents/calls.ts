@@ -13,22 +13,22 @@ import {
 import type { Agent } from "../file/agent.ts";
 import { nestedThreadId, turnsByCall } from "./nested-thread.ts";
 
-/** A call of a subagent, and what came of it. */
+/** A call of a subagent, and its result. */
 export interface SubagentCall {
-  /** What the tool is called. */
+  /** The name of the tool. */
   readonly name: string;
   readonly callId: string;
-  /** The nested thread, and its turn that answers; null where there is none yet, or none any more. */
+  /** The nested thread, and its turn that answers; null if there is none yet, or it no longer exists. */
   readonly threadId: string;
   readonly turn: number | null;
   readonly status: TurnStatus | null;
-  /** What it took, that of the calls below included. */
+  /** Its usage, including that of its nested calls. */
   readonly usage: Usage;
   /** The calls of its own subagents. */
   readonly calls: readonly SubagentCall[];
 }
 
-/** The calls of subagents in a turn of a thread, or in all of its turns, in their order. Takes no lease. */
+/** Returns the subagent calls in a turn of a thread, or in all turns, in order. Takes no lease. */
 export const subagentCalls = async (
   host: Host,
   agent: Agent,
@@ -52,7 +52,7 @@ export const subagentCalls = async (
   return found;
 };
 
-/** What was said in a turn, or in all turns, the open one included. */
+/** Returns the messages of a turn, or of all turns, including the open one. */
 const messagesIn = (state: State, turn?: number): readonly Message[] => {
   const { conversation, open } = state.context;
   const closed = turn === undefined ? toArray(conversation.turns) : [turnNumbered(state, turn)];

@@ -13,13 +13,13 @@ import {
 import type { Subagent } from "../file/agent.ts";
 
 /**
- * The thread that answers a call of a subagent. With the id of the call as the id of its ask it says what the call's
- * idempotency key does: which call of which thread.
+ * Returns the id of the thread that answers a subagent call. Together with the call's id, which is the id of its ask,
+ * it identifies the thread and the call, like an idempotency key.
  */
 export const nestedThreadId = ({ name, memory }: Subagent, parentThread: string, callId: string): string =>
   memory === "none" ? `${parentThread}/${name}/${callId}` : `${parentThread}/${name}`;
 
-/** What the metadata of nested threads, and of asks on them, say of where they come from. */
+/** Returns the metadata that link nested threads, and asks on them, to their origin. */
 export const originOf = ({ name }: Subagent, { threadId, turn, state }: ToolCall): JsonObject => ({
   parentThread: threadId,
   parentCreatedAt: state().context.createdAt,
@@ -28,8 +28,9 @@ export const originOf = ({ name }: Subagent, { threadId, turn, state }: ToolCall
 });
 
 /**
- * The thread that answers a call, at the place from which it goes on. That place follows from the caller's present path, so
- * whatever moves that one's head, or copies it, takes the conversation with its subagents along.
+ * Returns the thread that answers a call, with its head at the place to continue from. The caller's present path
+ * determines that place. So moving the caller's head, or forking the caller, also moves or forks the conversation with
+ * its subagents.
  */
 export const nestedThread = async (host: Host, subagent: Subagent, call: ToolCall): Promise<HostedThread> => {
   const { memory, agent } = subagent;
@@ -47,10 +48,10 @@ export const nestedThread = async (host: Host, subagent: Subagent, call: ToolCal
     throw new Error(`there is another thread called "${thread.id}", which is not that of a subagent`);
   if (metadata["parentCreatedAt"] !== caller.context.createdAt)
     throw new Error(`thread "${thread.id}" is of an earlier "${call.threadId}", which was deleted; delete it too`);
-  // Asked before a crash: it has a place already.
+  // Asked before a crash: the ask already has its place.
   if (askNamed(state, call.callId) !== null) return thread;
   if (memory === "parent") {
-    // Left by a turn of the caller that is over.
+    // Left open by a turn of the caller that has ended.
     if (open !== null) await thread.cancel("its caller went on without it");
     const place = newestCallOnPath(caller, turnsByCall(state));
     if (conversation.head !== place) await thread.moveHead(place);
@@ -60,11 +61,11 @@ export const nestedThread = async (host: Host, subagent: Subagent, call: ToolCal
   return thread;
 };
 
-/** The turns that answered calls, by the ids of these, which their asks have. */
+/** Returns the turns that answered calls, by call id, which is the id of their ask. */
 export const turnsByCall = ({ context }: State): ReadonlyMap<string, number> =>
   new Map(toArray(context.conversation.turns).flatMap(({ asks, number }) => asks.map(({ askId }) => [askId, number])));
 
-/** The nested turn of the newest call on the caller's path that has one; 0 for none. */
+/** Returns the nested turn of the newest call on the caller's path that has one; 0 if there is none. */
 const newestCallOnPath = (caller: State, turns: ReadonlyMap<string, number>): number => {
   const newest = (messages: readonly Message[]): number | undefined => {
     const calls = messages.flatMap(toolCallsOf);
@@ -80,7 +81,10 @@ const newestCallOnPath = (caller: State, turns: ReadonlyMap<string, number>): nu
   return 0;
 };
 
-/** A caller that is a fork goes on with a copy of what its subagent had said until then. */
+/**
+ * If the caller is a fork, forks the original's nested thread at the turn of the caller's fork, so that the subagent
+ * continues from there.
+ */
 const copyOfOrigin = async (host: Host, subagent: Subagent, call: ToolCall, caller: State): Promise<void> => {
   let last = Infinity;
   for (let origin = caller.context.forkedFrom; origin !== null;) {
@@ -88,7 +92,7 @@ const copyOfOrigin = async (host: Host, subagent: Subagent, call: ToolCall, call
     const nested = host.thread(nestedThreadId(subagent, origin.threadId, call.callId));
     const state = await nested.state();
     if (state !== null) {
-      // The id of a call begins with its turn, and calls are answered one after the other.
+      // A call's id begins with its turn, and calls are answered in order.
       const turn = [...turnsByCall(state)].findLast(([callId]) => Number.parseInt(callId, 10) <= last)?.[1];
       const threadId = nestedThreadId(subagent, call.threadId, call.callId);
       if (turn !== undefined) await nested.fork({ turn, threadId, metadata: originOf(subagent, call) });

@@ -3,13 +3,13 @@ import { type OutputOptions, type StandardSchema, strictProblems } from "@colloq
 import { issuesInWords, issuesOf } from "@colloquy/host/store";
 import type { Agent } from "../file/agent.ts";
 
-/** Returns a schema that validates by a JSON Schema, in bounded steps, and shows it to models as it is. */
+/** Returns a schema that validates by a JSON Schema, in bounded steps, and shows it unchanged to models. */
 export const schemaOf = (schema: JsonObject): StandardSchema<JsonObject> => ({
   "~standard": {
     version: 1,
     vendor: "json-schema",
     validate: (value) => {
-      // A model wrote it: it is JSON. What fits the schema of an object is one.
+      // A model wrote the value, so it is JSON. A value that matches the schema of an object is an object.
       const issues = issuesOf(schema, value as Json);
       return issues.length === 0 ? { value: value as JsonObject } : { issues };
     },
@@ -17,19 +17,23 @@ export const schemaOf = (schema: JsonObject): StandardSchema<JsonObject> => ({
   },
 });
 
-/** The fields of a signature as a message has them. */
+/** Returns the fields of a signature as message parts. */
 export const fieldsAsParts = (fields: JsonObject): Content =>
   Object.entries(fields).flatMap(([field, value]) => (value === undefined ? [] : [{ type: "data", field, value }]));
 
-/** What the answer of an agent has to be, by its signature; null where it is a text. */
+/** Returns the required output of an agent's answer, from its signature; null if it is a text. */
 export const outputOf = ({ name, signature }: Agent): OutputOptions<StandardSchema<JsonObject>> | null => {
   if (signature === null) return null;
-  // Structured outputs of providers take only some schemas.
+  // The structured outputs of providers support only some schemas.
   const mode = strictProblems(signature.outputs).length === 0 ? "native" : "tool";
   return { schema: schemaOf(signature.outputs), name, mode };
 };
 
-/** What is asked of an agent by its signature. @throws TypeError for inputs that do not fit, and where there is no signature */
+/**
+ * Returns an ask of an agent, checked by its signature.
+ *
+ * @throws TypeError for inputs that do not match, and if there is no signature
+ */
 export const signedAsk = (
   agent: Agent,
   inputs: JsonObject,

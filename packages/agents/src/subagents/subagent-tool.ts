@@ -5,8 +5,8 @@ import { fieldsAsParts, outputOf, schemaOf } from "./signature.ts";
 import { nestedThread, nestedThreadId, originOf } from "./nested-thread.ts";
 
 /**
- * A subagent as a tool. Each call is an ask on a nested thread, under an id that follows from the call: after a crash it is
- * asked again, and gets the answer that it had or goes on where it was.
+ * Makes a subagent a tool. Each call is an ask on a nested thread, with an id that is derived from the call. After a
+ * crash, the same ask is sent again; it gets its earlier answer, or continues.
  */
 export const subagentTool = (subagent: Subagent, host: () => Host): Tool => {
   const { name, description, agent } = subagent;
@@ -16,7 +16,7 @@ export const subagentTool = (subagent: Subagent, host: () => Host): Tool => {
     description,
     input: schemaOf(agent.signature?.inputs ?? oneMessage),
     recovery: "rerun",
-    // A nested thread is one conversation: calls of one step go on with one another, in their order.
+    // A nested thread is one conversation, so calls of one step run on it one after the other, in order.
     run: (input, call) =>
       inOrder.run(nestedThreadId(subagent, call.threadId, call.callId), () =>
         answer(host(), subagent, call, askedOf(agent, input)),
@@ -47,7 +47,8 @@ const answer = async (host: Host, subagent: Subagent, call: ToolCall, input: Ask
   const output = outputOf(subagent.agent);
   const asked = output === null ? thread.ask(input, options) : thread.ask(input, { ...options, output });
   const cancel = (): void => {
-    // A host that closes, or has lost the thread, gives an error as the reason: the call is made again later, and the nested turn goes on.
+    // A host that closes, or has lost the lease, aborts with an Error as the reason. The call is then repeated later,
+    // and the nested turn continues.
     if (signal.reason instanceof DOMException) asked.abort("the call was cancelled");
   };
   signal.addEventListener("abort", cancel, { once: true });
@@ -59,7 +60,7 @@ const answer = async (host: Host, subagent: Subagent, call: ToolCall, input: Ask
   }
 };
 
-/** Has work of one name done one after the other. */
+/** Runs work of the same name one after the other. */
 class Lanes {
   readonly #last = new Map<string, Promise<void>>();
 

@@ -1,9 +1,9 @@
 import { ConfigurationError } from "@colloquy/machine";
 
 /**
- * Checks the journals that a function was given, for callers in JavaScript.
+ * Checks a function's journals, for callers in JavaScript.
  *
- * @throws ConfigurationError for what is no list of journals, one journal alone and a list of entries among others
+ * @throws ConfigurationError for a value that is not a list of journals, such as a single journal or a list of entries
  */
 export const checkJournals = (of: string, given: unknown): void => {
   const wanted = `${of} takes a list of journals, [{ name, entries }]`;
@@ -24,9 +24,9 @@ export const checkJournals = (of: string, given: unknown): void => {
 };
 
 /**
- * Checks the examples or pairs that a function was given, for callers in JavaScript.
+ * Checks a function's examples or pairs, for callers in JavaScript.
  *
- * @throws ConfigurationError for what is no list of them, with where they are found in what was given
+ * @throws ConfigurationError for a value that is not a list of them, with the member that contains them
  */
 export const checkExamples = (of: string, given: unknown, wanted: "examples" | "pairs"): void => {
   const way = wanted === "examples" ? "`examples` of what linearise gives" : "`pairs` of what pairsOf gives";

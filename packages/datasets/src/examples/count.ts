@@ -3,8 +3,9 @@ import type { Message } from "@colloquy/machine";
 import type { ExampleTokens } from "./example.ts";
 
 /**
- * The tokens of an example, by the formula of OpenAI's cookbook: those of a prompt with the reply in it, where a message
- * with a name takes the tokens of the name and one more. With `gptCounter` the cookbook's own example takes 124, as the API reports.
+ * Counts the tokens of an example by the formula of OpenAI's cookbook: those of the prompt with the reply. A message
+ * with a name costs the tokens of the name and one more. With `gptCounter` the cookbook's own example has 124 tokens,
+ * as the API reports.
  */
 export const tokensOfExample = (counter: Counter, prompt: readonly Message[], reply: Message): ExampleTokens => {
   const messages = [...prompt, reply];

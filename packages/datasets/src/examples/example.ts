@@ -1,42 +1,42 @@
 import type { JsonObject, Message, ToolDeclaration } from "@colloquy/machine";
 
-/** What a model was shown once, and what it replied: one row of training data. */
+/** A prompt that a model received, and its reply: one row of training data. */
 export interface Example {
-  /** The name of the journal that it is from. */
+  /** The name of its journal. */
   readonly thread: string;
   readonly turn: number;
-  /** From 1 in its turn. */
+  /** The number of the step in its turn, from 1. */
   readonly step: number;
-  /** The prompt as it was sent at that step; of a turn that was added whole, all that stood before the reply. */
+  /** The prompt as sent at that step; for a turn that was added whole, all messages before the reply. */
   readonly prompt: readonly Message[];
   readonly reply: Message;
-  /** The tools that the model was offered, in this order. */
+  /** The offered tools, in this order. */
   readonly tools: readonly ToolDeclaration[];
   /** The parameters of the call. */
   readonly model: JsonObject;
-  /** Its turn is on the path of the thread: it was not undone, and no other branch was taken in its place. */
+  /** Whether its turn is on the path of the thread: it was not undone or replaced by another branch. */
   readonly kept: boolean;
-  /** What its turn was scored with; null for no score. */
+  /** The score of its turn; null if there is none. */
   readonly score: number | null;
   /** Null without a counter. */
   readonly tokens: ExampleTokens | null;
 }
 
-/** What an example takes, as a counter counts it; declarations of tools are not counted. */
+/** The tokens of an example by a counter, without the declarations of tools. */
 export interface ExampleTokens {
-  /** Of prompt and reply, by the formula of OpenAI's cookbook. */
+  /** The tokens of prompt and reply, by the formula of OpenAI's cookbook. */
   readonly total: number;
-  /** Of them, what the reply itself says: what is trained. */
+  /** The tokens of the reply's content, which are trained. */
   readonly trained: number;
 }
 
-/** A reply that is preferred to another one to the same prompt. */
+/** A reply that is preferred to another reply to the same prompt. */
 export interface Pair {
   readonly chosen: Example;
   readonly rejected: Example;
 }
 
-/** A model call that gave no example, or an example that gave no row. */
+/** A model call without an example, or an example without a row. */
 export interface LeftOut {
   readonly thread: string;
   readonly turn: number;
@@ -45,14 +45,19 @@ export interface LeftOut {
 }
 
 /**
- * `open`: its turn has not ended. `failed`, `cancelled`: its turn was. `interrupted`: the reply ended early. `truncated`: it
- * was cut off by a limit or a filter, or shortened afterwards. `synthesised`: the machine made the reply, or
- * something in its turn that the model was shown. `recovered`: a crash swallowed something in its turn. `refused`: the
- * reply was not the output that was asked for. `redacted`: words were taken out. `unrecorded`: something else was sent than the
- * journal says. `copied`: the thread that it was copied from, or another copy, gives it (or has it redacted). `undone`: its turn is off the path. `score`:
- * the score is missing or too low. `untrained`: it was imported as one that is not to be trained. `empty`: a message that
- * has to say something says nothing. `continues`: the prompt ends with a message of an assistant, which templates join with the
- * reply. `content`: the format has no place for a part of it.
+ * The reason for leaving it out:
+ *
+ * - `open`: its turn has not ended. `failed`, `cancelled`: its turn failed or was cancelled.
+ * - `interrupted`: the reply ended early. `truncated`: a limit or a filter cut it off, or it was shortened afterwards.
+ * - `synthesised`: the machine made the reply, or a part of its turn's prompt. `recovered`: a crash lost something in
+ * its turn.
+ * - `refused`: the reply was not the requested output. `redacted`: content was redacted.
+ * - `unrecorded`: the sent prompt differs from the journal.
+ * - `copied`: the thread from which it was forked, or another fork, contains it (or has redacted it).
+ * - `undone`: its turn is off the path. `score`: the score is missing or too low.
+ * - `untrained`: it was imported with the mark not to train it. `empty`: a message that needs content is empty.
+ * - `continues`: the prompt ends with an assistant message, which templates join with the reply.
+ * - `content`: the format does not support one of its parts.
  */
 export type LeftOutBecause =
   | "open"

@@ -18,34 +18,42 @@ import { reasonAgainst } from "./reasons.ts";
 import { type RecordedCall, recordedCalls } from "./recorded-calls.ts";
 
 export interface LineariseOptions {
-  /** `turn`: the answer of each turn. `step`: each reply, also those that call tools. Default `turn`. */
+  /** `turn`: the answer of each turn. `step`: each reply, including those that call tools. Default `turn`. */
   readonly per?: "turn" | "step";
-  /** The declarations of the tools that were offered; journals have their names and digests alone. Default: none. */
+  /** The declarations of the offered tools; journals contain only their names and digests. Default: none. */
   readonly tools?: readonly ToolDeclaration[];
-  /** `kept`: turns on the path of their thread. `all`: those of other branches too, as pairs need them. Default `kept`. */
+  /**
+   * `kept`: turns on the path of their thread. `all`: also those of other branches, which pairs need. Default `kept`.
+   */
   readonly turns?: "kept" | "all";
-  /** The name of the annotation that scores a turn: a number, or true for 1 and false for 0; the newest counts. Default `score`. */
+  /**
+   * The name of the annotation with a turn's score: a number, or true for 1 and false for 0; the newest counts. Default
+   * `score`.
+   */
   readonly score?: string;
-  /** Turns that are scored lower, or not at all, are left out. Default: none are. */
+  /** The lowest score; turns with a lower one, or none, are left out. Default: none are left out. */
   readonly minScore?: number;
   /** Counts the tokens of each example. */
   readonly counter?: Counter;
 }
 
-/** The examples of some journals, and what became of the rest. */
+/** The examples of some journals, and everything that was left out. */
 export interface Linearised {
   /** In the order of journals and entries. */
   readonly examples: readonly Example[];
   readonly leftOut: readonly LeftOut[];
-  /** Journals that can't be folded, and why. */
+  /** Journals that cannot be folded, with the reason. */
   readonly unreadable: readonly { readonly thread: string; readonly reason: string }[];
-  /** Tools whose declaration is not the one that was offered, and in how many examples. */
+  /** Tools whose declaration differs from the offered one, with the number of their examples. */
   readonly tools: readonly DoubtfulTool[];
-  /** What counted the tokens: `name@version`; null for no counter. */
+  /** The counter of the tokens: `name@version`; null for no counter. */
   readonly countedBy: string | null;
 }
 
-/** `missing`: it is not declared, so that examples have its name alone. `changed`: it is declared in other words than it was offered in. */
+/**
+ * `missing`: it is not declared, so examples contain only its name. `changed`: its declaration differs from the offered
+ * one.
+ */
 export interface DoubtfulTool {
   readonly name: string;
   readonly is: "missing" | "changed";
@@ -53,14 +61,14 @@ export interface DoubtfulTool {
 }
 
 /**
- * What models were shown and replied in recorded conversations, as training examples: each prompt as it was sent at that
- * step, under the cuts and summaries of then, whatever the thread came to since. What nobody should learn from is left
- * out, and listed with the reason. Pure, and total for entries that were decoded.
+ * Converts recorded model calls to training examples. Each prompt is as it was sent at that step, with the cuts and
+ * summaries of that time, whatever happened to the thread since. Calls that are unsuitable for training are left out,
+ * and listed with the reason. Pure; it never throws for decoded entries.
  *
- * Turns that were added whole count too, each reply with all that stood before it. Where a copy (a fork) and the thread that it was
- * copied from are both given, what they share comes once.
+ * Turns that were added whole count too, each reply with all messages before it. If a fork and its original are both
+ * given, their common part is used once.
  *
- * @throws ConfigurationError for what is no list of journals, an option that there is not, or a value that it does not take.
+ * @throws ConfigurationError for a value that is not a list of journals, and for an unknown or invalid option.
  */
 export const linearise = (journals: readonly NamedJournal[], options: LineariseOptions = {}): Linearised => {
   checkOptions("linearise", options, optionKinds);
@@ -97,7 +105,7 @@ export const linearise = (journals: readonly NamedJournal[], options: LineariseO
       });
     }
   }
-  // What was redacted where it was said does not come back from a copy.
+  // Content that was redacted in the original must not come back from a fork.
   const counts = ({ because, isCopy }: Candidate): boolean => !isCopy && (because === null || because === "redacted");
   const said = new Set(candidates.filter(counts).map(placeOf));
   for (const candidate of candidates) {
@@ -131,12 +139,12 @@ const idOf = (entries: readonly Entry[]): string | null => {
   return event?.type === "thread.started" ? event.threadId : null;
 };
 
-/** A call, and whether it becomes an example. */
+/** A call, and the reason why it is not an example. */
 interface Candidate {
   readonly thread: string;
   readonly call: RecordedCall;
   readonly metadata: JsonObject;
-  /** The id of the thread in which it was made: its own, or that of the thread that its own was copied from. */
+  /** The id of the thread in which it was made: its own, or the original of a fork. */
   readonly home: string | null;
   readonly isCopy: boolean;
   readonly isKept: boolean;
@@ -144,7 +152,10 @@ interface Candidate {
   readonly because: LeftOutBecause | null;
 }
 
-/** Of several copyings the first one after a call is that of the thread in which it was made. */
+/**
+ * Returns the thread in which a call was made; if a thread was forked repeatedly, the first fork after the call
+ * decides.
+ */
 const homeOf = (
   { seq }: RecordedCall,
   forks: readonly { readonly seq: number; readonly from: string }[],
@@ -170,7 +181,7 @@ const scoreOf = (end: State, number: number, name: string): number | null => {
 const scoreReason = (score: number | null, minScore: number | undefined): LeftOutBecause | null =>
   minScore === undefined || (score !== null && score >= minScore) ? null : "score";
 
-/** What a thread that was imported from a data set was offered; see `importDataset`. */
+/** Returns the tools of a thread that was imported from a data set; see `importDataset`. */
 const importedTools = (metadata: JsonObject): readonly ToolDeclaration[] => {
   const { tools } = metadata;
   return Array.isArray(tools) ? tools.filter(isDeclaration) : [];
@@ -194,6 +205,6 @@ const offeredTools = (
   });
 };
 
-/** As the machine makes the digest of an offered tool. */
+/** Computes the digest of an offered tool as the machine does. */
 const digestOfTool = ({ name, description, parameters }: ToolDeclaration): string =>
   digestOf({ name, description: description ?? null, parameters: parameters ?? null });

@@ -4,35 +4,41 @@ import { checkExamples } from "./check-given.ts";
 import type { Example, Pair } from "./example.ts";
 
 export interface PairOptions {
-  /** `score`: the reply of the turn with the higher score. `kept`: that of the branch on the path, since the others were undone. Default `score`. */
+  /**
+   * `score`: prefers the reply with the higher score. `kept`: prefers the reply on the path, because the others were
+   * undone. Default `score`.
+   */
   readonly prefer?: "score" | "kept";
-  /** Of the replies to one prompt. `bestAndWorst`: one pair. `all`: a pair for each two that are not equally good. Default `bestAndWorst`. */
+  /**
+   * The pairs of the replies to one prompt. `bestAndWorst`: one pair. `all`: a pair for each two replies that are not
+   * equally good. Default `bestAndWorst`.
+   */
   readonly which?: "bestAndWorst" | "all";
 }
 
-/** The pairs of some examples, and how many prompts gave none. */
+/** The pairs of some examples, and the number of prompts without a pair. */
 export interface Paired {
   readonly pairs: readonly Pair[];
   readonly leftOut: PromptsWithoutPairs;
 }
 
 export interface PromptsWithoutPairs {
-  /** Prompts with a single reply that is scored. */
+  /** Prompts with only one scored reply. */
   readonly alone: number;
   /** Prompts whose replies are all equally good. */
   readonly ties: number;
-  /** Two replies of another score that say the same. */
+  /** Pairs of replies with different scores and the same content. */
   readonly same: number;
   /** Examples without a score. */
   readonly unscored: number;
 }
 
 /**
- * Pairs the replies to the same prompt: those of two branches of one turn, of forks of one thread, or of threads that
- * began alike. The same prompt is one whose messages and tools are the same for a model. Give it the examples of
+ * Pairs the replies to the same prompt: those of two branches of one turn, of forks of one thread, or of threads with
+ * the same beginning. Prompts are the same if their messages and tools are the same for a model. Pass the examples of
  * `linearise(journals, { turns: "all" })`. Pure.
  *
- * @throws ConfigurationError for what is no list of examples, an option that there is not, or a word that it does not take.
+ * @throws ConfigurationError for a value that is not a list of examples, and for an unknown or invalid option.
  */
 export const pairsOf = (examples: readonly Example[], options: PairOptions = {}): Paired => {
   checkOptions("pairsOf", options, optionKinds);
@@ -54,7 +60,7 @@ export const pairsOf = (examples: readonly Example[], options: PairOptions = {})
   let ties = 0;
   let same = 0;
   for (const replies of prompts.values()) {
-    // Stable: of equally good ones the first stays first.
+    // Stable: of equally good replies, the first stays first.
     const best = replies.toSorted((left, right) => right.good - left.good);
     const found = which === "all" ? allPairs(best) : endsOf(best);
     const unlike = found.filter(({ chosen, rejected }) => saidIn(chosen) !== saidIn(rejected));
@@ -71,7 +77,10 @@ const optionKinds: OptionKinds<PairOptions> = {
   which: kinds.oneOf("bestAndWorst", "all"),
 };
 
-/** What a reply says, without its thoughts, which no row has, and whatever ids its calls have: no two replies give the same. */
+/**
+ * Returns the content of a reply, without reasoning, which no row contains, and without the ids of calls, which are
+ * never equal.
+ */
 const saidIn = ({ reply: { name, parts } }: Example): string =>
   JSON.stringify([
     name,

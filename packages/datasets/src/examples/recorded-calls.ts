@@ -14,28 +14,28 @@ import { placeIn } from "@colloquy/machine/hosting";
 import { foldVisiting, type JournalError } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 
-/** An answering model call of a journal that completed, as it was then. */
+/** A completed answering call of a journal, as it was made. */
 export interface RecordedCall {
   readonly seq: number;
   readonly turn: number;
   readonly step: number;
   readonly prompt: readonly Message[];
   readonly reply: Message;
-  /** The tools that it was offered, by name and digest; null where the journal does not say. */
+  /** The offered tools, by name and digest; null if the journal does not record them. */
   readonly offered: readonly { readonly name: string; readonly digest: string }[] | null;
   readonly model: JsonObject;
-  /** The provider's word for why the reply ended. */
+  /** The provider's finish reason. */
   readonly finishReason: string | null;
-  /** What was sent is what the journal renders. */
+  /** The sent prompt is the one that the journal renders. */
   readonly isAsSent: boolean;
-  /** An entry of its turn before the reply was written by a recovery. */
+  /** A recovery wrote an entry of its turn before the reply. */
   readonly isRecovered: boolean;
   readonly isRedacted: boolean;
 }
 
-/** All such calls of a journal, and its end. */
+/** All such calls of a journal, and its final state. */
 export interface RecordedCalls {
-  /** In order. The replies of turns that were added whole are among them; the seed is not looked at. */
+  /** In order. They include the replies of turns that were added whole; the seed is not included. */
   readonly calls: readonly RecordedCall[];
   readonly end: State;
 }
@@ -62,7 +62,7 @@ const completedCall = (
 ): RecordedCall | null => {
   const { open } = before.context;
   if (event.type !== "llm.completed" || open === null) return null;
-  // A journal may be a copy under another id, so only places are compared.
+  // The journal may be a fork with another id, so only the rest of the ids is compared.
   const call = outstanding(before).find(({ id }) => placeIn(id) === placeIn(event.effectId));
   if (call?.type !== "callLlm" || call.purpose !== "answer") return null;
   const reply = saidIn(after, open.number)
@@ -84,7 +84,7 @@ const completedCall = (
   };
 };
 
-/** The replies of a turn that was added whole: what each was shown is all that stood before it. */
+/** Returns the replies of a turn that was added whole; the prompt of each is all messages before it. */
 const addedCalls = ({ seq, redacted }: LaterEntry, before: State, after: State): readonly RecordedCall[] => {
   const { conversation, model } = after.context;
   const turn = conversation.turns.length;

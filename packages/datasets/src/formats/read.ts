@@ -14,31 +14,33 @@ import * as Either from "fp-ts/lib/Either.js";
 import { type DatasetRow, readRow, type RowFormat } from "./row.ts";
 
 export interface ImportDatasetOptions {
-  /** `sft`, `dpo`: OpenAI's. `trl`: `messages`, `prompt` and `completion`, or `prompt`, `chosen` and `rejected`. */
+  /**
+   * `sft`, `dpo`: OpenAI's formats. `trl`: `messages`, `prompt` and `completion`, or `prompt`, `chosen` and `rejected`.
+   */
   readonly from: RowFormat;
-  /** The id of the thread of a line, from 1. Default `line-1` and so on. */
+  /** Returns the id of a line's thread; lines count from 1. Default `line-1` and so on. */
   readonly threadId?: (line: number) => string;
-  /** When the threads were made, in milliseconds since the epoch. Default 0. */
+  /** The creation time of the threads, in milliseconds since the epoch. Default 0. */
   readonly at?: number;
 }
 
 /** The threads of a data set. */
 export interface ImportedDataset {
-  /** One for each line that could be read, as a journal. */
+  /** One journal for each line that could be read. */
   readonly threads: readonly { readonly line: number; readonly entries: readonly Entry[] }[];
-  /** Lines that could not, and why. */
+  /** Lines that could not be read, with the reason. */
   readonly problems: readonly { readonly line: number; readonly reason: string }[];
-  /** What a thread has no place for. */
+  /** Data that a thread cannot contain. */
   readonly losses: readonly (Loss & { readonly line: number })[];
 }
 
 /**
- * Threads from a data set in JSON lines. Each line becomes a journal whose turns were added whole; the replies to prefer and to
- * avoid become two branches of one turn, annotated `score` 1 and 0. What is needed to write the same line again is kept: tools as
- * the thread's metadata `tools`, `parallel_tool_calls` as its model parameter, and `weight: 0` as metadata of the message.
- * Pure; a line that can't be read does not stop the others.
+ * Reads threads from a data set in JSON lines. Each line becomes a journal whose turns were added whole. Preferred and
+ * rejected replies become two branches of one turn, annotated with `score` 1 and 0. The threads keep everything that is
+ * needed to write the same line again. Tools are the thread's metadata `tools`, `parallel_tool_calls` is its model
+ * parameter, and `weight: 0` is metadata of the message. Pure; an unreadable line does not stop the others.
  *
- * @throws ConfigurationError for an option that there is not, and a format that is not read.
+ * @throws ConfigurationError for an unknown option or format.
  */
 export const importDataset = (text: string, options: ImportDatasetOptions): ImportedDataset => {
   checkOptions("importDataset", options, optionKinds);
@@ -118,7 +120,7 @@ const threadOf = (
   );
 };
 
-/** The readers of messages keep their order, and nothing that they do not know. */
+/** Adds the weights to messages; the readers of messages keep their order, but drop unknown members. */
 const withWeights = (
   turns: readonly (readonly SeedDraft[])[],
   weights: readonly boolean[],
@@ -150,7 +152,7 @@ const journalOf = (
   return Either.right(entries);
 };
 
-/** What a row brings into a thread as a whole (its tools) may be nothing that a thread takes. */
+/** Starts a thread. The parts that a row gives to the whole thread (its tools) may be invalid for a thread. */
 const begunBy = (...begun: Parameters<typeof start>): Either.Either<string, ReturnType<typeof start>> =>
   Either.tryCatch(
     () => start(...begun),

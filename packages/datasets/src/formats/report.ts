@@ -3,15 +3,18 @@ import type { Linearised } from "../examples/linearise.ts";
 import type { PromptsWithoutPairs } from "../examples/pairs.ts";
 import type { Dataset } from "./write.ts";
 
-/** What a data set was made from. */
+/** The sources of a data set. */
 export interface DatasetOrigin {
   readonly linearised: Linearised;
   readonly dataset: Dataset;
-  /** Where it is one of pairs. */
+  /** Only for a data set of pairs. */
   readonly pairs?: PromptsWithoutPairs;
 }
 
-/** What became of some conversations as a data set, for a person: a line for each thing, the rows first. Names and words of the conversations stand in it as they are. */
+/**
+ * Describes the conversion of conversations to a data set, for a person: one line for each fact, the rows first. It
+ * contains names and texts of the conversations unchanged.
+ */
 export const datasetReport = ({ linearised, dataset, pairs }: DatasetOrigin): readonly string[] => {
   const { examples, leftOut, unreadable, tools, countedBy } = linearised;
   const counted = examples.flatMap(({ tokens }) => tokens ?? []);

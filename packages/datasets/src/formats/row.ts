@@ -2,14 +2,14 @@ import type { JsonObject } from "@colloquy/machine";
 import type { Loss } from "@colloquy/interchange";
 import * as Either from "fp-ts/lib/Either.js";
 
-/** The families of data sets that are read. */
+/** The families of data set formats for reading. */
 export type RowFormat = "sft" | "dpo" | "trl";
 
-/** A line of a data set, whichever its format is. */
+/** A line of a data set in any format. */
 export interface DatasetRow {
-  /** One, or two that differ in their last message: the better one first. */
+  /** One conversation, or two that differ in their last message, the preferred one first. */
   readonly conversations: readonly RowConversation[];
-  /** Declarations, as a thread has them. */
+  /** Declarations of tools in the form of a thread. */
   readonly tools: readonly JsonObject[];
   /** Parameters of the call. */
   readonly model: JsonObject;
@@ -17,13 +17,13 @@ export interface DatasetRow {
 }
 
 export interface RowConversation {
-  /** As chat completions write them. */
+  /** In the form of chat completions. */
   readonly messages: readonly JsonObject[];
-  /** Whether the replies are trained, in their order. */
+  /** Whether each reply is trained, in order. */
   readonly weights: readonly boolean[];
 }
 
-/** A line as its format has it, or in words why it is none of that format. */
+/** Parses a line by its format; Left with a description of the problem. */
 export const readRow = (value: unknown, format: RowFormat): Either.Either<string, DatasetRow> => {
   if (!isObject(value)) return Either.left(`it is not JSON object: ${excerpt(value)}`);
   switch (format) {
@@ -93,7 +93,7 @@ const pairRow = (
   );
 };
 
-/** What a row has beside its messages. */
+/** The members of a row beside its messages. */
 interface Others {
   readonly tools: unknown;
   readonly parallel: unknown;
@@ -119,7 +119,7 @@ const rowOf = (
   return Either.right({ conversations, tools: declared, model, losses });
 };
 
-/** What of a tool is not in its declaration, such as `strict`. */
+/** Returns the parts of a tool that its declaration lacks, such as `strict`. */
 const lostOf = (tool: unknown, declaration: JsonObject, at: string): readonly Loss[] => {
   const { type: _, function: called, ...rest } = isObject(tool) ? tool : {};
   const lost = Object.keys(isObject(called) ? called : {}).filter((field) => !Object.hasOwn(declaration, field));
@@ -150,7 +150,7 @@ const conversationOf = (messages: readonly JsonObject[]): RowConversation => ({
   weights: messages.flatMap(({ role, weight }) => (role === "assistant" ? [weight !== 0] : [])),
 });
 
-/** A row may end with calls, and a thread has no call without its result. */
+/** Returns placeholder results for the calls at the end of a row, because a thread has no call without a result. */
 const resultsAfter = (last: JsonObject | undefined): readonly JsonObject[] => {
   const calls = last?.["role"] === "assistant" ? last["tool_calls"] : undefined;
   return Array.isArray(calls)
@@ -175,7 +175,7 @@ const notMessages = (name: string, value: unknown): Either.Either<string, never>
 const isMessages = (value: unknown): value is readonly JsonObject[] =>
   Array.isArray(value) && value.length > 0 && value.every(isObject);
 
-/** An object of JSON, as far as its first level shows. */
+/** Returns whether a value is a JSON object, judging by its first level. */
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 

@@ -3,27 +3,27 @@ import { type ChatMessage, toChatMessages } from "@colloquy/interchange";
 import type { LeftOutBecause } from "../examples/example.ts";
 import { isObject } from "./row.ts";
 
-/** What of a conversation a format wants in its own way. */
+/** The differences between formats. */
 export interface Dialect {
-  /** Arguments of calls: as the text that the model wrote, or as the object that it is. */
+  /** Arguments of calls: as the text that the model wrote, or as an object. */
   readonly arguments: "text" | "object";
-  /** Whether users may show images. */
+  /** Whether user messages may contain images. */
   readonly images: boolean;
 }
 
-/** Messages as a data set has them; or why it can't have them. */
+/** Messages in the form of a data set, or the reason why that is impossible. */
 export type WireMessages = { readonly messages: readonly JsonObject[] } | { readonly because: LeftOutBecause };
 
-/** Notes what of a message a data set has no place for. */
+/** Notes a part of a message that a data set cannot contain. */
 export type LoseField = (what: string, why: string) => void;
 
 /**
- * Messages as chat completions write them, with no member but those that trainers know: role, content, name, tool calls
- * and the id that a result answers. Contents are texts, but for those that show an image.
+ * Converts messages to the form of chat completions, with only the members that trainers know: role, content, name,
+ * tool calls, and a result's call id. Contents are texts, unless they contain an image.
  */
 export const wireMessages = (messages: readonly Message[], dialect: Dialect, lose: LoseField): WireMessages => {
   const { value, losses } = toChatMessages(messages);
-  // A weight is written by the format itself, and a row may end with calls.
+  // The format itself writes weights, and a row may end with calls.
   for (const { index, path, what, why } of losses)
     if (
       !(path === "metadata" && isWeight(messages[index])) &&
@@ -52,7 +52,7 @@ export const wireMessages = (messages: readonly Message[], dialect: Dialect, los
 
 const isWeight = (message: Message | undefined): boolean => canonicalText(message?.metadata ?? {}) === '{"weight":0}';
 
-/** A tool as chat completions declare it. */
+/** Converts a tool to the form of chat completions. */
 export const wireTool = ({ name, description, parameters }: ToolDeclaration): JsonObject => ({
   type: "function",
   function: {
@@ -64,7 +64,7 @@ export const wireTool = ({ name, description, parameters }: ToolDeclaration): Js
 
 const known: readonly string[] = ["role", "content", "name", "tool_calls", "tool_call_id", "refusal"];
 
-/** Null for what the format has no place for. */
+/** Returns null if the format does not support the content. */
 const contentOf = (
   message: ChatMessage,
   { images }: Dialect,
@@ -94,7 +94,7 @@ const callsOf = ({ tool_calls: calls = [] }: ChatMessage, dialect: Dialect): rea
   return written.length === calls.length ? written : null;
 };
 
-/** Arguments that are no JSON object are a text in every format. */
+/** Returns the arguments as an object; other arguments are a text in every format. */
 const objectIn = (text: string): Json => {
   try {
     const value: unknown = JSON.parse(text);

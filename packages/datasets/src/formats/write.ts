@@ -4,13 +4,13 @@ import { checkExamples } from "../examples/check-given.ts";
 import type { Example, LeftOut, LeftOutBecause, Pair } from "../examples/example.ts";
 import { type Dialect, type LoseField, wireMessages, wireTool } from "./wire.ts";
 
-/** The rows of a data set, and what of the examples is not in them. */
+/** The rows of a data set, and everything that was left out. */
 export interface Dataset {
   /** Each a JSON object; `jsonLines` makes a file of them. */
   readonly rows: readonly JsonObject[];
-  /** Examples that the format has no place for; of a pair, its chosen one. */
+  /** Examples that the format does not support; for a pair, its chosen one. */
   readonly leftOut: readonly LeftOut[];
-  /** What was written in another way, or not at all, and in how many messages of the rows. */
+  /** Content that was written differently or not at all, with the number of messages in the rows. */
   readonly losses: readonly DatasetLoss[];
 }
 
@@ -21,10 +21,10 @@ export interface DatasetLoss {
 }
 
 /**
- * Examples for OpenAI's supervised fine-tuning: `{ messages, tools?, parallel_tool_calls? }`. Of the messages of an
- * assistant the last is trained; all others have `weight: 0`.
+ * Writes examples for OpenAI's supervised fine-tuning: `{ messages, tools?, parallel_tool_calls? }`. Only the last
+ * assistant message is trained; all others have `weight: 0`.
  *
- * @throws ConfigurationError for what is no list of examples.
+ * @throws ConfigurationError for a value that is not a list of examples.
  */
 export const toSft = (examples: readonly Example[]): Dataset =>
   written("toSft", "examples", examples, openai, (example, { prompt, reply }) => ({
@@ -36,9 +36,10 @@ export const toSft = (examples: readonly Example[]): Dataset =>
   }));
 
 /**
- * Pairs for OpenAI's direct preference optimisation: `{ input: { messages, … }, preferred_output, non_preferred_output }`.
+ * Writes pairs for OpenAI's direct preference optimisation: `{ input: { messages, … }, preferred_output,
+ * non_preferred_output }`.
  *
- * @throws ConfigurationError for what is no list of pairs.
+ * @throws ConfigurationError for a value that is not a list of pairs.
  */
 export const toDpo = (pairs: readonly Pair[]): Dataset =>
   written("toDpo", "pairs", pairs, openai, ({ chosen }, { prompt, reply, other }) => ({
@@ -48,9 +49,10 @@ export const toDpo = (pairs: readonly Pair[]): Dataset =>
   }));
 
 /**
- * Examples for TRL as whole conversations (`messages`), or with what is trained apart (`prompt`, `completion`; the default).
+ * Writes examples for TRL as whole conversations (`messages`), or with the trained part separate (`prompt`,
+ * `completion`; the default).
  *
- * @throws ConfigurationError for what is no list of examples, an option that there is not, or a word that it does not take.
+ * @throws ConfigurationError for a value that is not a list of examples, and for an unknown or invalid option.
  */
 export const toTrl = (examples: readonly Example[], options: TrlOptions = {}): Dataset => {
   checkOptions("toTrl", options, { as: kinds.oneOf("promptCompletion", "messages") });
@@ -66,9 +68,9 @@ export interface TrlOptions {
 }
 
 /**
- * Pairs for TRL's preference training: `prompt`, `chosen`, `rejected`.
+ * Writes pairs for TRL's preference training: `prompt`, `chosen`, `rejected`.
  *
- * @throws ConfigurationError for what is no list of pairs.
+ * @throws ConfigurationError for a value that is not a list of pairs.
  */
 export const toTrlPreferences = (pairs: readonly Pair[]): Dataset =>
   written("toTrlPreferences", "pairs", pairs, trl, ({ chosen }, { prompt, reply, other }) => ({
@@ -78,13 +80,13 @@ export const toTrlPreferences = (pairs: readonly Pair[]): Dataset =>
     ...trlTools(chosen),
   }));
 
-/** One JSON value a line. */
+/** Writes one JSON value per line. */
 export const jsonLines = (rows: readonly JsonObject[]): string =>
   rows.map((row) => `${JSON.stringify(row)}\n`).join("");
 
 const openai: Dialect = { arguments: "text", images: true };
 
-/** Chat templates take texts, and most of them want arguments as objects. */
+/** Chat templates take texts, and most of them require arguments as objects. */
 const trl: Dialect = { arguments: "object", images: false };
 
 const toolsOf = ({ tools, model: { parallel_tool_calls: parallel } }: Example): JsonObject =>
@@ -98,7 +100,7 @@ const trlTools = ({ tools }: Example): JsonObject => (tools.length === 0 ? {} : 
 interface RowMessages {
   readonly prompt: readonly JsonObject[];
   readonly reply: JsonObject;
-  /** The reply that was not preferred. */
+  /** The rejected reply. */
   readonly other: JsonObject | null;
 }
 

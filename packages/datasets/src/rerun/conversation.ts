@@ -31,17 +31,17 @@ import { type RecordedTurn, recordedTurns } from "./recorded-turns.ts";
 import type { RerunSide } from "./report.ts";
 import { sideOf } from "./side.ts";
 
-/** A recorded turn, and how it went this time. */
+/** A recorded turn, and its new run. */
 export interface RunTurn {
   readonly recorded: RecordedTurn;
   readonly after: RerunSide;
 }
 
 /**
- * Asks the questions of one recorded conversation again. What was asked before a problem stays.
+ * Asks the questions of one recorded conversation again. Turns before a problem are kept.
  *
  * @param ran is called with each turn when it has ended.
- * @throws Error for a journal that can't be folded, and whatever else keeps the conversation from going on.
+ * @throws Error for a journal that cannot be folded, and for any other problem that stops the conversation.
  */
 export const runConversation = async (
   { entries }: NamedJournal,
@@ -84,17 +84,17 @@ const importedCopy = async (
   return host.importJournal(copied.right.entries);
 };
 
-/** The machine, the tools and the model of a conversation that is asked again, and the turn that is open. */
+/** The machine, the tools and the model of a conversation that is asked again, and its open turn. */
 class Running {
   readonly machine: ConversationMachine;
   readonly tools: readonly Tool[];
   readonly llm: LlmHandler;
   #handle: AskHandle | null = null;
-  /** What the recording has no result of. */
+  /** The call for which the recording has no result. */
   #unknown: string | null = null;
 
   constructor(llm: LlmHandler, options: MachineOptions, results: RecordedResults) {
-    // Nothing is run, so nothing is approved, timed or queued.
+    // Nothing runs, so nothing needs approval, a timeout or a queue.
     this.tools = (options.tools ?? []).map(({ name, description = "", parameters = { type: "object" } }) =>
       tool({
         name,
@@ -111,7 +111,8 @@ class Running {
     );
     this.machine = conversationMachine({ ...options, tools: this.tools.map(({ declaration }) => declaration) });
     const handler: LlmHandler = async (call, context) => {
-      // A call of a tool that there is not was answered by the machine, and the turn would go on. This call is not made, and counts as one that reported nothing.
+      // The machine answers a call of an unknown tool itself, and the turn would continue. This model call is not made,
+      // and counts as one without reported usage.
       if (this.#unknown !== null) {
         this.#handle?.abort(this.#unknown);
         return { type: "failed", failure: { kind: "unknown", message: this.#unknown, retryable: false } };
@@ -126,7 +127,7 @@ class Running {
     this.llm = Object.assign(handler, { secrets: () => llm.secrets?.() ?? [] });
   }
 
-  /** Asks, and gives the turn when it has ended, however it ended. */
+  /** Asks, and returns the turn after its end, whatever its outcome. */
   async ask(thread: HostedThread, { asked }: RecordedTurn, { model, signal }: RerunOptions): Promise<Turn> {
     this.#unknown = null;
     this.#handle = thread.ask(asked, {
@@ -156,7 +157,10 @@ const numberOf = async (handle: AskHandle): Promise<number> => {
   }
 };
 
-/** Returns the input of a declared tool. Its own schema may have checked arguments by rules that a check in bounds cannot follow; then none is made here. */
+/**
+ * Returns the input schema of a declared tool. Its own schema may have rules that a check in bounded steps cannot
+ * follow; then arguments are not checked.
+ */
 const inputOf = (parameters: JsonObject): StandardSchema | { readonly jsonSchema: JsonObject } =>
   problemOfSchema(parameters) === null ? { jsonSchema: parameters } : withJsonSchema(unchecked, parameters);
 

@@ -2,35 +2,37 @@ import type { Clock, LlmHandler } from "@colloquy/host";
 import type { JsonObject, MachineOptions, SystemDraft } from "@colloquy/machine";
 import type { CalledTool } from "./report.ts";
 
-/** How recorded conversations are asked again. */
+/** The options for asking recorded conversations again. */
 export interface RerunOptions {
-  /** The model that is asked. */
+  /** The model to ask. */
   readonly llm: LlmHandler;
   readonly clock: Clock;
-  /** The policy, the budget, the tools, the pricing and so on. Default: all defaults, without tools. */
+  /** The policy, the budget, the tools, the pricing and other options. Default: all defaults, without tools. */
   readonly machine?: MachineOptions;
   /** The system prompt; null for none. Default: that of each recorded turn. */
   readonly system?: SystemDraft | null;
-  /** Laid over the parameters of each recorded thread. */
+  /** Parameters that override those of each recorded thread. */
   readonly model?: JsonObject;
   /**
-   * What stands before a question. `recorded`: the turns as they were recorded, so that each answer is to the same
-   * conversation as the recorded one. `own`: the answers that were given this time, as if the user had gone on asking the same.
-   * Default `recorded`.
+   * The history before a question. `recorded`: the recorded turns, so that each answer is to the same conversation as
+   * the recorded one. `own`: the new answers, as if the user had asked the same questions. Default `recorded`.
    */
   readonly history?: "recorded" | "own";
-  /** Scores each answer, the recorded ones too. */
+  /** Scores each answer, including the recorded ones. */
   readonly metric?: Metric;
-  /** How many conversations are asked at a time. Default 4. */
+  /** The number of conversations to ask at a time. Default 4. */
   readonly concurrency?: number;
-  /** Ends it: what was not asked yet is not asked. */
+  /** Stops the run; remaining questions are not asked. */
   readonly signal?: AbortSignal;
 }
 
-/** How good an answer is: a number, true for 1, false for 0, or null where that can't be said. `recorded` is how the same turn went then. What it throws is noted with the turn. */
+/**
+ * Scores an answer: a number, true for 1, false for 0, or null if it cannot be scored. `recorded` is the recorded
+ * version of the same turn. An error is stored with the turn.
+ */
 export type Metric = (said: SaidTurn, recorded: SaidTurn) => number | boolean | null | Promise<number | boolean | null>;
 
-/** A turn as a metric sees it. */
+/** A turn in the form for metrics. */
 export interface SaidTurn {
   readonly question: string;
   readonly answer: string;

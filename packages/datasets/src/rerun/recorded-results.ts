@@ -8,14 +8,17 @@ import {
   type Turn,
 } from "@colloquy/machine";
 
-/** What a tool answered in a recording. */
+/** A tool's answer in a recording. */
 export interface RecordedResult {
   readonly outcome: "completed" | "failed";
   readonly content: readonly ContentPart[];
   readonly text: string;
 }
 
-/** The results of a recorded conversation, by their calls: the same tool with the same arguments, whatever their order and spacing. */
+/**
+ * The results of a recorded conversation, by their calls. Calls match if they have the same tool and the same
+ * arguments, ignoring order and spacing.
+ */
 export class RecordedResults {
   readonly #results: readonly KeyedResult[];
   #turn = 0;
@@ -25,15 +28,16 @@ export class RecordedResults {
     this.#results = turns.flatMap(resultsOf);
   }
 
-  /** From here on the results of this turn come first. */
+  /** Makes the results of this turn come first from now on. */
   beginTurn(turn: number): void {
     this.#turn = turn;
     this.#taken.clear();
   }
 
   /**
-   * What such a call came to: in this turn, each result once in its order, the last one again where it is called more often;
-   * else the newest of the turns before. Null where the recording has none that a tool gave.
+   * Returns the result of a matching call. Within this turn, each result is used once, in order, and the last one is
+   * repeated for further calls. Otherwise it is the newest result of earlier turns. Null if the recording has no result
+   * from a tool.
    */
   take(name: string, given: string): RecordedResult | null {
     const key = keyOf(name, given);
@@ -56,7 +60,7 @@ const resultsOf = ({ number, messages }: Turn): readonly KeyedResult[] => {
   return said.flatMap((message) => {
     const result = toolResultOf(message);
     const call = result === undefined ? undefined : calls.get(result.callId);
-    // Words of the machine in a tool's place are no result.
+    // A result that the machine synthesised does not count.
     if (result === undefined || call === undefined || message.synthesised === true) return [];
     const { outcome, content } = result;
     if (outcome !== "completed" && outcome !== "failed") return [];

@@ -14,26 +14,28 @@ import {
 import { foldVisiting } from "@colloquy/machine/journal";
 import { redactedText } from "@colloquy/machine/storage";
 
-/** A turn of a recording in which something was asked. */
+/** A recorded turn with a question. */
 export interface RecordedTurn {
   readonly turn: Turn;
-  /** What was asked: all that stands before the first reply. What joined the turn later is not asked again. */
+  /**
+   * The messages that were asked: all before the first reply. Messages that joined the turn later are not asked again.
+   */
   readonly asked: readonly MessageDraft[];
   readonly question: string;
-  /** The system prompt when it began; null for none. */
+  /** The system prompt at the start of the turn; null for none. */
   readonly system: SystemDraft | null;
 }
 
-/** The turns on the path of a journal that can be asked again, in order; `end` is what it folds to. */
+/** Returns the turns on the path of a journal that can be asked again, in order; `end` is its final state. */
 export const recordedTurns = (entries: readonly Entry[], end: State): readonly RecordedTurn[] => {
   const systems = systemsOf(entries);
   return turnsOf(end).flatMap((turn) => {
     const messages = toArray(turn.messages);
     const replied = messages.findIndex(({ role }) => role === "assistant");
     const lead = messages.slice(0, replied === -1 ? messages.length : replied);
-    // A turn that nobody asked for, and that opens with an assistant, was said and not asked.
+    // A turn without an ask that begins with an assistant message contains no question.
     if (!lead.some(({ role }) => role === "user") && turn.asks.length === 0) return [];
-    // What was taken out is not there to be asked.
+    // Redacted content cannot be asked again.
     if (JSON.stringify(lead).includes(redactedText)) return [];
     const question = lead.filter(({ role }) => role === "user").map((message) => textOf(message));
     const system = systemDraft(systems.get(turn.number) ?? null);
@@ -41,7 +43,7 @@ export const recordedTurns = (entries: readonly Entry[], end: State): readonly R
   });
 };
 
-/** The system messages with which turns began, by number. */
+/** Returns the system message at the start of each turn, by number. */
 const systemsOf = (entries: readonly Entry[]): ReadonlyMap<number, Message | null> => {
   const systems = new Map<number, Message | null>();
   const newestIn = ({ context: { open, conversation } }: State): number => open?.number ?? conversation.turns.length;

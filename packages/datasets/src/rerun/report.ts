@@ -1,20 +1,20 @@
 import type { Usage } from "@colloquy/machine";
 
-/** Recorded conversations beside what became of them when they were asked again. Plain data. */
+/** Recorded conversations beside their new runs. Plain data. */
 export interface RerunReport {
   readonly conversations: readonly RerunConversation[];
-  /** Over all turns that were asked again, as they were recorded. */
+  /** The recorded figures of all turns that were asked again. */
   readonly before: RerunFigures;
-  /** The same as they came out now. */
+  /** The new figures of the same turns. */
   readonly after: RerunFigures;
 }
 
 /** One conversation. */
 export interface RerunConversation {
   readonly name: string;
-  /** Why it could not be asked, or not to its end, in words; null where it could. */
+  /** A description of why it could not be asked, or not to its end; null if it could. */
   readonly problem: string | null;
-  /** The turns in which something was asked, in order. */
+  /** The turns with a question, in order. */
   readonly turns: readonly RerunTurn[];
 }
 
@@ -25,39 +25,39 @@ export interface RerunTurn {
   readonly question: string;
   readonly before: RerunSide;
   readonly after: RerunSide;
-  /** Both called the same tools in the same order, and ended with the same answer. */
+  /** Whether both called the same tools in the same order, and gave the same answer. */
   readonly same: boolean;
 }
 
-/** How a turn went. */
+/** One version of a turn. */
 export interface RerunSide {
   readonly status: "completed" | "failed" | "cancelled";
-  /** Why it was not completed; null where it was. */
+  /** Why it did not complete; null if it did. */
   readonly why: string | null;
   /** The text of its last answer; "" for none. */
   readonly answer: string;
   readonly tools: readonly CalledTool[];
-  /** Calls, tokens and cost; of a turn that was had elsewhere all is unknown. */
+  /** Calls, tokens and cost; for a turn from elsewhere, all are unknown. */
   readonly usage: Usage;
-  /** What the metric says; null without one, where it failed, and of a turn that was not completed. */
+  /** The metric's score; null without a metric, if it failed, and for a turn that did not complete. */
   readonly score: number | null;
   /** Why the metric failed. */
   readonly metricFailed: string | null;
 }
 
-/** A tool call, by what a model wrote. */
+/** A tool call as a model wrote it. */
 export interface CalledTool {
   readonly name: string;
   readonly arguments: string;
 }
 
-/** One side over all turns. */
+/** The figures of one version of all turns. */
 export interface RerunFigures {
   readonly turns: number;
   readonly completed: number;
   readonly toolCalls: number;
   readonly usage: Usage;
-  /** The mean of the scores that there are; null for none. */
+  /** The mean of the existing scores; null if there are none. */
   readonly score: number | null;
   readonly scored: number;
 }

@@ -7,15 +7,15 @@ import type { RerunConversation, RerunReport, RerunSide, RerunTurn } from "./rep
 import { figuresOf, sideOf } from "./side.ts";
 
 /**
- * Asks the questions of recorded conversations again, of another model, under another system prompt or policy, and puts
- * what comes beside what was recorded. Nothing is run but the model: a tool call is answered with the result that the
- * recording has of the same call (the same arguments, in this turn or else an earlier one); a call that it has no result of ends the
- * turn, in words. Turns off the path are not asked.
+ * Asks the questions of recorded conversations again, with another model, system prompt or policy, and compares the
+ * answers with the recorded ones. Only the model runs. A tool call gets the recorded result of the same call (the same
+ * arguments, in this turn or else an earlier one). A call without a recorded result ends the turn with a description.
+ * Turns off the path are not asked.
  *
- * A conversation that can't be asked, or not to its end, says why, and stops no other.
+ * A conversation that cannot be asked, or not to its end, reports the reason, and does not stop the others.
  *
- * @throws ConfigurationError (as the rejection) for an option that there is not or that is missing, a `concurrency` that is no whole number
- * from 1, and invalid machine options.
+ * @throws ConfigurationError (as the rejection) for an unknown or missing option, a `concurrency` that is not a whole
+ * number from 1, and invalid machine options.
  */
 export const rerun = async (recordings: readonly NamedJournal[], options: RerunOptions): Promise<RerunReport> => {
   checkOptions("rerun", options, optionKinds);
@@ -79,7 +79,7 @@ const comparedTurn = async ({ recorded, after }: RunTurn, metric: Metric | undef
   return { turn: turn.number, question, before: await scored(before), after: await scored(after), same };
 };
 
-/** A metric may be written in JavaScript. @throws TypeError for what is no score */
+/** Parses a score, since a metric may be written in JavaScript. @throws TypeError for a value that is not a score */
 const scoreIn = (judged: unknown): number | null => {
   if (typeof judged === "boolean") return Number(judged);
   if (judged === null || (typeof judged === "number" && Number.isFinite(judged))) return judged;
@@ -87,5 +87,5 @@ const scoreIn = (judged: unknown): number | null => {
   throw new TypeError(`it gave ${given}; a score is a finite number, true, false or null`);
 };
 
-/** A copy: a metric may sort what it is given. */
+/** Returns a copy, because a metric may sort its arguments. */
 const saidIn = ({ answer, tools }: RerunSide) => ({ answer, tools: tools.map((call) => ({ ...call })) });

@@ -1,10 +1,10 @@
 import { noUsage, textOf, toArray, toolCallsOf, type Turn, type TurnOutcome, usageMonoid } from "@colloquy/machine";
 import type { RerunFigures, RerunSide } from "./report.ts";
 
-/** How a closed turn went, without a score. */
+/** Returns one version of a closed turn, without a score. */
 export const sideOf = (turn: Turn): RerunSide => {
   const messages = toArray(turn.messages);
-  // What was added whole has no answer that a model gave here; its last reply is one.
+  // A turn that was added whole has no answer from a model here; its last reply is used.
   const answer = messages.find(({ id }) => id === turn.answer) ?? messages.findLast(({ role }) => role === "assistant");
   return {
     status: turn.outcome.status,
@@ -17,7 +17,7 @@ export const sideOf = (turn: Turn): RerunSide => {
   };
 };
 
-/** All sides together. */
+/** Adds up all versions. */
 export const figuresOf = (sides: readonly RerunSide[]): RerunFigures => {
   const scores = sides.flatMap(({ score }) => score ?? []);
   return {

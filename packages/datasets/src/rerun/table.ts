@@ -2,7 +2,10 @@ import { noUsage, type Usage } from "@colloquy/machine";
 import { firstWords, textTable } from "@colloquy/machine/inspect";
 import type { RerunConversation, RerunFigures, RerunReport, RerunSide, RerunTurn } from "./report.ts";
 
-/** Recorded conversations beside what came of them now, as text for a person: the turns that went otherwise, and both sides' figures. */
+/**
+ * Formats recorded conversations beside their new runs, for a person: the turns that differ, and the figures of both
+ * versions.
+ */
 export const rerunTable = ({ conversations, before, after }: RerunReport): string =>
   [
     ...conversations.flatMap(conversationLines),
@@ -60,7 +63,7 @@ const rowsOf = (before: RerunFigures, after: RerunFigures): readonly (readonly s
   ];
 };
 
-/** Null where no call reported it. */
+/** Returns null if no call reported it. */
 const sumOf = ({ sum, reported }: Usage["totalTokens"]): number | null => (reported === 0 ? null : sum);
 
 const costIn = ({ cost }: Usage, currency: string): number | null => {
@@ -77,5 +80,5 @@ const rowOf = (title: string, before: number | null, after: number | null): read
 
 const shown = (value: number | null): string => (value === null ? "?" : rounded(value));
 
-/** Without the dust of binary fractions. */
+/** Rounds away the errors of binary fractions. */
 const rounded = (value: number): string => String(Number(value.toFixed(6)));

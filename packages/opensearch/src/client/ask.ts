@@ -6,13 +6,13 @@ import type { Answer, MemoryProblem } from "./memory-client.ts";
 
 export interface Request {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
-  /** Each is one segment of the path, whatever is in it. */
+  /** Each element is one path segment, whatever it contains. */
   readonly path: readonly string[];
   readonly query?: Readonly<Record<string, number>>;
   readonly body?: object;
 }
 
-/** Asks, and reads the answer by a schema. */
+/** Sends a request, and parses the response by a schema. */
 export type Ask = <Value>(request: Request, schema: z.ZodType<Value>) => Answer<Value>;
 
 export const asking =
@@ -40,7 +40,7 @@ export const asking =
     }
   };
 
-/** A problem that no answer is needed for. */
+/** Makes a problem that needs no response. */
 export const refused = (reason: string): Either.Either<MemoryProblem, never> => Either.left({ status: null, reason });
 
 const problemOf = (thrown: unknown): MemoryProblem => {
@@ -52,13 +52,13 @@ const problemOf = (thrown: unknown): MemoryProblem => {
   return { status: statusCode, reason };
 };
 
-/** Returns a reason without the secrets, also short ones, which `redact` leaves. */
+/** Returns a reason without the secrets, including short ones, which `redact` keeps. */
 const withoutSecrets = (reason: string, secrets: readonly string[]): string =>
   redact(
     secrets.filter((secret) => secret !== "").reduce((text, secret) => text.replaceAll(secret, "[redacted]"), reason),
   );
 
-/** The texts that a client authenticates with, as its requests write them. */
+/** Returns the texts with which a client authenticates, as its requests contain them. */
 const secretsOf = (transport: object): readonly string[] => {
   const auth = authOf.safeParse(transport).data?.connectionPool.auth;
   if (auth === undefined) return [];
@@ -70,7 +70,7 @@ const authOf = z.object({
   connectionPool: z.object({ auth: z.object({ username: z.string().optional(), password: z.string() }) }),
 });
 
-/** The error of the client for an answer that refuses. */
+/** The client's error for a refusing response. */
 const responseError = z.object({
   statusCode: z.int(),
   body: z

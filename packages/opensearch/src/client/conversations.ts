@@ -4,7 +4,7 @@ import { allOf, base as memory, bodyOf, infoOf, pageOf, problemOfDraft, saidIn, 
 import { deletedSchema } from "./memories.ts";
 import type { Answer, Info, Memory, MemoryClient, MemoryMessage } from "./memory-client.ts";
 
-/** The API of 2.10 and 2.11. */
+/** Makes a client of the API of 2.10 and 2.11. */
 export const conversations = (ask: Ask): MemoryClient => {
   const base = [...memory, "conversation"];
   const messages: MemoryClient["messages"] = (id, from) =>

@@ -5,13 +5,13 @@ import type { Answer, Info, MemoryMessage, MemoryPage, MemoryProblem, MessageDra
 
 export const base: readonly string[] = ["_plugins", "_ml", "memory"];
 
-/** A field that may be missing, null or blank, of which the last two are the first. */
+/** A field that may be missing, null or blank; null and blank count as missing. */
 export const text = z
   .string()
   .nullish()
   .transform((given) => (given == null || given.trim() === "" ? undefined : given));
 
-/** `additional_info` as an object of any values. */
+/** `additional_info` as an object with any values. */
 export const infoObject = z
   .record(z.string(), z.unknown())
   .nullish()
@@ -25,7 +25,7 @@ export const infoOf = (values: Readonly<Record<string, unknown>>): Info =>
     ]),
   );
 
-/** The texts that messages of either age have, as far as they are there. */
+/** The texts that messages of either API may have. */
 export const saidSchema = z.object({ input: text, prompt_template: text, response: text, origin: text });
 
 export const saidIn = ({ input, prompt_template, response, origin }: z.infer<typeof saidSchema>): MessageDraft => ({
@@ -35,13 +35,13 @@ export const saidIn = ({ input, prompt_template, response, origin }: z.infer<typ
   ...(origin === undefined ? {} : { origin }),
 });
 
-/** The problem of a draft that says nothing, which the service refuses or keeps as an empty message; null for others. */
+/** Returns the problem of an empty draft, which the service refuses or stores as an empty message; null for others. */
 export const problemOfDraft = ({ input, promptTemplate, response, origin, info = {} }: MessageDraft) =>
   [input, promptTemplate, response, origin, ...Object.values(info)].every((said) => (said ?? "").trim() === "")
     ? refused("a message needs a text: give it an input, a response, a promptTemplate, an origin or info")
     : null;
 
-/** The body of a draft, but for what the ages write differently. */
+/** Returns the body of a draft, without the parts that the two APIs write differently. */
 export const bodyOf = ({ input, promptTemplate, response, origin }: MessageDraft): object => ({
   input,
   prompt_template: promptTemplate,
@@ -49,7 +49,7 @@ export const bodyOf = ({ input, promptTemplate, response, origin }: MessageDraft
   origin,
 });
 
-/** A page of a list, which has the name of what it lists. */
+/** Reads a page of a list, whose name is the member with the items. */
 export const pageOf = async <Item>(
   ask: Ask,
   path: readonly string[],
@@ -61,21 +61,22 @@ export const pageOf = async <Item>(
     return refused(`a page can't begin at ${from}: give a whole number from 0`);
   const schema = z.object({
     [name]: z.array(item),
-    // One that does not lead on would be read for ever.
+    // A token that does not advance would be read forever.
     next_token: z.int().gt(from).optional(),
   });
   const request: Request = { method: "GET", path, query: { max_results: pageSize, next_token: from } };
   return Either.map((read: Record<string, unknown>) => {
-    // As the schema read it, under the name that it was given.
+    // Typed by the schema, under the given name.
     const items = read[name] as readonly Item[];
-    // Behind an empty page is nothing, whatever it says.
+    // Nothing follows an empty page, whatever its token.
     return { items, next: items.length === 0 ? null : ((read["next_token"] as number | undefined) ?? null) };
   })(await ask(request, schema));
 };
 
 /**
- * All messages of a memory, oldest first whatever the order of the pages: each once, although others write meanwhile.
- * Equal times stay as they come, which is the order of writing at any version.
+ * Reads all messages of a memory, oldest first whatever the order of the pages, each once even if others write
+ * meanwhile. Messages with equal times keep the order in which they arrive, which is the order of writing in every
+ * version.
  */
 export const allOf = async (
   page: (from: number) => Answer<MemoryPage<MemoryMessage>>,

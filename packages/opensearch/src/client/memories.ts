@@ -3,7 +3,7 @@ import { type Ask, refused } from "./ask.ts";
 import { allOf, base, bodyOf, infoObject, pageOf, problemOfDraft, saidIn, saidSchema, text } from "./fields.ts";
 import type { Found, Memory, MemoryClient, MemoryMessage, MessageDraft } from "./memory-client.ts";
 
-/** The API of 2.12 and later. */
+/** Makes a client of the API of 2.12 and later. */
 export const memories = (ask: Ask): MemoryClient => {
   const messages: MemoryClient["messages"] = (memoryId, from) =>
     pageOf(ask, [...base, memoryId, "messages"], from, "messages", messageSchema);
@@ -87,7 +87,7 @@ const messageSchema: z.ZodType<MemoryMessage> = saidSchema
 const traceOf = ({ trace }: MessageDraft): object =>
   trace === undefined ? {} : { parent_message_id: trace.of, trace_number: trace.number };
 
-/** A search response, whose documents have their id beside them. */
+/** Makes the schema of a search response, whose documents have their id beside them. */
 const foundSchema = <Item>(id: string, item: z.ZodType<Item>): z.ZodType<Found<Item>> =>
   z
     .object({

@@ -8,18 +8,17 @@ import type { MemoryClient } from "./memory-client.ts";
 import { atVersion } from "./version.ts";
 
 export interface MemoryClientOptions {
-  /** What the service is, such as "2.11" or "3.0.0". Default: it is asked, before the first call. */
+  /** The version of the service, such as "2.11" or "3.0.0". Default: it is requested before the first call. */
   readonly version?: string;
 }
 
 /**
- * OpenSearch's memory API over a client of `@opensearch-project/opensearch`, which keeps the address and the
- * credentials. Nothing is tried again. Answers are read at the edge: one that is not as the API says is a problem,
- * and not a value.
+ * Makes OpenSearch's memory API from a client of `@opensearch-project/opensearch`, which has the address and the
+ * credentials. Nothing is retried. Responses are checked: one that does not match the API is a problem, not a value.
  *
  * Sources: the plugin ml-commons and the OpenSearch API specification.
  *
- * @throws ConfigurationError for options that are invalid.
+ * @throws ConfigurationError for invalid options.
  */
 export const openSearchMemory = (
   client: { readonly transport: Pick<Client["transport"], "request"> },

@@ -8,7 +8,10 @@ interface Ages {
   readonly current: MemoryClient;
 }
 
-/** The client of the service's age, which is asked once where it is not given; again when that failed. */
+/**
+ * Returns the client for the service's version. The version is requested once if it is not given, and again if that
+ * failed.
+ */
 export const atVersion = (ask: Ask, given: string | undefined, ages: Ages): MemoryClient => {
   let known: MemoryClient | null = null;
   const chosen = async (): Answer<MemoryClient> => {

@@ -2,8 +2,8 @@ import * as Either from "fp-ts/lib/Either.js";
 import type { Answer, MemoryPage } from "../client/memory-client.ts";
 
 /**
- * All items of a list that is read by offset while others write it: from the top to the end, and from the top again as long as
- * that brings items which moved there meanwhile. In the order in which they were first seen, each once.
+ * Reads all items of a list by offset while others write to it. It reads to the end, and again from the start as long
+ * as that finds items that moved there meanwhile. Returns each item once, in the order in which they were first seen.
  */
 export const allPages = async <Item extends { readonly id: string }>(
   read: (from: number) => Answer<MemoryPage<Item>>,
@@ -18,7 +18,7 @@ export const allPages = async <Item extends { readonly id: string }>(
       for (const item of page.right.items) if (!found.has(item.id)) found.set(item.id, item);
       const brought = found.size > known;
       isNew ||= brought;
-      // What lies behind items that are all known was read before.
+      // The items after a page of known items were read before.
       from = pass > 0 && !brought ? null : page.right.next;
     }
   }

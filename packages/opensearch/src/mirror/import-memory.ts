@@ -4,15 +4,15 @@ import * as Either from "fp-ts/lib/Either.js";
 import type { Answer, MemoryClient, MemoryMessage } from "../client/memory-client.ts";
 import { inPlace, mirroredIn } from "./segment.ts";
 
-/** What was said in a memory. */
+/** The text of a message in a memory. */
 export interface MemoryText {
   readonly role: "user" | "assistant";
   readonly text: string;
 }
 
 /**
- * What was said in a memory that anybody wrote, in the order of its writing, whichever way the service sorts, and whatever is
- * written meanwhile. The half of a pair that was never said is left out.
+ * Returns the texts of any memory, in the order of their writing, whatever order the service uses and whatever is
+ * written meanwhile. A missing half of a pair is left out.
  */
 export const memoryTexts = async (
   memory: Pick<MemoryClient, "conversation">,
@@ -21,8 +21,8 @@ export const memoryTexts = async (
   Either.map((messages: readonly MemoryMessage[]) => messages.flatMap(textsOf))(await memory.conversation(memoryId));
 
 /**
- * A memory as a conversation, as `host.importMessages` takes it: each message is a turn. What a mirror wrote comes with its tool
- * calls and all else; of what others wrote, the texts.
+ * Converts a memory to a conversation for `host.importMessages`: each message is a turn. Messages from a mirror include
+ * tool calls and all other parts; messages from others include only texts.
  */
 export const importMemory = async (memory: Pick<MemoryClient, "conversation">, memoryId: string): Answer<Imported> => {
   const messages = await memory.conversation(memoryId);

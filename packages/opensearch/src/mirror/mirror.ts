@@ -18,48 +18,51 @@ import {
 } from "./segment.ts";
 
 export interface OpenSearchMirrorOptions {
-  /** Where the memories are: what `openSearchMemory` gives. */
+  /** The memories, from `openSearchMemory`. */
   readonly memory: Memories;
-  /** Where the journals are: they are read, and never written. */
+  /** The journals, which are only read. */
   readonly store: Pick<Store, "read">;
 }
 
-/** What is used of the memory API. */
+/** The used part of the memory API. */
 type Memories = Pick<MemoryClient, "add" | "conversation" | "create" | "memories" | "remove">;
 
-/** Threads kept as memories of OpenSearch. */
+/** A mirror of threads in memories of OpenSearch. */
 export interface OpenSearchMirror {
   /**
-   * Brings the memory of a thread up to its journal. Safe to repeat and to break off anywhere: what the service has is read first,
-   * so nothing is written twice and nothing is left out. Calls for one thread run one after the other.
+   * Updates the memory of a thread to its journal. It may be repeated and interrupted at any point: it reads the
+   * service's present content first, so that nothing is written twice or left out. Calls for one thread run one after
+   * the other.
    */
   sync(threadId: string): Answer<Synced>;
-  /** The messages of a memory that a mirror wrote, exactly as they were said and in their order, whatever the order of the service. */
+  /** Returns the exact messages that a mirror wrote to a memory, in their order, whatever order the service uses. */
   messages(memoryId: string): Answer<readonly Message[]>;
 }
 
-/** What was done. */
+/** The result of a synchronisation. */
 export interface Synced {
-  /** The memory that has the path of the thread; null where nothing is to be kept. */
+  /** The memory with the path of the thread; null if there is nothing to store. */
   readonly memoryId: string | null;
-  /** Messages that were written to it. */
+  /** The number of messages that were written to it. */
   readonly written: number;
-  /** Memories that were deleted, since they held words that the journal has no more. */
+  /** The number of memories that were deleted, because they contained content that is no longer in the journal. */
   readonly deleted: number;
 }
 
 /**
- * Keeps threads as memories that other tools of OpenSearch read: named by the thread, a pair of input and response for what a
- * user said and what was answered, and the whole messages in `additional_info`, from which the mirror restores them.
+ * Mirrors threads to memories that other tools of OpenSearch can read. A memory has the name of the thread. The user's
+ * text and the answer are a pair of input and response. The whole messages are in `additional_info`, from which the
+ * mirror restores them.
  *
- * A mirror and no store: the service has neither leases nor a compare-and-set nor the deletion of a message. It follows
- * the journal. What is on the path is in one memory. When the head moves away (`clear`, `undo`, a branch) the path goes on in a memory
- * that has its beginning, or in a new one, and the other memories stay. A memory with words that the journal no longer has,
- * by redaction or truncation, or whose thread was deleted, is deleted, and the path is written anew.
+ * It is a mirror and not a store, because the service has neither leases nor compare-and-set nor the deletion of a
+ * message. It follows the journal. The path is in one memory. When the head moves (`clear`, `undo`, a branch), the path
+ * continues in a memory that has its beginning, or in a new one, and the other memories stay. A memory is deleted if
+ * its thread was deleted, or if redaction or truncation removed some of its content from the journal. The path is then
+ * written again.
  *
- * One process mirrors a thread at a time. Two at once may write a message twice, which reading here does not show.
+ * Only one process may mirror a thread at a time. Two may write a message twice; reading here hides the duplicate.
  *
- * @throws ConfigurationError for options that are invalid.
+ * @throws ConfigurationError for invalid options.
  */
 export const openSearchMirror = (options: OpenSearchMirrorOptions): OpenSearchMirror => {
   const problem = problemOfOptions("openSearchMirror", options, optionNames);
@@ -83,13 +86,13 @@ export const openSearchMirror = (options: OpenSearchMirrorOptions): OpenSearchMi
 
 const optionNames: OptionNames<OpenSearchMirrorOptions> = { memory: "required", store: "required" };
 
-/** The service drops a name that is blank, and half a character. */
+/** Returns a name for the service, which drops blank names and lone surrogates. */
 const nameOf = (threadId: string): string =>
   threadId.trim() === "" || !isWellFormed(threadId) ? JSON.stringify(threadId) : threadId;
 
 const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text);
 
-/** A memory of a thread, with what the mirror wrote into it, in order. */
+/** A memory of a thread, with the segments that the mirror wrote into it, in order. */
 interface Kept {
   readonly id: string;
   readonly segments: readonly Mirrored[];
@@ -134,7 +137,7 @@ const writeBehind = async (
   return Either.right(path.length - from);
 };
 
-/** The memories of a thread, newest first. */
+/** Returns the memories of a thread, newest first. */
 const memoriesOf = async (service: Memories, threadId: string): Answer<readonly Kept[]> => {
   const memories = await allPages((from) => service.memories(from));
   if (Either.isLeft(memories)) return memories;
@@ -143,13 +146,13 @@ const memoriesOf = async (service: Memories, threadId: string): Answer<readonly 
     if (name !== nameOf(threadId)) continue;
     const messages = await service.conversation(id);
     if (Either.isLeft(messages)) {
-      // Deleted meanwhile.
+      // The memory was deleted meanwhile.
       if (messages.left.status === 404) continue;
       return messages;
     }
     const read = messages.right.map(({ info }) => mirroredIn(info));
     const own = read.filter((each) => each !== null && each.thread === threadId);
-    // One of that name in which only others wrote is theirs.
+    // A memory with this name that only others wrote to belongs to them.
     if (own.length > 0 || read.length === 0) kept.push({ id, segments: inPlace(own.flatMap((each) => each ?? [])) });
   }
   return Either.right(kept);
@@ -157,9 +160,9 @@ const memoriesOf = async (service: Memories, threadId: string): Answer<readonly 
 
 interface JournalRead {
   readonly seq: number;
-  /** The segments on the path; null where there is no such thread. */
+  /** The segments on the path; null if the thread does not exist. */
   readonly path: readonly Segment[] | null;
-  /** The keys of all segments that the journal has, on the path or off it. */
+  /** The keys of all segments in the journal, on the path or off it. */
   readonly said: ReadonlySet<string>;
 }
 

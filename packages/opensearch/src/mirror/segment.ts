@@ -1,20 +1,23 @@
 import { digestOf, type Json, type Message, type State, textOf, toArray, type Turn, turnsOf } from "@colloquy/machine";
 import { z } from "zod";
 
-/** What is written as one message of a memory: what was said up to the next user's message that follows an answer, within one turn. */
+/**
+ * The messages that are written as one message of a memory. Within a turn, a segment ends before the next user message
+ * that follows an answer.
+ */
 export interface Segment {
   readonly turn: number;
-  /** Which of the turn's segments, from 0. */
+  /** The index of the segment in its turn, from 0. */
   readonly part: number;
-  /** Of all that the messages say. */
+  /** The digest of all its messages. */
   readonly digest: string;
   readonly messages: readonly Message[];
 }
 
-/** The segments of the closed turns on the path, led by what the thread was seeded with. */
+/** Returns the segments of the seed and of the closed turns on the path. */
 export const segmentsOf = (state: State): readonly Segment[] => [...ofSeed(state), ...turnsOf(state).flatMap(ofTurn)];
 
-/** The same of all closed turns, on the path or off it. */
+/** Returns the segments of the seed and of all closed turns, on the path or off it. */
 export const allSegmentsOf = (state: State): readonly Segment[] => [
   ...ofSeed(state),
   ...toArray(state.context.conversation.turns).flatMap(ofTurn),
@@ -27,7 +30,7 @@ const ofTurn = ({ number, messages }: Turn): readonly Segment[] => segmentsIn(nu
 const segmentsIn = (turn: number, messages: readonly Message[]): readonly Segment[] =>
   split(messages).map((part, index) => segmentOf(turn, index, part));
 
-/** A user's text and the answer to it, as other tools read them; absent where nothing was said. */
+/** Returns a user's text and its answer, for other tools; each is absent if it is empty. */
 export const pairOf = (messages: readonly Message[]): { readonly input?: string; readonly response?: string } => {
   const said = (role: Message["role"]): readonly string[] =>
     messages
@@ -39,17 +42,17 @@ export const pairOf = (messages: readonly Message[]): { readonly input?: string;
   return { ...(input === "" ? {} : { input }), ...(response === "" ? {} : { response }) };
 };
 
-/** Segments are the same when they stand for the same, and say it. */
+/** Returns the key of a segment. Segments with the same place and content have the same key. */
 export const keyOf = ({ turn, part, digest }: Segment): string => `${turn}.${part}:${digest}`;
 
-/** A segment as it stands in `additional_info`, under names of ours. */
+/** Converts a segment to `additional_info`, with our own names. */
 export const infoOf = (
   threadId: string,
   seq: number,
   place: number,
   segment: Segment,
 ): Readonly<Record<string, string>> => {
-  // ASCII, so that it can be cut anywhere and no server's encoding touches it.
+  // ASCII, so that it can be cut anywhere and survives any encoding.
   const text = JSON.stringify({ thread: threadId, seq, place, ...segment }).replaceAll(
     /[^\x20-\x7e]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
@@ -60,27 +63,27 @@ export const infoOf = (
   return Object.fromEntries(pieces.map((piece, index) => [nameAt(index), piece]));
 };
 
-/** A segment that was written, and where. */
+/** A written segment, and its place. */
 export interface Mirrored extends Segment {
   readonly thread: string;
-  /** The newest entry of the journal when it was written. */
+  /** The newest entry of the journal at the time of writing. */
   readonly seq: number;
   /** Its place in the memory, from 0. */
   readonly place: number;
 }
 
-/** The segment that a message's `additional_info` holds, whole and unchanged; null for none. */
+/** Returns the segment in a message's `additional_info` if it is complete and unchanged; otherwise null. */
 export const mirroredIn = (info: { readonly [name: string]: string }): Mirrored | null => {
   let text = "";
   for (let index = 0; Object.hasOwn(info, nameAt(index)); index++) text += info[nameAt(index)];
   const read = mirrored.safeParse(parsed(text));
   if (!read.success) return null;
-  // Its digest says that these are messages as a thread had them.
+  // The digest proves that these are messages of a thread.
   const messages = read.data.messages as unknown as readonly Message[];
   return digestOf(read.data.messages as Json) === read.data.digest ? { ...read.data, messages } : null;
 };
 
-/** In the order in which they were said, each place once: two mirrors at once may have written one twice. */
+/** Sorts segments by their place, each place once, because two concurrent mirrors may have written one twice. */
 export const inPlace = (segments: readonly Mirrored[]): readonly Mirrored[] =>
   segments
     .toSorted((left, right) => left.place - right.place)
@@ -89,7 +92,7 @@ export const inPlace = (segments: readonly Mirrored[]): readonly Mirrored[] =>
 const segmentOf = (turn: number, part: number, messages: readonly Message[]): Segment => ({
   turn,
   part,
-  // Messages are plain JSON; a member that is undefined is none.
+  // Messages are plain JSON; an undefined member does not count.
   digest: digestOf(messages as unknown as Json),
   messages,
 });
@@ -109,7 +112,10 @@ const split = (messages: readonly Message[]): readonly (readonly Message[])[] =>
 
 const nameAt = (index: number): string => (index === 0 ? "colloquy" : `colloquy_${index}`);
 
-/** The service indexes each text of 2.12's `additional_info` as one term, which Lucene takes up to 32,766 bytes. */
+/**
+ * The largest length of a text in 2.12's `additional_info`. The service indexes each as one term, and Lucene's limit is
+ * 32,766 bytes.
+ */
 const longest = 30_000;
 
 const parsed = (text: string): unknown => {

@@ -2,7 +2,10 @@ import { StorageError } from "@colloquy/host/store";
 import { type DBSchema, type IDBPDatabase, type IDBPTransaction, openDB, type StoreNames } from "idb";
 import { databaseFailure } from "./failure.ts";
 
-/** What lies where. Entries, heads, chunks, items and metadata are JSON texts: so what is read is what any other store gives. */
+/**
+ * The tables. Entries, heads, chunks, items and metadata are JSON texts, so that reads give the same values as any
+ * other store.
+ */
 export interface Tables extends DBSchema {
   entries: { key: [threadId: string, seq: number]; value: string };
   threads: { key: string; value: ThreadRow };
@@ -13,10 +16,10 @@ export interface Tables extends DBSchema {
   parts: {
     key: [threadId: string, token: number, number: number];
     value: PartRow;
-    /** By the end of their time: so those that are over are found without looking at the others. */
+    /** By the end of their time, so that expired parts are found without reading the others. */
     indexes: { until: number };
   };
-  /** Numbers that were given out: the newest of each kind. */
+  /** The newest number of each kind. */
   counters: { key: string; value: number };
 }
 
@@ -31,13 +34,13 @@ export interface ThreadRow {
 export interface LeaseRow {
   readonly owner: string;
   readonly token: number;
-  /** Milliseconds since the epoch. */
+  /** In milliseconds since the epoch. */
   readonly until: number;
-  /** Which tab has it, where tabs tell that they live. */
+  /** The tab of the lease, if tabs have locks. */
   readonly tab: string | null;
 }
 
-/** One of the two is there: the item, or what became of it. */
+/** Either the item or its result is present. */
 export interface InboxRow {
   readonly order: number;
   readonly item: string | null;
@@ -55,9 +58,9 @@ export type Table = StoreNames<Tables>;
 export type Reading = IDBPTransaction<Tables, Table[]>;
 export type Writing = IDBPTransaction<Tables, Table[], "readwrite">;
 
-/** A connection to one database: made at the first call, and anew where the browser ended it. */
+/** A connection to one database: opened at the first call, and again after the browser closed it. */
 export class Database {
-  /** As errors name it. */
+  /** The name for errors. */
   readonly label: string;
   readonly #name: string;
   #opened: Promise<IDBPDatabase<Tables>> | null = null;
@@ -68,7 +71,7 @@ export class Database {
     this.label = `the database ${JSON.stringify(name)} of IndexedDB`;
   }
 
-  /** Reads in one transaction. `work` awaits nothing but the transaction's own requests. */
+  /** Reads in one transaction. `work` must await only requests of the transaction. */
   async read<A>(tables: readonly Table[], work: (reading: Reading) => Promise<A>): Promise<A> {
     return this.#attempt(async (database) => {
       const reading = database.transaction([...tables], "readonly");
@@ -78,8 +81,8 @@ export class Database {
   }
 
   /**
-   * Writes in one transaction, all or nothing. `work` is as in `read`; where it throws, nothing is written. When it resolves it
-   * is on the disk, or with `relaxed` with the system, which a power cut takes it from.
+   * Writes in one transaction, all or nothing. `work` is as in `read`; if it throws, nothing is written. When the
+   * promise resolves, the data is on the disk. With `relaxed` the operating system has it, and a power cut loses it.
    */
   async write<A>(
     tables: readonly Table[],
@@ -95,7 +98,7 @@ export class Database {
       const result = await work(writing).catch(async (error: unknown) => {
         abort(writing);
         const failed = await done;
-        // A request fails with its transaction, of which alone the browser says why.
+        // A request fails with its transaction, and only the transaction has the reason.
         throw isAborted(error) ? (failed?.error ?? error) : error;
       });
       const failed = await done;
@@ -128,7 +131,7 @@ export class Database {
           for (const table of tableNames) database.createObjectStore(table);
           transaction.objectStore("parts").createIndex("until", "until");
         },
-        // A later version of this page wants the database, or it is to be deleted: this tab must not stand in the way.
+        // A later version of this page needs the database, or it is to be deleted, and this tab must not block that.
         blocking: () => this.#forget(),
         terminated: () => this.#forget(),
       });
@@ -138,7 +141,7 @@ export class Database {
     }
   }
 
-  /** The next call opens it again. */
+  /** Closes the connection; the next call opens it again. */
   #forget(): void {
     const opened = this.#opened;
     this.#opened = null;
@@ -153,10 +156,10 @@ const version = 1;
 
 const tableNames = ["entries", "threads", "leases", "heads", "chunks", "inbox", "parts", "counters"] as const;
 
-/** The keys that begin with a thread's id, as arrays: an array is greater than any text or number. */
+/** Returns the range of keys that begin with a thread's id, as arrays: an array is greater than any text or number. */
 export const ofThread = (threadId: string): IDBKeyRange => IDBKeyRange.bound([threadId], [threadId, []]);
 
-/** It may have ended by itself. */
+/** Aborts a transaction, which may have ended already. */
 const abort = (writing: Writing): void => {
   try {
     writing.abort();

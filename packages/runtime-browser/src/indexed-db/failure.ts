@@ -1,21 +1,21 @@
 import { StorageError, type StorageProblem } from "@colloquy/host/store";
 
-/** What IndexedDB threw, in words that name the store and the way out. Errors of another kind pass as they are. */
+/** Converts an error of IndexedDB to one that names the store and the remedy. Returns other errors unchanged. */
 export const databaseFailure = (error: unknown, store: string): unknown => {
   const problem = problems[nameOf(error)];
   if (problem === undefined || !(error instanceof Error)) return error;
   const [kind, advice] = problem;
-  // Chromium says nothing more of a full disk.
+  // Chromium's error of a full disk has no message.
   const said = error.message === "" ? error.name : `${error.name}: ${error.message.replace(/\.$/, "")}`;
   return new StorageError(kind, `${store}: ${advice} (${said}).`, { cause: error });
 };
 
-/** The name of what IndexedDB throws; errors of this package have names of their own. */
+/** Returns the name of an error; errors of this package have other names than those of IndexedDB. */
 const nameOf = (error: unknown): string => (error instanceof Error ? error.name : "");
 
 const again = "the browser's database failed, or was cleared; try again, or else close all tabs of this site first";
 
-/** By the names that the specification gives them, https://w3c.github.io/IndexedDB/#exceptions */
+/** By their names in the specification, https://w3c.github.io/IndexedDB/#exceptions */
 const problems: { readonly [name: string]: readonly [StorageProblem, string] | undefined } = {
   QuotaExceededError: [
     "full",

@@ -2,7 +2,7 @@ import { inboxAnswerOf, type Inbox, inboxItemOf } from "@colloquy/host/store";
 import { type Database, ofThread } from "./database.ts";
 import type { Leases } from "./leases.ts";
 
-/** Where tabs that don't hold a thread leave events for it. */
+/** Makes the inbox in which tabs without a thread's lease post events for it. */
 export const inboxOf = (database: Database, leases: Leases): Inbox => ({
   post: async (threadId, item) => {
     const text = JSON.stringify(item);

@@ -31,36 +31,40 @@ import { forgetSnapshot, readSnapshot, saveSnapshot } from "./snapshots.ts";
 import { TabLock } from "./tab-lock.ts";
 import type { TabLockManager } from "./tab-lock-manager.ts";
 
-/** Where the threads are kept. */
+/** The options of the store. */
 export interface IndexedDbStoreOptions {
-  /** Of the database, which is made where it is not there. Default `"colloquy"`. */
+  /** The name of the database, which is created if necessary. Default `"colloquy"`. */
   readonly name?: string;
-  /** What leases run out by. Default: the platform's. */
+  /** The clock by which leases expire. Default: the platform's. */
   readonly clock?: Clock;
   /**
-   * How tabs say that they live: Web Locks. Default: `navigator.locks`, where the page has one, as in secure contexts. With
-   * null, or without one, the lease of a closed tab counts until its time is over. All tabs of a database do the same.
+   * The Web Locks by which tabs show that they are alive. Default: `navigator.locks`, if the page has it, as in secure
+   * contexts. With null, or without them, the lease of a closed tab counts until it expires. All tabs of a database
+   * must use the same setting.
    */
   readonly locks?: TabLockManager | null;
 }
 
 export interface IndexedDbStore extends Store, AsyncDisposable {
-  /** Present: the store can. */
+  /** Always present in this store. */
   readonly inbox: Inbox;
-  /** Present: the store can. */
+  /** Always present in this store. */
   readonly parts: PartLog;
-  /** Present where tabs tell that they live: longer than a hidden tab, whose timers come once a minute, takes to renew a lease. */
+  /**
+   * Present if tabs have locks. It is longer than a hidden tab needs to renew a lease, since its timers fire once a
+   * minute.
+   */
   readonly leaseTtlMs?: number;
-  /** Reads everything. */
+  /** Searches by reading everything. */
   search(words: string, options?: SearchOptions): Promise<SearchPage>;
 }
 
 /**
- * Threads in a database of the browser, which all tabs of a site share. What was appended is on the disk (`durability:
- * "strict"`) when the promise resolves, as far as the browser keeps that; the user, and without `navigator.storage.persist()`
- * the browser too, may delete it all.
+ * Makes a store of threads in a database of the browser, which all tabs of a site share. When the promise of an append
+ * resolves, the entries are on the disk (`durability: "strict"`), as far as the browser guarantees that. The user may
+ * delete the database, and without `navigator.storage.persist()` so may the browser.
  *
- * @throws ConfigurationError for options that are invalid.
+ * @throws ConfigurationError for invalid options.
  */
 export const indexedDbStore = (options: IndexedDbStoreOptions = {}): IndexedDbStore => {
   const problem = problemOfOptions("indexedDbStore", options, { name: true, clock: true, locks: true });
@@ -68,7 +72,7 @@ export const indexedDbStore = (options: IndexedDbStoreOptions = {}): IndexedDbSt
   const { name = "colloquy", clock = systemClock, locks = locksOfPlatform() } = options;
   if (typeof name !== "string" || name === "")
     throw new ConfigurationError(`indexedDbStore: name is ${JSON.stringify(name)}; give the name of a database`);
-  // A caller in JavaScript may give anything.
+  // A caller in JavaScript may pass anything.
   if (locks !== null && typeof locks.request !== "function")
     throw new ConfigurationError(
       "indexedDbStore: locks has no function `request`; give navigator.locks, null, or nothing",
@@ -79,10 +83,10 @@ export const indexedDbStore = (options: IndexedDbStoreOptions = {}): IndexedDbSt
   return disposable(lock === null ? store : Object.assign(store, { leaseTtlMs }));
 };
 
-/** A lease is renewed at a third of it, in a hidden tab up to a minute later. */
+/** In milliseconds. A lease is renewed after a third of it; in a hidden tab, up to a minute later. */
 const leaseTtlMs = 300_000;
 
-/** Absent where a page did not come safely, and on old platforms. */
+/** Absent in an insecure context, and on old platforms. */
 const locksOfPlatform = (): TabLockManager | null =>
   typeof navigator === "undefined" ? null : ((navigator as { readonly locks?: TabLockManager }).locks ?? null);
 
@@ -113,7 +117,7 @@ class StoreInIndexedDb implements Store {
 
   async append(lease: Lease, expectedSeq: number, given: readonly Entry[]): Promise<void> {
     const { threadId } = lease;
-    // As they are now: the caller may change them before the transaction begins.
+    // Copied now, because the caller may change them before the transaction begins.
     const entries = structuredClone(given);
     const texts = entries.map((entry) => JSON.stringify(entry));
     await this.#database.write(["leases", "threads", "entries"], async (writing) => {
@@ -146,7 +150,7 @@ class StoreInIndexedDb implements Store {
       for (const { seq } of entries)
         if ((await table.getKey([threadId, seq])) === undefined) throw noSuchEntry(threadId, seq);
       await putEntries(writing, threadId, entries, texts);
-      // All of them: what says the metadata now may be an entry that stayed.
+      // All entries, because an unchanged one may determine the present metadata.
       const all = (await table.getAll(ofThread(threadId))).map((text) => this.#parsed(threadId, text) as Entry);
       if (all.length > 0) await writing.objectStore("threads").put(rowOf(threadId, all, undefined), threadId);
       await forgetDerived(writing, threadId);
@@ -162,7 +166,7 @@ class StoreInIndexedDb implements Store {
   }
 
   async list(options: ListOptions = {}): Promise<ThreadPage> {
-    // Before the database is asked: options may be invalid.
+    // Checks the options before the database is used.
     pageOfThreads(() => [], options);
     const rows = await this.#database.read(["threads"], (reading) => reading.objectStore("threads").getAll());
     const threads = await Promise.all(
@@ -175,7 +179,7 @@ class StoreInIndexedDb implements Store {
   }
 
   async search(words: string, options: SearchOptions = {}): Promise<SearchPage> {
-    // Before the database is asked: options may be invalid.
+    // Checks the options before the database is used.
     pageOfHits([], words, options);
     return pageOfHits(await this.#searched(options.threadId), words, options);
   }
@@ -198,7 +202,7 @@ class StoreInIndexedDb implements Store {
     return wasThere;
   }
 
-  /** All threads, or one, read in one transaction: one for each would take ten times as long. */
+  /** Reads all threads, or one, in one transaction: one transaction for each would take ten times as long. */
   async #searched(threadId: string | undefined): Promise<Parameters<typeof pageOfHits>[0]> {
     const [rows, keys, texts] = await this.#database.read(["threads", "entries"], (reading) => {
       const [threads, entries] = [reading.objectStore("threads"), reading.objectStore("entries")];
@@ -224,7 +228,7 @@ class StoreInIndexedDb implements Store {
   }
 }
 
-/** What is made from entries, and goes when they are changed. */
+/** The tables that are derived from entries, and cleared when those change. */
 const derived: readonly Table[] = ["heads", "chunks", "parts"];
 
 const forgetDerived = async (writing: Writing, threadId: string): Promise<void> => {
@@ -242,7 +246,7 @@ const putEntries = async (
   await Promise.all(entries.map(({ seq }, index) => table.put(texts[index] ?? "", [threadId, seq])));
 };
 
-/** What listings show of a thread when these entries came behind those that it knew. */
+/** Returns a thread's row in listings after these entries were added. */
 const rowOf = (threadId: string, entries: readonly Entry[], there: ThreadRow | undefined): ThreadRow => {
   const { createdAt, updatedAt } = factsOf(entries);
   const metadata = metadataIn(entries)?.metadata;

@@ -4,17 +4,17 @@ import type { Database, LeaseRow, Writing } from "./database.ts";
 import type { Hold, TabLock } from "./tab-lock.ts";
 
 /**
- * The leases of threads. One counts until its time is over, and only as long as its tab lives, which its lock says. Whoever
- * writes looks at the lease in the same transaction: a tab that was stopped past its lease writes nothing.
+ * The leases of threads. A lease is in force until it expires, and only while its tab is alive, as its lock shows. Each
+ * write checks the lease in the same transaction, so a tab that was suspended past its lease writes nothing.
  *
- * Each lease that this tab has is a reason of its own to hold the tab's lock, until the lease is given back, or the table says
- * that it is in force no more.
+ * Each lease of this tab is a separate reason to hold the tab's lock, until the lease is released, or the table shows
+ * that it is no longer in force.
  */
 export class Leases {
   readonly #database: Database;
   readonly #clock: Clock;
   readonly #lock: TabLock | null;
-  /** The newest lease of each thread that this tab took: those before it are void. */
+  /** The newest lease of each thread that this tab took; earlier ones are void. */
   readonly #held = new Map<string, HeldLease>();
 
   constructor(database: Database, clock: Clock, lock: TabLock | null) {
@@ -31,7 +31,7 @@ export class Leases {
       return row;
     });
     const other = there !== undefined && this.#isTaken(there, owner) ? there : null;
-    // Those who ask for what another has are refused without a write.
+    // A request for a lease that another tab holds is refused without a write.
     if (other !== null && !(await this.#isOfGoneTab(other))) return null;
     const hold = (await this.#lock?.hold()) ?? null;
     let lease: Lease | null = null;
@@ -50,7 +50,7 @@ export class Leases {
     checkTtl(ttlMs);
     return this.#database.write(["leases"], async (writing) => {
       const row = await this.#rowOf(writing, lease);
-      // One that ran out and was not taken is still its holder's to prolong.
+      // If an expired lease was not taken, its holder can still renew it.
       if (row === null) return false;
       await writing.objectStore("leases").put({ ...row, until: this.#clock.now() + ttlMs }, lease.threadId);
       return true;
@@ -63,13 +63,16 @@ export class Leases {
         if ((await this.#rowOf(writing, lease)) !== null) await writing.objectStore("leases").delete(lease.threadId);
       });
     } finally {
-      // Also where it could not be given back: no one will use it any more.
+      // Also if it could not be released, because nobody will use it any more.
       const held = this.#held.get(lease.threadId);
       if (held !== undefined && isOf(held.lease, lease)) this.#drop(held);
     }
   }
 
-  /** Forgets the lease of a thread, whoever has it, as part of a deletion. What it gives is to be called when that is done. */
+  /**
+   * Deletes the lease of a thread, also another tab's, as part of a deletion. Returns a function to call after the
+   * transaction.
+   */
   async forget(writing: Writing, threadId: string): Promise<() => void> {
     await writing.objectStore("leases").delete(threadId);
     const held = this.#held.get(threadId);
@@ -78,7 +81,10 @@ export class Leases {
     };
   }
 
-  /** @throws LeaseLostError for a lease that is not in force. `writing` has the table of leases. */
+  /**
+   * @throws LeaseLostError for a lease that is not in force. The transaction `writing` must include the table of
+   * leases.
+   */
   async check(writing: Writing, lease: Lease): Promise<void> {
     const row = await this.#rowOf(writing, lease);
     if (row === null || row.until <= this.#clock.now()) throw new LeaseLostError(lease);
@@ -88,7 +94,7 @@ export class Leases {
     this.#lock?.close();
   }
 
-  /** Its row; null where it was given back, taken or deleted. */
+  /** Returns the row of a lease; null if it was released, taken or deleted. */
   async #rowOf(writing: Writing, lease: Lease): Promise<LeaseRow | null> {
     const row = await writing.objectStore("leases").get(lease.threadId);
     this.#dropUnless(row, lease.threadId);
@@ -108,7 +114,7 @@ export class Leases {
     const row = await leases.get(threadId);
     if (row !== undefined && this.#isTaken(row, owner) && row.token !== gone) return null;
     const counters = writing.objectStore("counters");
-    // One for all threads, so that it outlives the deletion of any.
+    // One counter for all threads, so that it outlives the deletion of any thread.
     const token = ((await counters.get("token")) ?? 0) + 1;
     await counters.put(token, "token");
     await leases.put({ owner, token, until: this.#clock.now() + ttlMs, tab }, threadId);
@@ -120,7 +126,7 @@ export class Leases {
     this.#held.set(held.lease.threadId, held);
   }
 
-  /** Drops the hold of a lease of this tab where the table has another one for the thread, or none. */
+  /** Drops the hold of this tab's lease if the table has another lease of the thread, or none. */
   #dropUnless(row: LeaseRow | undefined, threadId: string): void {
     const held = this.#held.get(threadId);
     if (held !== undefined && (row === undefined || !isOf(row, held.lease))) this.#drop(held);
@@ -144,10 +150,10 @@ interface Wanted {
   readonly owner: string;
   readonly ttlMs: number;
   readonly tab: string | null;
-  /** The token of a lease that is in time, and whose tab is gone. */
+  /** The token of a lease in force whose tab is gone. */
   readonly gone: number | null;
 }
 
-/** The owner too: after the user cleared the database its tokens begin anew. */
+/** Compares the owner too: after the user has cleared the database, its tokens start from the beginning. */
 const isOf = (row: Pick<LeaseRow, "owner" | "token">, lease: Lease): boolean =>
   row.token === lease.token && row.owner === lease.owner;

@@ -2,18 +2,18 @@ import type { PartLog } from "@colloquy/host/store";
 import { type Database, ofThread, type Writing } from "./database.ts";
 import type { Leases } from "./leases.ts";
 
-/** What was shown of turns, for those who rejoin them in another tab. */
+/** Makes the log of shown parts, for callers that rejoin a turn in another tab. */
 export const partLogOf = (database: Database, leases: Leases): PartLog => ({
   append: async (lease, { number, turn, body, at, until }) => {
     const { threadId, token } = lease;
     const add = async (writing: Writing): Promise<void> => {
       await leases.check(writing, lease);
       const parts = writing.objectStore("parts");
-      // Of all threads: nobody may write to some of them any more.
+      // Expired parts of all threads, because some threads may never be written again.
       for (const key of await parts.index("until").getAllKeys(IDBKeyRange.upperBound(at))) await parts.delete(key);
       await parts.put({ turn, body, until }, [threadId, token, number]);
     };
-    // It need not survive a power cut, and comes ten times a second.
+    // Parts are written ten times a second, and need not survive a power cut.
     await database.write(["leases", "parts"], add, "relaxed");
   },
   read: async (threadId, { at, after, turn }) => {

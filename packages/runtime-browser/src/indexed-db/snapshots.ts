@@ -2,7 +2,7 @@ import type { Lease, SnapshotDraft, StoredSnapshot } from "@colloquy/host/store"
 import { type Database, ofThread, type Writing } from "./database.ts";
 import type { Leases } from "./leases.ts";
 
-/** Keeps a snapshot, and drops the chunks that it needs no more. */
+/** Stores a snapshot, and deletes chunks that it no longer needs. */
 export const saveSnapshot = (database: Database, leases: Leases, lease: Lease, draft: SnapshotDraft): Promise<void> =>
   database.write(["leases", "heads", "chunks"], async (writing) => {
     await leases.check(writing, lease);
@@ -12,7 +12,7 @@ export const saveSnapshot = (database: Database, leases: Leases, lease: Lease, d
     await writing.objectStore("heads").put(draft.head, lease.threadId);
   });
 
-/** The newest snapshot, with all of its chunks: one transaction reads them as they belong together. */
+/** Reads the newest snapshot with all of its chunks, in one transaction so that they are consistent. */
 export const readSnapshot = (database: Database, threadId: string): Promise<StoredSnapshot | null> =>
   database.read(["heads", "chunks"], async (reading) => {
     const table = reading.objectStore("chunks");
@@ -26,7 +26,7 @@ export const readSnapshot = (database: Database, threadId: string): Promise<Stor
     return { head, chunk: (id) => chunks.get(id) };
   });
 
-/** As part of a deletion, or of a `rewrite`. */
+/** Deletes a snapshot, as part of a deletion or a `rewrite`. */
 export const forgetSnapshot = async (writing: Writing, threadId: string): Promise<void> => {
   await writing.objectStore("heads").delete(threadId);
   await writing.objectStore("chunks").delete(ofThread(threadId));

@@ -1,9 +1,9 @@
-/** As much of the Web Locks API as is used here: `navigator.locks` is one. */
+/** The used part of the Web Locks API; `navigator.locks` implements it. */
 export interface TabLockManager {
   /**
-   * Calls back when the lock is had, and holds it until what the callback gives is settled, or the tab is gone. With
-   * `ifAvailable` it calls back at once, with null where another holds the lock. Resolves with what the callback gave, and
-   * rejects where the platform refuses locks.
+   * Calls back when the lock is granted, and holds it until the callback's promise settles, or the tab is gone. With
+   * `ifAvailable` it calls back at once, with null if another holds the lock. Resolves with the callback's result, and
+   * rejects if the platform refuses locks.
    */
   request<Result>(
     name: string,

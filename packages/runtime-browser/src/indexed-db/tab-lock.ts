@@ -2,16 +2,16 @@ import type { TabLockManager } from "./tab-lock-manager.ts";
 
 /** A reason for a tab to hold its lock. */
 export interface Hold {
-  /** The name of this tab, by which others ask for its lock. */
+  /** The name of this tab, by which others request its lock. */
   readonly tab: string;
-  /** The reason is gone. May be called again. */
+  /** Drops this reason. May be called repeatedly. */
   drop(): void;
 }
 
 /**
- * Says that a tab lives: it holds a Web Lock of its own while there is a reason, and the browser takes the lock away when the
- * tab is closed, crashes or goes to another page. Without a reason it holds none, so that the browser may keep the page for
- * the way back.
+ * Shows that a tab is alive. The tab holds its own Web Lock while there is a reason. The browser releases the lock when
+ * the tab is closed, crashes or navigates away. Without a reason the tab holds none, so that the browser can keep the
+ * page in its back/forward cache.
  */
 export class TabLock {
   readonly #locks: TabLockManager;
@@ -20,14 +20,14 @@ export class TabLock {
   readonly #holds = new Set<Hold>();
   #held: Held | null = null;
 
-  /** @param prefix what the names of all locks of one database begin with */
+  /** @param prefix the beginning of the names of all locks of one database */
   constructor(locks: TabLockManager, prefix: string, tab: string) {
     this.#locks = locks;
     this.#prefix = prefix;
     this.#tab = tab;
   }
 
-  /** Holds the lock until this hold and all others are dropped. Null where the platform refuses locks. */
+  /** Holds the lock until this hold and all others are dropped. Returns null if the platform refuses locks. */
   async hold(): Promise<Hold | null> {
     const hold: Hold = { tab: this.#tab, drop: () => this.#drop(hold) };
     this.#holds.add(hold);
@@ -37,12 +37,15 @@ export class TabLock {
     return null;
   }
 
-  /** Lets go, whatever it is held for. */
+  /** Releases the lock, whatever it is held for. */
   close(): void {
     for (const hold of this.#holds) hold.drop();
   }
 
-  /** Whether a tab is there that holds its lock. Looking is shared, so that two who look don't take each other for it. */
+  /**
+   * Returns whether a tab is alive and holds its lock. The check uses a shared lock, so that two checking tabs do not
+   * mistake each other for it.
+   */
   async lives(tab: string): Promise<boolean> {
     try {
       return await this.#locks.request(
@@ -51,7 +54,7 @@ export class TabLock {
         (lock) => lock === null,
       );
     } catch {
-      // The platform does not say: the lease then counts as long as it lasts.
+      // The platform does not tell, so the lease counts until it expires.
       return true;
     }
   }
@@ -69,7 +72,7 @@ export class TabLock {
       granted.resolve(true);
       return released.promise;
     });
-    // Refused, as in a document without an origin.
+    // Refused, for example in a document without an origin.
     whole.catch(() => granted.resolve(false));
     return { granted: granted.promise, release: () => released.resolve() };
   }

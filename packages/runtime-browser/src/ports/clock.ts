@@ -1,9 +1,9 @@
 import type { Clock } from "@colloquy/host";
 
 /**
- * The platform's own time. However far `dueAt` lies, the callback comes then, never earlier by `now()`; after a suspension of
- * the computer or a correction of its time it comes at most a minute late. Browsers wake the timers of a hidden tab once a
- * second, and after five minutes once a minute.
+ * The platform's clock. However far away `dueAt` is, the callback comes at that time, and never earlier by `now()`.
+ * After the computer was suspended or its time was corrected, it comes at most a minute late. Browsers fire the timers
+ * of a hidden tab once a second, and after five minutes once a minute.
  */
 export const systemClock: Clock = {
   now: () => Date.now(),
@@ -22,11 +22,11 @@ export const systemClock: Clock = {
   },
 };
 
-/** A number in browsers, another thing elsewhere. */
+/** A number in browsers, another type elsewhere. */
 type Timer = ReturnType<typeof setTimeout>;
 
 /**
- * `setTimeout` counts what runs while the computer is awake, and turns more than 2^31 ms into 1. So a long wait is
- * made of short ones, with a look at the time between them.
+ * `setTimeout` counts only the time while the computer is awake, and turns more than 2^31 ms into 1. So a long wait
+ * consists of short ones, and the time is checked between them.
  */
 const longestSleepMs = 60_000;

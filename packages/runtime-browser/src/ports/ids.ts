@@ -1,6 +1,6 @@
 import type { Ids } from "@colloquy/host";
 
-/** Random ids (128 bits) that say what they name: `thread-…`, `ask-…`, `owner-…`. Short, since a journal repeats them. */
+/** Random ids (128 bits) with their kind: `thread-…`, `ask-…`, `owner-…`. Short, because a journal repeats them. */
 export const randomIds: Ids = {
   draw: (kind) => `${kind}-${base64url(crypto.getRandomValues(new Uint8Array(16)))}`,
 };

@@ -4,10 +4,10 @@ import { jsonObjectArbitrary } from "./json.ts";
 import { recordOf } from "./record.ts";
 import { textArbitrary } from "./text.ts";
 
-/** The tools that askers bring, by name. Replies call them whether they were offered or not. */
+/** The names of the tools that callers pass with an ask. Replies call them whether or not they were offered. */
 export const callerToolNames = ["ask_user", "pick_colour"] as const;
 
-/** The tools of an ask: at most two of few, now and then two of one name, or one without. */
+/** The tools of an ask: at most two from a small set, sometimes two with the same name, or one without a name. */
 export const callerToolsArbitrary: fc.Arbitrary<readonly CallerTool[]> = fc.array(
   recordOf(
     { name: fc.constantFrom(...callerToolNames, ...callerToolNames, ...callerToolNames, "") },

@@ -1,7 +1,7 @@
 import type { EventType, State } from "@colloquy/machine";
 import type { Trace } from "./trace.ts";
 
-/** The states at the bottom of the chart. */
+/** The leaf states of the chart. */
 export type Leaf =
   | "idle"
   | "responding"
@@ -13,7 +13,7 @@ export type Leaf =
   | "completed"
   | "error";
 
-/** Where an event was sent, how often, and how often it was handled there. */
+/** The number of times an event was sent in a leaf state, and the number of times it was handled there. */
 export interface PairCoverage {
   readonly leaf: Leaf;
   readonly event: EventType;
@@ -33,15 +33,15 @@ export const leaves: readonly Leaf[] = [
   "error",
 ];
 
-/** The state at the bottom of the chart that a conversation is in. */
+/** Returns the leaf state that a conversation is in. */
 export const leafOf = ({ value }: State): Leaf => {
   if (typeof value === "string") return value;
   return "awaiting_llm" in value ? value.awaiting_llm : value.awaiting_tool;
 };
 
 /**
- * How often each event was sent in each state, and handled there: for every pair of a leaf and one of `events`,
- * those that never came among them.
+ * Counts how often each event was sent in each state, and handled there. Returns every pair of a leaf and one of
+ * `events`, including pairs that never occurred.
  */
 export const coverageOf = (traces: Iterable<Trace>, events: readonly EventType[]): readonly PairCoverage[] => {
   const counts = new Map<string, { sent: number; handled: number }>();
@@ -57,7 +57,7 @@ export const coverageOf = (traces: Iterable<Trace>, events: readonly EventType[]
   );
 };
 
-/** A table for a person: a row for each event, a column for each state, `handled/sent` in each cell. */
+/** Formats the coverage as a table: a row for each event, a column for each state, `handled/sent` in each cell. */
 export const coverageTable = (coverage: readonly PairCoverage[]): string => {
   const events = [...new Set(coverage.map(({ event }) => event))];
   const cell = (event: EventType, leaf: Leaf): string => {

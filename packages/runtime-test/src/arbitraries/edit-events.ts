@@ -19,7 +19,7 @@ type EditEvent =
   | "thread.forked"
   | "thread.redacted";
 
-/** Edits of the thread, most of which name something that may be there. */
+/** Returns arbitraries of edits of the thread; most edits name something that may exist. */
 export const editEventArbitraries = (): ByType<EditEvent> => {
   const [turn, metadata] = [fc.nat({ max: 4 }), jsonObjectArbitrary];
   const value = fc.oneof(textArbitrary, fc.integer(), fc.boolean(), fc.constant(null), jsonObjectArbitrary);

@@ -18,7 +18,7 @@ export type EditName =
   | "fork"
   | "redact";
 
-/** The event of a move that edits the thread. */
+/** Returns the event of a move that edits the thread. */
 export const editOf = (move: MoveNamed<EditName>, situation: Situation): Event => {
   const { now: at, state } = situation;
   const turn = (pick: number): number => turnPicked(state, pick);
@@ -59,7 +59,7 @@ export const editOf = (move: MoveNamed<EditName>, situation: Situation): Event =
   }
 };
 
-/** The number of a turn, or of one more than there are, now and then. */
+/** Returns the number of a turn, or sometimes the number after the last turn. */
 export const turnPicked = ({ context }: State, pick: number): number => {
   const turns = context.conversation.turns.length;
   return turns === 0 ? pick : 1 + (pick % (turns + 1));
@@ -70,7 +70,7 @@ const pinOf = ({ pick, pinned }: MoveNamed<"pin">, state: State): string => {
   return pickFrom(pinned ? messagesOf(state).map(({ id }) => id) : pins, pick) ?? "0.99";
 };
 
-/** The asks of a turn, and what models and tools answered in it. */
+/** Returns the seqs of a turn's asks, and of the answers of models and tools in that turn. */
 const seqsOfTurn = (turn: number, { state, steps }: Situation): readonly number[] => {
   const asks = turnNumbered(state, turn)?.asks.map(({ askId }) => askId) ?? [];
   const prefix = `${state.context.threadId}/${turn}.`;

@@ -15,8 +15,8 @@ import { partialArbitrary } from "./reply.ts";
 import { nameArbitrary, textArbitrary } from "./text.ts";
 
 /**
- * Any event that can be decoded, whether or not anybody waits for it. Its ids are among `effectIds` and
- * `askIds` now and then, so that some fit where they were not meant.
+ * Returns an arbitrary of decodable events, expected or not. Its ids are sometimes among `effectIds` and `askIds`, so
+ * that some events match by accident.
  */
 export const eventArbitrary = (among: {
   readonly effectIds?: readonly string[];
@@ -69,7 +69,7 @@ const eventArbitraries = (effectId: fc.Arbitrary<string>, askId: fc.Arbitrary<st
   };
 };
 
-/** An id that may be awaited, or one that is not. */
+/** Returns an arbitrary of ids: one of the known ids, or another one. */
 const oneOf = (known: readonly string[]): fc.Arbitrary<string> => {
   const strange = nameArbitrary.filter((name) => name !== "");
   return known.length === 0 ? strange : fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...known) }, strange);

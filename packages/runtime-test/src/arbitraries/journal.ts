@@ -14,7 +14,7 @@ import { scheduleArbitrary } from "./schedule-arbitrary.ts";
 import type { Schedule } from "./schedule.ts";
 import { entriesOf, type Trace } from "./trace.ts";
 
-/** A machine, and what may happen to its conversations. */
+/** A machine's options, and a schedule of its conversation. */
 export interface Play {
   readonly options: MachineOptions;
   readonly schedule: Schedule;
@@ -25,14 +25,14 @@ export const playArbitrary: fc.Arbitrary<Play> = machineOptionsArbitrary.chain((
   recordOf({ options: fc.constant(options), schedule: scheduleFor(options) }),
 );
 
-/** A schedule that calls the tools of a configuration. */
+/** Returns an arbitrary of schedules that call the tools of a configuration. */
 export const scheduleFor = (options: MachineOptions, movesMax?: number): fc.Arbitrary<Schedule> =>
   scheduleArbitrary({
     tools: (options.tools ?? []).map(({ name }) => name),
     ...(movesMax === undefined ? {} : { movesMax }),
   });
 
-/** What came of a schedule, under any configuration or the one that is given. */
+/** Returns an arbitrary of the traces of schedules, under the given configuration or any other. */
 export const traceArbitrary = (
   options?: MachineOptions,
 ): fc.Arbitrary<Trace & { readonly machine: ConversationMachine }> => {
@@ -43,14 +43,17 @@ export const traceArbitrary = (
   });
 };
 
-/** A journal as a host would have written it, under any configuration or the one that is given. */
+/** Returns an arbitrary of journals as a host writes them, under the given configuration or any other. */
 export const journalArbitrary = (options?: MachineOptions): fc.Arbitrary<readonly Entry[]> =>
   traceArbitrary(options).map(entriesOf);
 
-/** A thread somewhere in its life, under any configuration or the one that is given; the turn that is open is not part of it. */
+/**
+ * Returns an arbitrary of threads at any point of their life, under the given configuration or any other. The open turn
+ * is not included.
+ */
 export const threadArbitrary = (options?: MachineOptions): fc.Arbitrary<Thread> =>
   stateArbitrary(options).map(({ context }) => context.conversation);
 
-/** A conversation somewhere in its life. */
+/** Returns an arbitrary of conversations at any point of their life. */
 export const stateArbitrary = (options?: MachineOptions): fc.Arbitrary<State> =>
   traceArbitrary(options).map(({ started, steps }) => steps.at(-1)?.transition.state ?? started.state);

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from "@colloquy/machine";
 import fc from "fast-check";
 import { nameArbitrary, textArbitrary } from "./text.ts";
 
-/** A member called `__proto__` is not JSON that survives in JavaScript; the codec refuses it. */
+/** JavaScript does not preserve a member called `__proto__`; the codec refuses it. */
 const memberName = nameArbitrary.filter((name) => name !== "__proto__");
 
 const { json } = fc.letrec<{ json: Json; list: readonly Json[]; object: JsonObject }>((tie) => ({
@@ -20,7 +20,7 @@ const { json } = fc.letrec<{ json: Json; list: readonly Json[]; object: JsonObje
 /** Any JSON value. Never -0, which is 0 in JSON. */
 export const jsonArbitrary: fc.Arbitrary<Json> = json;
 
-/** Any JSON object of a few members; some of their names mean something to JavaScript. */
+/** Any JSON object with a few members; some of their names have a meaning in JavaScript. */
 export const jsonObjectArbitrary: fc.Arbitrary<JsonObject> = objectOf(json);
 
 function objectOf(value: fc.Arbitrary<Json>): fc.Arbitrary<JsonObject> {

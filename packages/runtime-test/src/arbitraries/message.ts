@@ -26,7 +26,7 @@ const dataPart: fc.Arbitrary<DataPart> = recordOf({
   value: jsonArbitrary,
 });
 
-/** Nothing reads what stands in one; the generator of addresses that fast-check has takes a second to be made. */
+/** Nothing reads these URLs. They are constants because fast-check's URL generator takes a second to create. */
 const imageUrl = fc.constantFrom("https://example.com/a.png", "http://x/ü?q=1#2", "data:image/png;base64,AA==");
 
 const imagePart: fc.Arbitrary<ImagePart> = recordOf(
@@ -58,19 +58,19 @@ export const replyPartArbitrary: fc.Arbitrary<ContentPart | ReasoningPart | Refu
   refusalPart,
 );
 
-/** What a message may be made from: mostly a text. */
+/** The content of a message draft: mostly a text. */
 export const contentArbitrary: fc.Arbitrary<Content> = fc.oneof(
   { weight: 4, arbitrary: textArbitrary },
   { weight: 1, arbitrary: fc.array(contentPartArbitrary, { maxLength: 3 }) },
 );
 
-/** What became of a call of a round that was had elsewhere. */
+/** The result of a call in a round that took place elsewhere. */
 export const appendedResultArbitrary: fc.Arbitrary<AppendedResult> = recordOf({
   outcome: fc.constantFrom("completed", "completed", "failed", "refused", "interrupted", "unknown"),
   content: fc.option(contentArbitrary, { freq: 8 }),
 });
 
-/** A message that a host hands in, in any role that it may take. */
+/** A message draft from a host, in any allowed role. */
 export const messageDraftArbitrary: fc.Arbitrary<MessageDraft> = recordOf(
   {
     role: fc.constantFrom("user", "user", "user", "assistant", "system", "developer"),
@@ -88,13 +88,19 @@ export const systemDraftArbitrary: fc.Arbitrary<SystemDraft> = fc.oneof(
   ),
 );
 
-/** Messages of an earlier conversation, well-formed: each round is whole, its results in any order. */
+/**
+ * Returns an arbitrary of an earlier conversation's messages. They are well-formed: each round is complete, its results
+ * in any order.
+ */
 export const seedArbitrary = (tools: ToolNames): fc.Arbitrary<readonly SeedDraft[]> =>
   fc
     .array(fc.oneof({ weight: 3, arbitrary: seedMessages }, seedRound(tools)), { maxLength: 4 })
     .map((units) => units.flat());
 
-/** Drafts in any order, most of which are no conversation: results without calls, calls without results. */
+/**
+ * Returns an arbitrary of message drafts of which most are not a valid conversation: results without calls, calls
+ * without results.
+ */
 export const brokenSeedArbitrary = (tools: ToolNames): fc.Arbitrary<readonly SeedDraft[]> =>
   seedArbitrary(tools).chain((drafts) => fc.subarray([...drafts, strayResult]));
 

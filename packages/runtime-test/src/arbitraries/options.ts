@@ -8,7 +8,7 @@ import { policyArbitrary } from "./policy.ts";
 import { recordOf } from "./record.ts";
 import { toolsArbitrary } from "./tool.ts";
 
-/** How much a prompt may hold: nothing, too little for most messages, a few turns, more than enough; or no bound. */
+/** The budget of a prompt: nothing, too little for most messages, a few turns, more than enough, or no limit. */
 export const budgetArbitrary: fc.Arbitrary<Budget | null> = fc
   .tuple(
     fc.oneof(
@@ -22,7 +22,7 @@ export const budgetArbitrary: fc.Arbitrary<Budget | null> = fc
   )
   .map(([tokens, share]) => (tokens === null ? null : { tokens, reserve: Math.floor(tokens * share) }));
 
-/** One whose prompts are no sum of their messages: a template is laid around them, which grows with each. */
+/** A counter whose prompts cost more than the sum of their messages: its template grows with each message. */
 export const templateCounter: Counter = {
   ...estimateCounter,
   name: "template",
@@ -32,7 +32,7 @@ export const templateCounter: Counter = {
   },
 };
 
-/** How a machine may be configured: any of its options, each at its default now and then, limits of 0 among them. */
+/** The options of a machine: any of them, each at its default sometimes, limits of 0 included. */
 export const machineOptionsArbitrary: fc.Arbitrary<MachineOptions> = recordOf(
   {},
   {
@@ -53,7 +53,7 @@ export const machineOptionsArbitrary: fc.Arbitrary<MachineOptions> = recordOf(
   },
 );
 
-/** Some that count, and some that do not keep their promise. */
+/** Returns counters of which some are valid and some break the counter's contract. */
 function counters(): readonly Counter[] {
   const nameless = { version: 1, options: {}, perMessage: 0, perPrompt: 0 };
   return [
@@ -83,7 +83,9 @@ function retryArbitrary(): fc.Arbitrary<Partial<Retry>> {
   );
 }
 
-/** So many nano-units a token in either of two currencies; unknown where the tokens are. */
+/**
+ * Returns a pricing of so many nano-units a token, in one of two currencies. The price is unknown if a token count is.
+ */
 function pricingOf(nanoPerToken: number): Pricing {
   return {
     name: "per-token",

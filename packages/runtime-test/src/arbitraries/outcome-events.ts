@@ -19,7 +19,7 @@ type OutcomeEvent =
   | "tool.completed"
   | "tool.failed";
 
-/** Answers to any effect, of any kind. */
+/** Returns arbitraries of answers of every kind, to any effect. */
 export const outcomeEventArbitraries = (effectId: fc.Arbitrary<string>): ByType<OutcomeEvent> => {
   const model = fc.constantFrom("model-1", "other");
   const [usage, promptDigest, partial] = [reportedUsageArbitrary, nameArbitrary, partialArbitrary];

@@ -1,7 +1,7 @@
 import type { AnswerableEffect, CallTool, Event, Json, ReplyDraft } from "@colloquy/machine";
 import type { MoveNamed } from "./situation.ts";
 
-/** The good or the bad outcome of an effect; a timer fires in any case. */
+/** Returns the successful or failed outcome of an effect. A timer fires in both cases. */
 export const outcomeOf = (move: MoveNamed<"answer" | "fail">, at: number, effect: AnswerableEffect): Event => {
   const answer = { at, effectId: effect.id };
   switch (effect.type) {
@@ -20,7 +20,7 @@ export const outcomeOf = (move: MoveNamed<"answer" | "fail">, at: number, effect
   }
 };
 
-/** The plainest answer that an effect can have. */
+/** Returns the simplest answer to an effect. */
 export const answerFor = (effect: AnswerableEffect, at: number): Event => {
   const answer = { at, effectId: effect.id };
   switch (effect.type) {
@@ -39,7 +39,10 @@ export const answerFor = (effect: AnswerableEffect, at: number): Event => {
 
 type Answer = { readonly at: number; readonly effectId: string };
 
-/** A call that needs approval is withheld, as by a runtime that found its arguments valid. */
+/**
+ * Returns the outcome of a tool call. A call that needs approval is withheld, as by a runtime that found its arguments
+ * valid.
+ */
 const toolOutcomeOf = (move: MoveNamed<"answer" | "fail">, answer: Answer, call: CallTool): Event => {
   if (move.move === "fail") return { type: "tool.failed", ...answer, outcome: move.outcome, content: move.content };
   if (call.approval === "required")
@@ -49,7 +52,7 @@ const toolOutcomeOf = (move: MoveNamed<"answer" | "fail">, answer: Answer, call:
 
 const validated = ({ arguments: written }: CallTool): Json => {
   try {
-    // What JSON.parse returns is JSON.
+    // JSON.parse returns JSON.
     return JSON.parse(written) as Json;
   } catch {
     return { written };
@@ -79,7 +82,7 @@ const llmOutcomeOf = (
   };
 };
 
-/** Most summaries are texts; some models ask for a tool even so. */
+/** Returns whether a model answers a summary request with a tool call, as some models do. */
 const isUnruly = ({ pick }: MoveNamed<"answer">): boolean => pick % 4 === 3;
 
 const withoutCalls = ({ toolCalls: _, ...said }: ReplyDraft): ReplyDraft => said;

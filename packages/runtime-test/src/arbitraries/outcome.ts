@@ -18,7 +18,7 @@ export const failureKinds: readonly FailureKind[] = [
   "unknown",
 ];
 
-/** What a model call failed with: any kind, retryable or not, with a wait that the server asked for or without. */
+/** The failure of a model call: any kind, retryable or not, with or without a wait that the server asked for. */
 export const failureArbitrary: fc.Arbitrary<Failure> = recordOf(
   { kind: fc.constantFrom(...failureKinds), message: textArbitrary, retryable: fc.constantFrom(true, true, false) },
   {
@@ -28,7 +28,7 @@ export const failureArbitrary: fc.Arbitrary<Failure> = recordOf(
   },
 );
 
-/** What a provider reports of a call: any of the fields missing, zeros among the others. */
+/** The usage that a provider reports for a call: any of the fields missing, zeros among the others. */
 export const reportedUsageArbitrary: fc.Arbitrary<ReportedUsage> = recordOf(
   {},
   {
@@ -42,7 +42,7 @@ export const reportedUsageArbitrary: fc.Arbitrary<ReportedUsage> = recordOf(
   },
 );
 
-/** How a tool did not answer. */
+/** The outcome of a tool call that did not complete. */
 export const toolOutcomeArbitrary: fc.Arbitrary<ToolFailed["outcome"]> = fc.constantFrom(
   "failed",
   "refused",
@@ -50,10 +50,9 @@ export const toolOutcomeArbitrary: fc.Arbitrary<ToolFailed["outcome"]> = fc.cons
   "unknown",
 );
 
-/** The names of all limits. */
 export const limitNames: readonly LimitName[] = ["steps", "toolCalls", "tokens", "costNano", "deadlineMs"];
 
-/** Limits, most of which a few steps can reach, and now and then 0. */
+/** Limits that mostly a few steps can reach, sometimes 0. */
 export const limitsArbitrary: fc.Arbitrary<Limits> = recordOf(
   {},
   {

@@ -4,7 +4,7 @@ import { jsonObjectArbitrary } from "./json.ts";
 import { recordOf } from "./record.ts";
 import { nameArbitrary, textArbitrary } from "./text.ts";
 
-/** What an answer may have to be, repairs of none to two. */
+/** The expected output of an ask, with zero to two repairs. */
 export const expectedOutputArbitrary: fc.Arbitrary<ExpectedOutput> = recordOf({
   name: fc.constantFrom("answer", "report"),
   schema: jsonObjectArbitrary,
@@ -12,7 +12,7 @@ export const expectedOutputArbitrary: fc.Arbitrary<ExpectedOutput> = recordOf({
   repairs: fc.constantFrom(2, 1, 0),
 });
 
-/** What an answer may get wrong. */
+/** The issues of an invalid answer. */
 export const issuesArbitrary: fc.Arbitrary<readonly OutputIssue[]> = fc.array(
   recordOf(
     { message: textArbitrary },

@@ -3,7 +3,7 @@ import type { Policy, PolicyDecision, PolicyInput, Shrink, Unit } from "@colloqu
 import fc from "fast-check";
 import { composedPolicyArbitrary, shippedPolicyArbitrary } from "./shipped-policy.ts";
 
-/** Decisions of a policy in JavaScript, which our types do not bind. */
+/** Invalid decisions, as a policy written in JavaScript may return. */
 const invalidDecisions: readonly (() => unknown)[] = [
   undefined,
   null,
@@ -36,7 +36,7 @@ const invalidDecisions: readonly (() => unknown)[] = [
   { from: null, reason: 1n },
 ].map((decision) => () => decision);
 
-/** Policies of ours, several of them as one, and hostile ones. Each decides the same of the same thread. */
+/** Shipped policies, compositions of them, and hostile ones. Each returns the same decision for the same thread. */
 export const policyArbitrary: fc.Arbitrary<Policy> = fc.oneof(
   { weight: 4, arbitrary: shippedPolicyArbitrary },
   { weight: 2, arbitrary: composedPolicyArbitrary },
@@ -45,7 +45,9 @@ export const policyArbitrary: fc.Arbitrary<Policy> = fc.oneof(
   fc.constantFrom(...hostilePolicies()),
 );
 
-/** A policy that decides at random, yet always the same of the same thread: it cuts anywhere, and drops any unit. */
+/**
+ * Makes a policy that cuts anywhere and drops any unit, at random. It returns the same decision for the same thread.
+ */
 export function whimsical(seed: number): Policy {
   return policyNamed("whimsical", { seed }, (input) => {
     const units = [...input.history.newestFirst()].flatMap((turn) => turn.units());
@@ -54,7 +56,7 @@ export function whimsical(seed: number): Policy {
     const first = units[draw(`from ${units.length}`) % (units.length + 1)];
     return {
       from: first === undefined ? null : { turn: first.turn, unit: first.position },
-      // It also tries to drop what is not its to drop.
+      // It also tries to drop units that a policy must not drop.
       dropped: [...units, ...fixed].filter(({ id }) => draw(`drop ${id}`) % 3 === 0).map(({ id }) => id),
       reason: "it felt like it",
     };
@@ -62,8 +64,8 @@ export function whimsical(seed: number): Policy {
 }
 
 /**
- * A policy that decides anything that a decision may hold, and things that it may not, at random; always the same of
- * the same thread. It wants summaries of turns that it draws.
+ * Makes a policy that decides at random, within the contract and beyond it. It returns the same decision for the same
+ * thread. It asks for summaries of random turns.
  */
 export function wilful(seed: number): Policy {
   const drawn = ({ history }: PolicyInput): ((about: string) => number) => {
@@ -75,7 +77,7 @@ export function wilful(seed: number): Policy {
     const whim = whimsical(seed).decide(input);
     const units = [...input.history.newestFirst()].flatMap((turn) => turn.units());
     const unit = units[draw("turn") % Math.max(1, units.length)];
-    // One that there is not, now and then.
+    // Sometimes a position that does not exist.
     const position =
       unit === undefined || draw("unit") % 8 === 0
         ? { turn: draw("turn") % 6, unit: draw("unit") % 4 }
@@ -86,7 +88,7 @@ export function wilful(seed: number): Policy {
         : {
             rule,
             of: draw(`of ${rule}`) % 2 === 0 ? ("messages" as const) : ("toolResults" as const),
-            // Too short now and then, which is invalid.
+            // Sometimes too short, which is invalid.
             characters: 190 + (draw(`characters ${rule}`) % 300),
             ...(rule === "clear" || draw(`before ${rule}`) % 2 === 0 ? { before: position } : {}),
           },
@@ -119,7 +121,7 @@ export function wilful(seed: number): Policy {
   };
 }
 
-/** A policy that changes its mind at each call, so it is no function of what it is given. */
+/** Makes a policy that decides differently at each call, so it is not a function of its input. */
 export function fickle(seed: number): Policy {
   let calls = 0;
   return {
@@ -133,11 +135,11 @@ export function fickle(seed: number): Policy {
   };
 }
 
-/** A policy that writes into all that it is given, before it decides to keep everything. */
+/** Makes a policy that writes into its input before it decides to keep everything. */
 export function scribbling(): Policy {
   return policyNamed("scribbling", {}, (input) => {
     const { history } = input;
-    // The casts are the fault: what it is given is read-only.
+    // The casts are deliberate: the policy's input is read-only.
     for (const units of [history.fixed(), ...[...history.newestFirst()].map((turn) => turn.units())] as Unit[][]) {
       for (const { messages } of units) scribble(messages as Unit["messages"][number][]);
       units.length = 0;
@@ -153,11 +155,11 @@ export function scribbling(): Policy {
 function scribble(messages: Unit["messages"][number][]): void {
   const [first] = messages.splice(0, 1);
   Object.assign(first ?? {}, { role: "assistant" });
-  // As above.
+  // The cast is deliberate, as above.
   (first?.parts as unknown[] | undefined)?.push({ type: "text", text: "I was here." });
 }
 
-/** Policies that break their promise, each in its own way: by throwing, or by an invalid decision. */
+/** Returns policies that break their contract, each in a different way: by throwing, or by an invalid decision. */
 export function hostilePolicies(): readonly Policy[] {
   return [
     policyNamed("throws", {}, () => {
@@ -168,7 +170,7 @@ export function hostilePolicies(): readonly Policy[] {
       throw "a text";
     }),
     policyNamed("throws-nothing-printable", {}, () => {
-      // oxlint-disable-next-line typescript/only-throw-error -- as above; this one can't even be made a string
+      // oxlint-disable-next-line typescript/only-throw-error -- as above; this one cannot even be converted to a string
       throw Object.create(null);
     }),
     policyNamed("throws-late", {}, ({ history }) => {
@@ -176,10 +178,10 @@ export function hostilePolicies(): readonly Policy[] {
       return { from: null, reason: "an empty thread" };
     }),
     ...invalidDecisions.map((decide, index) =>
-      // The types say that it can't be; that is the point.
+      // The cast is deliberate: the types exclude these decisions.
       policyNamed(`invalidDecisions-${index}`, {}, () => decide() as PolicyDecision),
     ),
-    // A promise is no decision, as the types say; an async function in JavaScript gives one all the same.
+    // The types exclude a promise here; an async function in JavaScript returns one all the same.
     policyNamed("decides-later", {}, () => Promise.reject(new Error("too late")) as unknown as PolicyDecision),
     summarising("wants-invalidDecisions", () => ({ covers: { from: 2, to: 1 }, earlier: null })),
     summarising("wants-what-is-not-there", () => ({ covers: { from: 1, to: 99 }, earlier: { from: 0, to: 99 } })),
@@ -190,7 +192,7 @@ export function hostilePolicies(): readonly Policy[] {
     summarising("throws-when-asked-for-more", () => {
       throw new Error("no more today");
     }),
-    // A promise again, in place of what is wanted.
+    // Another promise, in place of the wanted summary.
     summarising("wants-later", () => Promise.reject(new Error("too late")) as unknown as null),
     policyNamed("drops-the-first-of-each-turn", {}, ({ history }) => ({
       from: null,

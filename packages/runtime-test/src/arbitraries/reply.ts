@@ -13,7 +13,10 @@ const replyContent: fc.Arbitrary<NonNullable<ReplyDraft["content"]>> = fc.oneof(
 
 const said = { content: replyContent, name: nameArbitrary, provider: jsonObjectArbitrary };
 
-/** What a model answers: about half of all replies ask for tools, often several at once; some for an empty list of them. */
+/**
+ * Returns an arbitrary of a model's replies. About half of them call tools, often several at once; some have an empty
+ * list of calls.
+ */
 export const replyArbitrary = (tools: ToolNames): fc.Arbitrary<ReplyDraft> => {
   const toolCalls = fc.array(toolCallDraftArbitrary(tools), { minLength: 1, maxLength: 4 });
   return fc.oneof(
@@ -23,9 +26,9 @@ export const replyArbitrary = (tools: ToolNames): fc.Arbitrary<ReplyDraft> => {
   );
 };
 
-/** A reply of a foreign assistant, with tool calls. */
+/** Returns an arbitrary of a foreign assistant's replies with tool calls. */
 export const roundReplyArbitrary = (tools: ToolNames): fc.Arbitrary<ReplyDraft> =>
   recordOf({ toolCalls: fc.array(toolCallDraftArbitrary(tools), { minLength: 1, maxLength: 3 }) }, said);
 
-/** What had been shown of a reply that ended early. Some of it is half a tool call, which must not be kept. */
+/** The shown part of a reply that ended early. Some of it is half a tool call, which must not be kept. */
 export const partialArbitrary: fc.Arbitrary<ReplyDraft> = replyArbitrary(["half"]);

@@ -9,8 +9,8 @@ import { realSubject, type Subject } from "./subject.ts";
 import type { Trace, TraceStep } from "./trace.ts";
 
 /**
- * Sends a machine what a schedule says. A `reconfigure` move goes on with the `alternate` machine, or back; without
- * one it only says that the configuration is what it was.
+ * Sends a machine the events of a schedule. A `reconfigure` move switches to the `alternate` machine, or back. Without
+ * an `alternate` it only repeats the present configuration.
  */
 export const runSchedule = (
   machine: ConversationMachine,
@@ -38,7 +38,7 @@ export const runSchedule = (
   return { started, steps };
 };
 
-/** Returns the event that a move is in a situation. */
+/** Returns the event of a move in a situation. */
 export const eventOf = (move: Move, situation: Situation): Event => {
   const { now: at, index, out } = situation;
   switch (move.move) {
@@ -49,7 +49,8 @@ export const eventOf = (move: Move, situation: Situation): Event => {
     case "answer":
     case "fail": {
       const effect = pickFrom(out.filter(isWork), move.pick);
-      // Nothing is out: a good outcome becomes an ask, so that a schedule goes on, and a bad one comes too late.
+      // Nothing is outstanding. A successful outcome becomes an ask, so that the schedule continues; a failed one is
+      // late.
       if (effect === undefined && move.move === "answer")
         return { type: "ask.received", at, askId: `ask-${index}`, input: "Go on." };
       return outcomeOf(move, at, effect ?? lastAsked(situation));
@@ -89,7 +90,10 @@ export const eventOf = (move: Move, situation: Situation): Event => {
   }
 };
 
-/** The first ask of a thread that wants an output lets its journal rise to the format that this needs. */
+/**
+ * Returns the event of an ask. If it is the thread's first ask with an output, the journal is raised to the format that
+ * outputs need.
+ */
 const askOf = (move: MoveNamed<"ask">, { now: at, index, state }: Situation): Event => {
   const { move: _, afterMs: __, joins, from, ...asked } = move;
   const askId = joins === "open" ? state.context.open?.asks[0]?.askId : joins === "nobody" ? "nobody" : undefined;
@@ -148,7 +152,7 @@ const fireOf = (move: MoveNamed<"fire">, { now, out }: Situation): Event => {
   return { type: "timer.fired", at: move.early ? now : Math.max(now, timer.dueAt), effectId: timer.id };
 };
 
-/** The effect of a late answer: the one that was asked for last, or a timer that was never started. */
+/** Returns the effect of a late answer: the last one that was requested, or a timer that was never started. */
 const lastAsked = ({ steps }: Situation): AnswerableEffect => {
   const asked = steps.flatMap(({ transition }): readonly Effect[] => transition.effects);
   return (
@@ -170,5 +174,5 @@ const isAnswerable = (effect: Effect): effect is AnswerableEffect => "id" in eff
 const isTimer = (effect: AnswerableEffect): effect is Extract<AnswerableEffect, { type: "startTimer" }> =>
   effect.type === "startTimer";
 
-/** All but the deadline, which would end every turn that has one. */
+/** Returns whether an effect is not the deadline, whose firing would end every turn that has one. */
 const isWork = (effect: AnswerableEffect): boolean => effect.type !== "startTimer" || effect.purpose !== "deadline";

@@ -21,9 +21,9 @@ import { nameArbitrary, textArbitrary } from "./text.ts";
 import type { ToolNames } from "./tool-call.ts";
 
 /**
- * What may happen to a conversation: more than half of its moves fit.
+ * Returns an arbitrary of schedules in which more than half of the moves fit the state.
  *
- * @param options `tools` are the names that replies call; `movesMax` how many moves there are at most (default 30).
+ * @param options `tools` are the names that replies call; `movesMax` is the largest number of moves (default 30).
  */
 export const scheduleArbitrary = (
   options: { readonly tools?: ToolNames; readonly movesMax?: number } = {},
@@ -44,7 +44,10 @@ export const scheduleArbitrary = (
 
 const beginning: ThreadInput = { at: 1_700_000_000_000, threadId: "t" };
 
-/** In every other conversation most asks want an output, and what that needs is there from the beginning. */
+/**
+ * Gives every other conversation an output in most asks, and raises its journal at the beginning to the format that
+ * outputs need.
+ */
 const withOutput = ([output, moves]: readonly [ExpectedOutput | null, Move[]]): Move[] =>
   output === null
     ? moves
@@ -91,8 +94,8 @@ const moveArbitrary = (tools: ToolNames): fc.Arbitrary<Move> =>
     .map(([afterMs, move]): Move => ({ afterMs, ...move }));
 
 /**
- * Draws moves that may leave a call nothing to send but the system message: changes of it, and asks without words that wait,
- * join, fail or are withdrawn.
+ * Draws moves that may leave a call nothing to send but the system message. They are changes of the system message, and
+ * empty asks that wait, join, fail or are withdrawn.
  */
 const wordlessMove = (): fc.Arbitrary<Move> => {
   const silent = fc.constantFrom<readonly MessageDraft[]>([], [], [], [{ role: "user", content: "Q" }]);
@@ -130,7 +133,7 @@ const wordlessMove = (): fc.Arbitrary<Move> => {
 const pick = fc.nat({ max: 7 });
 const checkpoint = fc.constantFrom("a", "b", "__proto__", "toString", "");
 
-// Ids of the first turns of thread "t", so that some of these hit what is out.
+// Ids of the first turns of thread "t", so that some events match an outstanding effect.
 const strayEvent = eventArbitrary({
   effectIds: [
     "t/1.1#1",
@@ -149,7 +152,10 @@ const strayEvent = eventArbitrary({
   askIds: ["ask-0", "ask-1", "stray"],
 });
 
-/** Half of the asks leave it to the machine what becomes of them; few are only for the turn that is open, open theirs elsewhere, or want an output. */
+/**
+ * Half of the asks leave their overlap to the machine. A few join only the open turn, start from another turn, or want
+ * an output.
+ */
 const ask = fc.oneof(
   { weight: 5, arbitrary: askOf() },
   { weight: 4, arbitrary: askOf("overlap") },
@@ -204,7 +210,7 @@ const answer = (tools: ToolNames) =>
     {
       pick,
       reply: replyArbitrary(tools),
-      // Few are cut: their calls never run, and little follows.
+      // Few replies are cut off: their calls never run, so little follows.
       finishReason: fc.constantFrom("stop", "stop", "stop", "length", null, null),
       content: fc.option(contentArbitrary, { freq: 8 }),
     },
@@ -245,7 +251,7 @@ const edit = (tools: ToolNames) =>
     { weight: 2, arbitrary: named("moveHead", { to: fc.oneof(pick, recordOf({ checkpoint })) }) },
   );
 
-/** Most have a result for each call. */
+/** Returns an arbitrary of rounds, most of which have a result for each call. */
 const round = (tools: ToolNames) =>
   recordOf({
     reply: roundReplyArbitrary(tools),
@@ -257,7 +263,7 @@ const round = (tools: ToolNames) =>
     results: results.slice(0, (reply.toolCalls?.length ?? 0) - missing),
   }));
 
-/** A move with all of the first fields, and with each of the others now and then. */
+/** Returns an arbitrary of a move with all `required` fields, and each of the others sometimes. */
 function named<Name extends Move["move"], Required extends object, Optional extends object = object>(
   move: Name,
   required: Fields<Required>,

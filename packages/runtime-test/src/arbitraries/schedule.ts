@@ -18,18 +18,19 @@ import type {
 } from "@colloquy/machine";
 
 /**
- * What happens to a conversation, said without knowing it: "answer the second thing that is out". It is read
- * against the state that is reached, so that most of its moves fit, and it stays meaningful when it shrinks.
+ * The moves of a conversation, without knowledge of its state: "answer the second outstanding effect". Each move is
+ * interpreted in the state at that point, so that most moves fit. A schedule therefore stays meaningful when it
+ * shrinks.
  */
 export interface Schedule {
   readonly input: ThreadInput;
   readonly moves: readonly Move[];
 }
 
-/** One thing that happens, `afterMs` milliseconds after the one before; negative where a clock was set back. */
+/** One move, `afterMs` milliseconds after the one before; negative if a clock was set back. */
 export type Move = { readonly afterMs: number } & (AskMove | OutcomeMove | TimeMove | EditMove | StrayMove);
 
-/** Chooses among what there is: it is taken modulo their number. */
+/** An index into a list, modulo its length. */
 type Choice = number;
 
 type AskMove =
@@ -37,9 +38,14 @@ type AskMove =
       AskReceived,
       "input" | "name" | "metadata" | "model" | "limits" | "overlap" | "output" | "tools"
     > & {
-        /** It is only for the turn that is open: that of its first ask, anybody's, or one that there is not. */
+        /**
+         * The ask may only join the open turn: the turn of its first ask, any open turn, or a turn that does not exist.
+         */
         readonly joins?: "open" | "anybody" | "nobody";
-        /** Behind which turn. The first one of a thread lets its journal rise to the format that it needs. */
+        /**
+         * The turn after which the ask starts. The thread's first such ask raises its journal to the format that this
+         * needs.
+         */
         readonly from?: Choice | { readonly checkpoint: string };
       })
   | {
@@ -50,7 +56,7 @@ type AskMove =
       readonly usage?: ReportedUsage;
     };
 
-/** The good or the bad outcome of whatever is picked; a timer that is picked fires. */
+/** The successful or failed outcome of the picked effect; a picked timer fires. */
 type OutcomeMove =
   | {
       readonly move: "answer";
@@ -71,7 +77,7 @@ type OutcomeMove =
       readonly outcome: ToolFailed["outcome"];
       readonly content: Content;
     }
-  /** The answer to a question whether a tool may run. */
+  /** The decision on a requested approval. */
   | {
       readonly move: "approve";
       readonly pick: Choice;
@@ -95,7 +101,7 @@ type TimeMove = { readonly move: "fire"; readonly pick: Choice; readonly early: 
 
 type EditMove =
   | { readonly move: "append"; readonly message: MessageDraft }
-  /** The first one of a thread lets its journal rise to the format that a round needs. */
+  /** The first one of a thread raises its journal to the format that a round needs. */
   | ({ readonly move: "appendRound" } & Pick<RoundAppended, "reply" | "results">)
   | { readonly move: "changeSystem"; readonly system: SystemDraft | null }
   | { readonly move: "addTurn"; readonly messages: readonly SeedDraft[] }
@@ -103,19 +109,19 @@ type EditMove =
   | { readonly move: "truncate"; readonly pick: Choice; readonly characters: number }
   | { readonly move: "checkpoint"; readonly name: string }
   | { readonly move: "moveHead"; readonly to: Choice | { readonly checkpoint: string } }
-  /** One of the messages on the path, or of those that are pinned. */
+  /** Picks a message on the path to pin, or a pinned message to unpin. */
   | { readonly move: "pin"; readonly pick: Choice; readonly pinned: boolean }
   | { readonly move: "resetSystem" }
   | { readonly move: "setMetadata"; readonly metadata: JsonObject }
-  /** As a copy of the thread begins. */
+  /** The event with which a fork begins. */
   | { readonly move: "fork"; readonly pick: Choice }
-  /** The entries of one turn, or one that there is not. */
+  /** Redacts the entries of one turn, or of a turn that does not exist. */
   | { readonly move: "redact"; readonly pick: Choice; readonly reason?: string }
   | { readonly move: "reconfigure" }
-  /** The journal has the newest format from here on. */
+  /** Raises the journal to the newest format. */
   | { readonly move: "raise" };
 
-/** What should not happen: an event sent again, an answer to another thread, an event out of nowhere. */
+/** Events that should not occur: a repeated event, an answer to another thread, any random event. */
 type StrayMove =
   | { readonly move: "repeat"; readonly pick: Choice }
   | { readonly move: "foreign"; readonly pick: Choice }

@@ -18,21 +18,21 @@ import { nameArbitrary } from "./text.ts";
 
 const field = nameArbitrary.filter((name) => name.trim() !== "");
 
-/** The shipped policies that need no summary, with options whose limits short conversations reach. */
+/** The shipped policies that need no summary, with limits that short conversations reach. */
 export const plainPolicyArbitraries: { readonly [name: string]: fc.Arbitrary<Policy> } = {
   keepAll: fc.constant(keepAll()),
   lastTurns: fc
     .tuple(fc.nat({ max: 3 }), fc.constantFrom(0, 0, 2, 3))
     .map(([count, slack]) => lastTurns(count, { slack })),
   lastMessages: fc.tuple(fc.nat({ max: 12 }), fc.nat({ max: 12 }), fc.boolean()).map(([max, recent, keepSystem]) =>
-    // What is left between the two must hold a turn or more, or it cuts at each.
+    // The difference of the two must be large enough for a turn; otherwise the policy cuts at every turn.
     lastMessages({ max, keepRecent: max >= 8 ? recent % (max - 7) : max, keepSystem }),
   ),
   tokenWindow: fc.oneof(
     fc
       .tuple(fc.nat({ max: 400 }), fc.constantFrom(0, 0, 0.2, 1))
       .map(([tokens, share]) => tokenWindow({ tokens, reserve: Math.floor(tokens * share) })),
-    // A window that holds few turns cuts at most of them, however deep.
+    // A window that holds few turns cuts at most of them, however deep the cut.
     fc
       .tuple(fc.constantFrom(1_500, 3_000, null), fc.constantFrom(0, 0.2), fc.constantFrom(1, 0.5, 0.75, 0.2))
       .map(([tokens, share, cutTo]) =>
@@ -61,7 +61,7 @@ export const plainPolicyArbitraries: { readonly [name: string]: fc.Arbitrary<Pol
   onlyInputs: fc.array(field, { maxLength: 2 }).map(onlyInputs),
 };
 
-/** Policies that are shipped and have summaries written. */
+/** The shipped policies that request summaries. */
 export const summarisingPolicyArbitraries: { readonly [name: string]: fc.Arbitrary<Policy> } = {
   compactTurns: fc
     .tuple(fc.nat({ max: 2 }), fc.constantFrom(0.3, 0.8, 1), fc.constantFrom(20, 1_000))
@@ -81,8 +81,8 @@ export const shippedPolicyArbitrary: fc.Arbitrary<Policy> = fc.oneof(
 );
 
 /**
- * Several of the shipped policies as one, in any order; of those that have summaries written at most one. A window with
- * hysteresis is the only one among them that cuts: two would move each other's cut at every turn.
+ * A composition of several shipped policies, in any order, with at most one that requests summaries. The window with
+ * hysteresis is the only plain policy that cuts; two would move each other's cut at every turn.
  */
 export const composedPolicyArbitrary: fc.Arbitrary<Policy> = fc
   .record({ parts: fc.array(plain, { maxLength: 3 }), summariser: fc.option(summarising, { freq: 2 }), at: fc.nat() })

@@ -2,7 +2,7 @@ import type { AnswerableEffect, ConversationMachine, Event, State } from "@collo
 import type { Move } from "./schedule.ts";
 import type { TraceStep } from "./trace.ts";
 
-/** What a move is read against. */
+/** The state in which a move is interpreted. */
 export interface Situation {
   readonly index: number;
   readonly now: number;
@@ -15,11 +15,11 @@ export interface Situation {
 /** The moves of some names. */
 export type MoveNamed<Name extends Move["move"]> = Extract<Move, { readonly move: Name }>;
 
-/** The element of this number, counted round and round. */
+/** Returns the element at an index, modulo the number of elements. */
 export const pickFrom = <Element>(elements: readonly Element[], pick: number): Element | undefined =>
   elements[pick % Math.max(1, elements.length)];
 
-/** Of the outstanding effects of a type, the one that is picked; undefined where there is none. */
+/** Picks one of the outstanding effects of a type; undefined if there is none. */
 export const pickEffect = <Type extends AnswerableEffect["type"]>(
   { out }: Situation,
   type: Type,
@@ -30,7 +30,7 @@ export const pickEffect = <Type extends AnswerableEffect["type"]>(
     pick,
   );
 
-/** An answer to an effect that was never asked for. */
+/** Returns an answer to an effect that was never requested. */
 export const strayTimer = (at: number): Event => ({
   type: "timer.fired",
   at,

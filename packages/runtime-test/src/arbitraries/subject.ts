@@ -3,8 +3,8 @@ import { fold } from "@colloquy/machine/journal";
 import { outstanding, promptOf, start, transition } from "@colloquy/machine";
 
 /**
- * The functions that laws are about. A test of a law hands in one that is wrong, and the law must notice; everybody
- * else leaves it at the machine's own.
+ * The functions that the laws check. A test of a law passes a faulty function, which the law must notice; all others
+ * use the machine's own.
  */
 export interface Subject {
   readonly start: typeof start;

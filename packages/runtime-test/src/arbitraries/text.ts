@@ -1,12 +1,12 @@
 import fc from "fast-check";
 
-/** Any UTF-16 units, so that halves of characters stand alone and at either end. */
+/** Any UTF-16 units, so that lone surrogates occur in the middle and at either end. */
 const utf16Arbitrary: fc.Arbitrary<string> = fc.string({
   unit: fc.oneof(fc.integer({ min: 0xd800, max: 0xdfff }), fc.integer({ min: 0, max: 0xffff })).map(fromUnit),
   maxLength: 8,
 });
 
-/** Text as people and models write it, and as they don't: empty, blank, astral, joined, torn and long. */
+/** Text as people and models write it, and unusual text: empty, blank, astral, joined, torn and long. */
 export const textArbitrary: fc.Arbitrary<string> = fc.oneof(
   { weight: 12, arbitrary: fc.lorem({ maxCount: 6 }) },
   { weight: 3, arbitrary: fc.string({ unit: "grapheme", maxLength: 12 }) },
@@ -31,7 +31,7 @@ export const textArbitrary: fc.Arbitrary<string> = fc.oneof(
   { weight: 1, arbitrary: fc.nat({ max: 4 }).map((size) => "A long answer, word by word. ".repeat(1 + size * 40)) },
 );
 
-/** Names and ids: mostly plain, some with characters that mean something to a path, an id or an object. */
+/** Names and ids: mostly plain, some with characters that are special in a path, an id or an object. */
 export const nameArbitrary: fc.Arbitrary<string> = fc.oneof(
   { weight: 6, arbitrary: fc.stringMatching(/^[a-z][a-z0-9_-]{0,8}$/) },
   {

@@ -8,8 +8,8 @@ import { nameArbitrary } from "./text.ts";
 export type ToolNames = readonly string[];
 
 /**
- * A tool call as a model writes it. Its id is one of very few, or none, as providers repeat them; its name is
- * sometimes none that was declared; its arguments are sometimes no JSON, or nothing.
+ * Returns an arbitrary of tool calls as a model writes them. The id is one of very few or null, since providers repeat
+ * ids. The name is sometimes undeclared; the arguments are sometimes not JSON, or empty.
  */
 export const toolCallDraftArbitrary = (tools: ToolNames): fc.Arbitrary<ToolCallDraft> =>
   recordOf(

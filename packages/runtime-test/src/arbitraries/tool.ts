@@ -4,7 +4,7 @@ import { jsonObjectArbitrary } from "./json.ts";
 import { recordOf } from "./record.ts";
 import { nameArbitrary, textArbitrary } from "./text.ts";
 
-/** A tool as the machine knows it. */
+/** The declaration of a tool. */
 export const toolDeclarationArbitrary: fc.Arbitrary<ToolDeclaration> = recordOf(
   { name: nameArbitrary },
   {
@@ -18,7 +18,7 @@ export const toolDeclarationArbitrary: fc.Arbitrary<ToolDeclaration> = recordOf(
   },
 );
 
-/** Tools under different names. */
+/** Tools with different names. */
 export const toolsArbitrary: fc.Arbitrary<readonly ToolDeclaration[]> = fc.uniqueArray(toolDeclarationArbitrary, {
   selector: ({ name }) => name,
   maxLength: 3,

@@ -9,37 +9,37 @@ import type {
   Transition,
 } from "@colloquy/machine";
 
-/** The events that a machine was sent, and what came of each. */
+/** The events that were sent to a machine, and the transition of each. */
 export interface Trace {
   readonly started: Started;
   readonly steps: readonly TraceStep[];
 }
 
 export interface TraceStep {
-  /** The machine that it was sent to; not always the same one when a schedule changes the configuration. */
+  /** The machine that received the event; a schedule that changes the configuration uses several. */
   readonly machine: ConversationMachine;
   readonly event: Event;
   readonly before: State;
   readonly transition: Transition;
 }
 
-/** The states that a trace went through, the first and the last included; an event that was refused adds none. */
+/** Returns the states of a trace, the first and the last included. A refused event adds no state. */
 export const statesOf = (trace: Trace): readonly State[] => [
   trace.started.state,
   ...handledSteps(trace).map(({ transition }) => transition.state),
 ];
 
-/** The journal of a trace: the first entry, and one for each event that was handled. */
+/** Returns the journal of a trace: the first entry, and one for each handled event. */
 export const entriesOf = (trace: Trace): readonly Entry[] => [
   trace.started.entry,
   ...handledSteps(trace).map(({ transition }) => transition.entry),
 ];
 
-/** The entries of those steps whose event was handled. */
+/** Returns the entries of the steps whose event was handled. */
 export const entriesOfSteps = (steps: readonly TraceStep[]): readonly LaterEntry[] =>
   steps.filter(isHandled).map(({ transition }) => transition.entry);
 
-/** The steps whose event was handled. */
+/** Returns the steps whose event was handled. */
 export const handledSteps = (trace: Trace): readonly HandledStep[] => trace.steps.filter(isHandled);
 
 export interface HandledStep extends TraceStep {

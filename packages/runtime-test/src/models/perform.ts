@@ -12,10 +12,9 @@ import type {
 import type { Piece, ScriptLine, ToolCallScript } from "./script.ts";
 
 /**
- * Does what a line says: shows its pieces, each at its time on the clock of the call, and ends as it says.
- * Pieces without a delay are shown in one go. A longer silence than the call allows is a timeout, as with a real
- * model, and a call that is cancelled ends at once. `idOf` gives the provider's id of the call at a position, from
- * 0, where the line has none.
+ * Performs a line: shows its pieces, each at its time on the call's clock, and ends as the line says. Pieces without a
+ * delay are shown at once. A silence longer than the call allows is a timeout, as with a real model. A cancelled call
+ * ends at once. `idOf` returns the provider's id of the call at a position, from 0, if the line has none.
  */
 export const perform = async (
   line: ScriptLine,
@@ -56,7 +55,7 @@ const failed = (failure: Failure, shown: Shown, usage?: ReportedUsage): LlmOutco
   ...(usage === undefined ? {} : { usage }),
 });
 
-/** What has been shown of a reply. */
+/** The shown part of a reply. */
 class Shown {
   readonly #content: (ContentPart | ReasoningPart | RefusalPart)[] = [];
   readonly #toolCalls: ToolCallDraft[] = [];
@@ -102,7 +101,7 @@ const spoken = (
   return "reasoning" in piece ? ["reasoning", piece.reasoning] : ["refusal", piece.refusal];
 };
 
-/** Waits on the clock of the call, for `Infinity` for ever; but not longer than until the call is cancelled. */
+/** Waits on the call's clock, for `Infinity` forever, or until the call is cancelled. */
 const pause = (delayMs: number, { clock, signal }: LlmContext): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) {

@@ -1,41 +1,41 @@
 import { contentText, type Json, type Message, textOf, toolCallsOf, toolResultOf } from "@colloquy/machine";
 
-/** A prompt in plain form, for rules and matchers that are read by people. */
+/** A prompt in plain form, for readable rules and matchers. */
 export interface PromptView {
-  /** All of it, oldest first, system messages included. */
+  /** All messages, oldest first, system messages included. */
   readonly messages: readonly PlainMessage[];
-  /** The text of the first system or developer message; "" for none. */
+  /** The text of the first system or developer message; "" if there is none. */
   readonly system: string;
-  /** The text of the newest user message; "" for none. */
+  /** The text of the newest user message; "" if there is none. */
   readonly lastUserText: string;
   /** The newest message; undefined in an empty prompt. */
   readonly last: PlainMessage | undefined;
-  /** What tools answered since the newest user message, oldest first. */
+  /** The tool results after the newest user message, oldest first. */
   readonly toolResults: readonly PlainToolResult[];
   /** All tool calls that the prompt shows, oldest first. */
   readonly toolCalls: readonly PlainToolCall[];
-  /** Whether a user said this, in any letter case, in any message of the prompt. */
+  /** Returns whether any user message of the prompt contains this text, ignoring case. */
   readonly mentions: (text: string | RegExp) => boolean;
 }
 
 export interface PlainMessage {
   readonly role: Message["role"];
   /**
-   * Its text; of a tool message, that of the result. Data stand in it by their fields, each on a line: `field: text`, or
-   * `field: JSON` where the value is no text. So do the inputs of a program with a signature.
+   * The text of the message; of a tool message, the text of its result. Each data field is a line: `field: text`, or
+   * `field: JSON` if the value is not a text. So are the inputs of a program with a signature.
    */
   readonly text: string;
-  /** Empty for all but some assistant messages. */
+  /** Empty except for some assistant messages. */
   readonly toolCalls: readonly PlainToolCall[];
-  /** What a tool message carries. */
+  /** The result in a tool message. */
   readonly toolResult?: PlainToolResult;
 }
 
 export interface PlainToolCall {
   readonly name: string;
-  /** The exact string of the call. */
+  /** The exact string from the call. */
   readonly arguments: string;
-  /** The arguments as JSON; undefined when they are none. */
+  /** The arguments as JSON; undefined if they are not JSON. */
   readonly input: Json | undefined;
 }
 
@@ -43,11 +43,11 @@ export interface PlainToolResult {
   /** The call that it answers. */
   readonly call: PlainToolCall;
   readonly text: string;
-  /** The text as JSON; undefined when it is none. */
+  /** The text as JSON; undefined if it is not JSON. */
   readonly value: Json | undefined;
 }
 
-/** The plain form of a prompt. */
+/** Returns the plain form of a prompt. */
 export const viewPrompt = (prompt: readonly Message[]): PromptView => {
   const messages = plainMessages(prompt);
   const lastUser = messages.findLastIndex(({ role }) => role === "user");
@@ -78,7 +78,7 @@ const plainMessages = (prompt: readonly Message[]): readonly PlainMessage[] => {
   });
 };
 
-/** A text alone is what was said, to the letter; beside data it is one line among others. */
+/** Returns the text of a message. A single text stays unchanged; beside data it is one of several lines. */
 const wordsOf = (message: Message): string => {
   const parts = toolResultOf(message)?.content ?? message.parts;
   const hasData = parts.some(({ type }) => type === "data");
@@ -87,7 +87,7 @@ const wordsOf = (message: Message): string => {
 
 const parsed = (text: string): Json | undefined => {
   try {
-    // What JSON.parse gives is JSON.
+    // JSON.parse returns JSON.
     return JSON.parse(text) as Json;
   } catch {
     return undefined;

@@ -5,25 +5,25 @@ import { perform } from "./perform.ts";
 import { type PromptView, viewPrompt } from "./prompt-view.ts";
 import { type Piece, reply, type ScriptLine } from "./script.ts";
 
-/** What a rule-based model does about a prompt that a rule is meant for. */
+/** A rule of a rule-based model for the prompts that it matches. */
 export interface Rule {
   /** For error messages. */
   readonly name: string;
-  /** Whether it is. Pure: all that it may look at is in the view. */
+  /** Returns whether the rule matches. Must be pure: the view is its only input. */
   readonly when: (prompt: PromptView) => boolean;
-  /** What to answer: a text, or a line made by `reply`, `toolCalls`, … (its `expects` is not looked at). Pure as well. */
+  /** Returns the answer: a text, or a line made by `reply`, `toolCalls`, … (its `expects` is ignored). Must be pure. */
   readonly answer: (prompt: PromptView) => string | ScriptLine;
 }
 
 export interface RuleModelOptions {
-  /** Counts the usage that is reported, where a line has none of its own. Default `estimateCounter`. */
+  /** Counts the reported usage, if a line sets none. Default `estimateCounter`. */
   readonly counter?: Counter;
 }
 
 /**
- * A model that decides from nothing but the messages that it is sent, by the first rule that is meant for them. It
- * remembers nothing between calls, so what it knows of a conversation it knows from the prompt. Deterministic:
- * the same messages give the same answer, ids of tool calls included.
+ * Makes a model that answers by the first rule that matches the prompt. It keeps no state between calls, so it knows of
+ * a conversation only what the prompt contains. Deterministic: the same messages give the same answer, including ids of
+ * tool calls.
  */
 export const ruleModel = (rules: readonly Rule[], options: RuleModelOptions = {}): LlmHandler => {
   const { counter = estimateCounter } = options;
@@ -44,7 +44,7 @@ const counted = (counter: Counter, messages: readonly Message[], { pieces }: Scr
   return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens };
 };
 
-/** Text is counted as one, for a word may be less than a token by itself. */
+/** Counts joined text once, because a single word may be less than a token. */
 const countPieces = (counter: Counter, pieces: readonly Piece[]): number => {
   let text = "";
   let calls = 0;

@@ -1,16 +1,16 @@
 import type { CallLlm, Failure, FailureKind, Json, ReportedUsage } from "@colloquy/machine";
 import type { PromptView } from "./prompt-view.ts";
 
-/** What a model does when it is called: made by `reply`, `toolCalls`, `streams`, `fails` and `never`. Plain data. */
+/** A model's behaviour in one call, made by `reply`, `toolCalls`, `streams`, `fails` and `never`. Plain data. */
 export interface ScriptLine {
-  /** What it shows, in this order. */
+  /** The pieces to show, in this order. */
   readonly pieces: readonly Piece[];
-  /** How it ends; null for never. */
+  /** The end of the call; null if it never ends. */
   readonly ending: Ending | null;
   readonly expects?: PromptMatcher;
 }
 
-/** A piece of a reply, `delayMs` after the one before (default 0: at once). */
+/** A piece of a reply, `delayMs` milliseconds after the one before (default 0: at once). */
 export type Piece = { readonly delayMs?: number } & (
   | { readonly text: string }
   | { readonly reasoning: string }
@@ -20,9 +20,9 @@ export type Piece = { readonly delayMs?: number } & (
 
 export interface ToolCallScript {
   readonly name: string;
-  /** A value, sent as its JSON; or the exact string, whatever is in it. */
+  /** A value to send as JSON, or the exact string, whatever it contains. */
   readonly arguments: Json;
-  /** The provider's id; null for none. Default: a counted one. */
+  /** The provider's id; null for none. Default: a numbered one. */
   readonly id?: string | null;
 }
 
@@ -30,7 +30,7 @@ export type Ending =
   | { readonly type: "completed"; readonly finishReason: string | null; readonly said: Said; readonly delayMs: number }
   | { readonly type: "failed"; readonly failure: Failure; readonly usage?: ReportedUsage; readonly delayMs: number };
 
-/** What a model says about its reply. */
+/** The model's report on its reply. */
 interface Said {
   readonly usage?: ReportedUsage;
   readonly model?: string;
@@ -38,8 +38,8 @@ interface Said {
 }
 
 /**
- * What a call must look like: the text of the newest message, a pattern in it, or a function. A function that
- * throws (an `expect` of a test) or gives false does not match.
+ * The condition on a call: the text of the newest message, a pattern in it, or a function. A function that throws (such
+ * as a test's `expect`) or returns false does not match.
  */
 export type PromptMatcher = string | RegExp | ((prompt: PromptView, call: CallLlm) => boolean | void);
 
@@ -51,12 +51,12 @@ interface LineOptions {
 }
 
 export interface CompletionOptions extends LineOptions, Said {
-  /** The provider's word for why it ended, null for none. Default "tool_calls" when there are any, else "stop". */
+  /** The provider's finish reason, null for none. Default "tool_calls" if there are tool calls, otherwise "stop". */
   readonly finishReason?: string | null;
 }
 
 export interface ReplyOptions extends CompletionOptions {
-  /** How the text is streamed: the pieces themselves, which must add up to it. Default: word by word. */
+  /** The pieces in which the text is streamed; joined they must be the text. Default: word by word. */
   readonly deltas?: readonly string[];
 }
 
@@ -74,7 +74,7 @@ export const reply = (text: string, options: ReplyOptions = {}): ScriptLine => {
   );
 };
 
-/** Answers with tool calls, and with a text before them if `content` says so. */
+/** Answers with tool calls, after the text in `content` if given. */
 export const toolCalls = (
   calls: readonly ToolCallScript[],
   options: CompletionOptions & { readonly content?: string } = {},
@@ -88,10 +88,10 @@ export const toolCalls = (
 export const streams = (pieces: readonly (string | Piece)[], options: CompletionOptions = {}): ScriptLine =>
   completed(pieces.map(pieceOf), options);
 
-/** A failure as a script says it: `retryable` as real ones of the kind are, if left out. */
+/** A failure in a script. `retryable` defaults to the usual value of the kind. */
 export type FailureScript = Pick<Failure, "kind"> & Partial<Failure>;
 
-/** Fails, after having shown `partial` if that is given. */
+/** Fails, after showing `partial` if given. */
 export const fails = (
   failure: FailureScript,
   options: LineOptions & {
@@ -109,7 +109,7 @@ export const fails = (
   }));
 };
 
-/** Shows `pieces`, if any, and then nothing more, until the call is cancelled. */
+/** Shows `pieces`, if any, and then waits until the call is cancelled. */
 export const never = (options: LineOptions & { readonly pieces?: readonly (string | Piece)[] } = {}): ScriptLine =>
   lineOf((options.pieces ?? []).map(pieceOf), options, () => null);
 
@@ -135,7 +135,7 @@ const completed = (pieces: readonly Piece[], options: CompletionOptions): Script
   }));
 };
 
-/** The line's delay comes before its first piece, or before its end if it has none. */
+/** Makes a line. Its delay applies before the first piece, or before the end if there is no piece. */
 const lineOf = (
   pieces: readonly Piece[],
   { delayMs = 0, expects }: LineOptions,
@@ -154,5 +154,5 @@ const lineOf = (
 
 const pieceOf = (piece: string | Piece): Piece => (typeof piece === "string" ? { text: piece } : piece);
 
-/** A text as a model would stream it: each word with the space after it. */
+/** Splits a text as a model would stream it: each word with the space after it. */
 const wordsOf = (text: string): readonly string[] => text.match(/\s*\S+\s?|\s+/gu) ?? [];

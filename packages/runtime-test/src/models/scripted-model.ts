@@ -4,18 +4,18 @@ import { perform } from "./perform.ts";
 import { type PromptView, viewPrompt } from "./prompt-view.ts";
 import type { PromptMatcher, ScriptLine } from "./script.ts";
 
-/** A model that answers call by call as a script says. */
+/** A model that answers call by call from a script. */
 export interface ScriptedModel extends LlmHandler {
-  /** The calls that came, oldest first, unexpected ones included. */
+  /** The received calls, oldest first, unexpected ones included. */
   readonly calls: readonly CallLlm[];
-  /** Throws if a line of the script was not used, or if a call was unexpected, even where that error was swallowed. */
+  /** Throws if a line of the script was not used, or if a call was unexpected, even if its error was caught. */
   assertComplete(): void;
 }
 
 /**
- * A model that answers its first call with the first line, the second with the second, and so on. Delays pass on
- * the clock of the call. A call that no line is left for, or that the next line does not expect, throws an
- * `UnexpectedCallError`; the line stays.
+ * Makes a model that answers its first call with the first line, the second with the second, and so on. Delays pass on
+ * the call's clock. A call after the last line, or one that the next line does not expect, throws an
+ * `UnexpectedCallError`; the line stays unused.
  */
 export const scriptedModel = (script: readonly ScriptLine[]): ScriptedModel => {
   const calls: CallLlm[] = [];
@@ -50,10 +50,10 @@ export const scriptedModel = (script: readonly ScriptLine[]): ScriptedModel => {
   return Object.assign(handler, { calls, assertComplete });
 };
 
-/** A scripted model was called when, or with what, its script does not expect. */
+/** An error for a call that the script of a model does not expect. */
 export class UnexpectedCallError extends Error {
   override readonly name = "UnexpectedCallError";
-  /** Which call of the model it was, from 1. */
+  /** The number of the model's call, from 1. */
   readonly callNumber: number;
 
   constructor(callNumber: number, call: CallLlm, problem: string) {
@@ -69,7 +69,7 @@ export class UnexpectedCallError extends Error {
 const beyondScript = (lines: number): string =>
   `its script has ${lines === 1 ? "one line" : `${lines} lines`}. Add one, such as reply("…"), or find out why the model is called again.`;
 
-/** Why a call is not what a matcher wants, or null. */
+/** Describes why a call does not match; null if it does. */
 const mismatch = (expects: PromptMatcher | undefined, call: CallLlm): string | null => {
   if (expects === undefined) return null;
   const prompt = viewPrompt(call.messages);

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 
-/** What the service answers to a request. */
+/** The service's response to a request. */
 export interface Answer {
   readonly status: number;
   readonly body: JsonObject;
@@ -10,7 +10,7 @@ export interface Answer {
 
 export const accepted = (body: JsonObject): Answer => ({ status: 200, body });
 
-/** An error as OpenSearch shapes it; `details` stand beside type and reason. */
+/** Makes an error in OpenSearch's format; `details` are beside type and reason. */
 export const refusal = (status: number, type: string, reason: string, details: JsonObject = {}): Answer => {
   const error = { type, reason, ...details };
   return { status, body: { error: { root_cause: [error], ...error }, status } };
@@ -25,7 +25,7 @@ export const missing = (what: string): Answer => refusal(404, "resource_not_foun
 export const missingIndex = (index: string, reason: string = `no such index [${index}]`): Answer =>
   refusal(404, "index_not_found_exception", reason, { index, index_uuid: "_na_" });
 
-/** An error that a shard found while searching. */
+/** Makes an error that a shard reports during a search. */
 export const shardFailure = (index: string, type: string, reason: string): Answer => {
   const cause = { type, reason };
   return {
@@ -48,28 +48,28 @@ export const shardFailure = (index: string, type: string, reason: string): Answe
 export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** A member that is the object's own, whatever its name. */
+/** Returns an object's own member, whatever its name. */
 export const memberOf = <Value>(object: Readonly<Record<string, Value>>, name: string): Value | undefined =>
   Object.hasOwn(object, name) ? object[name] : undefined;
 
-/** A list, or one thing in place of a list of one. */
+/** Returns a list; a single value becomes a list of one. */
 export const listOf = (value: Json | undefined): readonly Json[] => {
   if (value === undefined) return [];
-  // An array is the only JSON that it says yes to.
+  // Arrays are the only JSON values that `Array.isArray` accepts.
   return Array.isArray(value) ? (value as readonly Json[]) : [value];
 };
 
-/** A value as its text. The service has none for null, objects and lists, and answers 500. */
+/** Converts a value to text. The service answers 500 for null, objects and lists. */
 export const textOf = (value: Json): Either.Either<Answer, string> =>
   typeof value === "object"
     ? Either.left(refusal(500, "illegal_state_exception", `Can't get text on a ${tokenOf(value)}`))
     : Either.right(written(value));
 
-/** A value as a person would write it down. */
+/** Formats a value for a message: a text without quotes, any other as JSON. */
 export const written = (value: Json | undefined): string =>
   typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 
-/** An object of texts; numbers and booleans become their texts. */
+/** Converts an object's values to texts, including numbers and booleans. */
 export const textsOf = (value: JsonObject): Either.Either<Answer, { readonly [name: string]: string }> => {
   const texts: (readonly [string, string])[] = [];
   for (const [name, member] of Object.entries(value)) {

@@ -25,7 +25,7 @@ interface Indices {
 
 type Prepare = Route["prepare"];
 
-/** The endpoints of 2.10 and 2.11: conversations and interactions, both newest first. */
+/** Returns the endpoints of 2.10 and 2.11: conversations and interactions, both newest first. */
 export const conversationRoutes = (at: Indices, now: () => string): readonly Route[] => {
   const all = `${base}/conversation`;
   const one = `${all}/{conversation_id}`;
@@ -56,7 +56,7 @@ const listConversations =
       return pagedAnswer(conversations, "conversations", shown, page);
     })(pageOf(query, { notPositive: "Can't list 0 or negative conversations", negative: null }));
 
-/** All five fields may be missing, and are null then. */
+/** All five fields are optional; a missing one becomes null. */
 const createInteraction =
   (at: Indices, now: () => string): Prepare =>
   ({ parameters: { conversation_id: id = "" }, body, user }) =>

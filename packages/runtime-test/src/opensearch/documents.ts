@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "@colloquy/machine";
 import { isObject, memberOf } from "./answer.ts";
 
-/** How a field is indexed, which says what a search finds in it. */
+/** The index type of a field, which determines how searches match it. */
 export type FieldType = "keyword" | "text" | "date" | "long" | "flat_object";
 
 export type Mapping = Readonly<Record<string, FieldType>>;
@@ -13,19 +13,21 @@ export interface StoredDocument {
   readonly source: JsonObject;
 }
 
-/** An index of the service; it does not exist until something is written that creates it. */
+/** An index of the service; it does not exist until the first write creates it. */
 export interface DocumentIndex {
   readonly name: string;
   readonly mapping: Mapping;
   exists(): boolean;
   create(): void;
-  /** The id of the new document. */
+  /** Returns the id of the new document. */
   add(source: JsonObject): string;
   get(id: string): StoredDocument | undefined;
-  /** Merges into a document, objects member by member; it moves behind all others, as in a segment of Lucene. */
+  /**
+   * Merges changes into a document, objects member by member. The document moves to the end, as in a Lucene segment.
+   */
   update(id: string, changes: JsonObject): StoredDocument | undefined;
   remove(id: string): void;
-  /** In the order in which a search without a sort, or with equal sort values, gives them. */
+  /** Returns all documents in the order of a search without a sort, or with equal sort values. */
   all(): readonly StoredDocument[];
 }
 
@@ -63,7 +65,7 @@ export const documentIndex = (name: string, mapping: Mapping, prefix: string): D
   };
 };
 
-/** An update as the service acknowledges it. */
+/** Returns the service's acknowledgement of an update. */
 export const updateResponse = (index: DocumentIndex, { id, version, sequence }: StoredDocument): JsonObject => ({
   _index: index.name,
   _id: id,

@@ -23,7 +23,7 @@ export interface Indices {
 
 export const base = "/_plugins/_ml/memory";
 
-/** The endpoints of 2.12 and later for memories themselves. */
+/** Returns the endpoints of 2.12 and later for the memories. */
 export const memoryRoutes = ({ memories, messages }: Indices, now: () => string): readonly Route[] => [
   { methods: ["POST"], path: base, prepare: createMemory(memories, now) },
   { methods: ["GET"], path: base, query: pageParameters, prepare: listMemories(memories) },
@@ -33,7 +33,9 @@ export const memoryRoutes = ({ memories, messages }: Indices, now: () => string)
   { methods: ["DELETE"], path: `${base}/{memory_id}`, prepare: deleteMemory(memories, messages) },
 ];
 
-/** Why a user can't have a memory, or null. Where no memory was ever made there is nothing to keep anybody from. */
+/**
+ * Returns the refusal if a user may not access a memory, or null. If the index does not exist, access is not checked.
+ */
 export const problemOfAccess = (
   memories: DocumentIndex,
   id: string,
@@ -49,7 +51,7 @@ export const problemOfAccess = (
 
 type Prepare = Route["prepare"];
 
-/** Without a name all else is dropped in silence. */
+/** Without a name, the service silently drops all other fields. */
 const createMemory =
   (memories: DocumentIndex, now: () => string): Prepare =>
   ({ body, user }) => {
@@ -115,7 +117,7 @@ const updateMemory =
     })(changes);
   };
 
-/** Takes the messages along, and leaves their traces. */
+/** Deletes the memory and its messages; their traces stay. */
 const deleteMemory =
   (memories: DocumentIndex, messages: DocumentIndex): Prepare =>
   ({ parameters: { memory_id: id = "" }, user }) =>
@@ -132,7 +134,7 @@ const deleteMemory =
       return accepted({ success: true });
     });
 
-/** The fields of an update that the service keeps; it fails at those that are null. */
+/** Returns the fields that an update may change; the service fails if one of them is null. */
 export const changesOf = (
   body: Call["body"],
   what: "conversation" | "interaction",
@@ -151,7 +153,10 @@ export const changesOf = (
 export const unlessBlank = (name: string, text: string | null | undefined): JsonObject =>
   text == null || text.trim() === "" ? {} : { [name]: text };
 
-/** A memory without a name says so; which application it belongs to is only searched for. */
+/**
+ * Returns a memory as the service shows it. A missing name is shown as null; the application type is searchable but not
+ * shown.
+ */
 const shownMemory = ({ id, source }: StoredDocument): JsonObject => {
   const { application_type: _, create_time = null, updated_time = null, name = null, ...others } = source;
   return { memory_id: id, create_time, updated_time, name, ...others };

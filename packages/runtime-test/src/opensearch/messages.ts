@@ -31,7 +31,7 @@ export const messageMapping: Mapping = {
   trace_number: "long",
 };
 
-/** The endpoints of 2.12 and later for the messages of a memory, and their traces. */
+/** Returns the endpoints of 2.12 and later for the messages of a memory, and their traces. */
 export const messageRoutes = (at: Indices, now: () => string): readonly Route[] => [
   { methods: ["GET"], path: `${base}/message/{message_id}/traces`, query: pageParameters, prepare: listTraces(at) },
   { methods: ["GET"], path: `${base}/message/{message_id}`, prepare: getMessage(at) },
@@ -43,7 +43,10 @@ export const messageRoutes = (at: Indices, now: () => string): readonly Route[] 
 
 type Prepare = Route["prepare"];
 
-/** The message becomes a trace only with both its parent and its number. The time of its memory moves with it. */
+/**
+ * Creates a message. It becomes a trace only if it has both a parent and a number. The memory's update time changes
+ * too.
+ */
 const createMessage =
   ({ memories, messages }: Indices, now: () => string): Prepare =>
   ({ parameters: { memory_id: id = "" }, body, user }) =>
@@ -63,7 +66,10 @@ interface MessageDraft {
 
 const textFields = ["input", "prompt_template", "response", "origin"] as const;
 
-/** A text as `additional_info` is lost without a word, and of an object only texts are kept. */
+/**
+ * Reads a message. The service silently drops an `additional_info` that is a text, and converts an object's values to
+ * texts.
+ */
 const draftOf = (body: Json | undefined): Either.Either<Answer, MessageDraft> => {
   if (body === undefined) return Either.left(parseFailure("request body is required"));
   if (!isObject(body))
@@ -149,7 +155,7 @@ const getMessage =
         : accepted(shownMessage(message));
     });
 
-/** Only what was answered and what is noted beside it can change. */
+/** Only the response and the additional information can change. */
 const updateMessage =
   (at: Indices): Prepare =>
   ({ parameters: { message_id: id = "" }, body, user }) =>
@@ -163,7 +169,10 @@ const updateMessage =
       return updated === undefined ? missing(`message [${id}]`) : accepted(updateResponse(at.messages, updated));
     })(changesOf(body, "interaction", ["response", "additional_info"]));
 
-/** Why a user can't have a message, or null. A trace whose memory is gone can't be had either. */
+/**
+ * Returns the refusal if a user may not access a message, or null. A trace of a deleted memory is not accessible
+ * either.
+ */
 const problemOfMessage = (
   { memories, messages }: Indices,
   id: string,
@@ -180,7 +189,7 @@ const wordsFor = (things: string): { readonly notPositive: string; readonly nega
   negative: "The starting position must be nonnegative",
 });
 
-/** What is null or blank is left out. */
+/** Returns a message as the service shows it, without null and blank fields. */
 const shownMessage = ({ id, source }: StoredDocument): JsonObject => {
   const { memory_id = null, create_time = null, ...others } = source;
   const said = Object.entries(others).filter(

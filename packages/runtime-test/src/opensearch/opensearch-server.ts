@@ -14,43 +14,43 @@ import { memoryMapping, memoryRoutes } from "./memories.ts";
 import { messageMapping, messageRoutes } from "./messages.ts";
 import { problemOfQuery, type Route, routeOf } from "./routes.ts";
 
-/** The versions of the service that `openSearchServer` speaks as; between them the memory API changed. */
+/** The versions of the service that `openSearchServer` imitates; the memory API changed between them. */
 export const openSearchVersions: readonly ["2.10", "2.11", "2.12", "3.0"] = ["2.10", "2.11", "2.12", "3.0"];
 
-/** Before 2.12 the memory API knew conversations and interactions; since then memories and messages. */
+/** Before 2.12 the memory API had conversations and interactions; since then memories and messages. */
 export type OpenSearchVersion = (typeof openSearchVersions)[number];
 
 export interface OpenSearchServerOptions {
   readonly version: OpenSearchVersion;
-  /** Default 0: one that is free. */
+  /** Default 0: a free port. */
   readonly port?: number;
   /** The setting `plugins.ml_commons.memory_feature_enabled`. Default true. */
   readonly memoryFeatureEnabled?: boolean;
   /**
-   * Whose time is written. Default: one that moves on by a millisecond at each writing, so that no two times are
-   * equal. On a `virtualClock`, which stands still, they all are.
+   * The clock of the written times. Default: one that advances by a millisecond at each write, so that all times
+   * differ. On a `virtualClock`, which does not advance by itself, all times are equal.
    */
   readonly clock?: Pick<Clock, "now">;
 }
 
-/** A server that speaks as the memory API of OpenSearch's machine learning plugin, on this machine only. */
+/** A server on this machine that implements the memory API of OpenSearch's machine learning plugin. */
 export interface OpenSearchServer {
-  /** What a client takes for its node: `http://127.0.0.1:<port>`. */
+  /** The URL of the node for clients: `http://127.0.0.1:<port>`. */
   readonly url: string;
   readonly port: number;
-  /** Stops, and ends open sockets at once. */
+  /** Stops the server, and closes open sockets at once. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
- * Starts a double of OpenSearch's memory API on 127.0.0.1: conversations and interactions for 2.10 and 2.11, memories,
- * messages, traces and searches from 2.12 on. Orders, pages, limits, errors and what is lost in silence are those
- * of the service (sources: the plugin ml-commons, and the stories of the OpenSearch API specification).
+ * Starts a double of OpenSearch's memory API on 127.0.0.1: conversations and interactions for 2.10 and 2.11; memories,
+ * messages, traces and searches from 2.12 on. Order, pages, limits, errors and silently dropped fields are those of the
+ * service. Sources: the plugin ml-commons, and the stories of the OpenSearch API specification.
  *
- * Who sends basic authentication, with any password, is that user, and has only memories of their own; who sends
- * none has all, as on a service without its security plugin. Relevance is not imitated: each hit scores 1.
- * Rejects if the port is taken, and with a ConfigurationError for options that are invalid.
+ * A client with basic authentication, with any password, is that user, and has access only to their own memories. A
+ * client without it has access to all memories, as on a service without its security plugin. Relevance is not imitated:
+ * each hit scores 1. Rejects if the port is in use, and with a ConfigurationError for invalid options.
  */
 export const openSearchServer = async (options: OpenSearchServerOptions): Promise<OpenSearchServer> => {
   const problem = problemOfOptions("openSearchServer", options, optionNames);
@@ -64,7 +64,7 @@ export const openSearchServer = async (options: OpenSearchServerOptions): Promis
 
   const answer = async (incoming: IncomingMessage): Promise<Answer> => {
     const { method = "", url = "/", headers } = incoming;
-    // As it came: a URL would take the ids "." and ".." for steps.
+    // The URL is not parsed, because `URL` would resolve the ids "." and ".." as path segments.
     const [pathname = "", ...query] = url.split("?");
     const searchParams = new URLSearchParams(query.join("?"));
     const text = await textOfRequest(incoming);
@@ -85,7 +85,7 @@ export const openSearchServer = async (options: OpenSearchServerOptions): Promis
     answer(incoming).then(
       (answered) => send(response, answered),
       (thrown: unknown) => {
-        // Else the client went away in the middle of its request, or sent too much.
+        // Otherwise the client disconnected during its request, or sent too much.
         if (incoming.complete) send(response, refusal(500, "exception", String(thrown)));
         else response.destroy();
       },
@@ -102,7 +102,7 @@ const optionNames: OptionNames<OpenSearchServerOptions> = {
   clock: true,
 };
 
-/** Whether a version has conversations and interactions. */
+/** Returns whether a version has conversations and interactions. */
 const isLegacy = (version: OpenSearchVersion): boolean => version === "2.10" || version === "2.11";
 
 const routesOf = (version: OpenSearchVersion, now: () => string): readonly Route[] => {
@@ -116,7 +116,7 @@ const routesOf = (version: OpenSearchVersion, now: () => string): readonly Route
   return [...messageRoutes({ memories, messages }, now), ...memoryRoutes({ memories, messages }, now)];
 };
 
-/** What a client asks before anything else: who it talks to. */
+/** Returns the route that clients request first, to identify the server. */
 const infoRoute = (version: OpenSearchVersion): Route => ({
   methods: ["GET", "HEAD"],
   path: "/",
@@ -157,7 +157,7 @@ const bodyOf = (text: string, contentType = ""): Either.Either<Answer, Json | un
     return Either.left({ status: 406, body: { error, status: 406 } });
   }
   try {
-    // What JSON.parse gives is JSON.
+    // JSON.parse returns JSON.
     return Either.right(JSON.parse(text) as Json);
   } catch (error) {
     return Either.left(refusal(400, "json_parse_exception", error instanceof Error ? error.message : String(error)));

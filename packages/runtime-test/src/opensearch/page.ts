@@ -8,7 +8,7 @@ export interface Page {
   readonly size: number;
 }
 
-/** What a list says to numbers that it can't take; `negative` is null where nothing checks them beforehand. */
+/** A list's messages about invalid numbers; `negative` is null if the service does not check for it beforehand. */
 export interface PageWords {
   readonly notPositive: string;
   readonly negative: string | null;
@@ -36,7 +36,7 @@ export const pageOf = (query: URLSearchParams, words: PageWords): Either.Either<
   return Either.left(refusal(400, "action_request_validation_exception", `Validation Failed: ${numbered}`));
 };
 
-/** One page of a list; a full one has a token for the next, even when nothing is left. */
+/** Returns one page of a list. A full page has a token for the next page, even if that is empty. */
 export const pagedAnswer = (
   index: DocumentIndex,
   name: string,
@@ -49,7 +49,7 @@ export const pagedAnswer = (
   return accepted({ [name]: page, ...(page.length === size ? { next_token: from + size } : {}) });
 };
 
-/** What a search objects to in its window. */
+/** Returns the service's error about the window of a search, or null. */
 export const problemOfWindow = (index: DocumentIndex, from: number, size: number): Answer | null => {
   if (from < 0) return badRequest("[from] parameter cannot be negative");
   if (size < 0) return badRequest(`[size] parameter cannot be negative, found [${size}]`);
@@ -63,7 +63,7 @@ export const problemOfWindow = (index: DocumentIndex, from: number, size: number
   );
 };
 
-/** `index.max_result_window` as it is by default. */
+/** The default of `index.max_result_window`. */
 const windowMax = 10_000;
 
 const javaInteger = (text: string): Either.Either<Answer, number> => {

@@ -6,9 +6,8 @@ import type { FieldType, Mapping, StoredDocument } from "./documents.ts";
 export type Matches = (document: StoredDocument) => boolean;
 
 /**
- * What a query of the query DSL matches: `match_all`, `match_none`, `match`, `term`, `terms`, `exists`, `range` and
- * `bool`. Any other is refused as an unknown one is. Text is split into words in small letters, as the standard
- * analyser does it.
+ * Compiles a query of the query DSL: `match_all`, `match_none`, `match`, `term`, `terms`, `exists`, `range` and `bool`.
+ * Any other is refused as unknown. Text is split into lower-case words, as the standard analyser does.
  */
 export const matcherOf = (query: Json, mapping: Mapping): Either.Either<Answer, Matches> => {
   if (!isObject(query)) return Either.left(parsingFailure("query malformed, must start with start_object"));
@@ -30,7 +29,7 @@ export const parsingFailure = (reason: string): Answer => refusal(400, "parsing_
 
 type Parse = (body: JsonObject, mapping: Mapping) => Either.Either<Answer, Matches>;
 
-/** A query of one field, whose value may stand in an object under `key`. */
+/** Makes a query of one field; its value may be in an object under `key`. */
 const fieldQuery =
   (
     key: string,
@@ -106,7 +105,7 @@ const queries: Readonly<Record<string, Parse>> = {
     const all = typeof operator === "string" && operator.toLowerCase() === "and";
     return all ? asked.every((term) => found.has(term)) : asked.some((term) => found.has(term));
   }),
-  // Its value is not analysed, the text that it is looked for in is.
+  // The value of the query is not analysed; the searched text is.
   term: fieldQuery("value", (given, values, type) =>
     values.some((value) => termsOf(value, type).includes(type === "text" ? written(given) : comparable(given, type))),
   ),
@@ -127,7 +126,10 @@ const queries: Readonly<Record<string, Parse>> = {
   bool,
 };
 
-/** Below a flat object a path names a member; the object itself stands for all its values. */
+/**
+ * Returns the values at a path. Below a flat object, the path names a member; the object itself represents all its
+ * values.
+ */
 const valuesAt = (source: JsonObject, field: string): readonly Json[] => {
   const [first = "", ...path] = field.split(".");
   let value = memberOf(source, first);

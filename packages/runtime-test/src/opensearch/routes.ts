@@ -2,11 +2,11 @@ import type { Json } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { type Answer, badRequest, missingIndex } from "./answer.ts";
 
-/** A request as an endpoint sees it. */
+/** A request, parsed for an endpoint. */
 export interface Call {
   readonly parameters: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
-  /** Undefined when there was none. */
+  /** Undefined if the request has no body. */
   readonly body: Json | undefined;
   /** Null for a service without its security plugin. */
   readonly user: string | null;
@@ -14,11 +14,11 @@ export interface Call {
 
 export interface Route {
   readonly methods: readonly string[];
-  /** Such as `/_plugins/_ml/memory/{memory_id}`. Of several that fit the first one counts. */
+  /** Such as `/_plugins/_ml/memory/{memory_id}`. If several paths match, the first route is used. */
   readonly path: string;
-  /** The query parameters that it reads. */
+  /** The query parameters that the route reads. */
   readonly query?: readonly string[];
-  /** Reads and checks the request; what it gives performs it. */
+  /** Reads and checks the request. Returns the function that performs it. */
   readonly prepare: (call: Call) => Either.Either<Answer, () => Answer>;
 }
 
@@ -27,7 +27,7 @@ export interface FoundRoute {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** The route of a request, or how the service answers where there is none. */
+/** Returns the route of a request, or the service's response if there is none. */
 export const routeOf = (routes: readonly Route[], method: string, path: string): Either.Either<Answer, FoundRoute> => {
   const segments = segmentsOf(path);
   const decoded = segments.map(decodedSegment);
@@ -43,7 +43,7 @@ export const routeOf = (routes: readonly Route[], method: string, path: string):
     : Either.right(found);
 };
 
-/** What the service says to query parameters that the route does not read; or null. */
+/** Returns the service's error about unknown query parameters, or null. */
 export const problemOfQuery = ({ query = [] }: Route, path: string, given: URLSearchParams): Answer | null => {
   const unknown = [...new Set(given.keys())].filter((name) => !query.includes(name) && !everywhere.includes(name));
   if (unknown.length === 0) return null;
@@ -55,7 +55,7 @@ export const problemOfQuery = ({ query = [] }: Route, path: string, given: URLSe
 
 const everywhere = ["pretty", "human", "error_trace", "filter_path", "format"];
 
-/** A slash at the end says nothing. */
+/** Splits a path; a slash at its end is ignored. */
 const segmentsOf = (path: string): readonly string[] => path.replace(/\/+$/, "").split("/");
 
 const decodedSegment = (segment: string): string | undefined => {
@@ -86,7 +86,7 @@ const noRoute = (method: string, path: string, allowed: ReadonlySet<string>): An
     const error = `Incorrect HTTP method for uri [${path}] and method [${method}], allowed: [${[...allowed].join(", ")}]`;
     return { status: 405, body: { error, status: 405 }, headers: { allow: [...allowed].join(",") } };
   }
-  // A path of one name is an index.
+  // A path with one segment names an index.
   const index = /^\/([^/_][^/]*)$/.exec(path)?.[1];
   if (index !== undefined && (method === "GET" || method === "HEAD")) return missingIndex(index);
   return { status: 400, body: { error: `no handler found for uri [${path}] and method [${method}]` } };

@@ -6,16 +6,16 @@ import { problemOfWindow } from "./page.ts";
 import { type Matches, matcherOf, parsingFailure } from "./query.ts";
 import { type Order, orderOf } from "./sort.ts";
 
-/** A search as its body says it: `query`, `from`, `size` and `sort`. */
+/** A parsed search body: `query`, `from`, `size` and `sort`. */
 export interface Search {
   readonly matches: Matches;
   readonly from: number;
   readonly size: number;
-  /** As it came; read against the mapping of an index. */
+  /** Not parsed; it is interpreted with the mapping of an index. */
   readonly sort: Json | undefined;
 }
 
-/** Reads a body. Anything else than those four is refused, and so is a body without a query, as the service does. */
+/** Parses a body. Any other field is refused, and so is a body without a query, as by the service. */
 export const searchOf = (body: Json | undefined, index: DocumentIndex): Either.Either<Answer, Search> => {
   if (body === undefined) return Either.left(parseFailure("request body or source parameter is required"));
   if (!isObject(body)) return Either.left(parsingFailure("Expected [START_OBJECT] but found something else"));
@@ -30,8 +30,8 @@ export const searchOf = (body: Json | undefined, index: DocumentIndex): Either.E
 };
 
 /**
- * What a search finds among the documents that `allowed` lets it see. Each hit scores 1: relevance is not
- * imitated, and without a sort hits come in the order of their documents.
+ * Returns a search's hits among the documents that `allowed` accepts. Each hit scores 1, because relevance is not
+ * imitated. Without a sort, hits are in the order of their documents.
  */
 export const searchAnswer = (
   index: DocumentIndex,
@@ -57,7 +57,7 @@ export const searchAnswer = (
   });
 };
 
-/** A search of an index that was never written to. */
+/** Returns the error for a search of an index that does not exist yet. */
 export const refusalOfMissing = (index: DocumentIndex): Answer =>
   refusal(404, "index_not_found_exception", `no such index [${index.name}]`, {
     index: index.name,

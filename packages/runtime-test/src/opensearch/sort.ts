@@ -3,13 +3,15 @@ import * as Either from "fp-ts/lib/Either.js";
 import { type Answer, badRequest, isObject, listOf, memberOf, shardFailure, written } from "./answer.ts";
 import type { DocumentIndex, StoredDocument } from "./documents.ts";
 
-/** How hits are ordered, and what each of them says it was ordered by. */
+/** The order of hits, and the sort values of each. */
 export interface Order {
   readonly compare: (left: StoredDocument, right: StoredDocument) => number;
   readonly valuesOf: (document: StoredDocument) => readonly Json[];
 }
 
-/** `"field"`, `{ field: "desc" }`, `{ field: { order: "desc" } }`, or a list of these; null when nothing is given. */
+/**
+ * Parses `"field"`, `{ field: "desc" }`, `{ field: { order: "desc" } }`, or a list of these; null if nothing is given.
+ */
 export const orderOf = (sort: Json | undefined, index: DocumentIndex): Either.Either<Answer, Order | null> => {
   if (sort === undefined) return Either.right(null);
   const keys: SortKey[] = [];

@@ -1,6 +1,9 @@
 import type { Ids } from "@colloquy/host";
 
-/** Ids that count: `thread-1`, `ask-1`, `ask-2`, …; each kind by itself, so that a run gives the same ids again. */
+/**
+ * Makes numbered ids: `thread-1`, `ask-1`, `ask-2`, …, numbered separately for each kind. A repeated run gives the same
+ * ids.
+ */
 export const sequentialIds = (): Ids => {
   const drawn = new Map<string, number>();
   return {

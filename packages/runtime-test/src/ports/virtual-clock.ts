@@ -3,29 +3,37 @@ import type { Clock } from "@colloquy/host";
 import { createWheel } from "./wheel.ts";
 
 /**
- * A clock on which time passes only when it is moved. Wake-ups come in order of their due time, and in the
- * order in which they were asked for when they are due together; after each one everything that it set off
- * settles before the next, so the same calls give the same order each time.
+ * A clock whose time passes only when it is moved. Wake-ups run in the order of their due time; those due at the same
+ * time run in the order of their registration. After each wake-up, everything that it started settles before the next
+ * one. So the same calls give the same order each time.
  *
- * "Settles" means that all promises have run to where they wait for something else. What goes on outside (a
- * socket, a file) is not waited for: use a real clock there, or a running one.
+ * "Settles" means that all promises have run until they wait for something else. The clock does not wait for outside
+ * work (a socket, a file); use a real clock there, or a running one.
  */
 export interface VirtualClock extends Clock {
-  /** Lets `ms` milliseconds pass, and all wake-ups that are due meanwhile come, new ones included. Whole, from 0. */
+  /**
+   * Lets `ms` milliseconds pass, and runs all wake-ups that are due by then, new ones included. A whole number, from 0.
+   */
   advance(ms: number): Promise<void>;
-  /** Lets time pass until `at` (milliseconds since the epoch). Throws a RangeError when that is in the past. */
+  /** Lets time pass until `at` (milliseconds since the epoch). Throws a RangeError if `at` is in the past. */
   advanceTo(at: number): Promise<void>;
-  /** Jumps to the next wake-up and lets it come. False when there is none. */
+  /** Jumps to the next wake-up and runs it. Returns false if there is none. */
   step(): Promise<boolean>;
   /** Jumps from wake-up to wake-up until there is none left. Throws after `wakeUpsMax` (default 100,000): something winds itself up for ever. */
   runUntilIdle(wakeUpsMax?: number): Promise<void>;
-  /** Jumps from wake-up to wake-up until the promise is settled, and gives what it gives. Waits for ever when nothing settles it. */
+  /**
+   * Jumps from wake-up to wake-up until the promise is settled, and returns its value. Waits forever if nothing settles
+   * it.
+   */
   runUntil<Value>(promise: PromiseLike<Value>): Promise<Value>;
-  /** When the wake-ups that are still to come are due, earliest first. */
+  /** The due times of the pending wake-ups, earliest first. */
   pending(): readonly number[];
 }
 
-/** A clock that stands still until it is driven. `startAt` in milliseconds since the epoch; default 2026-01-01. */
+/**
+ * Makes a clock whose time passes only when it is moved. `startAt` is in milliseconds since the epoch; default
+ * 2026-01-01.
+ */
 export const virtualClock = (startAt: number = defaultStart): VirtualClock => {
   const wheel = createWheel(startAt);
 
@@ -69,7 +77,7 @@ export const virtualClock = (startAt: number = defaultStart): VirtualClock => {
     runUntil: async (promise) => {
       let settled = false;
       const outcome = Promise.resolve(promise).finally(() => (settled = true));
-      // The caller sees a rejection below; it must not count as unhandled while the clock still runs.
+      // The caller receives a rejection below; it must not count as unhandled while the clock still runs.
       outcome.catch(() => undefined);
       await settle();
       while (!settled) {
@@ -82,8 +90,8 @@ export const virtualClock = (startAt: number = defaultStart): VirtualClock => {
 };
 
 /**
- * A clock that needs no driving: whenever all has settled it jumps to the next wake-up by itself. So delays
- * keep their order and take no time. `startAt` as for `virtualClock`.
+ * Makes a clock that runs by itself: when everything has settled, it jumps to the next wake-up. So delays keep their
+ * order and take no time. `startAt` as for `virtualClock`.
  */
 export const runningClock = (startAt: number = defaultStart): Clock => {
   const wheel = createWheel(startAt);

@@ -3,7 +3,7 @@ export const createWheel = (startAt: number): Wheel => {
   if (!Number.isFinite(startAt))
     throw new RangeError(`a clock can't start at ${startAt}: give milliseconds since the epoch`);
   let now = startAt;
-  // In order of due time, then of asking.
+  // In order of due time, then of registration.
   let wakeUps: readonly WakeUp[] = [];
   let asked: PromiseWithResolvers<void> | undefined;
 
@@ -47,7 +47,7 @@ export interface Wheel {
   /** Moves time to the next wake-up, if that is in the future, and calls it. False when there is none. */
   readonly fireNext: () => boolean;
   readonly moveTo: (at: number) => void;
-  /** Resolves when the next wake-up is asked for. */
+  /** Resolves at the next registration of a wake-up. */
   readonly whenAsked: () => Promise<void>;
 }
 
@@ -56,7 +56,7 @@ interface WakeUp {
   readonly callback: () => void;
 }
 
-/** `wakeUps` with one more, behind those that are due no later. */
+/** Returns `wakeUps` with one more, after those that are due no later. */
 const insert = (wakeUps: readonly WakeUp[], wakeUp: WakeUp): readonly WakeUp[] => {
   let index = wakeUps.length;
   while (index > 0 && (wakeUps[index - 1]?.dueAt ?? 0) > wakeUp.dueAt) index--;

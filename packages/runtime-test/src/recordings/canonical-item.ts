@@ -3,13 +3,14 @@ import type { Json, JsonObject } from "@colloquy/machine";
 import { canonicalJson } from "./canonical.ts";
 
 /**
- * An item of the Responses API in the one form in which recordings are compared. A message has its role and content, a
- * function's call its id, name and exact arguments, a function's output its call and what it says; of every other item
- * (reasoning, a built-in tool's call) no more than `type` and `id` is left. A type and not an interface: so it is JSON.
+ * An item of the Responses API in the canonical form in which recordings are compared. A message has its role and
+ * content. A function call has its id, name and exact arguments; a function output has its call and its output. Every
+ * other item (reasoning, a built-in tool's call) has only `type` and `id`. A type and not an interface, so that it is
+ * assignable to JSON.
  */
 export type CanonicalItem = { readonly type: string } & { readonly [field: string]: Json };
 
-/** The canonical form of an item as it stands in a request or a response. A canonical one stays as it is. */
+/** Returns the canonical form of an item in a request or a response. A canonical item stays unchanged. */
 export const canonicalItemOf = (item: JsonObject): CanonicalItem => {
   const type = item["type"] ?? (item["role"] === undefined ? "item_reference" : "message");
   switch (type) {
@@ -29,20 +30,20 @@ export const canonicalItemOf = (item: JsonObject): CanonicalItem => {
   }
 };
 
-/** The canonical form of a request's `input`, which may be a text. */
+/** Returns the canonical form of a request's `input`, which may be a text. */
 export const canonicalInput = (input: Json | undefined): readonly CanonicalItem[] =>
   typeof input === "string"
     ? [{ type: "message", role: "user", content: input }]
     : // The items of a request are objects.
       (Array.isArray(input) ? (input as readonly JsonObject[]) : []).map(canonicalItemOf);
 
-/** The SHA-256 of a list of canonical items, as recordings write it. */
+/** Returns the SHA-256 of a list of canonical items, as recordings contain it. */
 export const sha256OfItems = (items: readonly CanonicalItem[]): string =>
   createHash("sha256").update(canonicalJson(items), "utf8").digest("hex");
 
 /**
- * Whether two canonical items say the same. Parts that are no texts are compared without members that say nothing (null,
- * an empty list), for clients differ in which of them they write.
+ * Returns whether two canonical items have the same content. Parts other than texts are compared without empty members
+ * (null, an empty list), because clients differ in which of them they write.
  */
 export const sameItem = (left: CanonicalItem, right: CanonicalItem): boolean =>
   canonicalJson(comparable(left)) === canonicalJson(comparable(right));
@@ -61,7 +62,7 @@ const comparable = (item: CanonicalItem): Json =>
     ]),
   );
 
-/** Nothing, an empty text and an empty list are the same content. */
+/** Treats no content, an empty text and an empty list as the same. */
 const comparableContent = (content: Json): Json => {
   if (content === null || (isList(content) && content.length === 0)) return "";
   if (!isList(content)) return content;

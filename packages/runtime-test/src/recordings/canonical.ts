@@ -3,9 +3,9 @@ import type { Json, JsonObject, Message } from "@colloquy/machine";
 import { toChatMessage } from "@colloquy/interchange";
 
 /**
- * A chat message in the one form in which recordings are compared: `content` is null when there is none, a
- * text when it is all text, and otherwise the parts as they are; arguments stay the exact string; refusal and
- * reasoning are left out, and so is the name on a tool message. A type and not an interface: so it is JSON.
+ * A chat message in the canonical form in which recordings are compared. `content` is null if there is none, a text if
+ * all parts are text, and otherwise the unchanged parts. Arguments stay the exact string. Refusal and reasoning are
+ * left out, and so is the name of a tool message. A type and not an interface, so that it is assignable to JSON.
  */
 export type CanonicalMessage = {
   readonly role: string;
@@ -16,14 +16,14 @@ export type CanonicalMessage = {
   readonly name?: Json;
 };
 
-/** A tool call in canonical form. `id` and `name` are null where the provider sent none. */
+/** A tool call in canonical form. `id` and `name` are null if the provider sent none. */
 export type CanonicalCall = {
   readonly id: string | null;
   readonly name: string | null;
   readonly arguments: string;
 };
 
-/** The canonical form of a message as it stands in a chat request or response. A canonical one stays as it is. */
+/** Returns the canonical form of a message in a chat request or response. A canonical message stays unchanged. */
 export const canonicalOf = (wire: JsonObject): CanonicalMessage => {
   const { content, name, tool_call_id: toolCallId } = wire;
   const role = typeof wire["role"] === "string" ? wire["role"] : "";
@@ -39,7 +39,10 @@ export const canonicalOf = (wire: JsonObject): CanonicalMessage => {
   };
 };
 
-/** The canonical form of a message of a thread, by way of the chat format. A call that came without an id has none. */
+/**
+ * Returns the canonical form of a thread's message, converted by way of the chat format. A call that the provider sent
+ * without an id has none.
+ */
 export const canonicalOfMessage = (message: Message): CanonicalMessage => {
   const known = canonicals.get(message);
   if (known !== undefined) return known;
@@ -48,7 +51,7 @@ export const canonicalOfMessage = (message: Message): CanonicalMessage => {
   return canonical;
 };
 
-/** Canonical JSON: sorted keys, no spaces, absent members left out. */
+/** Writes canonical JSON: sorted keys, no spaces, absent members left out. */
 export const canonicalJson = (value: Json | undefined): string => {
   if (value === null || typeof value !== "object") return JSON.stringify(value ?? null);
   if (isList(value)) return `[${value.map(canonicalJson).join(",")}]`;
@@ -59,17 +62,17 @@ export const canonicalJson = (value: Json | undefined): string => {
   return `{${members.join(",")}}`;
 };
 
-/** The SHA-256 of a list of canonical messages, as recordings write it: that of their canonical JSON. */
+/** Returns the SHA-256 of a list of canonical messages, as recordings contain it: the hash of their canonical JSON. */
 export const sha256OfMessages = (messages: readonly CanonicalMessage[]): string =>
   createHash("sha256")
     .update(`[${messages.map(textOfMessage).join(",")}]`, "utf8")
     .digest("hex");
 
-/** Whether two canonical messages are the same. */
+/** Returns whether two canonical messages are the same. */
 export const sameMessage = (left: CanonicalMessage, right: CanonicalMessage): boolean =>
   left === right || textOfMessage(left) === textOfMessage(right);
 
-/** A canonical message as it stands in a chat request. */
+/** Returns a canonical message in the form of a chat request. */
 export const wireOfCanonical = (message: CanonicalMessage): JsonObject => ({
   ...message,
   tool_calls: message.tool_calls?.map((call) => ({
@@ -79,7 +82,7 @@ export const wireOfCanonical = (message: CanonicalMessage): JsonObject => ({
   })),
 });
 
-// A prompt repeats all messages of the one before it: each is translated and written once.
+// A prompt repeats all messages of the one before, so each message is converted and serialised once.
 const canonicals = new WeakMap<Message, CanonicalMessage>();
 const texts = new WeakMap<CanonicalMessage, string>();
 
@@ -101,7 +104,7 @@ const contentOf = (content: Json | undefined): Json => {
 
 const canonicalCallOf = (call: Json): CanonicalCall => {
   const object = objectOf(call) ?? {};
-  // Without either it is in canonical form already.
+  // A call with neither member is already canonical.
   if (object["function"] === undefined && object["custom"] === undefined) return object as unknown as CanonicalCall;
   const asked = objectOf(object["function"]) ?? objectOf(object["custom"]) ?? {};
   return {

@@ -2,18 +2,24 @@ import type { CallLlm, Entry } from "@colloquy/machine";
 import type { CaseDifference } from "./difference.ts";
 import type { Figures } from "./figures.ts";
 
-/** How the replay of a case ended, and how far it came. */
+/** The result of a case's replay. */
 export interface CaseReplay {
   readonly id: string;
-  /** `inexpressible`: it can't be expressed, for the client did what a well-formed thread can't hold. Never for a strict case. */
+  /**
+   * `inexpressible`: events cannot express the case, because the client did something that a well-formed thread cannot
+   * contain. Never for a strict case.
+   */
   readonly outcome: "passed" | "failed" | "inexpressible";
-  /** Where it parted from the recording, or why no event can express it; null when it passed. `step` is null before the first step and at the end. */
+  /**
+   * The first difference from the recording, or the reason why no event can express it; null if it passed. `step` is
+   * null before the first step and at the end.
+   */
   readonly difference: CaseDifference | null;
   readonly figures: Figures;
-  /** The model calls that were made, in order, each with its prompt. */
+  /** The requested model calls, in order, each with its prompt. */
   readonly calls: readonly CallLlm[];
   /** The journal of the replay. */
   readonly entries: readonly Entry[];
-  /** What a reader should know of a passed replay. */
+  /** Remarks for a reader about a passed replay. */
   readonly notes: readonly string[];
 }

@@ -8,22 +8,24 @@ import { type RecordedResponsesCase, recordedResponsesCase } from "./responses-c
 export type RecordedCase = RecordedChatCase | RecordedResponsesCase;
 
 /**
- * A recorded conversation over chat completions: its steps, and what each model call was sent. Field
- * names are those of the files. Fields that are not named here are ignored by a replay.
+ * A recorded conversation over chat completions: its steps, and the prompt of each model call. Field names are those of
+ * the files. A replay ignores all other fields.
  */
 export interface RecordedChatCase {
   readonly id: string;
   readonly api?: "chat.completions" | undefined;
   readonly source?: string | undefined;
-  /** The model, the parameters and the tools that the first model call asked with; tools are `"@common"` for those of the common file. */
+  /**
+   * The model, the parameters and the tools of the first model call. `"@common"` means the tools of the common file.
+   */
   readonly model?: string | undefined;
   readonly params?: JsonObject | undefined;
   readonly tools?: Json | undefined;
   readonly tags: readonly string[];
-  /** A text, a list of parts, null for none, or `"@common"`: that of the common file. */
+  /** A text, a list of parts, null for none, or `"@common"` for the system prompt of the common file. */
   readonly system: Json;
   readonly system_role?: "system" | "developer" | undefined;
-  /** Canonical messages that stand before the first step. */
+  /** Canonical messages before the first step. */
   readonly seed?: readonly JsonObject[] | undefined;
   readonly steps: readonly RecordedStep[];
   readonly end?: string | undefined;
@@ -32,53 +34,53 @@ export interface RecordedChatCase {
 
 export type RecordedStep = RecordedUser | RecordedReply | RecordedResult | RecordedMessage;
 
-/** A user said something. */
+/** A user's message. */
 export interface RecordedUser {
   readonly type: "user";
   readonly content: Json;
   readonly name?: string | null | undefined;
 }
 
-/** A model replied. */
+/** A model's reply. */
 export interface RecordedReply {
   readonly type: "llm";
-  /** As the provider sent it, without a role. */
+  /** The provider's message, without a role. */
   readonly message: JsonObject;
   readonly finish_reason?: string | null | undefined;
   readonly usage?: JsonObject | null | undefined;
-  /** What the client kept of it, in canonical form, where that is something else. */
+  /** The client's version of the reply in canonical form, if it differs. */
   readonly echo?: JsonObject | undefined;
   /** The reply was streamed. */
   readonly stream?: boolean | undefined;
-  /** Which recorded HTTP exchange this call was. */
+  /** The recorded HTTP exchange of this call. */
   readonly exchange?: { readonly cassette: string; readonly index: number } | undefined;
 }
 
-/** A tool answered. */
+/** A tool's result. */
 export interface RecordedResult {
   readonly type: "tool";
   readonly tool_call_id: string | null;
-  /** The tool; null where the client did not name it. */
+  /** The tool's name; null if the client did not name it. */
   readonly name?: string | null | undefined;
   readonly content: Json;
-  /** The client put it there: a recording does not count it as an answer. */
+  /** The client inserted it itself, so it does not count as a tool's answer. */
   readonly placed?: true;
 }
 
-/** The client put a message there. */
+/** A message that the client inserted itself. */
 export interface RecordedMessage {
   readonly type: "message";
   /** In canonical form. */
   readonly message: JsonObject;
 }
 
-/** What must come out. `calls[k]` is what the k-th model call was sent. */
+/** The expected result. `calls[k]` is the prompt of the k-th model call. */
 export interface RecordedExpectation {
   readonly calls: readonly {
     readonly messages: number;
     /** The hash of the messages in canonical form. */
     readonly sha256: string;
-    /** The hash of the messages as they were in the request. */
+    /** The hash of the messages exactly as sent in the request. */
     readonly wire_sha256?: string | undefined;
   }[];
   readonly llm_calls: number;
@@ -91,23 +93,23 @@ export interface RecordedExpectation {
   readonly usage: JsonObject | null;
 }
 
-/** What the cases of one file share. */
+/** Values that the cases of one file share. */
 export interface CommonFile {
   readonly system: Json;
 }
 
-/** A case, or in words what is wrong with it. */
+/** Parses a case; Left with a description of the problem. */
 export const parseCase = (value: unknown): Either.Either<string, RecordedCase> =>
   parseWith<RecordedCase>(isOfResponses(value) ? recordedResponsesCase : recordedCase, value);
 
-/** What a common file holds, or in words what is wrong with it. */
+/** Parses a common file; Left with a description of the problem. */
 export const parseCommon = (value: unknown): Either.Either<string, CommonFile> => parseWith(common, value);
 
-/** Whether nothing about a case excuses that it does not replay exactly. */
+/** Returns whether a case must replay exactly, because no tag excuses a difference. */
 export const isStrict = (recorded: RecordedCase): boolean =>
   !recorded.tags.some((tag) => excuses.includes(tag)) && !hasCutCalls(recorded);
 
-/** Whether a reply that was cut calls tools, which a client may run and a machine does not. */
+/** Returns whether a cut-off reply calls tools. A client may run them; a machine does not. */
 const hasCutCalls = ({ steps }: RecordedCase): boolean =>
   steps.some((step) => {
     if (step.type !== "llm") return false;
@@ -116,7 +118,9 @@ const hasCutCalls = ({ steps }: RecordedCase): boolean =>
     return saysCut(step.finish_reason ?? null) && Array.isArray(calls) && calls.length > 0;
   });
 
-/** What may differ, and why: each of these names something that clients do and a well-formed thread does not. */
+/**
+ * The tags that excuse a difference. Each names a behaviour that clients have and a well-formed thread cannot contain.
+ */
 const excuses: readonly string[] = [
   "seed",
   "other-mid",
@@ -181,7 +185,7 @@ const common = z.object({ system: anyJson });
 const isOfResponses = (value: unknown): boolean =>
   typeof value === "object" && value !== null && "api" in value && value.api === "responses";
 
-/** A result that a client wrote is a result. */
+/** Converts a tool message that a client inserted to a result. */
 function resultOrMessage(step: RecordedMessage): RecordedMessage | RecordedResult {
   const { role, tool_call_id: id, content } = step.message;
   if (role !== "tool") return step;

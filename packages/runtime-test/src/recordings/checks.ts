@@ -5,7 +5,7 @@ import { contrast, firstDifference, glimpse } from "./difference.ts";
 import { type Drive, soleCall, toolCallsOut } from "./drive.ts";
 import type { Transcript, TranscriptMessage } from "./transcript.ts";
 
-/** What is wrong with the k-th model call, or the call itself. */
+/** Returns the k-th model call, or a description of its difference from the recording. */
 export const checkedCall = (
   driven: Drive,
   recorded: RecordedChatCase,
@@ -27,7 +27,10 @@ export const checkedCall = (
   return words === null ? call : `model call ${k}: ${words}`;
 };
 
-/** What is wrong with the tool calls that are out, which should be those of a reply, in its order; null for nothing. */
+/**
+ * Describes the difference between the outstanding tool calls and those of a reply, in its order; null if there is
+ * none.
+ */
 export const toolCallsDifference = (driven: Drive, recorded: readonly CanonicalCall[]): string | null => {
   const out = toolCallsOut(driven);
   for (let position = 0; position < Math.max(out.length, recorded.length); position++) {
@@ -38,7 +41,7 @@ export const toolCallsDifference = (driven: Drive, recorded: readonly CanonicalC
     if (came === undefined) return `tool call ${position} was not asked for: recorded ${JSON.stringify(expected)}`;
     if (expected === undefined) return `tool call ${position} is one too many: came ${JSON.stringify(came)}`;
     for (const field of ["id", "name", "arguments"] as const) {
-      // A call of a kind that has no such field is known by the others.
+      // The recorded call may be of a kind that lacks this field; then the other fields identify it.
       if (expected[field] !== undefined && came[field] !== expected[field])
         return `tool call ${position}, ${field}: ${contrast(came[field], expected[field])}`;
     }
@@ -46,7 +49,10 @@ export const toolCallsDifference = (driven: Drive, recorded: readonly CanonicalC
   return null;
 };
 
-/** What is wrong with a list of messages, judged by the messages of the steps and by the recorded hash; null for nothing. */
+/**
+ * Describes the difference between a list of messages and the messages of the steps, or their recorded hash; null if
+ * there is none.
+ */
 export const messagesDifference = (
   came: readonly TranscriptMessage["message"][],
   transcript: readonly TranscriptMessage[],
@@ -79,7 +85,7 @@ export const isAsRecorded = ({ expect }: RecordedChatCase, { messages, prompts }
     );
   });
 
-/** Whatever came since the call before, whose hash was right. */
+/** Describes the messages since the previous call, whose hash was right. */
 const suspects = (transcript: readonly TranscriptMessage[]): string => {
   const call = transcript.findLastIndex(({ message, step }) => step !== null && message.role === "assistant");
   const fresh = transcript.slice(Math.max(call, 0));

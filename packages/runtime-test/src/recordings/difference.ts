@@ -2,19 +2,19 @@ import type { Json, JsonObject } from "@colloquy/machine";
 import { type CanonicalMessage, canonicalJson, sameMessage } from "./canonical.ts";
 import type { RecordedCase } from "./case.ts";
 
-/** The first place where a replay and its recording part. */
+/** The first difference between a replay and its recording. */
 export interface CaseDifference {
-  /** The index of the step; null for what is found before the first, or compared at the end. */
+  /** The index of the step; null before the first step, and for comparisons at the end. */
   readonly step: number | null;
-  /** What was expected and what came, for a person. */
+  /** The expected and the actual value, for a reader. */
   readonly words: string;
 }
 
-/** A difference in one sentence. */
+/** Describes a difference in one sentence. */
 export const describeCaseDifference = (recorded: RecordedCase, { step, words }: CaseDifference): string =>
   step === null ? words : `step ${step} (${recorded.steps[step]?.type ?? "none"}): ${words}`;
 
-/** The first difference of two message lists, in words; null when they are the same. */
+/** Describes the first difference of two message lists; null if they are the same. */
 export const firstDifference = (
   came: readonly CanonicalMessage[],
   recorded: readonly CanonicalMessage[],
@@ -29,14 +29,14 @@ export const firstDifference = (
   return null;
 };
 
-/** Two values that should be the same, each cut to where they part. */
+/** Describes two different values, each truncated around the first difference. */
 export const contrast = (came: Json | undefined, recorded: Json | undefined): string => {
   const [actual, expected] = [canonicalJson(came), canonicalJson(recorded)];
   const from = Math.max(0, sharedLength(actual, expected) - contextCharacters);
   return `came ${excerpt(actual, from)}, recorded ${excerpt(expected, from)}`;
 };
 
-/** The beginning of a message, to recognise it by. */
+/** Returns the beginning of a message, to identify it. */
 export const glimpse = (message: CanonicalMessage): string => {
   const { role, ...rest } = message;
   return `${role} ${excerpt(canonicalJson(rest.content ?? rest), 0)}`;
@@ -58,7 +58,7 @@ const fieldDifference = (came: CanonicalMessage, recorded: CanonicalMessage): st
   return field === undefined ? "no field differs" : `${field}: ${contrast(actual[field], expected[field])}`;
 };
 
-/** A wrong role explains whatever else differs. */
+/** Ranks a wrong role first, because it explains all other differences. */
 const rank = (field: string): number => (field === "role" ? 0 : 1);
 
 const sharedLength = (left: string, right: string): number => {

@@ -17,10 +17,10 @@ import { canonicalOf, wireOfCanonical } from "./canonical.ts";
 import type { RecordedMessage, RecordedReply, RecordedResult, RecordedUser } from "./case.ts";
 import { wireOfReply } from "./transcript.ts";
 
-/** What a host would hand in for a recorded thing; or in words why it can't be handed in. */
+/** The draft that a host would pass for a recorded step, or a description of why there is none. */
 export type Drafted<Draft> = Either.Either<string, Draft>;
 
-/** The system message of a case. */
+/** Returns the system message of a case. */
 export const systemDraft = (role: "system" | "developer", content: Json): Drafted<SystemDraft> =>
   Either.chain((draft: SeedDraft): Drafted<SystemDraft> =>
     draft.role === "system" || draft.role === "developer"
@@ -28,15 +28,15 @@ export const systemDraft = (role: "system" | "developer", content: Json): Drafte
       : Either.left(`a system message became one of role ${draft.role}`),
   )(fromChatMessage({ role, content }));
 
-/** A message of the seed, in canonical form. */
+/** Converts a message of the seed, in canonical form. */
 export const seedDraft = (canonical: JsonObject): Drafted<SeedDraft> =>
   fromChatMessage(wireOfCanonical(canonicalOf(canonical)));
 
-/** What a user said, or what the client put there without calling the model. */
+/** Converts a user's message, or one that the client inserted without calling the model. */
 export const messageDraft = (step: RecordedUser | RecordedMessage): Drafted<MessageDraft> =>
   Either.chain(appendable)(step.type === "user" ? userDraft(step) : seedDraft(step.message));
 
-/** A round that the client put there: an assistant's message with calls, and one result for each. */
+/** Converts a round that the client inserted: an assistant's message with calls, and one result for each. */
 export const roundDraft = (
   step: RecordedMessage,
   results: readonly RecordedResult[],
@@ -58,18 +58,18 @@ export const roundDraft = (
   return Either.right({ reply: said.right, results: answers });
 };
 
-/** What a tool answered. */
+/** Converts a tool's result. */
 export const resultContent = (step: RecordedResult): Drafted<Content> =>
   Either.map((draft: SeedDraft) => draft.content as Content)(
-    // A tool's draft has content of no other kind; the union of all drafts can't say so.
+    // A tool's draft has no other content; the type of all drafts cannot express that.
     fromChatMessage({ role: "tool", tool_call_id: step.tool_call_id, content: step.content }),
   );
 
-/** What a model replied; where the client kept something else, that. */
+/** Converts a model's reply, or the client's version of it if that differs. */
 export const replyDraft = (step: RecordedReply): Drafted<ReplyDraft> =>
   replyFromChatMessage(step.echo === undefined ? wireOfReply(step.message) : wireOfCanonical(canonicalOf(step.echo)));
 
-/** What a provider reported. What is no whole number of tokens is unknown. */
+/** Converts the provider's usage report. A figure that is not a whole number of tokens is unknown. */
 export const reportedUsage = (usage: JsonObject | null | undefined): ReportedUsage | undefined =>
   usage === null || usage === undefined
     ? undefined
@@ -79,7 +79,7 @@ export const reportedUsage = (usage: JsonObject | null | undefined): ReportedUsa
         ...(isTokens(usage["total_tokens"]) ? { totalTokens: usage["total_tokens"] } : {}),
       };
 
-/** Whether a reported figure is a number of tokens. */
+/** Returns whether a reported figure is a number of tokens. */
 export const isTokens = (value: Json | undefined): value is number =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 

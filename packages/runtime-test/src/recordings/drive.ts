@@ -11,27 +11,27 @@ import {
   transition,
 } from "@colloquy/machine";
 
-/** A machine under way: where it stands, what it journalled, and which model calls it asked for. */
+/** A running machine: its state, its journal, and the requested model calls. */
 export interface Drive {
   readonly machine: ConversationMachine;
   state: State;
   readonly entries: Entry[];
-  /** Every model call that was asked for, in order. */
+  /** All requested model calls, in order. */
   readonly calls: CallLlm[];
 }
 
-/** An event before the time is laid on it: a replay has a clock of its own, one millisecond an entry. */
+/** An event without its time: a replay has its own clock, one millisecond per entry. */
 export type Untimed<Timed> = Timed extends unknown ? Omit<Timed, "at"> : never;
 
-/** A machine at the beginning of a thread. */
+/** Starts a thread on a machine. */
 export const drive = (machine: ConversationMachine, thread: Untimed<Omit<ThreadStarted, "type">>): Drive => {
   const { state, entry } = start(machine, { ...thread, at: 0 });
   return { machine, state, entries: [entry], calls: [] };
 };
 
-/** Sends the machine an event; in words what it refused, or null. */
+/** Sends an event to the machine. Returns the reason of its refusal, or null. */
 export const send = (driven: Drive, untimed: Untimed<Event>): string | null => {
-  // The members of the union lack `at` and nothing else.
+  // The members of the union lack only `at`.
   const event = { ...untimed, at: driven.entries.length } as Event;
   const step = transition(driven.machine, driven.state, event);
   if (!step.handled) return `${event.type} was refused (${step.refusal.kind}): ${step.refusal.reason}`;
@@ -41,7 +41,10 @@ export const send = (driven: Drive, untimed: Untimed<Event>): string | null => {
   return null;
 };
 
-/** The model call that is out, when it is the only thing that is; else in words what is out. */
+/**
+ * Returns the outstanding model call if nothing else is outstanding; otherwise a description of the outstanding
+ * effects.
+ */
 export const soleCall = (driven: Drive): CallLlm | string => {
   const out = outstanding(driven.state);
   const [first] = out;
@@ -49,7 +52,7 @@ export const soleCall = (driven: Drive): CallLlm | string => {
   return out.length === 0 ? "nothing" : out.map(({ type }) => type).join(", ");
 };
 
-/** The tool calls that are out, in the order of the reply that asked for them. */
+/** Returns the outstanding tool calls, in the order of the reply that requested them. */
 export const toolCallsOut = (driven: Drive): readonly CallTool[] =>
   outstanding(driven.state)
     .filter((effect) => effect.type === "callTool")

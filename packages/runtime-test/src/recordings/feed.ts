@@ -7,16 +7,16 @@ import { messageDraft, resultContent, roundDraft } from "./drafts.ts";
 import { difference, inexpressible, type Obstacle } from "./obstacle.ts";
 import { canonicalOfStep } from "./transcript.ts";
 
-/** A step that is no model call, and its place in the recording. */
+/** A step other than a model call, and its place in the recording. */
 export interface FedStep {
   readonly index: number;
   readonly step: Exclude<RecordedStep, { type: "llm" }>;
 }
 
 /**
- * Sends the machine all that a recording has between two model calls. While tools are out it is the results of
- * their round, and what else was said waits for the last of them, for the model is called as soon as that is
- * in; otherwise an ask opens a turn, behind whatever was put there before it.
+ * Sends the machine all steps between two model calls. If tools are outstanding, these are the results of their round.
+ * Other messages are then sent before the last result, because the machine calls the model after it. Otherwise an ask
+ * opens a turn, after the messages that the client inserted.
  */
 export const feed = (driven: Drive, steps: readonly FedStep[], callFollows: boolean): Obstacle | null =>
   toolCallsOut(driven).length > 0 ? feedRound(driven, steps) : feedGap(driven, steps, callFollows);
@@ -48,7 +48,10 @@ const feedGap = (driven: Drive, steps: readonly FedStep[], callFollows: boolean)
   return asked.length > 0 || callFollows ? ask(driven, asked) : null;
 };
 
-/** What lies between two model calls: answers to the one before, whole rounds that the client put there, and messages. */
+/**
+ * A part of the steps between two model calls: a result for the call before, a whole round that the client inserted, or
+ * a message.
+ */
 type Piece =
   | { readonly type: "result"; readonly index: number; readonly step: RecordedResult }
   | {
@@ -59,7 +62,10 @@ type Piece =
     }
   | { readonly type: "message"; readonly index: number; readonly step: RecordedUser | RecordedMessage };
 
-/** The results behind an assistant's message that the client put there are those of its calls, as many as it has. */
+/**
+ * Groups the steps. The results after an assistant's message that the client inserted belong to its calls, as many as
+ * it has.
+ */
 const piecesOf = (steps: readonly FedStep[]): readonly Piece[] => {
   const pieces: Piece[] = [];
   for (let place = 0; place < steps.length;) {
@@ -78,7 +84,10 @@ const piecesOf = (steps: readonly FedStep[]): readonly Piece[] => {
   return pieces;
 };
 
-/** One user message is asked as it is, several as a list, and none lets the model go on from where the thread stands. */
+/**
+ * Sends an ask: one user message unchanged, or several as a list. Without one, the model continues from the present
+ * thread.
+ */
 const ask = (driven: Drive, steps: readonly FedStep[]): Obstacle | null => {
   const drafts: MessageDraft[] = [];
   for (const { index, step } of steps) {
@@ -93,7 +102,7 @@ const ask = (driven: Drive, steps: readonly FedStep[]): Obstacle | null => {
 
 const inputOf = (drafts: readonly MessageDraft[]): Pick<AskReceived, "input" | "name"> => {
   const [only] = drafts;
-  // Nothing as content is no message; an empty message is one.
+  // Empty content as the input adds no message; a draft with empty content adds an empty one.
   if (only === undefined || drafts.length > 1 || only.content.length === 0) return { input: drafts };
   return { input: only.content, ...(only.name === undefined ? {} : { name: only.name }) };
 };

@@ -1,20 +1,20 @@
-/** How much was replayed, counted at the machine. */
+/** The amount of replayed work, counted at the machine. */
 export interface Figures {
   readonly conversations: number;
   readonly llmCalls: number;
   readonly toolCalls: number;
   readonly toolResults: number;
   readonly userMessages: number;
-  /** Messages of the conversations as they end, the system message included. */
+  /** The number of messages at the end of the conversations, the system message included. */
   readonly messagesFinal: number;
-  /** Messages of all prompts. */
+  /** The number of messages in all prompts. */
   readonly messagesSent: number;
   readonly promptTokens: number;
   readonly completionTokens: number;
   readonly totalTokens: number;
 }
 
-/** Nothing was replayed. */
+/** The figures of an empty replay. */
 export const noFigures: Figures = {
   conversations: 0,
   llmCalls: 0,
@@ -28,9 +28,9 @@ export const noFigures: Figures = {
   totalTokens: 0,
 };
 
-/** The figures of two replays together. */
+/** Adds the figures of two replays. */
 export const addFigures = (left: Figures, right: Figures): Figures => {
-  // The names of the figures are all that there are.
+  // `Object.keys` returns exactly the names of the figures.
   const names = Object.keys(noFigures) as (keyof Figures)[];
   return { ...noFigures, ...Object.fromEntries(names.map((name) => [name, left[name] + right[name]])) };
 };

@@ -17,7 +17,7 @@ import type { Figures } from "./figures.ts";
 import { protocolProblemOf } from "./protocol.ts";
 import { canonicalOfStep, type Transcript } from "./transcript.ts";
 
-/** What is wrong at the end of a replay, in words; null for nothing. */
+/** Describes the first difference at the end of a replay; null if there is none. */
 export const finalDifference = (driven: Drive, recorded: RecordedChatCase, transcript: Transcript): string | null => {
   const { expect } = recorded;
   return (
@@ -32,7 +32,7 @@ export const finalDifference = (driven: Drive, recorded: RecordedChatCase, trans
   );
 };
 
-/** What a replay came to, counted at the machine. */
+/** Returns the figures of a replay, counted at the machine. */
 export const figuresOf = (driven: Drive, recorded: RecordedChatCase): Figures => {
   const { total } = driven.state.context.usage;
   const messages = finalMessages(driven.state);
@@ -55,7 +55,10 @@ export const figuresOf = (driven: Drive, recorded: RecordedChatCase): Figures =>
   };
 };
 
-/** The roles of the messages that were not said in the run: those of the seed, and those that the client added. */
+/**
+ * Returns the roles of the messages that were not produced in the run: those of the seed, and those that the client
+ * inserted.
+ */
 const givenIn = (recorded: RecordedChatCase): readonly Json[] => [
   ...(recorded.seed ?? []).map((message) => message["role"] ?? null),
   ...recorded.steps.flatMap((step) => {
@@ -64,7 +67,7 @@ const givenIn = (recorded: RecordedChatCase): readonly Json[] => [
   }),
 ];
 
-/** All that was said, the round that is not complete yet included. */
+/** Returns all messages, including those of an incomplete round. */
 const finalMessages = (state: State): readonly CanonicalMessage[] => {
   const { system } = state.context.conversation;
   return [...(system === null ? [] : [system]), ...messagesOf(state)].map(canonicalOfMessage);
@@ -110,7 +113,7 @@ const countDifference = (driven: Drive, recorded: RecordedChatCase): string | nu
   return (
     count("model calls", figures.llmCalls, expect.llm_calls) ??
     count("prompts", expect.calls.length, expect.llm_calls) ??
-    // A client that kept other calls than it received answers those that it kept.
+    // If the client kept other calls than it received, it answers those that it kept.
     count("tool calls", figures.toolCalls, kept) ??
     count("tool results", figures.toolResults, expect.tool_results) ??
     count("user messages", figures.userMessages, expect.user_messages)
@@ -136,7 +139,10 @@ const tokens = (field: string, tally: Tally, recorded: RecordedChatCase): string
     : null;
 };
 
-/** Where a provider left the total out, the machine has the sum of the parts, and the recording has nothing. */
+/**
+ * Returns whether the provider reported every total. If it left one out, the machine has the sum of the parts, but the
+ * recording has nothing.
+ */
 const reportsEachTotal = (recorded: RecordedChatCase): boolean =>
   recorded.steps.every((step) => step.type !== "llm" || !step.usage || isTokens(step.usage["total_tokens"]));
 
@@ -150,7 +156,7 @@ const reasonsDifference = (driven: Drive, recorded: RecordedChatCase): string | 
       return `finish reason of model call ${k}: came ${JSON.stringify(came[k])}, recorded ${JSON.stringify(expected[k])}`;
   }
   const turn = turnsOf(driven.state).at(-1);
-  // A turn that was written in by hand ended without a reply.
+  // A turn that the client inserted ended without a reply.
   if (turn?.outcome.status !== "completed" || turn.steps === 0 || driven.state.context.open !== null) return null;
   const last = expected.at(-1) ?? null;
   return turn.outcome.finishReason === last

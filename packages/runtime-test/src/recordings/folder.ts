@@ -11,17 +11,17 @@ import {
   type RecordedStream,
 } from "./wire-records.ts";
 
-/** All recordings of a folder. What a record is, its content says; the names of the files do not matter. */
+/** All recordings of a folder. The content of a record determines its kind; file names do not matter. */
 export interface RecordingFolder {
   readonly cases: readonly CaseFile[];
   readonly streams: readonly RecordsOf<RecordedStream>[];
   readonly errors: readonly RecordsOf<RecordedError>[];
   readonly exchanges: readonly RecordsOf<RecordedExchange>[];
-  /** Journals, one a file, not yet decoded. */
+  /** Journals, one per file, not yet decoded. */
   readonly journals: readonly RecordsOf<unknown>[];
-  /** Conversations over another API than chat completions, which no replay covers yet. */
+  /** Conversations over APIs for which there is no replay yet. */
   readonly uncovered: readonly { readonly file: string; readonly count: number }[];
-  /** Lines that are no recording, and why. */
+  /** Lines that are not recordings, and the reason. */
   readonly unreadable: readonly UnreadableLine[];
 }
 
@@ -32,18 +32,18 @@ export interface RecordsOf<Recorded> {
 }
 
 export interface CaseFile extends RecordsOf<RecordedCase> {
-  /** What `"@common"` means in this file; null when no common file fits its name. */
+  /** The meaning of `"@common"` in this file; null if no common file matches its name. */
   readonly common: CommonFile | null;
 }
 
 export interface UnreadableLine {
   readonly file: string;
-  /** From 1. */
+  /** Counted from 1. */
   readonly line: number;
   readonly problem: string;
 }
 
-/** Reads every `*.jsonl` of a folder, and of its folder `exchanges`. Rejects when the folder can't be read. */
+/** Reads every `*.jsonl` of a folder, and of its subfolder `exchanges`. Rejects if the folder cannot be read. */
 export const readRecordings = async (folder: string): Promise<RecordingFolder> => {
   const found = await filesIn(folder);
   const nested = found.includes("exchanges")
@@ -109,7 +109,7 @@ const readFileOf = async (folder: string, file: string, commons: readonly NamedC
   return content;
 };
 
-/** Puts a line where it belongs; in words why it belongs nowhere, or null. */
+/** Adds a line to the content by its kind. Returns a description of the problem, or null. */
 const take = (content: FileContent, line: string): string | null => {
   const value = parseJson(line);
   if (typeof value !== "object" || value === null) return "not a JSON object";
@@ -141,7 +141,10 @@ const readCommon = async (folder: string, file: string): Promise<NamedCommon> =>
   return { file, common: null, unreadable: [{ file, line: 1, problem: parsed.left }] };
 };
 
-/** The common file whose words stand in the file's name, in order; the one with most words when there are several. */
+/**
+ * Returns the common file whose words occur in the file's name, in order. If several match, returns the one with the
+ * most words.
+ */
 const commonFor = (file: string, commons: readonly NamedCommon[]): CommonFile | null => {
   const words = basename(file, ".jsonl").split("-");
   const fitting = commons

@@ -2,7 +2,7 @@ import { type CanonicalItem, sameItem } from "./canonical-item.ts";
 import { canonicalJson } from "./canonical.ts";
 import { contrast } from "./difference.ts";
 
-/** The first difference of two lists of items, in words; null when they are the same. */
+/** Describes the first difference of two lists of items; null if they are the same. */
 export const firstItemDifference = (
   came: readonly CanonicalItem[],
   recorded: readonly CanonicalItem[],
@@ -17,6 +17,6 @@ export const firstItemDifference = (
   return null;
 };
 
-/** The beginning of an item, to recognise it by. */
+/** Returns the beginning of an item, to identify it. */
 export const glimpseOfItem = ({ type, ...rest }: CanonicalItem): string =>
   `${type} ${canonicalJson(rest).slice(0, 80)}`;

@@ -19,14 +19,17 @@ import { draftsOfItems } from "./item-drafts.ts";
 import { difference, inexpressible, type Obstacle } from "./obstacle.ts";
 import type { RecordedResponsesCase } from "./responses-case.ts";
 
-/** A thread at its beginning: what leads, what was said before, and the users' messages that open the first turn. */
+/** The beginning of a thread: the system message, the seed, and the user messages that open the first turn. */
 export interface ItemOpening {
   readonly system: SystemDraft | null;
   readonly seed: readonly SeedDraft[];
   readonly asked: readonly CanonicalItem[];
 }
 
-/** All of the first input but the users' messages at its end was said before. Without instructions, a system message may lead. */
+/**
+ * Splits the first input: the user messages at its end open the turn, everything before is the seed. Without
+ * instructions, a leading system message becomes the system prompt.
+ */
 export const openingOf = (recorded: RecordedResponsesCase): ItemOpening | Obstacle => {
   const [first] = recorded.steps;
   const items = first?.type === "input" ? first.items.map(canonicalItemOf) : [];
@@ -42,8 +45,9 @@ export const openingOf = (recorded: RecordedResponsesCase): ItemOpening | Obstac
 };
 
 /**
- * Sends the machine an input. While functions are out it is their results, and what else was said waits for the last of
- * them; otherwise users' messages at its end are asked, behind whatever the client put there before them.
+ * Sends the machine an input. If functions are outstanding, it begins with their results; the other items are sent
+ * before the last result. Otherwise the user messages at its end are asked, after the items that the client inserted
+ * before them.
  */
 export const feedInput = (driven: Drive, given: readonly JsonObject[], index: number | null): Obstacle | null => {
   const items = given.map(canonicalItemOf);
@@ -89,7 +93,7 @@ const giveResult = (driven: Drive, item: CanonicalItem, index: number | null): O
   return heard(index, send(driven, { type: "tool.completed", effectId: call.id, content: contentOf(output) }));
 };
 
-/** What an output says, as any message that is put in. */
+/** Converts a function's output to content. */
 const contentOf = (output: Json): Content => {
   if (typeof output === "string") return output;
   const read = draftsOfItems([{ type: "message", role: "user", content: output }]);
@@ -101,7 +105,7 @@ const contentOf = (output: Json): Content => {
 const isContent = (part: { readonly type: string }): part is ContentPart =>
   part.type !== "reasoning" && part.type !== "refusal";
 
-/** What the client put there itself: messages, and whole rounds of calls and outputs. */
+/** Appends the items that the client inserted itself: messages, and whole rounds of calls and outputs. */
 const appendAll = (driven: Drive, items: readonly CanonicalItem[], index: number | null): Obstacle | null => {
   const drafts = draftsOfItems(items);
   if (Either.isLeft(drafts)) return inexpressible(index, drafts.left);
@@ -128,7 +132,7 @@ const appendRound = (
   index: number | null,
 ): Obstacle | null => {
   const results = answers.map(
-    // A result's draft has content of no other kind; the union of all drafts can't say so.
+    // A result's draft has no other content; the type of all drafts cannot express that.
     (answer): AppendedResult => ({ outcome: "completed", content: answer.content as Content }),
   );
   const reply = { ...(content === undefined ? {} : { content }), ...(toolCalls === undefined ? {} : { toolCalls }) };
@@ -137,7 +141,10 @@ const appendRound = (
   return heard(index, (raised === null ? null : send(driven, raised)) ?? send(driven, event));
 };
 
-/** As a message that is put in, which has no reasoning and refuses nothing: a machine keeps those of replies and of what was said before. */
+/**
+ * Converts a draft to a message to append, which has no reasoning and no refusal. A machine keeps those only in replies
+ * and in the seed.
+ */
 const sayable = (draft: SeedDraft): Either.Either<string, MessageDraft> =>
   typeof draft.content === "object" && draft.content.some((part) => !isContent(part))
     ? Either.left("reasoning or a refusal that the client put there itself, outside a round of calls")

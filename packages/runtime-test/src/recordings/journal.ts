@@ -5,18 +5,21 @@ import { describeDifference, type Difference, replay, type ReplayOptions } from 
 import * as Either from "fp-ts/lib/Either.js";
 import { checkedEntries, checkedMachine } from "./argument-checks.ts";
 
-/** How the replay of a journal ended. */
+/** The result of a journal's replay. */
 export type JournalReplay =
   | { readonly outcome: "passed"; readonly state: State }
   | {
       readonly outcome: "failed";
-      /** The first difference: which entry, what was expected, what came. */
+      /** The first difference: the entry, the expected value, and the actual one. */
       readonly words: string;
-      /** The same as data; null when the journal can't be read at all. */
+      /** The same as data; null if the journal is unreadable. */
       readonly difference: Difference | null;
     };
 
-/** The values of a journal in JSON lines, not yet decoded. Empty lines do not count. Throws a SyntaxError on a line that is not JSON. */
+/**
+ * Parses a journal in JSON lines, without decoding the entries. Ignores empty lines. Throws a SyntaxError on a line
+ * that is not JSON.
+ */
 export const journalLines = (text: string): readonly unknown[] =>
   text
     .split("\n")
@@ -24,8 +27,8 @@ export const journalLines = (text: string): readonly unknown[] =>
     .map((line): unknown => JSON.parse(line));
 
 /**
- * Replays a journal: decodes its entries, and lets a machine decide them again. Fails with the first place where
- * the machine decides otherwise, or would have sent another prompt, or offered other tools, than was done.
+ * Replays a journal: decodes its entries, and lets a machine decide them again. Fails at the first place where the
+ * machine decides differently, or would have sent another prompt, or offered other tools.
  *
  * @throws ConfigurationError for entries that are not a list, and for a machine that `conversationMachine` did not make
  */
@@ -35,7 +38,7 @@ export const replayJournal = (
   options?: ReplayOptions,
 ): JournalReplay => replayedBy("replayJournal", machine, entries, options);
 
-/** The same, under the name by which a caller knows it. */
+/** Replays a journal as `replayJournal` does; errors name the function that the caller called. */
 export const replayedBy = (
   of: string,
   machine: ConversationMachine,
@@ -50,7 +53,10 @@ export const replayedBy = (
     : { outcome: "passed", state: replayed.right };
 };
 
-/** What is wrong with a journal whose end is known, once it was written and read: how it is decoded, folded and decided again. */
+/**
+ * Describes the first problem of a journal with a known end, after it was written and read: in decoding, folding or
+ * deciding again. Null if there is none.
+ */
 export const journalDifference = (
   machine: ConversationMachine,
   entries: readonly Entry[],

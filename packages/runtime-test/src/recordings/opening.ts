@@ -7,7 +7,7 @@ import { difference, inexpressible, type Obstacle } from "./obstacle.ts";
 import { protocolProblemOf } from "./protocol.ts";
 import { systemOf, type Transcript } from "./transcript.ts";
 
-/** A thread of a case at its beginning. */
+/** The beginning of a case's thread. */
 export interface Opening {
   readonly driven: Drive;
   /** The first step that is not part of the seed. */
@@ -15,8 +15,8 @@ export interface Opening {
 }
 
 /**
- * Begins the thread of a case behind its seed, and behind the results that complete the seed's last round. A
- * recording that has a prompt which no machine sends goes no further.
+ * Begins the thread of a case, with its seed and the results that complete the seed's last round. Returns an obstacle
+ * for a recording with a prompt that no machine sends.
  */
 export const openCase = (
   machine: ConversationMachine,
@@ -44,7 +44,7 @@ export const openCase = (
   return { driven, from };
 };
 
-/** A prompt that splits a round is never sent, so a recording that has one can't be replayed. */
+/** Returns an obstacle if a recorded prompt is empty or splits a round, because a machine never sends such a prompt. */
 const problemOfPrompts = (transcript: Transcript): Obstacle | null => {
   const messages = transcript.messages.map(({ message }) => message);
   for (const [k, length] of transcript.prompts.entries()) {

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { z } from "zod";
 
-/** The value as a schema reads it, or in words where it does not fit. */
+/** Parses a value by a schema; Left with a description of the first mismatch. */
 export const parseWith = <Value>(schema: z.ZodType<Value>, value: unknown): Either.Either<string, Value> => {
   const result = schema.safeParse(value);
   if (result.success) return Either.right(result.data);
@@ -10,10 +10,13 @@ export const parseWith = <Value>(schema: z.ZodType<Value>, value: unknown): Eith
   return Either.left(`${issue?.path.join(".") || "the record"}: ${issue?.message ?? "it can't be read"}`);
 };
 
-/** Any value but an absent one: whatever came out of JSON.parse is JSON, and looking at it again would cost more than a replay. */
+/**
+ * Any value except undefined. A result of JSON.parse is always JSON, and checking it again would take longer than a
+ * replay.
+ */
 export const anyJson: z.ZodType<Json> = z.custom<Json>((value) => value !== undefined, "it is missing");
 
-/** An object, whose members are not looked at. */
+/** An object whose members are not checked. */
 export const anyObject: z.ZodType<JsonObject> = z.custom<JsonObject>(
   (value) => typeof value === "object" && value !== null && !Array.isArray(value),
   "it is no object",

@@ -1,16 +1,16 @@
 import type { CanonicalCall, CanonicalMessage } from "./canonical.ts";
 
-/** A place where a list of messages breaks the protocol of rounds, and how. */
+/** The first violation of the protocol of rounds in a list of messages. */
 export interface ProtocolProblem {
-  /** From 0; the length of the list when something is missing at its end. */
+  /** From 0; the length of the list if something is missing at its end. */
   readonly index: number;
   readonly reason: string;
 }
 
 /**
- * Why no machine that keeps rounds whole can send these messages, or null: an assistant message with calls must
- * be followed at once by one result for each call, in call order, and no result stands without its call. Judged
- * from the recording alone, so that a machine's fault can't pass for a recording's.
+ * Returns why no machine that keeps rounds whole can send these messages, or null. One result for each call must
+ * directly follow an assistant message with calls, in call order, and no result occurs without its call. Only the
+ * recording is checked, so that a fault of the machine never counts as one of the recording.
  */
 export const protocolProblemOf = (messages: readonly CanonicalMessage[]): ProtocolProblem | null => {
   let expected: readonly CanonicalCall[] = [];

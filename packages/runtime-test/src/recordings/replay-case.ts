@@ -17,23 +17,27 @@ import { replayResponses } from "./replay-responses.ts";
 import { canonicalOfStep, type Transcript, transcriptOf } from "./transcript.ts";
 
 export interface CaseReplayOptions {
-  /** The common file, for cases whose system prompt stands there. */
+  /** The common file, for cases that take their system prompt from it. */
   readonly common?: CommonFile | null;
   /** Default: `recordingMachine()`. */
   readonly machine?: ConversationMachine;
 }
 
-/** A machine that shows all, limits nothing, retries nothing, and asks its host to run whatever a model names. */
+/**
+ * Makes a machine that shows everything, limits nothing, retries nothing, and requests any tool that a model names from
+ * its host.
+ */
 export const recordingMachine = (): ConversationMachine =>
   conversationMachine({ unknownTool: "ask", interrupted: "keep", retry: { attempts: 1 } });
 
 /**
- * Runs a recorded conversation through a machine: users ask, and each model call must be sent what was recorded,
- * by hash; it is answered as recorded, and must lead to the recorded tool calls, which are answered in turn. At
- * the end messages, counts, finish reasons and usage must be the recorded ones, and the journal must fold and
- * replay. Nothing is thrown for a recording that differs.
+ * Runs a recorded conversation through a machine. Users ask, and the prompt of each model call must have the recorded
+ * hash. The call gets the recorded answer, and must lead to the recorded tool calls, which get the recorded results. At
+ * the end, messages, counts, finish reasons and usage must equal the recorded ones, and the journal must fold and
+ * replay. A recording that differs does not throw.
  *
- * @throws ConfigurationError for a value that is not a recorded case, and for a machine that `conversationMachine` did not make
+ * @throws ConfigurationError for a value that is not a recorded case, and for a machine that `conversationMachine` did
+ * not make
  */
 export const replayCase = (recorded: RecordedCase, options: CaseReplayOptions = {}): CaseReplay => {
   checkedCase("replayCase", recorded);
@@ -63,7 +67,7 @@ const replayChat = (
   );
 };
 
-/** Plays all up to the last model call. */
+/** Plays all steps up to the last model call. */
 const perform = (driven: Drive, recorded: RecordedChatCase, transcript: Transcript, from: number): Obstacle | null => {
   let between: FedStep[] = [];
   let k = 0;
@@ -110,7 +114,7 @@ const callModel = (
   return wrong === null ? null : difference(index, wrong);
 };
 
-/** Plays what follows the last model call, and compares the end. */
+/** Plays the steps after the last model call, and compares the end. */
 const finish = (driven: Drive, recorded: RecordedChatCase, transcript: Transcript, from: number): Obstacle | null => {
   const after = Math.max(from, recorded.steps.findLastIndex(({ type }) => type === "llm") + 1);
   const rest = recorded.steps.flatMap((step, index): FedStep[] =>
@@ -118,7 +122,7 @@ const finish = (driven: Drive, recorded: RecordedChatCase, transcript: Transcrip
   );
   const obstacle = (rest.length === 0 ? null : feed(driven, rest, false)) ?? endObstacle(driven, recorded, transcript);
   const broken = protocolProblemOf(transcript.messages.map(({ message }) => message));
-  // Calls that are still out at the end are no offence.
+  // Calls may be outstanding at the end.
   return obstacle === null || broken === null || broken.index === transcript.messages.length
     ? obstacle
     : inexpressible(obstacle.step, `it ends as no thread does: ${broken.reason}`);

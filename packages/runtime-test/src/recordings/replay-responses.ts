@@ -14,9 +14,10 @@ import { finalItemsDifference, figuresOfItems } from "./responses-end.ts";
 import { responsesTranscript, type ResponsesTranscript } from "./responses-transcript.ts";
 
 /**
- * Runs a conversation over the Responses API through a machine: each model call must be sent the recorded items, by hash,
- * and must lead to the recorded calls of functions. What a client kept of a response (without its reasoning, say) is
- * journalled. A call that named a response in place of what was before it is compared with what stands behind that.
+ * Runs a conversation over the Responses API through a machine. Each model call must be sent the recorded items, by
+ * hash, and must lead to the recorded function calls. The journal gets the client's version of a response (for example
+ * without its reasoning). If a call names a previous response, only the items after that response are compared with the
+ * recorded hash.
  */
 export const replayResponses = (recorded: RecordedResponsesCase, machine: ConversationMachine): CaseReplay => {
   const transcript = responsesTranscript(recorded);
@@ -68,7 +69,7 @@ const callModel = (
   const place = transcript.prompts[k] ?? { from: 0, to: 0 };
   const came = itemsOfMessages(call.messages, recorded.instructions);
   if (typeof came === "string") return difference(index, `model call ${k}: ${came}`);
-  // What stands before the named response is not sent again; the machine has it all the same.
+  // A client does not send the items before the named response again; the machine's prompt still has them.
   const wrong = firstItemDifference(came, transcript.items.slice(0, place.to));
   if (wrong !== null) return difference(index, `model call ${k}: ${wrong}`);
   const kept = transcript.kept.get(index) ?? [];
@@ -110,7 +111,8 @@ const ended = (
   obstacle: Obstacle | null,
 ): CaseReplay => ({
   id: recorded.id,
-  // Whether a recording can be expressed is judged from it alone, so that a machine's fault is never one of it.
+  // Only the recording decides whether it can be expressed, so that a fault of the machine never counts as one of the
+  // recording.
   outcome: obstacle === null ? "passed" : obstacle.kind === "inexpressible" ? "inexpressible" : "failed",
   difference: obstacle === null ? null : { step: obstacle.step, words: obstacle.words },
   figures: driven === null ? noFigures : figuresOfItems(driven, recorded),

@@ -3,29 +3,29 @@ import { z } from "zod";
 import { anyObject } from "./parse.ts";
 
 /**
- * A recorded conversation over the Responses API. Items are in canonical form: of reasoning and of built-in tools no more
- * than type and id is recorded. Fields that are not named here are ignored by a replay.
+ * A recorded conversation over the Responses API. Items are in canonical form: of reasoning and built-in tools, only
+ * type and id are recorded. A replay ignores all other fields.
  */
 export interface RecordedResponsesCase {
   readonly id: string;
   readonly api: "responses";
   readonly source?: string | undefined;
-  /** The model and the tools that the model calls asked with. */
+  /** The model and the tools of the model calls. */
   readonly model?: string | undefined;
   readonly tools?: readonly JsonObject[] | undefined;
   readonly tags: readonly string[];
-  /** The system prompt that went beside the items; null for none. */
+  /** The system prompt that was sent beside the items; null for none. */
   readonly instructions: string | null;
   readonly steps: readonly RecordedResponsesStep[];
   readonly expect: {
-    /** What the k-th model call was sent: `previous_response_id` names the response behind which its items stand. */
+    /** The input of the k-th model call. `previous_response_id` names the response that the items follow. */
     readonly calls: readonly {
       readonly input_items: number;
       readonly sha256: string;
       readonly previous_response_id: string | null;
     }[];
     readonly llm_calls: number;
-    /** Calls of functions. */
+    /** The number of function calls. */
     readonly tool_calls: number;
     readonly usage: JsonObject | null;
   };
@@ -33,21 +33,21 @@ export interface RecordedResponsesCase {
 
 export type RecordedResponsesStep = RecordedInput | RecordedOutput;
 
-/** What a client put in behind the last response: users' messages, results of functions, and whatever else it wrote. */
+/** Items that a client added after the last response: user messages, function results, and any others. */
 export interface RecordedInput {
   readonly type: "input";
   readonly items: readonly JsonObject[];
-  /** What it sent back of the response before: all of it, all but its reasoning, or only its id. */
+  /** The part of the previous response that the client sent back: all of it, all but its reasoning, or only its id. */
   readonly echo?: string | undefined;
 }
 
-/** What a model answered. */
+/** A model's response. */
 export interface RecordedOutput {
   readonly type: "llm";
   readonly output: readonly JsonObject[];
   readonly status: string | null;
   readonly usage?: JsonObject | null | undefined;
-  /** Which recorded HTTP exchange this call was. */
+  /** The recorded HTTP exchange of this call. */
   readonly exchange?: { readonly cassette: string; readonly index: number } | undefined;
 }
 
@@ -66,7 +66,7 @@ const step = z.discriminatedUnion("type", [
   }),
 ]);
 
-/** How a case of this kind is read. */
+/** The schema of a case of this kind. */
 export const recordedResponsesCase: z.ZodType<RecordedResponsesCase> = z.object({
   id: z.string(),
   api: z.literal("responses"),

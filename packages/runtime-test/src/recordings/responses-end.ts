@@ -7,7 +7,7 @@ import { itemsOfMessages } from "./item-drafts.ts";
 import type { RecordedResponsesCase } from "./responses-case.ts";
 import type { ResponsesTranscript } from "./responses-transcript.ts";
 
-/** What is wrong at the end of a replay, in words; null for nothing. */
+/** Describes the first difference at the end of a replay; null if there is none. */
 export const finalItemsDifference = (
   driven: Drive,
   recorded: RecordedResponsesCase,
@@ -27,7 +27,7 @@ export const finalItemsDifference = (
   );
 };
 
-/** What a replay came to, counted at the machine. */
+/** Returns the figures of a replay, counted at the machine. */
 export const figuresOfItems = (driven: Drive, recorded: RecordedResponsesCase): Figures => {
   const { total } = driven.state.context.usage;
   const messages = allMessages(driven.state);
@@ -85,7 +85,7 @@ const usageDifference = (state: State, recorded: RecordedResponsesCase): string 
 
 const tokens = (field: string, tally: Tally, recorded: RecordedResponsesCase): string | null => {
   const reported = recorded.steps.filter((step) => step.type === "llm" && isTokens(step.usage?.[field])).length;
-  // Where a provider left the total out, the machine has the sum of the parts, and the recording has nothing.
+  // If the provider left a total out, the machine has the sum of the parts, but the recording has nothing.
   if (field === "total_tokens" && tally.reported > reported) return null;
   if (tally.reported !== reported)
     return `${field}: the machine has them of ${tally.reported} calls, ${reported} reported them`;

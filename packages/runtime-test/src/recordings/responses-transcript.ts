@@ -4,19 +4,19 @@ import { glimpseOfItem } from "./item-checks.ts";
 import { difference, inexpressible, type Obstacle } from "./obstacle.ts";
 import type { RecordedResponsesCase } from "./responses-case.ts";
 
-/** What is said in a recording of the Responses API, without any machine. */
+/** The content of a recording of the Responses API, without any machine. */
 export interface ResponsesTranscript {
-  /** All items, one after the other, as the client kept them. */
+  /** All items in order, as the client kept them. */
   readonly items: readonly CanonicalItem[];
-  /** For each model call what it was sent: the items between two places. */
+  /** For each model call, the range of the items that it was sent. */
   readonly prompts: readonly { readonly from: number; readonly to: number }[];
-  /** What the client kept of each response, by the index of its step. */
+  /** The client's version of each response, by the index of its step. */
   readonly kept: ReadonlyMap<number, readonly CanonicalItem[]>;
 }
 
 /**
- * Folds the steps of a case. The recorded hash of the next call decides what a client kept of a response; if it fits
- * nothing that a client may keep, the recording was changed.
+ * Folds the steps of a case. The recorded hash of the next call determines the client's version of a response. If it
+ * matches no possible version, the recording was changed.
  */
 export const responsesTranscript = (recorded: RecordedResponsesCase): ResponsesTranscript | Obstacle => {
   let items: readonly CanonicalItem[] = [];
@@ -48,7 +48,7 @@ interface Sendable {
   readonly added: readonly CanonicalItem[];
 }
 
-/** How the items of a call come about: with what of the response before, and whether with all that was before it. */
+/** Finds the client's version of the previous response, and whether the call was sent all earlier items. */
 const sentAt = (
   recorded: RecordedResponsesCase,
   k: number,
@@ -66,8 +66,8 @@ const sentAt = (
 };
 
 /**
- * Returns what a client may keep of a response: everything, or less of each kind of item that it does not need in order
- * to continue (reasoning, items of built-in tools), which it leaves out or sends back without ids.
+ * Returns the possible client versions of a response. A client may leave out, or send back without ids, any kind of
+ * item that it does not need to continue (reasoning, items of built-in tools).
  */
 const keptChoices = (output: readonly CanonicalItem[]): readonly (readonly CanonicalItem[])[] => {
   const types = new Set(output.map(({ type }) => type).filter((type) => !isNeeded(type)));
@@ -81,7 +81,10 @@ const keptChoices = (output: readonly CanonicalItem[]): readonly (readonly Canon
   );
 };
 
-/** A conversation cannot continue without its messages and its calls; their canonical form has no id that could be left out. */
+/**
+ * Returns whether a conversation needs this type of item to continue: messages and calls. Their canonical form has no
+ * id that could be left out.
+ */
 const isNeeded = (type: string): boolean =>
   type === "message" || type === "function_call" || type === "function_call_output";
 
@@ -101,7 +104,7 @@ const changed = (
   );
 };
 
-/** Calls that no output can name: a machine gives them ids of their own. */
+/** Returns an obstacle for calls that no output can identify: the machine gives such calls new ids. */
 const problemOfIds = (items: readonly CanonicalItem[]): Obstacle | null => {
   let ids = new Set<Json | undefined>();
   for (const [place, item] of items.entries()) {
@@ -114,7 +117,10 @@ const problemOfIds = (items: readonly CanonicalItem[]): Obstacle | null => {
   return null;
 };
 
-/** Calls without results in the midst of a prompt, results in another order: no machine sends them. Judged from the recording alone. */
+/**
+ * Returns an obstacle for calls without results inside a prompt, or results in another order, which no machine sends.
+ * Only the recording is checked.
+ */
 const problemOfRounds = (items: readonly CanonicalItem[], end: number): Obstacle | null => {
   let open: readonly JsonObject[] = [];
   let answering = false;

@@ -2,16 +2,16 @@ import type { Json, JsonObject } from "@colloquy/machine";
 import { type CanonicalMessage, canonicalOf } from "./canonical.ts";
 import type { CommonFile, RecordedChatCase, RecordedStep } from "./case.ts";
 
-/** What is said in a recording, one canonical message after the other, without any machine: each prompt is a beginning of it. */
+/** The messages of a recording in canonical form, without any machine. Each prompt is a prefix of them. */
 export interface Transcript {
   readonly messages: readonly TranscriptMessage[];
-  /** For each model call how many messages it was sent. */
+  /** For each model call, the number of messages that it was sent. */
   readonly prompts: readonly number[];
 }
 
 export interface TranscriptMessage {
   readonly message: CanonicalMessage;
-  /** The step that it comes from; null for the system message and the seed. */
+  /** The step that added it; null for the system message and the seed. */
   readonly step: number | null;
 }
 
@@ -26,11 +26,11 @@ export const transcriptOf = (recorded: RecordedChatCase, common: CommonFile | nu
   return { messages, prompts };
 };
 
-/** The system message of a case, resolved; null for none. */
+/** Returns the resolved system message of a case; null for none. */
 export const systemOf = (recorded: RecordedChatCase, common: CommonFile | null): Json =>
   recorded.system === "@common" ? (common?.system ?? null) : recorded.system;
 
-/** The message that a step adds; of a reply, what the client kept of it. */
+/** Returns the message that a step adds; for a reply, the client's version of it. */
 export const canonicalOfStep = (step: RecordedStep): CanonicalMessage => {
   switch (step.type) {
     case "user":
@@ -44,7 +44,7 @@ export const canonicalOfStep = (step: RecordedStep): CanonicalMessage => {
   }
 };
 
-/** A recorded reply as it stands in a request. */
+/** Returns a recorded reply in the form of a request. */
 export const wireOfReply = (message: JsonObject): JsonObject => ({ ...message, role: "assistant" });
 
 const before = (recorded: RecordedChatCase, common: CommonFile | null): readonly CanonicalMessage[] => {

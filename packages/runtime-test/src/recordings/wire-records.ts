@@ -3,7 +3,7 @@ import type * as Either from "fp-ts/lib/Either.js";
 import { z } from "zod";
 import { anyJson, anyObject, parseWith } from "./parse.ts";
 
-/** A streamed reply as it went over the wire, byte for byte, and what is to be read from it. */
+/** The exact bytes of a streamed reply, and the expected result of decoding it. */
 export interface RecordedStream {
   readonly id: string;
   readonly tags: readonly string[];
@@ -18,7 +18,7 @@ export interface RecordedStream {
   };
 }
 
-/** A response that was an error, or a success that carries one. */
+/** An error response, or a successful response that contains an error. */
 export interface RecordedError {
   readonly id: string;
   readonly api?: string | undefined;
@@ -27,7 +27,7 @@ export interface RecordedError {
   readonly response: ExchangeResponse;
 }
 
-/** A request for a reply, and the response that it had. */
+/** A request for a reply, and its response. */
 export interface RecordedExchange {
   readonly id: string;
   readonly source: string;
@@ -40,7 +40,7 @@ export interface RecordedExchange {
   readonly response: ExchangeResponse;
 }
 
-/** `body` is parsed JSON, or a text that is none; a streamed response has `sse` in its place. */
+/** `body` is parsed JSON, or a text that is not JSON; a streamed response has `sse` instead. */
 export interface ExchangeResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | null>>;
@@ -97,7 +97,7 @@ const recordedExchange = z.object({
   index: z.number(),
   api: z.string().optional(),
   host: z.string().optional(),
-  // A request without a JSON body is one of another kind.
+  // A request without a JSON body is of another kind.
   request: z.object({ body: anyObject.catch({}) }),
   response,
 });

@@ -1,34 +1,36 @@
 /**
- * Writes into all that can be reached from what it visits, in each way that JavaScript knows: members are assigned, added,
- * deleted and defined anew, lists are pushed to, spliced and emptied, prototypes are exchanged. What refuses throws a
- * `TypeError`, as it does for anybody; that is swallowed here, and the next thing is tried. Remembers where it was: what
- * leaves again and again is written into once.
+ * Writes into everything that is reachable from the visited values, in every way that JavaScript has. Members are
+ * assigned, added, deleted and redefined; lists are pushed to, spliced and emptied; prototypes are exchanged. A refused
+ * write throws a `TypeError`, which is caught here. Each object is visited once, however often it is passed.
  */
 export class Scribbler {
   readonly #visited = new WeakSet<object>();
 
-  /** @returns how many objects could be written to: 0 where all that was reached, and not visited before, is immutable. */
+  /**
+   * @returns the number of objects that could be written to: 0 if everything that was reached, and not visited before,
+   * is immutable.
+   */
   visit(value: unknown): number {
     if (!isData(value) || this.#visited.has(value)) return 0;
     this.#visited.add(value);
-    // First what lies below, since it may be out of reach afterwards.
+    // Members first, because they may be unreachable afterwards.
     let written = 0;
     for (const member of membersOf(value)) written += this.visit(member);
-    // By the language nothing goes through there.
+    // JavaScript refuses every write to a frozen object.
     if (Object.isFrozen(value)) return written;
     for (const write of Array.isArray(value) ? listWrites : objectWrites) attempt(write, value);
     return written + 1;
   }
 }
 
-/** Functions, and what belongs to the platform (signals, maps, dates), are not looked into. */
+/** Returns whether to look into a value; functions and platform objects (signals, maps, dates) are skipped. */
 const isData = (value: unknown): value is object => {
   if (typeof value !== "object" || value === null) return false;
   if (Array.isArray(value)) return true;
   return !/^\[object (?!Object\])/.test(Object.prototype.toString.call(value)) && !(value instanceof Error);
 };
 
-/** Those of its own, and those that it gives by getters. */
+/** Returns an object's own members, and the values of its getters. */
 const membersOf = (value: object): readonly unknown[] => {
   if (Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype) return Object.values(value);
   const names = new Set<PropertyKey>(Reflect.ownKeys(value));
@@ -64,7 +66,7 @@ const attempt = (write: Write, value: object): void => {
 
 const mark = "scribbled";
 
-// The casts are the fault: what is given is read-only.
+// The casts are deliberate: the values are read-only.
 const objectWrites: readonly Write[] = [
   (value) => {
     for (const name of Object.keys(value)) (value as { [name: string]: unknown })[name] = mark;

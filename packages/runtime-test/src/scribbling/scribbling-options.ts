@@ -3,8 +3,8 @@ import type { MachineOptions } from "@colloquy/machine";
 import { Scribbler } from "./scribble.ts";
 
 /**
- * The same options, whose functions write into all that they are given, and into what they gave the last time: the policy,
- * its summariser, the counter and the pricing. They decide as they do otherwise, and have the same fingerprint.
+ * Returns the same options with functions that write into their arguments, and into their previous results: those of
+ * the policy, its summariser, the counter and the pricing. They return the same results, and have the same fingerprint.
  */
 export const scribblingOptions = (options: MachineOptions, scribbler: Scribbler = new Scribbler()): MachineOptions => {
   const scribbledAfter = <Result>(run: () => Result, given: unknown): Result => {
@@ -36,7 +36,7 @@ export const scribblingOptions = (options: MachineOptions, scribbler: Scribbler 
   };
 };
 
-/** A policy that decides as another one does, and then writes into all that it was given. */
+/** Makes a policy that decides as another one does, and then writes into its arguments. */
 const scribblingPolicy = (policy: Policy, scribbler: Scribbler): Policy => {
   const { summariser } = policy;
   const decide = writingAfter(scribbler, (input) => policy.decide(input));
@@ -65,7 +65,7 @@ const named = <Options>({
   readonly options: Options;
 }) => ({ name, version, options });
 
-/** What was decided is looked at before anybody else has a say; the next time it is written into. */
+/** Wraps a deciding function. Its decision is written into at the next call, after the machine has read it. */
 const writingAfter = <Decision>(
   scribbler: Scribbler,
   decide: (input: PolicyInput) => Decision,
@@ -80,7 +80,10 @@ const writingAfter = <Decision>(
   };
 };
 
-/** What was decided may be a part of the policy, which is not what is to be written into; and it may be no data at all. */
+/**
+ * Returns a copy of a decision, because it may be a part of the policy, which must stay unchanged. A decision that
+ * cannot be cloned is returned itself.
+ */
 const ownCopy = <Decision>(decision: Decision): Decision => {
   try {
     return structuredClone(decision);
@@ -89,7 +92,7 @@ const ownCopy = <Decision>(decision: Decision): Decision => {
   }
 };
 
-/** All that a policy can get hold of. */
+/** Returns everything that a policy can reach from its input. */
 const allGiven = (input: PolicyInput): readonly unknown[] => {
   const { history, lastCut, budget, counter, shrink } = input;
   const turns = [...history.newestFirst()];

@@ -1,6 +1,8 @@
 import { Scribbler } from "./scribble.ts";
 
-/** Somebody who now and then writes into all that he is given, and into all that he handed in, once that was done. */
+/**
+ * A client that sometimes writes into the values that it receives, and into the values that it passed, after the call.
+ */
 export class Scribbling {
   readonly #comesOverHim: () => boolean;
   readonly #now: () => number;
@@ -12,7 +14,7 @@ export class Scribbling {
     this.#now = now;
   }
 
-  /** He is given this. */
+  /** Receives values, and may write into them. */
   given(...values: readonly unknown[]): void {
     if (!this.#comesOverHim()) return;
     this.#scribbler.visit(values);
@@ -21,14 +23,17 @@ export class Scribbling {
     for (const { value, at } of before) if (at < now) this.#scribbler.visit(value);
   }
 
-  /** What he hands in: a copy that is his own. What an async function returned he writes into when some time has passed: it is handed in when it was read. */
+  /**
+   * Returns a separate copy of a value to pass. If an async function returns the copy, it is written into only after
+   * some time has passed, when the receiver has read it.
+   */
   handsIn<Value>(value: Value): Value {
     const own = structuredClone(value);
     this.#handedIn.push({ value: own, at: this.#now() });
     return own;
   }
 
-  /** The call has returned in which he handed these in. */
+  /** Notes that the call with these arguments has returned, and may write into them. */
   handedIn(...values: readonly unknown[]): void {
     if (this.#comesOverHim()) this.#scribbler.visit(values);
   }

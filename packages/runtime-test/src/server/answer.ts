@@ -6,27 +6,27 @@ import type { WireError } from "./wire-error.ts";
 
 /** One of the protocols that the server speaks. */
 export interface Dialect {
-  /** What stands before the number in the id of an answer. */
+  /** The prefix of an answer's id. */
   readonly idPrefix: string;
-  /** The beginning of a whole answer that breaks off. */
+  /** Returns the beginning of a whole answer that breaks off. */
   readonly half: (id: string) => string;
-  /** The request in a body, or the error with which the real server would refuse it: the first one found. */
+  /** Parses a body to a request, or to the first error with which the real server would refuse it. */
   readonly read: (text: string) => Either.Either<WireError, Request>;
 }
 
-/** A request, and how it wants its answer. */
+/** A request, and the form of its answer. */
 export interface Request {
   readonly model: string;
   readonly messages: readonly Message[];
-  /** All fields beside the model, the messages and the way of the answer, as they came. */
+  /** All fields except the model, the messages and the form of the answer, unparsed. */
   readonly parameters: JsonObject;
-  /** The body of an answer that is not streamed. */
+  /** Returns the body of an answer that is not streamed. */
   readonly whole: (head: AnswerHead, outcome: Completed) => JsonObject;
-  /** Null for a request that wants its answer whole. */
+  /** Null if the request does not want a stream. */
   readonly stream: ((response: ServerResponse, head: AnswerHead) => AnswerStream) | null;
 }
 
-/** What all parts of one answer say about it. */
+/** The fields that all parts of one answer share. */
 export interface AnswerHead {
   readonly id: string;
   /** Seconds since the epoch. */
@@ -34,20 +34,20 @@ export interface AnswerHead {
   readonly model: string;
 }
 
-/** An answer as server-sent events. Nothing is sent, headers included, before the first piece is there. */
+/** An answer as server-sent events. Nothing is sent before the first piece is available, not even headers. */
 export interface AnswerStream {
-  /** Whether anything was sent. */
+  /** Returns whether anything was sent. */
   readonly started: () => boolean;
   readonly send: (delta: LlmDelta) => void;
-  /** Sends what was not shown of the reply, and how it ended. */
+  /** Sends the part of the reply that was not shown yet, and its end. */
   readonly complete: (outcome: Completed) => void;
-  /** Ends as a real stream does that fails half way: with an error among the events, or with nothing. */
+  /** Ends like a real stream that fails half way: with an error among the events, or with nothing. */
   readonly fail: (failure: Failure) => void;
 }
 
 export type Completed = Extract<LlmOutcome, { readonly type: "completed" }>;
 
-/** The head, with what the outcome says of itself in its place. */
+/** Returns the head, with the outcome's model and response id if it has them. */
 export const headOf = (head: AnswerHead, { model, responseId }: Completed): AnswerHead => ({
   ...head,
   ...(model === undefined ? {} : { model }),
@@ -64,7 +64,7 @@ export const spokenOf = (reply: ReplyDraft): Readonly<Record<"text" | "reasoning
   return said;
 };
 
-/** A reply in as few pieces as can be, for a model that shows nothing before it is done. */
+/** Returns a reply in as few pieces as possible, for a model that shows nothing before it is done. */
 export const deltasOf = ({ reply }: Completed): readonly LlmDelta[] => {
   const { text, reasoning, refusal } = spokenOf(reply);
   const spoken = [
@@ -76,7 +76,7 @@ export const deltasOf = ({ reply }: Completed): readonly LlmDelta[] => {
   return [...spoken.filter((delta) => delta.text !== ""), ...calls];
 };
 
-/** What of a reply was sent so far, to know what is left of it when it is done. */
+/** Tracks the sent part of a reply, so that the rest can be sent at its end. */
 export const shownSoFar = (): {
   readonly note: (delta: LlmDelta) => void;
   readonly missing: (outcome: Completed) => readonly LlmDelta[];
@@ -93,7 +93,7 @@ export const shownSoFar = (): {
   };
 };
 
-/** Arguments come in pieces of a token or so, none of which ends within a character. */
+/** Splits arguments into pieces of about a token; no piece ends within a character. */
 export const argumentPieces = (written: string): readonly string[] => written.match(/[\s\S]{1,12}/gu) ?? [];
 
 /** Begins a stream of events. */
@@ -101,18 +101,18 @@ export const startEvents = (response: ServerResponse): void => {
   response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" });
 };
 
-/** Ends a stream that failed: with `error` among the events where a server would have sent one. */
+/** Ends a failed stream, with `error` among the events if a real server would send one. */
 export const endFailed = (response: ServerResponse, { kind }: Failure, error: () => string): void => {
-  // What was shown is still on its way out: it goes first.
+  // Sends the buffered pieces before closing the socket.
   if (kind === "network") response.write("", () => response.destroy());
   else if (kind === "truncated") response.end();
   else response.end(error());
 };
 
-/** A member with a value that is known. */
+/** Returns a member if its value is known, otherwise nothing. */
 export const given = (name: string, value: Json | undefined): JsonObject =>
   value === undefined ? {} : { [name]: value };
 
-/** The total as reported, else what is known to sum up to it. */
+/** Returns the reported total, otherwise the sum of the known parts. */
 export const totalOf = ({ inputTokens, outputTokens, totalTokens }: ReportedUsage): number | undefined =>
   totalTokens ?? (inputTokens === undefined || outputTokens === undefined ? undefined : inputTokens + outputTokens);

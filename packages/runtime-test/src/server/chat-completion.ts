@@ -1,7 +1,7 @@
 import type { JsonObject, ReplyDraft, ReportedUsage, ToolCallDraft } from "@colloquy/machine";
 import { type AnswerHead, type Completed, given, headOf, spokenOf, totalOf } from "./answer.ts";
 
-/** A whole answer, as `POST /chat/completions` gives it without `stream`. */
+/** Returns a whole answer, as `POST /chat/completions` without `stream` does. */
 export const chatCompletion = (head: AnswerHead, outcome: Completed): JsonObject => ({
   ...headOf(head, outcome),
   object: "chat.completion",
@@ -9,14 +9,14 @@ export const chatCompletion = (head: AnswerHead, outcome: Completed): JsonObject
   ...(outcome.usage === undefined ? {} : { usage: wireUsage(outcome.usage) }),
 });
 
-/** A tool call as it stands in an answer; one without an id has none on the wire either. */
+/** Returns a tool call in the form of an answer; one without an id has none in the answer either. */
 export const wireToolCall = ({ id, name, arguments: written }: ToolCallDraft): JsonObject => ({
   ...(id === null ? {} : { id }),
   type: "function",
   function: { name, arguments: written },
 });
 
-/** A usage report. What is not known is left out, and not said to be zero. */
+/** Returns a usage report. Unknown figures are left out, not reported as zero. */
 export const wireUsage = (usage: ReportedUsage): JsonObject => ({
   ...given("prompt_tokens", usage.inputTokens),
   ...given("completion_tokens", usage.outputTokens),

@@ -5,18 +5,18 @@ import { problemOfRounds } from "./rounds.ts";
 import { problemOfOptions, readBody } from "./request-body.ts";
 import { invalidRequest, type WireError } from "./wire-error.ts";
 
-/** A request for a chat completion, as far as this server reads it. */
+/** The fields of a chat completion request that this server reads. */
 export interface ChatRequest {
   readonly model: string;
-  /** As they came. */
+  /** Unparsed. */
   readonly messages: readonly JsonObject[];
   readonly stream: boolean;
   readonly includeUsage: boolean;
-  /** All other fields, as they came. */
+  /** All other fields, unparsed. */
   readonly parameters: JsonObject;
 }
 
-/** The request in a body, or the error with which the real server would refuse it: the first one found. */
+/** Parses a body to a request, or to the first error with which the real server would refuse it. */
 export const parseChatRequest = (text: string): Either.Either<WireError, ChatRequest> => {
   const read = readBody(requestSchema, text);
   if (Either.isLeft(read)) return read;
@@ -25,11 +25,11 @@ export const parseChatRequest = (text: string): Either.Either<WireError, ChatReq
   if (problem !== null) return Either.left(problem);
   return Either.right({
     model,
-    // Parsed from JSON, and kept whole: the schema leaves unknown fields in place.
+    // Parsed from JSON, and complete, because the schema keeps unknown fields.
     messages: messages as readonly JsonObject[],
     stream: stream ?? false,
     includeUsage: options?.include_usage ?? false,
-    // As above.
+    // Parsed from JSON, as above.
     parameters: parameters as JsonObject,
   });
 };

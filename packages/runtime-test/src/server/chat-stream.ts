@@ -14,8 +14,8 @@ import { wireToolCall, wireUsage } from "./chat-completion.ts";
 import { bodyOfError, errorOfFailure } from "./wire-error.ts";
 
 /**
- * A stream of chat completion chunks on a response, with usage if that was asked for, and `[DONE]`. Costs one small
- * string for each piece, so that a long answer is cheap.
+ * Streams chat completion chunks on a response, with usage if requested, and `[DONE]`. Each piece costs one small
+ * string, so that a long answer is cheap.
  */
 export const chatStream = (response: ServerResponse, head: AnswerHead, includeUsage: boolean): AnswerStream => {
   const events = eventsOf(head, includeUsage);
@@ -69,12 +69,12 @@ export const chatStream = (response: ServerResponse, head: AnswerHead, includeUs
 const fields = { text: "content", reasoning: "reasoning_content", refusal: "refusal" } as const;
 
 interface Events {
-  /** One with a delta, given as its JSON. */
+  /** Returns an event with a delta, which is passed as JSON. */
   readonly delta: (json: string, finishReason?: string) => string;
   readonly usage: (usage: JsonObject) => string;
 }
 
-/** All that is the same in each event is made into text once. */
+/** Serialises the constant part of each event once. */
 const eventsOf = ({ id, created, model }: AnswerHead, includeUsage: boolean): Events => {
   const common = JSON.stringify({ id, object: "chat.completion.chunk", created, model }).slice(0, -1);
   const before = `data: ${common},"choices":[{"index":0,"delta":`;

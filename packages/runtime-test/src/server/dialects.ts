@@ -4,7 +4,7 @@ import { responsesDialect } from "./responses-dialect.ts";
 import type { StopStrings } from "./stop-strings.ts";
 import { textDialect } from "./text-completion.ts";
 
-/** What the server speaks, by the path that it speaks it under. */
+/** Returns the dialects of the server, by path. */
 export const dialectsOf = (stopStrings: StopStrings): Readonly<Record<AnswerRoute, Dialect>> => ({
   "/chat/completions": chatDialect,
   "/responses": responsesDialect(),

@@ -7,10 +7,10 @@ import { sendError, sendJson } from "./json-response.ts";
 import type { RecordedRequest } from "./recorded-request.ts";
 import { errorOfFailure, invalidRequest, testError, type WireError } from "./wire-error.ts";
 
-/** What answers a request; `signal` is aborted when the client goes away. */
+/** Answers a request; `signal` is aborted when the client disconnects. */
 export type Endpoint = (request: RecordedRequest, response: ServerResponse, signal: AbortSignal) => Promise<void>;
 
-/** A POST of one dialect, answered by a model. With `models`, any other name is refused as unknown. */
+/** Answers a POST of one dialect with a model. With `models`, refuses any other name as unknown. */
 export const modelEndpoint =
   (dialect: Dialect, model: LlmHandler, clock: Clock, models: readonly string[] | undefined): Endpoint =>
   async ({ number, text }, response, signal) => {
@@ -55,13 +55,13 @@ const finish = (outcome: LlmOutcome, { dialect, request, head, stream, response 
   else sendError(response, errorOfFailure(failure));
 };
 
-/** An answer that breaks off, as the failure says. */
+/** Sends an answer that breaks off, in the way that the failure says. */
 const sendHalf = (response: ServerResponse, half: string): void => {
   response.writeHead(200, { "content-type": "application/json" });
   response.end(half);
 };
 
-/** The call as a machine would have made it: all that the model knows is the messages. */
+/** Returns the call as a machine would request it; the model knows only the messages. */
 const callOf = (number: number, { messages, parameters, model }: Request): CallLlm => ({
   type: "callLlm",
   id: `loopback/${number}.1#1`,

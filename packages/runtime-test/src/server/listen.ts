@@ -1,13 +1,13 @@
 import type { Server } from "node:http";
 
-/** A server that listens. */
+/** A listening server. */
 export interface Listening {
   readonly port: number;
-  /** Stops, and ends open sockets at once. */
+  /** Stops the server, and closes open sockets at once. */
   readonly close: () => Promise<void>;
 }
 
-/** Has a server listen on 127.0.0.1; port 0 is any that is free. Rejects if the port is taken. */
+/** Starts a server on 127.0.0.1; port 0 means any free port. Rejects if the port is in use. */
 export const listen = async (server: Server, port: number): Promise<Listening> => {
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -18,7 +18,7 @@ export const listen = async (server: Server, port: number): Promise<Listening> =
   });
   const address = server.address();
   return {
-    // Null or a path only for servers that do not listen on a port.
+    // The address is null or a path only if the server does not listen on a port.
     port: typeof address === "object" && address !== null ? address.port : port,
     close: () =>
       new Promise((resolve) => {

@@ -17,60 +17,63 @@ import { testError } from "./wire-error.ts";
 export type LoopbackServerOptions = CommonOptions & (ModelOptions | RecordedOptions);
 
 interface CommonOptions {
-  /** Default 0: one that is free. */
+  /** Default 0: a free port. */
   readonly port?: number;
-  /** What a client must send as its bearer token. Default: anything goes. */
+  /** The required bearer token. Default: any or none. */
   readonly apiKey?: string;
-  /** The names that `GET /models` lists. When given, a model refuses any other. */
+  /** The names that `GET /models` lists. If given, requests for any other model are refused. */
   readonly models?: readonly string[];
   /**
-   * Refuses what servers of this family refuse, with that family's error: `"mistral"`. Default: only what OpenAI's refuses.
-   * Use it to test a program against a server that is as strict as the real one.
+   * Refuses what servers of this family refuse, with that family's errors: `"mistral"`. Default: only what OpenAI's
+   * server refuses. Use it to test a program against a server that is as strict as the real one.
    */
   readonly strict?: StrictFamily;
-  /** For `created`, and for the delays of a model. Default: a `runningClock`, on which delays take no time. */
+  /** The clock of `created` and of a model's delays. Default: a `runningClock`, on which delays take no time. */
   readonly clock?: Clock;
 }
 
 interface ModelOptions {
-  /** Answers each request that is valid: `scriptedModel`, `ruleModel`, or any other. */
+  /** The model that answers each valid request: `scriptedModel`, `ruleModel`, or any other. */
   readonly model: LlmHandler;
   /**
-   * What a text completion does at a stop string of its request: `honoured` (default) ends before it, `included` ends
-   * behind it, as some servers do, and `ignored` goes on.
+   * The behaviour of a text completion at a stop string of its request. `honoured` (default) ends before it, `included`
+   * ends after it, as some servers do, and `ignored` continues.
    */
   readonly stopStrings?: StopStrings;
-  /** Where it answers beside the paths of OpenAI, and as which of them: `{ "/generate": "/chat/completions" }`. */
+  /**
+   * More paths beside those of OpenAI, each with the path that it stands for: `{ "/generate": "/chat/completions" }`.
+   */
   readonly paths?: Readonly<Record<`/${string}`, AnswerRoute>>;
 }
 
 interface RecordedOptions {
-  /** Answers to POST requests, in this order, whatever is asked, and under whatever path. */
+  /** The answers to POST requests, in this order, for any request and path. */
   readonly recorded: readonly RecordedResponse[];
 }
 
-/** A server that speaks OpenAI's protocol, on this machine only. */
+/** A server on this machine that speaks OpenAI's protocol. */
 export interface LoopbackServer {
-  /** What a client takes for its base URL: `http://127.0.0.1:<port>/v1`. */
+  /** The base URL for clients: `http://127.0.0.1:<port>/v1`. */
   readonly url: string;
   readonly port: number;
-  /** What came, oldest first, requests that were refused included. Without the values of secret headers. */
+  /** The received requests, oldest first, refused ones included. Without the values of secret headers. */
   readonly requests: readonly RecordedRequest[];
-  /** Throws if there was a request that nothing was recorded for, or if a recorded response was not used. */
+  /** Throws if a request had no recorded response left, or if a recorded response was not used. */
   assertComplete(): void;
-  /** Stops, and ends open sockets at once. */
+  /** Stops the server, and closes open sockets at once. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
  * Starts a server on 127.0.0.1 that answers as OpenAI's does: `POST /v1/chat/completions`, `/v1/responses` and
- * `/v1/completions`, plain and as server-sent events, and `GET /v1/models`; all without `/v1` as well. Requests are
- * checked as there, and errors have the same shape. So the real SDK, and programs in any language, can be tested against a model that is none.
+ * `/v1/completions`, plain and as server-sent events, and `GET /v1/models`. All paths also work without `/v1`. Requests
+ * are checked as by OpenAI, and errors have the same shape. So the real SDK, and programs in any language, can be
+ * tested without a real model.
  *
- * A failure of the model is sent as the response that would have caused it; an error in the test itself (a
- * call that a script does not expect) as a 500 that must not be tried again. The model's signal is aborted when
- * its client goes away. Ids are counted, and times come from the clock. Rejects if the port is taken.
+ * A failure of the model is sent as the response that would have caused it. An error in the test itself (a call that a
+ * script does not expect) is sent as a 500 that must not be retried. The model's signal is aborted when its client
+ * disconnects. Ids are numbered, and times come from the clock. Rejects if the port is in use.
  */
 export const loopbackServer = async (options: LoopbackServerOptions): Promise<LoopbackServer> => {
   const { apiKey, models, strict, clock = runningClock(), port = 0 } = options;
@@ -107,7 +110,7 @@ export const loopbackServer = async (options: LoopbackServerOptions): Promise<Lo
   };
 };
 
-/** The endpoint of each route, answered by the model. */
+/** Returns the endpoint of each route, answered by the model. */
 const modelEndpoints = (options: LoopbackServerOptions, clock: Clock): ((route: AnswerRoute) => Endpoint) => {
   if (!("model" in options)) throw new TypeError("a loopback server needs a model, or recorded responses");
   const { model, models, stopStrings = "honoured" } = options;
@@ -117,7 +120,10 @@ const modelEndpoints = (options: LoopbackServerOptions, clock: Clock): ((route: 
 
 type Listener = (incoming: IncomingMessage, response: ServerResponse, signal: AbortSignal) => Promise<void>;
 
-/** The listener, with a signal for when its client goes away. Whatever goes wrong in it ends only that response. */
+/**
+ * Wraps a listener, with a signal that is aborted when its client disconnects. An error in the listener ends only that
+ * response.
+ */
 const guarded =
   (listener: Listener) =>
   (incoming: IncomingMessage, response: ServerResponse): void => {

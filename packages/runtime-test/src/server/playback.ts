@@ -3,10 +3,10 @@ import type { Endpoint } from "./endpoint.ts";
 import { sendError } from "./json-response.ts";
 import { type RecordedResponse, sendRecorded } from "./recorded-response.ts";
 
-/** Recorded responses, given out in their order. */
+/** Recorded responses, sent in their order. */
 export interface Playback {
   readonly endpoint: Endpoint;
-  /** Throws if a request came that no response was left for, or if a response was not used. */
+  /** Throws if a request had no response left, or if a response was not used. */
   readonly assertComplete: () => void;
 }
 

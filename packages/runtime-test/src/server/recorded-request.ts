@@ -1,22 +1,22 @@
 import type { IncomingMessage } from "node:http";
 import type { Json } from "@colloquy/machine";
 
-/** A request that came to a loopback server. */
+/** A request that a loopback server received. */
 export interface RecordedRequest {
-  /** From 1, in the order in which they were complete. */
+  /** From 1, in the order of their completion. */
   readonly number: number;
   readonly method: string;
-  /** With its query. */
+  /** The path, with its query. */
   readonly path: string;
-  /** By their names in small letters; credentials have been replaced by "[withheld]". */
+  /** The headers by their lower-case names; credentials are replaced by "[withheld]". */
   readonly headers: { readonly [name: string]: string };
-  /** The body as JSON; undefined when it is none. */
+  /** The body as JSON; undefined if it is not JSON. */
   readonly body: Json | undefined;
-  /** The body as it came. */
+  /** The unparsed body. */
   readonly text: string;
 }
 
-/** A request whose body has come, and is `text`. */
+/** Records a complete request with the body `text`. */
 export const recordRequest = (number: number, request: IncomingMessage, text: string): RecordedRequest => ({
   number,
   method: request.method ?? "",
@@ -33,12 +33,12 @@ export const recordRequest = (number: number, request: IncomingMessage, text: st
 
 const secret = /authorization|api-key|cookie|token/;
 
-/** All of the body. Rejects when the client goes away before that. */
+/** Reads the whole body. Rejects if the client disconnects before its end. */
 export const textOfRequest = async (request: IncomingMessage): Promise<string> => {
   const pieces: Buffer[] = [];
   let bytes = 0;
   for await (const piece of request) {
-    // Without an encoding set, a request gives Buffers.
+    // Without an encoding, a request yields Buffers.
     const buffer = piece as Buffer;
     bytes += buffer.length;
     if (bytes > bodyBytesMax) throw new RangeError(`the body of the request is larger than ${bodyBytesMax} bytes`);
@@ -47,12 +47,12 @@ export const textOfRequest = async (request: IncomingMessage): Promise<string> =
   return Buffer.concat(pieces).toString("utf8");
 };
 
-/** Far more than any conversation. */
+/** Far larger than any conversation. */
 const bodyBytesMax = 2 ** 28;
 
 const parsed = (text: string): Json | undefined => {
   try {
-    // What JSON.parse gives is JSON.
+    // JSON.parse returns JSON.
     return JSON.parse(text) as Json;
   } catch {
     return undefined;

@@ -1,22 +1,24 @@
 import type { ServerResponse } from "node:http";
 import type { Json } from "@colloquy/machine";
 
-/** A response that is sent as it was recorded, byte for byte; made by `recordedJson`, `recordedStream`, …, or by hand. */
+/**
+ * A response that is sent exactly as recorded, byte for byte; made by `recordedJson`, `recordedStream`, …, or by hand.
+ */
 export interface RecordedResponse {
   readonly status: number;
-  /** Sent as they are, but for those that describe a transfer (length, encoding, connection), which is another one. */
+  /** Sent unchanged, except for those that describe the recorded transfer (length, encoding, connection). */
   readonly headers: { readonly [name: string]: string | null | undefined };
   /** A text is sent as UTF-8. */
   readonly body: string | Uint8Array;
-  /** Sends the body in pieces of so many bytes, each for itself, wherever that cuts it. Default: in one. */
+  /** Sends the body in separate pieces of this many bytes, wherever that cuts it. Default: in one piece. */
   readonly pieceBytes?: number;
   readonly fault?: Fault;
 }
 
 /**
- * How a transfer goes wrong. `reset`: the socket is closed instead of any answer. After so many bytes of the body
- * `cut` closes the socket, `stall` sends nothing more and leaves it open, and `end` ends the response as though
- * that were all: half a line, half an object.
+ * A fault of a transfer. `reset` closes the socket instead of answering. The others act after `afterBytes` bytes of the
+ * body. `cut` closes the socket. `stall` sends nothing more and leaves it open. `end` ends the response as if it were
+ * complete: half a line, half an object.
  */
 export type Fault =
   | { readonly type: "reset" }
@@ -24,26 +26,26 @@ export type Fault =
 
 type Options = Partial<Omit<RecordedResponse, "body">>;
 
-/** A JSON body: a value, or its exact text. */
+/** Makes a response with a JSON body, from a value or its exact text. */
 export const recordedJson = (body: Json, options: Options = {}): RecordedResponse =>
   recorded(typeof body === "string" ? body : JSON.stringify(body), "application/json", options);
 
-/** A body of server-sent events, as its exact text. */
+/** Makes a response with server-sent events, from their exact text. */
 export const recordedStream = (events: string, options: Options = {}): RecordedResponse =>
   recorded(events, "text/event-stream; charset=utf-8", options);
 
-/** A page as gateways send it in place of an answer. Default status 502. */
+/** Makes an HTML page, as gateways send in place of an answer. Default status 502. */
 export const recordedHtml = (
   html: string = "<html><head><title>502 Bad Gateway</title></head><body>502 Bad Gateway</body></html>\n",
   options: Options = {},
 ): RecordedResponse => recorded(html, "text/html", { status: 502, ...options });
 
-/** A response without a body. */
+/** Makes a response without a body. */
 export const recordedNothing = (options: Options = {}): RecordedResponse => recorded("", "application/json", options);
 
 /**
- * Sends a recorded response. Rejects with a RangeError if it can't be sent: a piece of no bytes, or a fault outside
- * the body. Resolves when nothing more will be sent; after a stall that is before the response has ended.
+ * Sends a recorded response. Rejects with a RangeError if it cannot be sent: pieces of zero bytes, or a fault outside
+ * the body. Resolves when nothing more will be sent; after a stall, the response has not ended by then.
  */
 export const sendRecorded = async (recording: RecordedResponse, response: ServerResponse): Promise<void> => {
   const body = typeof recording.body === "string" ? Buffer.from(recording.body) : recording.body;
@@ -84,7 +86,7 @@ const check = (pieceBytes: number, fault: Fault | undefined, body: Uint8Array): 
   }
 };
 
-/** A stream has no length beforehand. */
+/** Returns whether a response is a stream, whose length is unknown beforehand. */
 const isStream = ({ headers }: RecordedResponse): boolean =>
   Object.entries(headers).some(
     ([name, value]) => name.toLowerCase() === "content-type" && value?.startsWith("text/event-stream") === true,
@@ -105,7 +107,7 @@ const transferHeaders: ReadonlySet<string> = new Set([
   "transfer-encoding",
 ]);
 
-/** Resolves when the piece was sent, so that no two pieces are sent together; or when the client is gone. */
+/** Resolves when the piece was sent, so that no two pieces are sent together, or when the client has disconnected. */
 const written = (response: ServerResponse, piece: Uint8Array): Promise<void> =>
   new Promise((resolve) => {
     response.write(piece, () => resolve());

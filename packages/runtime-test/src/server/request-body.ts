@@ -2,7 +2,7 @@ import * as Either from "fp-ts/lib/Either.js";
 import type { z } from "zod";
 import { invalidRequest, type WireError } from "./wire-error.ts";
 
-/** A body that has the shape of a schema, or the error with which the real server would refuse it: the first one found. */
+/** Parses a body by a schema, or returns the first error with which the real server would refuse it. */
 export const readBody = <Output>(schema: z.ZodType<Output>, text: string): Either.Either<WireError, Output> => {
   const parsed = parseJson(text);
   if (Either.isLeft(parsed)) return parsed;
@@ -12,7 +12,7 @@ export const readBody = <Output>(schema: z.ZodType<Output>, text: string): Eithe
     : Either.left(errorOfIssue(checked.error.issues[0], parsed.right));
 };
 
-/** What is wrong with the options of streams and tools, which all dialects share; or null. */
+/** Returns the error about the options of streams and tools, which all dialects share; or null. */
 export const problemOfOptions = (request: {
   readonly stream?: boolean | null | undefined;
   readonly stream_options?: unknown;
@@ -54,7 +54,7 @@ const errorOfIssue = (issue: z.core.$ZodIssue | undefined, body: unknown): WireE
   return invalidRequest(`Invalid value for '${param}': ${innermost.message}.`, param, "invalid_value");
 };
 
-/** Of an alternative, the issue that lies deepest: it is in the branch that was meant. */
+/** Returns the deepest issue of a union: it is in the intended branch. */
 const deepest = (issue: z.core.$ZodIssue): z.core.$ZodIssue => {
   if (issue.code !== "invalid_union") return issue;
   const nested = issue.errors.flat().map((inner) => deepest({ ...inner, path: [...issue.path, ...inner.path] }));
@@ -67,7 +67,7 @@ const expectation = (issue: z.core.$ZodIssue): string => {
   return "expected a string or an array of content parts";
 };
 
-/** `messages[1].content[0].type` */
+/** Formats a path: `messages[1].content[0].type` */
 const textOfPath = (path: readonly PropertyKey[]): string =>
   path.reduce<string>((text, key) => {
     if (typeof key === "number") return `${text}[${key}]`;
@@ -76,7 +76,7 @@ const textOfPath = (path: readonly PropertyKey[]): string =>
 
 const valueAt = (body: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>(
-    // An object by the check; which members it has is what is asked.
+    // An object by the check; any member may be looked up.
     (value, key) =>
       typeof value === "object" && value !== null ? (value as Record<PropertyKey, unknown>)[key] : undefined,
     body,

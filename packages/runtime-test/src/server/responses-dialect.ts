@@ -9,9 +9,9 @@ import { type ResponseWish, responsesStream, wholeResponse } from "./responses-s
 import { invalidRequest, type WireError } from "./wire-error.ts";
 
 /**
- * `POST /responses`. Items of answers are kept for `item_reference` and for reasoning without its encrypted content,
- * unless the request said `store: false`; conversations are not (`previous_response_id`). Reasoning is shown as a
- * summary where the request asks for one, as on OpenAI's server; else as its own text, as the servers of open models do.
+ * `POST /responses`. Items of answers are kept for `item_reference`, and for reasoning without its encrypted content,
+ * unless the request has `store: false`. Conversations are not kept (`previous_response_id`). Reasoning is shown as a
+ * summary if the request asks for one, as by OpenAI; otherwise as its own text, as by servers of open models.
  */
 export const responsesDialect = (): Dialect => {
   const kept = new Map<string, JsonObject>();
@@ -93,7 +93,7 @@ const messagesOf = (
           system === null ? [] : [typeof system === "string" ? { role: "system", content: system } : system];
         return Either.mapLeft(refused)(messagesFromSeed(0, [...before, ...leading, ...turns.flat()]));
       })(Either.mapLeft(({ reason }: { readonly reason: string }) => refused(reason))(fromResponseItems(read))),
-    // Parsed from JSON, and kept whole: the schema leaves unknown fields in place.
+    // Parsed from JSON, and complete, because the schema keeps unknown fields.
   )(readItems(items as readonly JsonObject[], kept));
 };
 
@@ -112,16 +112,16 @@ const requestOf = (body: Body, messages: readonly Message[], kept: Map<string, J
   return {
     model,
     messages,
-    // As above.
+    // Parsed from JSON, as above.
     parameters: parameters as JsonObject,
     whole: (head, outcome) => wholeResponse(head, outcome, wish),
     stream: stream === true ? (response, head) => responsesStream(response, head, wish) : null,
   };
 };
 
-/** What an answer repeats of its request, with the defaults of the real server. */
+/** Returns the request's fields that an answer repeats, with the defaults of the real server. */
 const echoedOf = (body: Body): JsonObject =>
-  // As above.
+  // Parsed from JSON, as above.
   Object.fromEntries(Object.entries(defaults).map(([name, value]) => [name, body[name] ?? value])) as JsonObject;
 
 const defaults: JsonObject = {

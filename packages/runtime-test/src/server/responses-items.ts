@@ -8,9 +8,9 @@ export interface KeptItems {
 }
 
 /**
- * The items of an input, with those that are only named in their places; or what the real server objects to: an item of
- * a type or with a field that it does not know, reasoning that it can't read since it kept nothing of it, reasoning
- * without what followed it, and calls and outputs that do not go together.
+ * Returns the items of an input, with references replaced by the kept items; or the error of the real server. It
+ * refuses an unknown type or field, and reasoning of which it kept nothing or whose following item is missing. It also
+ * refuses calls and outputs that do not match.
  */
 export const readItems = (
   items: readonly JsonObject[],
@@ -68,7 +68,7 @@ const fields = (required: readonly string[], optional: readonly string[] = []): 
   all: ["type", ...required, ...optional],
 });
 
-/** The items that the server understands, by their type. */
+/** The supported items, by their type. */
 const fieldsOf: ReadonlyMap<string, Fields> = new Map([
   ["message", fields(["role", "content"], ["id", "status", "phase"])],
   ["function_call", fields(["call_id", "name", "arguments"], ["id", "status", "namespace", "caller"])],
@@ -114,7 +114,7 @@ const problemOfReasoning = (items: readonly JsonObject[]): WireError | null => {
       );
 };
 
-/** Whether an item is one that a model makes. */
+/** Returns whether a model makes this kind of item. */
 const isModels = (item: JsonObject | undefined): boolean =>
   item !== undefined &&
   (item["role"] === "assistant" || ["reasoning", "function_call", "custom_tool_call"].includes(textOf(item, "type")));

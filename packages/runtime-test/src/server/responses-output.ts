@@ -2,28 +2,28 @@ import type { LlmDelta } from "@colloquy/host";
 import type { JsonObject } from "@colloquy/machine";
 import { argumentPieces } from "./answer.ts";
 
-/** Gets each event about the items of an answer, in the order of the real server. */
+/** Receives each event about the items of an answer, in the order of the real server. */
 export type OnEvent = (type: string, fields: JsonObject) => void;
 
 export interface OutputOptions {
-  /** What the ids of the items end with, beside their place. */
+  /** The end of the items' ids, after their place. */
   readonly suffix: string;
-  /** Whether reasoning is shown as a summary; else as its own text, as open models show it. */
+  /** Whether reasoning is shown as a summary; otherwise as its own text, as by open models. */
   readonly summaries: boolean;
   /** Whether reasoning comes with its encrypted content. */
   readonly encrypted: boolean;
 }
 
-/** The items of an answer, made from what a model says. */
+/** The items of an answer, made from a model's pieces. */
 export interface Output {
   readonly add: (delta: LlmDelta) => void;
-  /** Ends the open item, and gives all of them; as incomplete where the answer was cut short. */
+  /** Ends the open item, and returns all items. They are incomplete if the answer was cut off. */
   readonly end: (status?: "completed" | "incomplete") => readonly JsonObject[];
 }
 
 /**
- * What a model says, as items: a message of text and refusals, reasoning, and a call each. One is done before the next
- * begins, so the arguments of a call can't go on after another call has begun.
+ * Turns a model's pieces into items: a message of text and refusals, reasoning, and one item per call. An item ends
+ * before the next begins, so the arguments of a call cannot continue after another call has begun.
  */
 export const responsesOutput = (options: OutputOptions, onEvent: OnEvent): Output => {
   const done: JsonObject[] = [];
@@ -64,7 +64,7 @@ export const responsesOutput = (options: OutputOptions, onEvent: OnEvent): Outpu
 };
 
 interface Open {
-  /** What goes on in the same item has the same key. */
+  /** Pieces with the same key belong to the same item. */
   readonly key: string;
   readonly item: OpenItem;
 }
@@ -74,7 +74,7 @@ interface OpenItem {
   readonly end: (status: string) => JsonObject;
 }
 
-/** Where an item stands: its events begin so. */
+/** The place of an item, with which its events begin. */
 type Place = { readonly output_index: number; readonly item_id: string };
 
 const prefixes = { text: "msg", refusal: "msg", reasoning: "rs", toolCall: "fc" } as const;
@@ -124,7 +124,7 @@ const events = { text: "output_text", refusal: "refusal" } as const;
 const partOf = (type: "text" | "refusal", text: string): JsonObject =>
   type === "text" ? { type: "output_text", annotations: [], logprobs: [], text } : { type, refusal: text };
 
-/** What is encrypted is whole in the item that is done only, as on the real server. */
+/** Opens a reasoning item. Encrypted content is complete only in the finished item, as on the real server. */
 const openReasoning = ({ summaries, encrypted }: OutputOptions, at: Place, onEvent: OnEvent): OpenItem => {
   const { index, part, added, done, type } = summaries ? summary : reasoningText;
   const place = { ...at, [index]: 0 };

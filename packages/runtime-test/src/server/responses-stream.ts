@@ -15,14 +15,14 @@ import {
 import { type OutputOptions, responsesOutput } from "./responses-output.ts";
 import { errorOfFailure } from "./wire-error.ts";
 
-/** How a request wants its answer, and what an answer repeats of the request. */
+/** The form of the wanted answer, and the request's fields that it repeats. */
 export interface ResponseWish extends Omit<OutputOptions, "suffix"> {
   readonly echoed: JsonObject;
-  /** Gets the answer's items when it is whole. */
+  /** Receives the answer's items when it is complete. */
   readonly onDone: (output: readonly JsonObject[]) => void;
 }
 
-/** A whole answer, as `POST /responses` gives it without `stream`. */
+/** Returns a whole answer, as `POST /responses` without `stream` does. */
 export const wholeResponse = (head: AnswerHead, outcome: Completed, wish: ResponseWish): JsonObject => {
   const output = responsesOutput({ ...wish, suffix: head.id }, () => undefined);
   for (const delta of deltasOf(outcome)) output.add(delta);
@@ -31,7 +31,7 @@ export const wholeResponse = (head: AnswerHead, outcome: Completed, wish: Respon
   return endedResponse(head, outcome, wish, items);
 };
 
-/** The events of the Responses API on a response, each with its number. */
+/** Streams the events of the Responses API on a response, each with its number. */
 export const responsesStream = (response: ServerResponse, head: AnswerHead, wish: ResponseWish): AnswerStream => {
   const shown = shownSoFar();
   let number = 0;
@@ -72,7 +72,9 @@ export const responsesStream = (response: ServerResponse, head: AnswerHead, wish
   };
 };
 
-/** What the model's server can't do ends the response as failed; what is wrong with the request is an error of the stream. */
+/**
+ * A fault of the model's server ends the response as failed; a fault of the request is an error event of the stream.
+ */
 const failed = (
   failure: Failure,
   head: AnswerHead,

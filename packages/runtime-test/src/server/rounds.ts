@@ -1,6 +1,6 @@
 import { invalidRequest, type WireError } from "./wire-error.ts";
 
-/** A message as far as the order of calls and results goes. */
+/** The parts of a message that the order of calls and results depends on. */
 type WireMessage =
   | {
       readonly role: "assistant";
@@ -11,8 +11,8 @@ type WireMessage =
   | { readonly role: "system" | "developer" | "user" };
 
 /**
- * What the real server objects to in a list of messages: a result that no call just before it asked for, calls
- * without their results, an assistant message that says nothing at all; or null.
+ * Returns the real server's error about a list of messages, or null. It refuses a result whose call is not directly
+ * before it, calls without their results, and an empty assistant message.
  */
 export const problemOfRounds = (messages: readonly WireMessage[]): WireError | null => {
   let asked: ReadonlySet<string> = new Set();
@@ -40,10 +40,10 @@ export const problemOfRounds = (messages: readonly WireMessage[]): WireError | n
   return open.size > 0 ? unanswered(askedAt, open) : null;
 };
 
-/** Old and new ways to say something else than text: they stand in place of the content. */
+/** Returns whether a message is empty. The old and new alternatives to text count as content. */
 const saysNothing = (message: object): boolean =>
   !["content", "refusal", "function_call", "audio"].some((field) => {
-    // Its members are what is asked for.
+    // Its members are looked up below.
     const value = (message as Record<string, unknown>)[field];
     return value !== undefined && value !== null;
   });

@@ -1,10 +1,10 @@
 import { type AnswerRoute, answerRoutes } from "./dialects.ts";
 import { invalidRequest, type WireError } from "./wire-error.ts";
 
-/** What a request is for. */
+/** The purpose of a request. */
 export type Route = AnswerRoute | "models";
 
-/** What a request is for, or why it is refused before anybody looks into it. */
+/** Returns the purpose of a request, or the error that refuses it before its body is read. */
 export const routeOf = (
   method: string,
   path: string,
@@ -19,14 +19,14 @@ export const routeOf = (
   const plain = plainPath(path);
   if (plain === "/models") return method === "GET" ? "models" : notAllowed(method, path, "GET");
   const further = Object.entries(rules.paths).find(([known]) => plainPath(known) === plain)?.[1];
-  // Recorded responses do not mind what was asked.
+  // Recorded responses answer any path.
   const anyOther = rules.anyPath ? "/chat/completions" : undefined;
   const route = answerRoutes.find((known) => known === plain) ?? further ?? anyOther;
   if (route === undefined) return { ...invalidRequest(`Invalid URL (${method} ${path})`, null), status: 404 };
   return method === "POST" ? route : notAllowed(method, path, "POST");
 };
 
-/** Without a query, and without `/v1`. */
+/** Returns a path without a query and without `/v1`. */
 const plainPath = (path: string): string => path.replace(/\?.*$/s, "").replace(/^\/v1(?=\/)/, "");
 
 const unauthorised = (authorization: string | undefined): WireError => ({

@@ -1,15 +1,17 @@
-/** What a server does about a stop string: leaves it out, sends it before it ends, or goes on as though it were none. */
+/**
+ * A server's behaviour at a stop string: it leaves it out, sends it before it ends, or continues as if there were none.
+ */
 export type StopStrings = "honoured" | "included" | "ignored";
 
-/** A text that comes in pieces, up to the first of the stop strings, whichever way the pieces cut it. */
+/** A text that comes in pieces and ends at the first stop string, even if that is split across pieces. */
 export interface StoppedText {
-  /** What of the text so far may be sent, beyond what was given out before. */
+  /** Adds a piece. Returns the part that may be sent and was not returned before. */
   readonly push: (piece: string) => string;
-  /** What was held back, since it might have begun a stop string. */
+  /** Returns the part that was held back because it might have begun a stop string. */
   readonly end: () => string;
 }
 
-/** A text that stops as the server does. */
+/** Makes a text that stops as the server does. */
 export const stoppedText = (stops: readonly string[], how: StopStrings): StoppedText => {
   const watched = how === "ignored" ? [] : stops.filter((stop) => stop !== "");
   let held = "";
@@ -28,7 +30,7 @@ export const stoppedText = (stops: readonly string[], how: StopStrings): Stopped
   };
 };
 
-/** Where the text ends that stops at the first of the stop strings. */
+/** Returns the index at which a text ends because of its first stop string; undefined if it has none. */
 const endOfText = (text: string, stops: readonly string[], included: boolean): number | undefined => {
   const found = stops.flatMap((stop) => {
     const at = text.indexOf(stop);
@@ -38,7 +40,7 @@ const endOfText = (text: string, stops: readonly string[], included: boolean): n
   return included ? found[0]?.to : found[0]?.from;
 };
 
-/** How many characters at the end may begin a stop string. */
+/** Returns the number of characters at the end that may begin a stop string. */
 const beginningOf = (text: string, stops: readonly string[]): number => {
   const longest = Math.max(0, ...stops.map((stop) => stop.length - 1));
   for (let length = Math.min(longest, text.length); length > 0; length--) {

@@ -19,7 +19,10 @@ import { problemOfOptions, readBody } from "./request-body.ts";
 import { stoppedText, type StopStrings } from "./stop-strings.ts";
 import { bodyOfError, errorOfFailure } from "./wire-error.ts";
 
-/** `POST /completions`: the prompt is what a user said, word for word. A model that answers with more than text fails. */
+/**
+ * Makes the dialect of `POST /completions`: the prompt is a user message, unchanged. A model that answers with more
+ * than text fails.
+ */
 export const textDialect = (stopStrings: StopStrings): Dialect => ({
   idPrefix: "cmpl-",
   half: (id) => `{"id":${JSON.stringify(id)},"object":"text_completion","choices":[{"index":0,"te`,
@@ -56,7 +59,7 @@ const requestOf = (read: z.infer<typeof requestSchema>, stopStrings: StopStrings
   return {
     model,
     messages: [messageFromDraft("1.0", { role: "user", content })],
-    // Parsed from JSON, and kept whole: the schema leaves unknown fields in place.
+    // Parsed from JSON, and complete, because the schema keeps unknown fields.
     parameters: parameters as JsonObject,
     whole: (head, outcome) => {
       const next = stopped();

@@ -1,17 +1,17 @@
 import type { Failure, FailureKind, JsonObject } from "@colloquy/machine";
 
-/** An error response as OpenAI shapes it. */
+/** An error response in OpenAI's format. */
 export interface WireError {
   readonly status: number;
   readonly message: string;
   readonly type: string;
-  /** The field of the request that it is about, such as `messages[2].role`. */
+  /** The faulty field of the request, such as `messages[2].role`. */
   readonly param: string | null;
   readonly code: string | null;
   readonly headers?: { readonly [name: string]: string };
 }
 
-/** A request that is wrong in a field. */
+/** Makes the error for a request with a faulty field. */
 export const invalidRequest = (message: string, param: string | null, code: string | null = null): WireError => ({
   status: 400,
   message,
@@ -20,12 +20,12 @@ export const invalidRequest = (message: string, param: string | null, code: stri
   code,
 });
 
-/** The body of an error response. */
+/** Returns the body of an error response. */
 export const bodyOfError = ({ message, type, param, code }: WireError): JsonObject => ({
   error: { message, type, param, code },
 });
 
-/** The response that a real server would have given for a failure; for `network` and `truncated` there is none. */
+/** Returns the response that a real server would give for a failure. For `network` and `truncated` there is none. */
 export const errorOfFailure = (failure: Failure): WireError => {
   const known = responses[failure.kind];
   return {
@@ -46,7 +46,7 @@ export const errorOfFailure = (failure: Failure): WireError => {
   };
 };
 
-/** What went wrong in the test itself: nothing that asking again could mend. */
+/** Makes the error for a fault of the test itself, which a retry cannot fix. */
 export const testError = (message: string): WireError => ({
   status: 500,
   message,

@@ -9,10 +9,11 @@ import { type CaseReplayOptions, replayCase } from "../recordings/replay-case.ts
 /**
  * The matchers for recordings, which importing this module adds to `expect`:
  *
- * - `expect(journal).toReplay(machine, options)`: a journal (entries, decoded or not) is decided again in the same way
+ * - `expect(journal).toReplay(machine, options)`: a machine decides a journal (entries, decoded or not) again in the
+ * same way
  * - `expect(recordedCase).toReplayCase(options)`: a recorded conversation runs through a machine as it was recorded
  *
- * Both fail with the first difference in words.
+ * Both fail with a description of the first difference.
  */
 export const recordingMatchers: {
   readonly toReplay: (
@@ -47,11 +48,17 @@ interface MatcherResult {
 expect.extend({ ...recordingMatchers });
 
 declare module "vitest" {
-  // The type parameters are vitest's.
+  // Vitest prescribes the type parameters.
   interface Matchers<R, T> {
-    /** The journal is decided by the machine as it was when it was recorded; else the first difference in words. */
+    /**
+     * Passes if the machine decides the journal as recorded; otherwise fails with a description of the first
+     * difference.
+     */
     toReplay: (machine: ConversationMachine, options?: ReplayOptions) => R;
-    /** The recorded conversation runs through a machine as it was recorded; else the first difference in words. */
+    /**
+     * Passes if the recorded conversation runs through a machine as recorded; otherwise fails with a description of the
+     * first difference.
+     */
     toReplayCase: (options?: CaseReplayOptions) => R;
   }
 }

@@ -40,7 +40,7 @@ export const beginCall = (
   }
 };
 
-/** A call on its way, in this process. */
+/** A running call in this process. */
 class Call implements WaitingCall {
   readonly threadId: string | null;
   readonly askId: string;
@@ -51,7 +51,7 @@ class Call implements WaitingCall {
   readonly #options: CallOptions;
   readonly #stopped = new AbortController();
   #handle: AskHandle | null = null;
-  /** Shown by the program before the part that its turn begins with was read; null from then on. */
+  /** Parts that the program shows before its turn's first part was read; null from then on. */
   #early: CallPart[] | null = [];
   #own: { readonly error: unknown } | null = null;
   #after: Promise<void> = Promise.resolve();
@@ -62,7 +62,7 @@ class Call implements WaitingCall {
     this.#options = options;
     this.threadId = "thread" in place ? place.thread.id : null;
     this.askId = options.askId ?? outer?.idOf(core.name, inputs) ?? randomIds.draw("ask");
-    // Copied at once: they stay their caller's.
+    // Copied at once, so that later changes by the caller have no effect.
     this.#inputs = validated(`the inputs of "${core.name}"`, core.options.signature?.inputs, inputs);
     outer?.onCancel(() => this.abort("the call around it was cancelled"));
   }
@@ -89,7 +89,7 @@ class Call implements WaitingCall {
     else this.#handle.abort(reason);
   }
 
-  /** Where an ask was made, its own last part ends the parts. */
+  /** Ends the parts, unless an ask was made: then its own last part ends them. */
   settled(error: unknown): void {
     if (this.#handle === null) this.parts.end(error);
   }
@@ -117,7 +117,7 @@ class Call implements WaitingCall {
     const inputs = await this.#inputs;
     const over = new AbortController();
     const cancelled = this.#cancelled(outer?.signal, over.signal);
-    // Of its own, also where the caller's id is the number of a turn, or one that is used on another thread.
+    // A separate key, even if the caller's id is the number of a turn, or is used on another thread.
     const key = `${outer?.key ?? threadId}/apart:${pathSegment(this.askId)}`;
     const frame = new Frame({
       key: outer !== null && this.#options.askId === undefined ? this.askId : key,
@@ -151,21 +151,21 @@ class Call implements WaitingCall {
     const handle = thread.ask(partsOf(inputs), {
       askId: this.askId,
       signal: AbortSignal.any(this.#signals()),
-      // In one entry with the ask, so that a crash leaves the conversation as it was or the call under way.
+      // In one entry with the ask, so that after a crash either the conversation is unchanged or the call is running.
       ...(replaced === null ? {} : { from: 0 }),
       metadata: withMarks(this.#options.metadata, this.#marks(history, replaced)),
     });
     this.#handle = handle;
     void this.#showAll(handle);
     ground.track(thread.id, handle);
-    // What is called next waits: where this fails, the conversation goes back to where it was.
+    // Later calls wait, because the conversation returns to its old head if this call fails.
     if (anew) await ground.settled(thread.id);
     return { handle };
   }
 
   #marks(history: Given | null, replaced: number | null): Marks {
     const outer = this.#outer;
-    // The thread says when its parent began.
+    // The thread's metadata already contain the parent's creation time.
     const { parentCreatedAt: _, ...hanging } = outer?.hanging(this.#core.name) ?? {};
     const given = history?.exchanges ?? [];
     const most = mostShown(this.#core.options);
@@ -216,10 +216,10 @@ class Call implements WaitingCall {
   }
 
   /**
-   * For a run apart: a signal, and what rejects with its reason. Whatever reason its caller gives, it is cancelled, and so is
-   * what it calls; from the run around it, it has the reason of that one.
+   * Returns a signal for a run apart, and a promise that rejects with the signal's reason. A cancellation by the caller
+   * cancels the run and the calls within, whatever its reason. A cancellation by the outer run keeps its reason.
    *
-   * @param over ends the listening: a signal of the caller may outlive many calls.
+   * @param over stops the listening, because a signal of the caller may outlive many calls.
    */
   #cancelled(outer: AbortSignal | undefined, over: AbortSignal): Cancelled {
     const stop = new AbortController();
@@ -239,7 +239,7 @@ class Call implements WaitingCall {
   }
 }
 
-/** What callers have of a call. */
+/** The handle of a call for its caller. */
 class Handle extends Pending<object, CallPart> implements CallHandle<object> {
   readonly threadId: string | null;
   readonly askId: string;

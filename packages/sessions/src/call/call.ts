@@ -3,11 +3,14 @@ import { kinds, type OptionKinds } from "@colloquy/host/store";
 import type { GivenExchange } from "../program/exchange.ts";
 import type { CallPart } from "../program/parts.ts";
 
-/** How a program is called. */
+/** The options of a call. */
 export interface CallOptions extends Pick<AskOptions, "metadata"> {
-  /** Exchanges that the caller gives, beside or in place of what the thread remembers. */
+  /** Exchanges from the caller, in addition to or in place of the thread's memory. */
   readonly history?: GivenHistory;
-  /** The same id gives the same outcome, however often it is called, also after a restart. Default: drawn; within another program, derived from its call. */
+  /**
+   * Repeated calls with the same id give the same outcome, even after a restart. Default: drawn; within another
+   * program, derived from its call.
+   */
   readonly askId?: string;
   /** Cancels the call. */
   readonly signal?: AbortSignal;
@@ -26,8 +29,9 @@ export const historyKinds: OptionKinds<GivenHistory> = {
 };
 
 /**
- * `override`: the program sees just these, and nothing is recorded. `useIfProvided`: it sees just these, and the turn is
- * recorded with them. `replaceSession`: the conversation begins anew with them; where the call fails, it is as it was.
+ * `override`: the program sees only these, and nothing is recorded. `useIfProvided`: it sees only these, and the turn
+ * is recorded with them. `replaceSession`: the conversation begins again with them; if the call fails, the conversation
+ * is unchanged.
  */
 export interface GivenHistory {
   readonly exchanges: readonly GivenExchange[];
@@ -35,18 +39,18 @@ export interface GivenHistory {
 }
 
 /**
- * A call that is under way. Awaiting it gives the outputs, a copy for the caller; or rejects with what the program threw, with
- * `SignatureError` for what does not fit, or as an ask of the thread does. One that is never awaited causes no unhandled
- * rejection.
+ * A running call. Awaiting it returns a copy of the outputs. It rejects with the program's error, with `SignatureError`
+ * for values that do not match the signature, or as an ask of the thread does. A call that is never awaited causes no
+ * unhandled rejection.
  *
- * Iterating it gives the parts from the beginning, also when the reading starts late; of more than some 1,000, the oldest
- * are let go. They end with `turn.ended` where a thread remembers the call.
+ * Iterating it yields the parts from the beginning, even if the reading starts late. Beyond some 1,000 parts, the
+ * oldest are dropped. The parts end with `turn.ended` if a thread records the call.
  */
 export interface CallHandle<Result extends object> extends PromiseLike<Result>, AsyncIterable<CallPart> {
-  /** The thread that remembers the call; null where none does. */
+  /** The thread that records the call; null if none does. */
   readonly threadId: string | null;
   readonly askId: string;
-  /** Cancels the call, or withdraws it where it still waits. */
+  /** Cancels the call, or withdraws it if it is still queued. */
   abort(reason?: string): void;
   catch<Caught>(onRejected: (error: unknown) => Caught | PromiseLike<Caught>): Promise<Result | Caught>;
   finally(onSettled: () => void): Promise<Result>;

@@ -11,7 +11,7 @@ import { replyOf } from "../program/reply.ts";
 import { runProgram } from "./run-program.ts";
 import { summarise } from "./summarise.ts";
 
-/** The model of a session's threads: its program. Summaries are written by the summariser, or by a real model. */
+/** Makes the model of a session's threads: its program. Summaries are written by the summariser, or by a real model. */
 export const programHandler = (core: SessionCore, ground: () => Ground): LlmHandler => {
   const handler: LlmHandler = (call, context) =>
     call.purpose === "summary" ? summarise(core, ground(), call, context) : answer(core, ground(), call, context);
@@ -55,12 +55,15 @@ const answer = async (
   }
 };
 
-/** Copies, and no memory: it says what the outputs are, and nothing else. One that throws costs no answer. */
+/**
+ * Calls `describe` with copies and without the memory, because it only describes the outputs. If it throws, the answer
+ * is still recorded.
+ */
 const described = (core: SessionCore, inputs: Fields, outputs: Fields): string | null => {
   const { options } = core;
   if (options.describe === undefined) return null;
   try {
-    // As its signature has them.
+    // Typed by the signature.
     const said: unknown = options.describe(structuredClone(inputs) as never, structuredClone(outputs));
     if (typeof said === "string") return said;
     throw new TypeError(`describe gave a value of type ${typeof said}; it must give a text`);
@@ -72,14 +75,17 @@ const described = (core: SessionCore, inputs: Fields, outputs: Fields): string |
 
 const toolsUsed = ({ toolUse }: Frame): string | null => toolUse.filter((used) => used !== null).join("\n") || null;
 
-/** What the model calls within used, as the usage of the one call that the program is; of a program without any, none. */
+/**
+ * Reports the usage of the nested model calls as the usage of the one call that the program is; none for a program
+ * without model calls.
+ */
 const reportedUsage = (usage: Usage): ReportedUsage =>
   usage.calls === 0
     ? { inputTokens: 0, outputTokens: 0 }
     : Object.fromEntries(
         Object.keys(noUsage)
           .filter((field) => field.endsWith("Tokens"))
-          // The tallies are called by the names of what is reported.
+          // The tallies have the same names as the reported figures.
           .map((field) => [field, usage[field as keyof ReportedUsage & keyof Usage]] as const)
           .filter((entry): entry is readonly [string, Tally] => entry[1].reported > 0)
           .map(([field, { sum }]) => [field, sum]),

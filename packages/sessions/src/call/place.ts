@@ -7,13 +7,16 @@ import { consolidated, pastMemory } from "../nesting/episodes.ts";
 import type { Frame } from "../nesting/frame.ts";
 import { type Memory, memoryOf } from "../program/memory.ts";
 
-/** A thread of a session: one that was named, or the default one, in whose place another program has threads of its own. */
+/**
+ * The thread of a session. It is named by the caller, or is the default thread; within another program, a nested thread
+ * replaces the default one.
+ */
 export interface Where {
   readonly threadId: string;
   readonly named: boolean;
 }
 
-/** Where a call is made: on a thread that remembers it, or apart, with what is shown to it. */
+/** The place of a call: a thread that records it, or a run apart with the memory that it sees. */
 export type CallPlace = ThreadPlace | { readonly memory: Memory };
 
 export interface ThreadPlace extends Beginning {
@@ -22,9 +25,9 @@ export interface ThreadPlace extends Beginning {
 }
 
 /**
- * Where a session is called from within a run, or from outside.
+ * Returns the place of a call from within a run, or from outside.
  *
- * @throws ConfigurationError where the call would wait for itself
+ * @throws ConfigurationError if the call would wait for itself
  */
 export const placeOf = (core: SessionCore, where: Where, outer: Frame | null): CallPlace => {
   const { lifespan = "persistent" } = core.options;
@@ -46,7 +49,7 @@ const named = (core: SessionCore, threadId: string, outer: Frame | null): Thread
   };
 };
 
-/** One thread under that of the run, for all of its turns. */
+/** Returns one thread under the outer run's thread, for all of its turns. */
 const persistent = (core: SessionCore, outer: Frame): ThreadPlace => {
   const ground = core.ground(outer.ground);
   const { parentTurn: _, ...hanging } = outer.hanging(core.name);
@@ -58,17 +61,17 @@ const persistent = (core: SessionCore, outer: Frame): ThreadPlace => {
   };
 };
 
-/** A text of any kind as one segment of the path that an id is: nested threads lie behind slashes. */
+/** Escapes a text as one segment of a thread id, in which slashes separate nested threads. */
 export const pathSegment = (text: string): string => text.replace(/[%/]/g, encodeURIComponent);
 
-/** The thread of a session under another one. */
+/** Returns the id of a session's thread under another one. */
 export const threadIdUnder = (threadId: string, name: string): string => `${threadId}/${name}`;
 
 /**
- * The thread of a user of a session. The ids of users come from outside, and none of them may name the thread of a program
- * that another user's turn calls, which has a slash.
+ * Returns the id of a user's thread. User ids come from outside. Escaping keeps them from naming a nested thread of
+ * another user, whose id contains a slash.
  *
- * @throws ConfigurationError for what is no text, or an empty one: all whose id is missing would share a thread.
+ * @throws ConfigurationError for an id that is not a text or is empty: all users without an id would share a thread.
  */
 export const threadIdOfUser = (name: string, id: unknown): string => {
   if (typeof id === "string" && id !== "") return `${name}:${pathSegment(id)}`;
@@ -77,7 +80,7 @@ export const threadIdOfUser = (name: string, id: unknown): string => {
   );
 };
 
-/** A thread for this run alone, which begins with what was kept of those before. */
+/** Returns a thread for this run only, which begins with the consolidated memory of earlier episodes. */
 const episode = (core: SessionCore, outer: Frame): ThreadPlace => {
   const ground = core.ground(outer.ground);
   const thread = ground.host.thread(threadIdUnder(outer.key, core.name));
@@ -99,11 +102,11 @@ const episode = (core: SessionCore, outer: Frame): ThreadPlace => {
   };
 };
 
-/** What fails here costs no answer: what was kept before is kept. */
+/** Consolidates an episode. If that fails, the answer is still returned, and the earlier memory is kept. */
 const keep = async (core: SessionCore, thread: HostedThread, past: () => Promise<string>): Promise<void> => {
   try {
     const before = await past();
-    // As its signature has them.
+    // Typed by the signature.
     await consolidated(thread, async (turns) => (await core.options.consolidate?.(before, turns as never)) ?? before);
   } catch (thrown) {
     core.report(thrown, "consolidate");

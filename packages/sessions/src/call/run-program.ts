@@ -6,7 +6,11 @@ import { type Fields, fieldsGiven } from "../program/fields.ts";
 import { functionOf, type ProgramContext } from "../program/program.ts";
 import { validated } from "../program/signature.ts";
 
-/** Runs the program once, on copies, and gives what its signature makes of the outputs. @throws what it throws */
+/**
+ * Runs the program once, on copies, and returns its outputs as the signature validates them.
+ *
+ * @throws the program's error
+ */
 export const runProgram = async (
   core: SessionCore,
   frame: Frame,
@@ -29,7 +33,7 @@ export const runProgram = async (
       );
     },
   });
-  // They were checked by the signature when the call was made.
+  // The signature checked the inputs when the call was made.
   const given = structuredClone(inputs) as never;
   const outputs = await runIn(frame, () => functionOf(program)(given, context));
   const fields = await validated(`the outputs of "${name}"`, options.signature?.outputs, outputs);

@@ -3,7 +3,7 @@ import { type CallLlm, ConfigurationError, contentText, textOf, toArray, turnNum
 import type { SessionCore } from "../core/core.ts";
 import type { Ground } from "../core/ground.ts";
 
-/** Has the summary of a turn written. What goes wrong is the summary's failure, and costs no answer. */
+/** Requests the summary of a turn. A failure fails only the summary, not the answer. */
 export const summarise = async (
   core: SessionCore,
   ground: Ground,
@@ -24,7 +24,7 @@ export const summarise = async (
   return { type: "completed", reply: { content: await summariser(given) }, finishReason: "stop" };
 };
 
-/** What `describe` said of the outputs stands in their place. */
+/** Replaces the outputs in a text with their description by `describe`. */
 const withDescription = async (core: SessionCore, { host }: Ground, call: CallLlm, text: string): Promise<string> => {
   if (core.options.describe === undefined) return text;
   const state = await host.thread(call.threadId).state();

@@ -3,7 +3,10 @@ import { ConfigurationError } from "@colloquy/machine";
 import { fieldsNamedBy } from "../program/signature.ts";
 import type { AnyOptions } from "./options.ts";
 
-/** @throws ConfigurationError for options that are missing, unknown or invalid; those of hosts are checked where these are made */
+/**
+ * @throws ConfigurationError for options that are missing, unknown or invalid; host options are checked when the hosts
+ * are made
+ */
 export const checkOptions = (options: AnyOptions): void => {
   checkKinds("session", options, optionKinds);
   const problem = problemIn(options);
@@ -23,7 +26,10 @@ const problemIn = (options: AnyOptions): string | null => {
   return null;
 };
 
-/** A field that the signature does not have, where it says which there are: misspelt, it would be shown all the same. */
+/**
+ * Returns a field that is missing in the signature, if the signature lists its fields. Memory would still show a
+ * misspelt field.
+ */
 const strayField = ({ signature }: AnyOptions, names: readonly string[]): string | null => {
   const inputs = fieldsNamedBy(signature?.inputs);
   const outputs = fieldsNamedBy(signature?.outputs);
@@ -33,7 +39,7 @@ const strayField = ({ signature }: AnyOptions, names: readonly string[]): string
   return stray === undefined ? null : `"${stray}", and the signature has no such field; it has ${known.join(", ")}`;
 };
 
-/** The options of a host that the session gives it. */
+/** The host options that the session sets itself. */
 const ownHostOptions = ["llm", "machine", "store", "tools", "system", "thread", "hooks", "defaultThread"];
 
 const optionKinds: OptionKinds<AnyOptions> = {

@@ -19,10 +19,10 @@ import type { AnyOptions } from "./options.ts";
 import { policyOf } from "./policy.ts";
 import { WaitingCalls } from "./waiting-calls.ts";
 
-/** Makes the model of a session's threads on a ground: the one that runs its program. */
+/** Makes the model of a session's threads on a ground: it runs the session's program. */
 export type HandlerOf = (core: SessionCore, ground: () => Ground) => LlmHandler;
 
-/** What all threads of a session share. */
+/** The state that all threads of a session share. */
 export class SessionCore {
   readonly options: AnyOptions;
   readonly seed: readonly PlainExchange[];
@@ -34,7 +34,7 @@ export class SessionCore {
   readonly #own: Store;
   readonly #grounds = new Map<Store, Map<LlmHandler | undefined, Ground>>();
 
-  /** @throws ConfigurationError for options that are invalid */
+  /** @throws ConfigurationError for invalid options */
   constructor(program: Program<never, object>, options: AnyOptions, handlerOf: HandlerOf) {
     checkOptions(options);
     this.options = options;
@@ -64,14 +64,17 @@ export class SessionCore {
     return this.#version;
   }
 
-  /** From here on calls run another program; those under way end with the one that they began with. */
+  /** Replaces the program for later calls; running calls end with the program that they began with. */
   swap(program: Program<never, object>, version: string = nextVersion(this.#version)): void {
     checkValue("swap: version", version, kinds.text);
     this.#program = checkedProgram(program);
     this.#version = version;
   }
 
-  /** What the session runs on; within another one, on the store, the model and the options of hosts of that one, where it has none of its own. */
+  /**
+   * Returns the session's ground. Within another session, missing options are taken from that one: the store, the model
+   * and the host options.
+   */
   ground(outer?: Ground): Ground {
     const store = this.options.store ?? outer?.store ?? this.#own;
     const llm = this.options.llm ?? outer?.llm;
@@ -83,11 +86,12 @@ export class SessionCore {
   }
 
   /**
-   * Has a thread begun, and its metadata say which program it is of: an entry of the journal, where that is another one. It
-   * is looked at before each call: a thread may have been deleted since, here or elsewhere, and a program have come back.
+   * Begins a thread if necessary, and writes the program's name and version to its metadata, in an entry, if they
+   * differ. This is checked before each call: the thread may have been deleted since, here or elsewhere, and an earlier
+   * program may be back.
    *
-   * @param place says from what it hangs, and what else it begins with.
-   * @throws ConfigurationError where it was left by a thread that was deleted
+   * @param place names the thread's parent, and its beginning.
+   * @throws ConfigurationError if the parent is a new thread with the id of a deleted one
    */
   async ready(ground: Ground, thread: HostedThread, { parentCreatedAt, beginning }: Beginning): Promise<void> {
     const program = { program: this.name, version: this.#version };
@@ -105,7 +109,7 @@ export class SessionCore {
       await unlessHeld(() => thread.setMetadata({ ...metadata, ...program }));
   }
 
-  /** What costs no call, such as an error of `onTurn`. */
+  /** Reports an error that fails no call, such as one of `onTurn`. */
   report(error: unknown, where: string): void {
     const { onObserverError } = this.options.host ?? {};
     if (onObserverError === undefined) console.error(`Colloquy: ${where} of "${this.name}" failed: ${reasonOf(error)}`);
@@ -135,13 +139,13 @@ export class SessionCore {
     return ground;
   }
 
-  /** What a turn's end calls for, whoever asked; its calls wait for it. */
+  /** Runs the work at the end of a turn, also of one that another caller asked; the calls of the turn wait for it. */
   async #ended(thread: HostedThread, turn: Turn): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     for (const { askId } of turn.asks) for (const call of this.waiting.of(thread.id, askId)) call.after(promise);
     const isCompleted = turn.outcome.status === "completed";
     try {
-      // As its signature has them.
+      // Typed by the signature.
       if (isCompleted) await this.options.onTurn?.(sessionTurn(turn) as never);
       else await goBack(thread, turn);
     } catch (thrown) {
@@ -154,13 +158,16 @@ export class SessionCore {
 
 const mostQueued = 1_000;
 
-/** A call that began the conversation anew and failed: the conversation is as it was. */
+/** Moves the head back to the old conversation if a call that began it again has failed. */
 const goBack = async (thread: HostedThread, turn: Turn): Promise<void> => {
   const { replaced } = marksOf(turn);
   if (replaced !== undefined && turn.outcome.status !== "completed") await thread.moveHead(replaced);
 };
 
-/** One that began the conversation anew, and goes on after a crash, may fail: then what comes next is behind what was before. */
+/**
+ * Waits for a call that began the conversation again and continues after a crash. If it fails, moves the head back, so
+ * that the next call follows the old conversation.
+ */
 const recovered = async (thread: HostedThread): Promise<void> => {
   if (await isAnew(thread)) await (await thread.resume()).turn?.catch(() => null);
   const state = await thread.state();
@@ -168,7 +175,7 @@ const recovered = async (thread: HostedThread): Promise<void> => {
   if (head !== undefined) await goBack(thread, head);
 };
 
-/** Where another host holds the thread, that one sees to it. */
+/** Does the work, unless another host holds the thread's lease; then that host does it. */
 const unlessHeld = async (work: () => Promise<unknown>): Promise<void> => {
   try {
     await work();
@@ -177,14 +184,14 @@ const unlessHeld = async (work: () => Promise<unknown>): Promise<void> => {
   }
 };
 
-/** Whether the call that is under way began the conversation anew. */
+/** Returns whether the running call began the conversation again. */
 const isAnew = async (thread: HostedThread): Promise<boolean> => {
   const open = (await thread.state())?.context.open ?? null;
   return open !== null && marksOf(open).replaced !== undefined;
 };
 
 const checkedProgram = (program: Program<never, object>): Program<never, object> => {
-  // Callers in JavaScript hand in anything.
+  // Callers in JavaScript may pass anything.
   const made: unknown = typeof program === "function" ? program : Reflect.get(Object(program), "forward");
   if (typeof made === "function") return program;
   throw new ConfigurationError(
@@ -192,7 +199,7 @@ const checkedProgram = (program: Program<never, object>): Program<never, object>
   );
 };
 
-/** "2" after "1", and "beta+1" after "beta". */
+/** Returns "2" for "1", and "beta+1" for "beta". */
 const nextVersion = (version: string): string => {
   const [, stem = "", count = ""] = /^(.*?)(\d*)$/s.exec(version) ?? [];
   return count === "" ? `${stem}+1` : `${stem}${Number(count) + 1}`;

@@ -1,18 +1,18 @@
 import { ConfigurationError, type JsonObject, type State } from "@colloquy/machine";
 
-/** How a thread of a session begins, where it is not there yet. */
+/** The beginning of a session's thread that does not exist yet. */
 export interface Beginning {
-  /** When the thread began from which it hangs; null where it hangs from none. */
+  /** The creation time of the parent thread; null if there is no parent. */
   readonly parentCreatedAt: number | null;
-  /** What it begins with. */
+  /** Returns the system prompt and the metadata of the new thread. */
   readonly beginning: () => Promise<{ readonly system?: string; readonly metadata: JsonObject }>;
 }
 
 /**
- * Refuses a nested thread that was left by an earlier thread of its parent's id, which was deleted: what was said there is
- * no answer to this one, and may be another user's.
+ * Refuses a nested thread whose parent was deleted and replaced by a thread with the same id. Its content does not
+ * belong to the new parent, and may be another user's.
  *
- * @param parentCreatedAt when the parent began; null where it hangs from no thread.
+ * @param parentCreatedAt the creation time of the parent; null if there is no parent.
  * @throws ConfigurationError
  */
 export const refuseEarlierParent = (nested: State | null, parentCreatedAt: number | null): void => {

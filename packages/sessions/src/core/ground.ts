@@ -12,11 +12,11 @@ import { ConfigurationError } from "@colloquy/machine";
 import { createHost, systemClock } from "@colloquy/runtime-node";
 import type { AnyOptions } from "./options.ts";
 
-/** What a session runs on: a store, a host for its threads there, and hosts for the model calls within. */
+/** The runtime of a session: a store, a host for its threads there, and hosts for the nested model calls. */
 export class Ground {
   readonly store: Store;
   readonly llm: LlmHandler | undefined;
-  /** Of the session's own threads. */
+  /** The host of the session's own threads. */
   readonly host: Host;
   readonly options: AnyOptions;
   readonly #models = new Map<readonly Tool[], Host>();
@@ -31,7 +31,7 @@ export class Ground {
     this.host = host;
   }
 
-  /** The host of model calls with some tools. @throws ConfigurationError where there is no model */
+  /** Returns the host of model calls with these tools. @throws ConfigurationError if there is no model */
   models(tools: readonly Tool[] = this.options.tools ?? noTools): Host {
     const { llm, store } = this;
     if (llm === undefined)
@@ -43,7 +43,7 @@ export class Ground {
     return host;
   }
 
-  /** Does something that needs to be done once in this process; again where it failed. */
+  /** Does work once in this process; repeats it if it failed. */
   once(key: string, work: () => Promise<void>): Promise<void> {
     const done = this.#done.get(key) ?? work();
     this.#done.set(key, done);
@@ -51,7 +51,7 @@ export class Ground {
     return done;
   }
 
-  /** Does what is to be done with a thread in the order in which it was asked for. */
+  /** Does work on a thread in the order of the requests. */
   inOrder<Done>(threadId: string, work: () => Promise<Done>): Promise<Done> {
     const done = (this.#tails.get(threadId) ?? Promise.resolve()).then(work);
     const over = done.then(nothing, nothing).finally(() => {
@@ -61,7 +61,7 @@ export class Ground {
     return done;
   }
 
-  /** Keeps count of a call that was made on a thread here. */
+  /** Tracks a call on a thread of this process. */
   track(threadId: string, call: PromiseLike<unknown>): void {
     const calls = this.#underWay.get(threadId) ?? new Set();
     this.#underWay.set(threadId, calls);
@@ -74,15 +74,15 @@ export class Ground {
     calls.add(over);
   }
 
-  /** When the calls that were made on a thread here have ended. */
+  /** Resolves when the tracked calls on a thread have ended. */
   async settled(threadId: string): Promise<void> {
     const calls = this.#underWay.get(threadId);
     if (calls !== undefined) await Promise.all(calls);
   }
 
   /**
-   * Begins a thread, unless it was begun before; false then. Where another host holds it, and it is not there yet, that one
-   * may be about to begin it, or dead: its lease is waited for.
+   * Begins a thread. Returns false if it exists already. If another host holds the lease of a thread that does not
+   * exist, waits for the lease: that host may be about to begin the thread, or may be dead.
    */
   async begin(thread: HostedThread, beginning: ThreadDefaults): Promise<boolean> {
     for (;;) {

@@ -4,69 +4,76 @@ import type { GivenExchange } from "../program/exchange.ts";
 import type { Signature } from "../program/signature.ts";
 import type { SessionTurn } from "../thread/turns.ts";
 
-/** How a program is given turns. */
+/** The options of a session. */
 export interface SessionOptions<
   Given extends object,
   Inputs extends object,
   Outputs extends object,
   Result extends object,
 > {
-  /** Of the program: its threads are named after it, and its turns say it. */
+  /** The name of the program: its threads are named after it, and its turns contain it. */
   readonly name: string;
-  /** Of the program. Default "1". */
+  /** The version of the program. Default "1". */
   readonly version?: string;
-  /** What goes in and what comes out: both are checked, and typed. Default: any fields. */
+  /** The schemas of inputs and outputs, which check and type both. Default: any fields. */
   readonly signature?: Signature<Given, Inputs, Outputs, Result>;
-  /** Default: in memory, until the process ends; within another program, the store of that one. */
+  /** Default: in memory, until the process ends; within another program, that program's store. */
   readonly store?: Store;
-  /** The thread of calls for no user. Default: the name. */
+  /** The thread of calls without a user. Default: the name. */
   readonly threadId?: string;
-  /** Exchanges that each thread begins with. A reset keeps them. They count as the oldest turn. */
+  /** Exchanges at the beginning of each thread. A reset keeps them. They count as the oldest turn. */
   readonly seed?: readonly GivenExchange[];
-  /** How many of the newest exchanges a program sees; 0 shows none. Default: all, with `compression` 20. */
+  /** The number of newest exchanges that a program sees; 0 shows none. Default: all, with `compression` 20. */
   readonly maxTurns?: number;
-  /** How many of the newest turns count as there at all. A view: none is deleted, and their numbers stay. Default: all. */
+  /**
+   * The number of newest turns that are visible at all. It is only a view: no turn is deleted, and turn numbers stay.
+   * Default: all.
+   */
   readonly maxStoredTurns?: number;
-  /** Fields that no memory shows; stronger than `onlyInputFields`. */
+  /** Fields that no memory shows; overrides `onlyInputFields`. */
   readonly excludeFields?: readonly string[] | ReadonlySet<string>;
-  /** Of earlier inputs, memory shows these alone. */
+  /** The only fields of earlier inputs that memory shows. */
   readonly onlyInputFields?: readonly string[] | ReadonlySet<string>;
-  /** Has earlier turns summarised, by `summariser` or else by `llm`. Default: they are shown as they are. */
+  /** Summarises earlier turns, with `summariser`, otherwise with `llm`. Default: they are shown unchanged. */
   readonly compression?: "concise" | "verbose" | { readonly instruction: string };
   readonly summariser?: Summariser;
-  /** What memory and summaries say of the outputs, in their place. It sees no memory. */
+  /**
+   * Describes the outputs; memory and summaries use the text in place of the outputs. It does not receive the memory.
+   */
   describe?(inputs: Inputs, outputs: Result): string;
-  /** What becomes of a call while another one is under way on the thread. Default `queue`. */
+  /** The handling of a call while another one is running on the thread. Default `queue`. */
   readonly overlap?: "queue" | "reject";
   /**
-   * What the session remembers when another program calls it. `persistent`: all calls under the thread of that one.
-   * `episodic`: those of one call of that one; what `consolidate` makes of them opens the next episode. `shared`: nothing
-   * of its own, it sees the memory of that one. `stateless`: nothing. Default `persistent`.
+   * The memory of the session when another program calls it. `persistent`: all calls under the thread of that program.
+   * `episodic`: the calls within one call of that program; the result of `consolidate` opens the next episode.
+   * `shared`: no own memory; it sees that program's memory. `stateless`: none. Default `persistent`.
    */
   readonly lifespan?: "persistent" | "episodic" | "shared" | "stateless";
-  /** What is kept of an episode when it ends; `pastMemory` is what was kept of those before, or "". */
+  /**
+   * Returns the memory to keep of an episode when it ends. `pastMemory` is the memory kept of earlier episodes, or "".
+   */
   consolidate?(pastMemory: string, transcript: readonly SessionTurn<Inputs, Result>[]): string | Promise<string>;
-  /** Called when a turn was completed, and waited for by its call. What it throws is reported, and costs no call. */
+  /** Called when a turn has completed; its call waits for it. An error is reported, and fails no call. */
   onTurn?(turn: SessionTurn<Inputs, Result>): unknown;
-  /** The model that the program's own calls go to, and summaries where there is no `summariser`. */
+  /** The model for the program's nested calls, and for summaries if there is no `summariser`. */
   readonly llm?: LlmHandler;
-  /** The tools of these calls. */
+  /** The tools of the nested model calls. */
   readonly tools?: readonly Tool[];
-  /** What else the hosts of the session run with. Default: as the hosts of the program that calls it. */
+  /** More options of the session's hosts. Default: those of the calling program's hosts. */
   readonly host?: Omit<
     HostOptions,
     "llm" | "machine" | "store" | "tools" | "system" | "thread" | "hooks" | "defaultThread"
   >;
 }
 
-/** Writes what memory says of a turn. One that throws is tried once more; then a line made by rule stands there. */
+/** Writes the summary of a turn for memory. If it throws, it is called once more; then a line made by rule is used. */
 export type Summariser = (turn: {
-  /** What there is of the turn, behind the summaries before it. */
+  /** The content of the turn, after the earlier summaries. */
   readonly text: string;
-  /** How to summarise it: ours, concise or verbose, or the one that was given. */
+  /** The instruction for the summary: our concise or verbose one, or the given one. */
   readonly instruction: string;
   readonly signal: AbortSignal;
 }) => string | Promise<string>;
 
-/** The options of any session, its types left aside: what goes in and out is checked by its signature. */
+/** The options of any session, untyped; the signature checks inputs and outputs. */
 export type AnyOptions = SessionOptions<never, never, object, object>;

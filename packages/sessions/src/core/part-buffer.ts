@@ -1,7 +1,7 @@
 /** The parts of a call, for any number of readers, each from the beginning. */
 export class PartBuffer<Part extends object> implements AsyncIterable<Part | PartsDropped> {
   #parts: Part[] = [];
-  /** How many were let go before the first that is here. */
+  /** The number of dropped parts before the first that is kept. */
   #gone = 0;
   #ended = false;
   #error: unknown = null;
@@ -17,7 +17,7 @@ export class PartBuffer<Part extends object> implements AsyncIterable<Part | Par
     this.#wake();
   }
 
-  /** @param error what reading throws at the end, where the call got no turn. */
+  /** @param error the error that reading throws at the end, if the call got no turn. */
   end(error: unknown = null): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -30,7 +30,7 @@ export class PartBuffer<Part extends object> implements AsyncIterable<Part | Par
       while (next >= this.#gone + this.#parts.length) {
         if (!this.#ended) await this.#news.promise;
         else if (this.#error === null) return;
-        // As the call rejects with it, whatever its program threw.
+        // Equals the call's rejection, which may be any value that its program threw.
         // oxlint-disable-next-line typescript/only-throw-error
         else throw this.#error;
       }
@@ -49,7 +49,7 @@ export class PartBuffer<Part extends object> implements AsyncIterable<Part | Par
   }
 }
 
-/** The parts were not read in time: this many older ones were let go. */
+/** The reader was too slow: this many older parts were dropped. */
 interface PartsDropped {
   readonly type: "parts.dropped";
   readonly count: number;

@@ -1,4 +1,4 @@
-/** Something asked for that is under way: awaited for its result, iterated for its parts. */
+/** A running request: awaited for its result, iterated for its parts. */
 export class Pending<Result, Part> implements PromiseLike<Result>, AsyncIterable<Part> {
   readonly #result: Promise<Result>;
   readonly #parts: () => AsyncIterable<Part>;
@@ -8,11 +8,11 @@ export class Pending<Result, Part> implements PromiseLike<Result>, AsyncIterable
     this.#result = result;
     this.#parts = parts;
     this.#abort = abort;
-    // Whoever awaits it learns of it; nobody has to.
+    // Awaiting it is optional, so a rejection must not count as unhandled.
     result.catch(() => {});
   }
 
-  // oxlint-disable-next-line unicorn/no-thenable -- awaiting the handle is how its result is had
+  // oxlint-disable-next-line unicorn/no-thenable -- awaiting the handle returns its result
   then<Fulfilled = Result, Rejected = never>(
     onFulfilled?: ((value: Result) => Fulfilled | PromiseLike<Fulfilled>) | null,
     onRejected?: ((reason: unknown) => Rejected | PromiseLike<Rejected>) | null,

@@ -9,7 +9,7 @@ import {
 } from "@colloquy/machine/policies";
 import type { AnyOptions } from "./options.ts";
 
-/** What the prompts of a session show: its memory is what they show. */
+/** Returns the policy of a session's prompts, which also determines its memory. */
 export const policyOf = (options: AnyOptions): Policy => {
   const { excludeFields, onlyInputFields } = options;
   return compose(
@@ -19,7 +19,7 @@ export const policyOf = (options: AnyOptions): Policy => {
   );
 };
 
-/** How many of the newest exchanges a memory shows. */
+/** Returns the number of newest exchanges that a memory shows. */
 export const mostShown = ({ maxTurns, maxStoredTurns }: AnyOptions): number =>
   Math.min(maxTurns ?? Number.POSITIVE_INFINITY, maxStoredTurns ?? Number.POSITIVE_INFINITY);
 

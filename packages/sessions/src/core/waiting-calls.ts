@@ -1,21 +1,21 @@
 import type { CallPart } from "../program/parts.ts";
 
-/** A call that is waited for in this process. */
+/** A call for which a caller in this process waits. */
 export interface WaitingCall {
   show(part: CallPart): void;
-  /** Whether a run of that session waits for it. */
+  /** Returns whether a run of that session waits for it. */
   isWithin(session: object): boolean;
-  /** The program threw: the call rejects with just this. */
+  /** Makes the call reject with exactly this error of the program. */
   threw(error: unknown): void;
-  /** The call settles when this is done, which never rejects. */
+  /** Delays the call until this promise resolves; it must never reject. */
   after(done: Promise<void>): void;
 }
 
-/** The calls that are waited for here, by thread and ask. */
+/** The waiting calls of this process, by thread and ask. */
 export class WaitingCalls {
   readonly #calls = new Map<string, Set<WaitingCall>>();
 
-  /** @returns what ends the waiting. */
+  /** @returns the function that removes the call. */
   add(threadId: string, askId: string, call: WaitingCall): () => void {
     const key = keyOf(threadId, askId);
     const calls = this.#calls.get(key) ?? new Set();

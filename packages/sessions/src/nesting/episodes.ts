@@ -3,15 +3,15 @@ import { type JsonObject, turnsOf } from "@colloquy/machine";
 import type { SessionTurn } from "../thread/turns.ts";
 import { sessionTurns } from "../thread/turns.ts";
 
-/** Where episodes of a session lie: under which thread, and by which name. */
+/** The location of a session's episodes: the parent thread, and the name under it. */
 export interface EpisodesOf {
   readonly threadId: string;
   readonly node: string;
 }
 
 /**
- * What was consolidated last on the path of a thread, before a turn of it; "" where nothing was. Of a thread that is a copy,
- * the episodes of the original count up to where it was copied.
+ * Returns the newest consolidated memory on the path of a thread, before a turn; "" if there is none. For a fork, the
+ * episodes of the original count up to the turn of the fork.
  */
 export const pastMemory = async (host: Host, { threadId, node }: EpisodesOf, before: number): Promise<string> => {
   const state = await host.thread(threadId).state();
@@ -30,7 +30,7 @@ export const pastMemory = async (host: Host, { threadId, node }: EpisodesOf, bef
   }
 };
 
-/** That of the newest thread with such metadata which hangs from one of the turns. */
+/** Returns the memory of the newest thread with this metadata that hangs from one of the turns. */
 const newestMemory = async (host: Host, metadata: JsonObject, turns: ReadonlySet<unknown>): Promise<string | null> => {
   for (let after: string | null | undefined; after !== null;) {
     const page = await host.threads({ metadata, ...(after === undefined ? {} : { after }) });
@@ -41,7 +41,7 @@ const newestMemory = async (host: Host, metadata: JsonObject, turns: ReadonlySet
   return null;
 };
 
-/** Keeps what is made of an episode. */
+/** Stores the consolidated memory of an episode. */
 export const consolidated = async (
   thread: HostedThread,
   consolidate: (transcript: readonly SessionTurn[]) => string | Promise<string>,

@@ -5,30 +5,30 @@ import type { Ground } from "../core/ground.ts";
 import type { Memory } from "../program/memory.ts";
 import type { CallPart } from "../program/parts.ts";
 
-/** A run of a program, as what it calls sees it. */
+/** A run of a program, for the calls within it. */
 export class Frame {
-  /** Names the run: the same when it is made again after a crash. */
+  /** The name of the run; the same when it is repeated after a crash. */
   readonly key: string;
-  /** The turn from which nested threads hang; null where the run is part of none. */
+  /** The turn from which nested threads hang; null if the run belongs to no turn. */
   readonly turn: { readonly threadId: string; readonly createdAt: number; readonly number: number } | null;
   /** The names of the runs without a turn between that turn and this one. */
   readonly path: readonly string[];
-  /** The threads whose programs wait for it, its own the last. */
+  /** The threads whose programs wait for this run, outermost first, its own last. */
   readonly ancestors: readonly string[];
   readonly memory: Memory;
   readonly ground: Ground;
-  /** Aborted with an error of its own where the run is only stopped here, to go on elsewhere. */
+  /** Aborted with a separate kind of error if the run only stops here and continues elsewhere. */
   readonly signal: AbortSignal;
-  /** Shows a part to whoever reads those of the call. */
+  /** Shows a part to the readers of the call. */
   readonly show: (part: CallPart) => void;
-  /** Whether it is a run of that session, or waited for by one. */
+  /** Returns whether this is a run of that session, or one of its runs waits for this run. */
   readonly isWithin: (session: object) => boolean;
-  /** What is done when it ends well, by thread. */
+  /** The work to do when the run ends successfully, by thread. */
   readonly atEnd: Map<string, () => Promise<void>> = new Map<string, () => Promise<void>>();
-  /** Tools that were used by the models that it called, in the order of the calls. */
+  /** The tools that its model calls used, in the order of the calls. */
   readonly toolUse: (string | null)[] = [];
   usage: Usage = usageMonoid.empty;
-  /** What is called from here on, such as by a timer that it left behind, is called by nobody. */
+  /** True after the run. Later calls, such as from a timer that it left, belong to no run. */
   isOver = false;
   readonly #ordinals = new Map<string, number>();
 
@@ -48,10 +48,10 @@ export class Frame {
     this.usage = usageMonoid.concat(this.usage, usage);
   }
 
-  /** The id of a call within, by its name, what goes in, and how often the same was called before. */
+  /** Returns the id of a nested call, from its name, its input, and the number of equal calls before it. */
   idOf(name: string, input: unknown): string {
     const copy = plainCopy(input);
-    // What JSON has no word for is refused by whoever is called. A plain copy is JSON.
+    // The callee refuses a value that JSON cannot express. A plain copy is JSON.
     const digest = copy instanceof NotPlain ? "" : digestOf(copy as Json);
     const call = `${this.key}/${name}.${digest}`;
     const ordinal = (this.#ordinals.get(call) ?? 0) + 1;
@@ -59,7 +59,7 @@ export class Frame {
     return `${call}.${ordinal}`;
   }
 
-  /** What a nested thread says of where it hangs. */
+  /** Returns the metadata that link a nested thread to its parent. */
   hanging(name: string): Hanging {
     const node = [...this.path, name].join("/");
     if (this.turn === null) return { node };
@@ -67,7 +67,10 @@ export class Frame {
     return { parentThread: threadId, parentCreatedAt: createdAt, parentTurn: number, node };
   }
 
-  /** Aborts something when the run is cancelled; when it is stopped to go on elsewhere, what it called goes on, too. */
+  /**
+   * Calls `abort` when the run is cancelled. If the run only stops here to continue elsewhere, its nested calls
+   * continue too.
+   */
   onCancel(abort: () => void): void {
     const { signal } = this;
     const cancelled = (): void => {
@@ -78,7 +81,10 @@ export class Frame {
   }
 }
 
-/** Where a nested thread hangs: from a turn of a thread, which is known by its beginning from one of the same id. */
+/**
+ * The link of a nested thread to its parent turn. The creation time distinguishes the parent from a later thread with
+ * the same id.
+ */
 type Hanging = {
   readonly parentThread?: string;
   readonly parentCreatedAt?: number;
@@ -91,7 +97,7 @@ type FrameOptions = Pick<
   "key" | "turn" | "path" | "ancestors" | "memory" | "ground" | "signal" | "show" | "isWithin"
 >;
 
-/** Which run the code belongs to that is being executed, across whatever it awaits; null for none that is still going on. */
+/** Returns the run of the code that is executing, also across awaits; null if there is none or it is over. */
 export const frameHere = (): Frame | null => {
   const frame = running.getStore();
   return frame === undefined || frame.isOver ? null : frame;

@@ -16,7 +16,7 @@ import type { NestedAskOptions } from "../program/program.ts";
 import { toolUseOf } from "../program/reply.ts";
 import type { Frame } from "./frame.ts";
 
-/** Calls a model on behalf of a run, on a thread of its own. */
+/** Calls a model for a run, on a separate thread. */
 export const nestedAsk = <Schema extends OutputSchema = never>(
   frame: Frame,
   name: string,
@@ -26,7 +26,7 @@ export const nestedAsk = <Schema extends OutputSchema = never>(
   const { system, seed, tools, metadata, ...rest } = options;
   const host = frame.ground.models(tools);
   const copy = plainCopy(input);
-  // What has no plain copy is refused by the host, in its words.
+  // The host refuses an input that has no plain copy, with its own error.
   const given = copy instanceof NotPlain ? input : (copy as AskInput);
   const id = frame.idOf(name, { input: given, system, seed, model: rest.model });
   const thread = host.thread(id);
@@ -66,14 +66,14 @@ interface Asked<Output, Written> {
   readonly handle: AskHandle<Output, Written>;
 }
 
-/** The handle of a model call whose thread is still being begun. */
+/** The handle of a model call whose thread is still being created. */
 class NestedAsk<Output, Written>
   extends Pending<AskResult<Output>, AskPart<Written>>
   implements AskHandle<Output, Written>
 {
   readonly threadId: string;
   readonly askId: string;
-  /** Null before the thread is begun. */
+  /** Null until the thread exists. */
   #handle: AskHandle | null = null;
 
   constructor(
@@ -99,8 +99,8 @@ class NestedAsk<Output, Written>
 }
 
 /**
- * What happens to a nested call is shown as a part of the call around it, and to whoever reads its handle: readers of an ask
- * share its parts, so one reads them for both. How it ends is for whoever awaits it.
+ * Shows the parts of a nested call as parts of the outer call, and to the readers of its handle. All readers of an ask
+ * share its parts, so one loop reads them for both. Only the awaiting caller sees its outcome.
  */
 const showParts = async <Written>(
   handle: AsyncIterable<AskPart<Written>>,

@@ -2,31 +2,31 @@ import type { Host } from "@colloquy/host";
 import { type JsonObject, type State, type Turn, turnsOf, type Usage } from "@colloquy/machine";
 import { marksOf } from "../program/marks.ts";
 
-/** What was called within a turn of a session. Printed as a tree by `String(trace)`. */
+/** The calls within a turn of a session. `String(trace)` prints them as a tree. */
 export interface Trace extends TraceNode {
   toString(): string;
 }
 
-/** A call within: of a model, or of another program. */
+/** A nested call of a model, or of another program. */
 export interface TraceNode {
-  /** By which it was called; behind the names of programs without turns that called it, where there are any. */
+  /** The name of the call, after the names of the programs without turns that made it, if any. */
   readonly name: string;
   readonly threadId: string;
   /** The number of its turn on that thread. */
   readonly turn: number;
   readonly status: Turn["outcome"]["status"];
-  /** With that of the calls within. */
+  /** The usage, including that of the nested calls. */
   readonly usage: Usage;
   readonly calls: readonly TraceNode[];
 }
 
-/** The trace of a turn; null where the thread has no such turn. */
+/** Returns the trace of a turn; null if the thread has no such turn. */
 export const traceOf = async (host: Host, threadId: string, turn: number, name: string): Promise<Trace | null> => {
   const state = await host.thread(threadId).state();
   const found = state === null ? undefined : turnsOf(state).find(({ number }) => number === turn);
   if (state === null || found === undefined) return null;
   const node = await nodeOf(host, state, found, name);
-  // Not among its members: who logs it sees the data.
+  // Not enumerable, so that logging shows only the data.
   return Object.defineProperty(node, "toString", { value: () => treeOf(node).join("\n") });
 };
 
@@ -42,7 +42,7 @@ const nodeOf = async (host: Host, state: State, turn: Turn, name: string): Promi
   };
 };
 
-/** The thread on which a turn was made: what was called before a thread was copied hangs from the original. */
+/** Returns the thread on which a turn was made: in a fork, calls from before the fork hang from the original. */
 const homeOf = async (host: Host, { context }: State, turn: number): Promise<string> => {
   const { threadId, forkedFrom } = context;
   if (forkedFrom === null || turn > forkedFrom.turn) return threadId;
@@ -60,7 +60,7 @@ const callsWithin = async (host: Host, parentThread: string, parentTurn: number)
     const { node: name } = state.context.metadata;
     for (const turn of turnsOf(state)) {
       const marks = marksOf(turn);
-      // A model call has no marks: its thread is there for it alone.
+      // A model call has no marks, because its thread serves only that call.
       if (marks.askId !== undefined && (marks.parentThread !== parentThread || marks.parentTurn !== parentTurn))
         continue;
       const at = turn.startedAt;
@@ -70,7 +70,7 @@ const callsWithin = async (host: Host, parentThread: string, parentTurn: number)
   return calls.sort((left, right) => left.at - right.at).map(({ node }) => node);
 };
 
-/** The ids of threads, in the order of their making. */
+/** Returns the ids of threads, in the order of their creation. */
 const threadsWith = async (host: Host, metadata: JsonObject): Promise<readonly string[]> => {
   const found: string[] = [];
   for (let after: string | null | undefined; after !== null;) {

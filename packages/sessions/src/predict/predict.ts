@@ -6,39 +6,42 @@ import type { ProgramContext, ProgramFunction } from "../program/program.ts";
 import { validated } from "../program/signature.ts";
 import { seedOf, systemOf } from "./prompt.ts";
 
-/** A program that is nothing but what goes in, what comes out, and what a model is to make of it. */
+/** A program that consists of its inputs, its outputs, and instructions for a model. */
 export interface PredictOptions<
   Given extends object,
   Inputs extends object,
   Outputs extends object,
   Result extends object,
 > {
-  /** What goes in, checked before a model is called: a Standard Schema of an object. */
+  /** The inputs, checked before a model is called: a Standard Schema of an object. */
   readonly inputs: StandardSchema<Given, Inputs>;
-  /** The outputs: a Standard Schema of an object, with a JSON Schema (`withJsonSchema` gives one to a schema that has none). */
+  /**
+   * The outputs: a Standard Schema of an object, with a JSON Schema (`withJsonSchema` adds one to a schema that has
+   * none).
+   */
   readonly outputs: StandardSchema<Outputs, Result>;
-  /** For the model. Default: to answer with the outputs. */
+  /** The instructions for the model. Default: to answer with the outputs. */
   readonly instructions?: string;
-  /** Of the call of the model, in traces. Default `predict`. */
+  /** The name of the model call in traces. Default `predict`. */
   readonly name?: string;
-  /** How the model is made to answer in that form, as for an ask. Default `native`. */
+  /** The way in which the model is made to answer in that form, as for an ask. Default `native`. */
   readonly mode?: OutputMode;
-  /** How often it is asked again because its answer did not fit. Default 2. */
+  /** The number of repairs, each of which asks again after an answer that does not match. Default 2. */
   readonly repairs?: number;
-  /** Of the call of the model, its steps and what they use. */
+  /** Limits of the model call, such as its steps and its usage. */
   readonly limits?: Limits;
 }
 
 /**
- * A program that asks a model for its outputs: with what the session remembers as the conversation so far, and the inputs as
- * what the user says. What comes out has been validated. While the model writes, the outputs so far are shown as `partial`
+ * Makes a program that asks a model for its outputs. The session's memory is the conversation so far, and the inputs
+ * are the user's message. The outputs are validated. While the model writes, the outputs so far are shown as `partial`
  * parts of the call. The session needs the option `llm`.
  *
- * It rejects with `SignatureError` for inputs that do not fit, and with what asking rejects with: `OutputError` where the
- * model did not come to outputs that fit.
+ * It rejects with `SignatureError` for inputs that do not match, and with the errors of asking: `OutputError` if the
+ * model gave no valid outputs.
  *
- * @throws ConfigurationError for options that are missing or unknown, and for outputs that the mode does not take, with
- *   their place
+ * @throws ConfigurationError for options that are missing or unknown, and for outputs that the mode does not support,
+ * with their path
  */
 export const predict = <Given extends object, Inputs extends object, Outputs extends object, Result extends object>(
   options: PredictOptions<Given, Inputs, Outputs, Result>,
@@ -59,12 +62,16 @@ export const predictOptionKinds: OptionKinds<PredictOptions<never, never, never,
     "an object of limits, each a whole number ≥ 0",
     (value) =>
       kinds.object.fits(value) &&
-      // It has just been found to be one.
+      // The check before has found an object.
       Object.values(value as object).every((each: unknown) => each === undefined || kinds.whole(0).fits(each)),
   ),
 };
 
-/** What `predict` and `react` share. @throws ConfigurationError for a schema that the mode does not take */
+/**
+ * Returns the parts of a program that `predict` and `react` share.
+ *
+ * @throws ConfigurationError for a schema that the mode does not support
+ */
 export const asking = <Given extends object, Inputs extends object, Outputs extends object, Result extends object>({
   inputs,
   outputs,
@@ -87,14 +94,18 @@ export const asking = <Given extends object, Inputs extends object, Outputs exte
       ...(tools === undefined ? {} : { tools }),
     });
     const shown = showPartials(handle, context);
-    // The compiler can't see it through the schema's type parameters: there is an output, and it is what the schema gives.
+    // The compiler cannot infer this through the schema's type parameters: there is an output, and the schema returned
+    // it.
     const { output } = (await handle) as CompletedTurn & { readonly output: Result };
     await shown;
     return output;
   };
 };
 
-/** Why the native mode does not take a schema, in words. One that can't say itself as JSON Schema is refused by the ask. */
+/**
+ * Describes why the native mode does not support a schema; null if it does. The ask refuses a schema that has no JSON
+ * Schema.
+ */
 const problemOf = ({ "~standard": { jsonSchema } }: StandardSchema<object, object>): string | null => {
   const [first] = jsonSchema === undefined ? [] : strictProblems(jsonSchema.input({ target: "draft-2020-12" }));
   if (first === undefined) return null;
@@ -111,7 +122,7 @@ interface AskingOptions<
   readonly tools?: readonly Tool[];
 }
 
-/** Shows outputs as they come; how the call ends is for whoever awaits it. */
+/** Shows outputs as they arrive; only the awaiting caller sees the outcome of the call. */
 const showPartials = async (handle: AsyncIterable<AskPart<object>>, context: ProgramContext): Promise<void> => {
   try {
     for await (const part of handle) if (part.type === "output.partial") context.partial(part.value);

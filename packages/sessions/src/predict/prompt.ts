@@ -3,11 +3,14 @@ import { fieldsOf } from "../program/fields.ts";
 import type { Memory } from "../program/memory.ts";
 import { isToolUse } from "../program/reply.ts";
 
-/** The system prompt of a call: what is to be done, and what was consolidated of earlier episodes. */
+/** Returns the system prompt of a call: the instructions, and the consolidated memory of earlier episodes. */
 export const systemOf = (instructions: string, { messages }: Memory): string =>
   [instructions, ...messages.filter(isSystem).map(textOf)].join("\n\n");
 
-/** A memory as the conversation before a call: answers as the JSON that the model is to write, and what describes them in its place. */
+/**
+ * Converts a memory to the conversation before a call. Answers are the JSON that the model is to write, or the
+ * description that replaces them.
+ */
 export const seedOf = ({ messages }: Memory): readonly SeedDraft[] =>
   messages
     .filter((message) => !isSystem(message))

@@ -10,14 +10,14 @@ export interface ReactOptions<
   Outputs extends object,
   Result extends object,
 > extends PredictOptions<Given, Inputs, Outputs, Result> {
-  /** Which the model may use, as often as `limits` allow. */
+  /** The tools for the model, within the `limits`. */
   readonly tools: readonly Tool[];
 }
 
 /**
- * As `predict`, with tools: the model uses them, step by step, until it answers with the outputs. Each step is journalled in
- * a thread of its own, and approvals, recovery and concurrency of tools are as anywhere. Where `limits` name no steps, ten
- * are allowed.
+ * Makes a program like `predict`, with tools: the model uses them, step by step, until it answers with the outputs.
+ * Each step is journalled in a separate thread. Approvals, recovery and concurrency of tools work as in any ask. If
+ * `limits` name no steps, ten are allowed.
  */
 export const react = <Given extends object, Inputs extends object, Outputs extends object, Result extends object>(
   options: ReactOptions<Given, Inputs, Outputs, Result>,

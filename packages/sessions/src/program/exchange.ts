@@ -4,43 +4,43 @@ import { type Fields, fieldsGiven, partsOf } from "./fields.ts";
 
 /** One recorded call of a program. */
 export interface Exchange {
-  /** The number of its turn; 0 for one that was given, as a seed or in place of the thread's own. */
+  /** The number of its turn; 0 for an exchange that the caller gave, as a seed or in place of the thread's own. */
   readonly turn: number;
   readonly inputs: Fields;
   readonly outputs: Fields;
-  /** The messages that carry them. */
+  /** The messages of the exchange. */
   readonly messages: readonly Message[];
 }
 
-/** An exchange as a caller hands it in. */
+/** An exchange as a caller passes it. */
 export interface GivenExchange {
   readonly inputs: object;
   readonly outputs: object;
 }
 
-/** A plain exchange, as it is journalled where a caller gave it. */
+/** A plain exchange, as the journal contains it if a caller gave it. */
 export interface PlainExchange extends JsonObject {
   readonly inputs: Fields;
   readonly outputs: Fields;
 }
 
-/** Copies of what a caller handed in. @throws TypeError for what JSON has no word for */
+/** Returns copies of a caller's exchanges. @throws TypeError for values that JSON cannot express */
 export const exchangesGiven = (what: string, given: readonly GivenExchange[]): readonly PlainExchange[] => {
   if (!Array.isArray(given)) throw new TypeError(`${what}: the exchanges are no list, of { inputs, outputs } each`);
-  // Callers in JavaScript hand in anything.
+  // Callers in JavaScript may pass anything.
   return given.map((exchange: Partial<GivenExchange> | null | undefined, place) => ({
     inputs: fieldsGiven(`the inputs of exchange ${place + 1} of ${what}`, exchange?.inputs),
     outputs: fieldsGiven(`the outputs of exchange ${place + 1} of ${what}`, exchange?.outputs),
   }));
 };
 
-/** The two messages that an exchange is. */
+/** Returns the two messages of an exchange. */
 export const draftsOf = ({ inputs, outputs }: PlainExchange): readonly MessageDraft[] => [
   { role: "user", content: partsOf(inputs) },
   { role: "assistant", content: partsOf(outputs) },
 ];
 
-/** Given exchanges as messages of a prompt: those of one turn, or of turns from 1 on where none is named. */
+/** Converts given exchanges to messages of a prompt: all in one turn, or in turns from 1 on if no turn is named. */
 export const messagesOfExchanges = (exchanges: readonly PlainExchange[], turn?: number): readonly Message[] =>
   exchanges.flatMap((exchange, place) =>
     draftsOf(exchange).map((draft, index) =>

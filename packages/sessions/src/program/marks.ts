@@ -1,48 +1,54 @@
 import { type JsonObject, type Message, toArray, type Turn } from "@colloquy/machine";
 import type { PlainExchange } from "./exchange.ts";
 
-/** What a session keeps with each ask of its own, under `session` in the metadata, where a redaction reaches it. */
+/**
+ * The data that a session stores with each of its asks, under `session` in the metadata, so that a redaction reaches
+ * it.
+ */
 export interface Marks extends JsonObject {
   readonly askId: string;
-  /** Exchanges that the caller gave. `instead`: in place of the memory of this call. `before`: the thread begins anew with them. */
+  /**
+   * Exchanges that the caller gave. `instead`: they replace the memory of this call. `before`: the thread begins again
+   * with them.
+   */
   readonly history?: { readonly instead: readonly PlainExchange[] } | { readonly before: readonly PlainExchange[] };
-  /** How many exchanges its memory shows at most. */
+  /** The largest number of exchanges that its memory shows. */
   readonly most?: number;
-  /** The head that this call began anew from, to go back to where it fails. */
+  /** The head before this call began the conversation again. If the call fails, the head moves back to it. */
   readonly replaced?: number;
-  /** The turn of the program that made the call, and the name under which it stands there. */
+  /** The turn of the program that made the call, and the call's name in it. */
   readonly parentThread?: string;
   readonly parentTurn?: number;
   readonly node?: string;
-  /** The threads whose programs wait for this call, the outermost first. */
+  /** The threads whose programs wait for this call, outermost first. */
   readonly ancestors?: readonly string[];
 }
 
-/** Marks beside the caller's own metadata. */
+/** Adds the marks to the caller's metadata. */
 export const withMarks = (metadata: JsonObject | undefined, marks: Marks): JsonObject => ({
   ...metadata,
   session: marks,
 });
 
-/** The marks in metadata; none where another hand asked. */
+/** Returns the marks in metadata; none if the ask was not made by the session. */
 export const marksIn = (metadata: JsonObject | undefined): Partial<Marks> => {
   const marks = metadata?.["session"];
-  // Written by `withMarks` alone; what a redaction leaves of it has fewer members.
+  // Only `withMarks` writes it; a redaction can only remove members.
   return typeof marks === "object" && marks !== null && !Array.isArray(marks) ? (marks as Partial<Marks>) : {};
 };
 
-/** The marks of a turn: those of the message that asked. */
+/** Returns the marks of a turn, from the message that asked. */
 export const marksOf = (turn: Pick<Turn, "messages">): Partial<Marks> => marksIn(askOf(turn)?.metadata);
 
-/** The message that asked. */
+/** Returns the message that asked. */
 export const askOf = ({ messages }: Pick<Turn, "messages">): Message | undefined =>
   toArray(messages).find(({ role }) => role === "user");
 
-/** The exchanges with which the conversation began anew at a message; null where it did not. */
+/** Returns the exchanges with which the conversation began again at a message; null if it did not. */
 export const exchangesBefore = (message: Message): readonly PlainExchange[] | null => {
   const { history } = marksIn(message.metadata);
   return history !== undefined && "before" in history ? history.before : null;
 };
 
-/** The metadata without the marks. */
+/** Returns the metadata without the marks. */
 export const withoutMarks = ({ session: _, ...metadata }: JsonObject): JsonObject => metadata;

@@ -5,28 +5,31 @@ import { fieldsOf } from "./fields.ts";
 import { exchangesBefore, marksIn } from "./marks.ts";
 import { isToolUse } from "./reply.ts";
 
-/** What a program sees of the calls before: frozen, and never changed afterwards. */
+/** A program's view of the earlier calls: frozen, and never changed afterwards. */
 export interface Memory {
-  /** Those that are shown whole, oldest first. */
+  /** The exchanges that are shown whole, oldest first. */
   readonly exchanges: readonly Exchange[];
-  /** All of it, as the prompt of a model has it: what was consolidated, summaries, exchanges. */
+  /** The whole memory in the form of a model's prompt: consolidated memory, summaries, exchanges. */
   readonly messages: readonly Message[];
-  /** The same as a text, for a prompt: a line for each turn, `[Turn 3] …`. `No prior conversation context.` where there is none. */
+  /**
+   * The same as a text for a prompt: a line for each turn, `[Turn 3] …`. `No prior conversation context.` if there is
+   * none.
+   */
   readonly text: string;
 }
 
-/** The line of a memory that says what a turn was about: its summary, or else its inputs and outputs. */
+/** The line of a memory about a turn: its summary, otherwise its inputs and outputs. */
 export interface TurnSummary {
-  /** The number of the turn; 0 for exchanges that were given, such as a seed. */
+  /** The number of the turn; 0 for given exchanges, such as a seed. */
   readonly turn: number;
-  /** May have several lines, as its summariser wrote it. */
+  /** May have several lines, as the summariser wrote it. */
   readonly text: string;
 }
 
 /**
- * What the messages of a prompt come to, without the message that asks.
+ * Converts the messages of a prompt, without the message that asks, to a memory.
  *
- * @param most exchanges to show, the newest.
+ * @param most the largest number of exchanges to show; the newest are shown.
  */
 export const memoryOf = (prompt: readonly Message[], most: number = Number.POSITIVE_INFINITY): Memory => {
   const messages = begunAnew(prompt);
@@ -42,7 +45,10 @@ export const memoryOf = (prompt: readonly Message[], most: number = Number.POSIT
   });
 };
 
-/** What a call was shown: what the messages before it come to; or what its caller gave in their place, or to begin anew with. */
+/**
+ * Returns the memory that a call saw: from the earlier messages, or from the exchanges that its caller gave to replace
+ * them or to begin again.
+ */
 export const memoryAt = (prompt: readonly Message[]): Memory => {
   const { history, most } = marksIn(prompt.at(-1)?.metadata);
   if (history === undefined) return memoryOf(prompt.slice(0, -1), most);
@@ -50,7 +56,7 @@ export const memoryAt = (prompt: readonly Message[]): Memory => {
   return memoryOf(messagesOfExchanges(history.before), most);
 };
 
-/** Returns the lines of a memory one by one; `sections` are those that its message of summaries has. */
+/** Returns the lines of a memory one by one; `sections` are those of its summary message. */
 export const summariesIn = (memory: Memory, sections: readonly SummarySection[]): readonly TurnSummary[] => {
   const { exchanges, messages } = memory;
   const shown = messages.some(isSummary) ? sections : [];
@@ -60,10 +66,10 @@ export const summariesIn = (memory: Memory, sections: readonly SummarySection[])
   ]);
 };
 
-/** The memory that exchanges are which a caller gave. */
+/** Makes a memory of the exchanges that a caller gave. */
 export const memoryGiven = (exchanges: readonly PlainExchange[]): Memory => memoryOf(messagesOfExchanges(exchanges));
 
-/** Where the conversation began anew, what a caller gave stands in place of the seed. */
+/** Replaces the seed with the caller's exchanges if the conversation began again with them. */
 const begunAnew = (prompt: readonly Message[]): readonly Message[] => {
   const place = prompt.findLastIndex((message) => exchangesBefore(message) !== null);
   const first = prompt[place];
@@ -74,7 +80,7 @@ const begunAnew = (prompt: readonly Message[]): readonly Message[] => {
 
 const nothing = "No prior conversation context.";
 
-/** Where fields are left out, an exchange may have lost what was asked, or what was answered. */
+/** Returns the exchanges in messages. If fields are left out, an exchange may lack its question or its answer. */
 const exchangesIn = (messages: readonly Message[]): readonly Exchange[] =>
   messages.flatMap((message, place) => {
     const [before, next] = [messages[place - 1], messages[place + 1]];
@@ -91,20 +97,20 @@ const exchange = (asked: Message | undefined, answered: Message | undefined): re
   ];
 };
 
-/** By their ids: a turn has one after the other. */
+/** Returns whether a message answers the one before, by their ids: an answer has the next id in the same turn. */
 const isAnswer = (message: Message | undefined, asked: Message | undefined): boolean => {
   if (message?.role !== "assistant" || asked?.role !== "user") return false;
   const [turn, place] = asked.id.split(".");
   return message.id === `${turn}.${Number(place) + 1}`;
 };
 
-/** A message's id begins with the number of its turn. */
+/** Returns the turn of a message, whose id begins with its number. */
 const turnOf = ({ id }: Message): number => {
   const turn = Number.parseInt(id, 10);
   return Number.isSafeInteger(turn) ? turn : 0;
 };
 
-/** What stands in a prompt before the exchanges: what was consolidated, and the lines of summaries, whose heading is left out. */
+/** Returns the lines before the exchanges: consolidated memory, and the lines of summaries, without their heading. */
 const notesIn = (message: Message): readonly string[] => {
   if (message.role === "system" || message.role === "developer") return [textOf(message)];
   return isSummary(message) ? textOf(message).split("\n").slice(1) : [];
@@ -123,10 +129,10 @@ const lineOf = (exchanges: readonly Exchange[]): ((exchange: Exchange) => string
     ].join(" ");
 };
 
-/** A line begins with its label in brackets: `[Turn 3] …`. */
+/** Removes the label of a line in brackets: `[Turn 3] …`. */
 const withoutLabel = (line: string): string => line.slice(line.indexOf("]") + 1).trimStart();
 
-/** The outputs, with the tools that were used; what `describe` said of them stands in their place. */
+/** Returns the outputs as text, with the used tools. The description of `describe` replaces the outputs. */
 const answerWords = (message: Message): readonly string[] => {
   const said = textOf(message);
   if (said === "") return [`Answered: ${dataWords(message)}`];

@@ -1,12 +1,12 @@
 import type { AskPart } from "@colloquy/host";
 import type { Fields } from "./fields.ts";
 
-/** A piece of what happens to a call, in order. */
+/** An event in the progress of a call, in order. */
 export type CallPart =
   | AskPart
-  /** The program says how far it is. */
+  /** A progress message of the program. */
   | { readonly type: "status"; readonly text: string }
-  /** The program shows outputs, as far as they are known. They are checked only when they are whole. */
+  /** Outputs so far. They are checked only when they are complete. */
   | { readonly type: "partial"; readonly outputs: Fields }
-  /** What happens to a call within the program: of a model, or of another program. */
+  /** A part of a nested call of a model, or of another program. */
   | { readonly type: "nested"; readonly name: string; readonly threadId: string | null; readonly part: CallPart };

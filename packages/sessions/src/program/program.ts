@@ -2,7 +2,10 @@ import type { AskHandle, AskInput, AskOptions, OutputOf, OutputSchema, Tool, Wri
 import type { SeedDraft, SystemDraft } from "@colloquy/machine";
 import type { Memory } from "./memory.ts";
 
-/** Makes outputs from inputs: a function, or an object with `forward`, such as an instance of a class. Both are called with copies. */
+/**
+ * A function from inputs to outputs, or an object with `forward`, such as an instance of a class. Both are called with
+ * copies.
+ */
 export type Program<Inputs extends object, Outputs extends object> =
   | ProgramFunction<Inputs, Outputs>
   | { readonly forward: ProgramFunction<Inputs, Outputs> };
@@ -12,25 +15,25 @@ export type ProgramFunction<Inputs extends object, Outputs extends object> = (
   context: ProgramContext,
 ) => Outputs | PromiseLike<Outputs>;
 
-/** What a program is given beside its inputs. */
+/** The context of a program's run, beside its inputs. */
 export interface ProgramContext {
   readonly memory: Memory;
   /** Aborted when the outputs are no longer wanted. */
   readonly signal: AbortSignal;
-  /** The thread that remembers this call; null where none does. */
+  /** The thread that records this call; null if none does. */
   readonly threadId: string | null;
-  /** The number of the turn that this call is; null where it is none. */
+  /** The number of this call's turn; null if it has none. */
   readonly turn: number | null;
-  /** Names this call: the same when it is made again after a crash. */
+  /** The name of this call; the same when it is repeated after a crash. */
   readonly callId: string;
-  /** Says how far it is, to whoever reads the parts of the call. */
+  /** Shows a progress message to the readers of the call. */
   readonly status: (text: string) => void;
-  /** Shows outputs, as far as they are known, to whoever reads the parts of the call. */
+  /** Shows the outputs so far to the readers of the call. */
   readonly partial: (outputs: object) => void;
   /**
-   * Calls a model, on a thread of its own that hangs from this turn; what it used counts as used by the turn, and its parts
-   * are parts of the call. Its id is derived from this call, the name, the input and how often the same was asked before, so a
-   * program that runs again after a crash gets the answers that were journalled, and calls no model twice. The session needs
+   * Calls a model on a separate thread that hangs from this turn. Its usage counts as the turn's, and its parts are
+   * parts of the call. Its id is derived from this call, the name, the input, and the number of equal asks before it.
+   * So a program that runs again after a crash gets the journalled answers, and calls no model twice. The session needs
    * the option `llm`.
    *
    * @param name of the call, for the trace.
@@ -42,19 +45,19 @@ export interface ProgramContext {
   ) => AskHandle<OutputOf<Schema>, WrittenOf<Schema>>;
 }
 
-/** How a model is called from within a program. */
+/** The options of a nested model call. */
 export interface NestedAskOptions<Schema extends OutputSchema = never> extends Pick<
   AskOptions<Schema>,
   "model" | "limits" | "signal" | "metadata" | "toolContext" | "output"
 > {
   readonly system?: SystemDraft;
-  /** What the model reads before the input, such as the messages of a memory. */
+  /** Messages before the input, such as those of a memory. */
   readonly seed?: readonly SeedDraft[];
-  /** In place of the session's tools; the same list each time, as a host is made for it. */
+  /** Replaces the session's tools. Pass the same array each time, because a host is made for each array. */
   readonly tools?: readonly Tool[];
 }
 
-/** The function of a program. */
+/** Returns the function of a program. */
 export const functionOf = <Inputs extends object, Outputs extends object>(
   program: Program<Inputs, Outputs>,
 ): ProgramFunction<Inputs, Outputs> =>

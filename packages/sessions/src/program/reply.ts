@@ -2,14 +2,14 @@ import { contentText, type Message, type ReplyDraft, toolCallsOf, toolResultOf }
 import { type Fields, partsOf } from "./fields.ts";
 
 /**
- * What a program answered, as the reply of its turn: the outputs as data, behind what `describe` says in their place, or
- * which tools were used by the models that it called.
+ * Converts a program's outputs to the reply of its turn: the outputs as data, after a text. The text is the description
+ * by `describe`, or the list of used tools.
  */
 export const replyOf = (outputs: Fields, said: string | null): ReplyDraft => ({
   content: [...(said === null || said === "" ? [] : [{ type: "text", text: said } as const]), ...partsOf(outputs)],
 });
 
-/** The tools that were used in rounds, in words; null where none was. */
+/** Describes the tools that were used in rounds; null if there were none. */
 export const toolUseOf = (messages: readonly Message[]): string | null => {
   const uses = messages.flatMap((message) => [
     ...toolCallsOf(message).map(({ name, arguments: written }) => `${name}(${written})`),
@@ -18,7 +18,7 @@ export const toolUseOf = (messages: readonly Message[]): string | null => {
   return uses.length === 0 ? null : `${heading}${uses.join(" ")}`;
 };
 
-/** Whether a text of a reply is about tools: it came from `toolUseOf`. */
+/** Returns whether a text of a reply lists used tools: it came from `toolUseOf`. */
 export const isToolUse = (text: string): boolean => text.startsWith(heading);
 
 const heading = "Tools used: ";

@@ -1,13 +1,13 @@
 import type { SchemaIssue, StandardSchema } from "@colloquy/host";
 import { type Fields, fieldsGiven } from "./fields.ts";
 
-/** What goes into a program and what comes out, each by a Standard Schema: zod, valibot, arktype and others have it. */
+/** The inputs and outputs of a program, each a Standard Schema, as of zod, valibot, arktype and others. */
 export interface Signature<Given extends object, Inputs extends object, Outputs extends object, Result extends object> {
   readonly inputs: StandardSchema<Given, Inputs>;
   readonly outputs: StandardSchema<Outputs, Result>;
 }
 
-/** Inputs or outputs do not fit the signature of their program. */
+/** The inputs or outputs of a program do not match its signature. */
 export class SignatureError extends TypeError {
   override readonly name = "SignatureError";
   readonly issues: readonly SchemaIssue[];
@@ -19,11 +19,11 @@ export class SignatureError extends TypeError {
 }
 
 /**
- * What the schema makes of a value, as plain JSON, which is what a thread keeps; without a schema, the value. It is copied
- * at once: what its holder changes afterwards changes nothing.
+ * Validates a value by a schema, and returns the result as plain JSON, for the thread. Without a schema, returns the
+ * value. It is copied at once, so that later changes by its owner have no effect.
  *
- * @param what the value is: `the inputs of "qa"`.
- * @throws SignatureError where it does not fit, TypeError where a journal could not keep it
+ * @param what names the value: `the inputs of "qa"`.
+ * @throws SignatureError if it does not match, TypeError if a journal cannot contain it
  */
 export const validated = async (
   what: string,
@@ -36,7 +36,7 @@ export const validated = async (
   return fieldsGiven(what, result.value);
 };
 
-/** The fields of which a schema says that there are no others; null where it does not say so. */
+/** Returns the fields of a schema that allows no others; null for any other schema. */
 export const fieldsNamedBy = (
   schema: StandardSchema<never, object> | StandardSchema<object, object> | undefined,
 ): readonly string[] | null => {
@@ -45,12 +45,12 @@ export const fieldsNamedBy = (
     const { properties, additionalProperties } = said ?? {};
     return additionalProperties === false && typeof properties === "object" ? Object.keys(properties ?? {}) : null;
   } catch {
-    // What a transformation makes has no JSON Schema.
+    // The output of a transformation has no JSON Schema.
     return null;
   }
 };
 
-/** What can't be copied is for the schema to judge. */
+/** Returns a copy; a value that cannot be copied is left for the schema to judge. */
 const copyOf = (given: unknown): unknown => {
   try {
     return structuredClone(given);

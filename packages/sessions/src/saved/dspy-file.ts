@@ -2,12 +2,12 @@ import { type ZodType, z } from "zod";
 import type { Json } from "@colloquy/machine";
 
 /**
- * A file that dspy-session wrote: `Session.save` as version 2 (1 had `input_field_override` where 2 has
- * `history_input_fields`), or `SessionState.save` as a version 1 of its own, with the history of each turn. A file without
- * a version counts as 1.
+ * A file from dspy-session: `Session.save` in version 2 (version 1 had `input_field_override` in place of
+ * `history_input_fields`), or `SessionState.save` in its own version 1, with the history of each turn. A file without a
+ * version counts as 1.
  */
 export interface DspyFile {
-  /** The input that carries the history there. */
+  /** The input that contains the history in dspy-session. */
   readonly history_field?: string | null | undefined;
   readonly max_turns?: number | null | undefined;
   readonly max_stored_turns?: number | null | undefined;
@@ -37,7 +37,7 @@ const fields = z.record(z.string(), z.json());
 const count = z.int().nonnegative().nullish();
 const names = z.array(z.string()).nullish();
 
-/** Its shape, once the version is known to be one of these. */
+/** The schema of a file whose version is known to be supported. */
 export const dspyFile: ZodType<DspyFile> = z.looseObject({
   history_field: z.string().nullish(),
   max_turns: count,
@@ -60,5 +60,5 @@ export const dspyFile: ZodType<DspyFile> = z.looseObject({
   node_states: z.record(z.string(), z.unknown()).nullish(),
 });
 
-/** What has a version, read before the rest. */
+/** The schema of any file with a version, read before the rest. */
 export const versioned: ZodType<{ readonly version?: unknown }> = z.looseObject({ version: z.unknown().optional() });

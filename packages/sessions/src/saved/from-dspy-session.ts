@@ -6,17 +6,17 @@ import { type DspyFile, dspyFile, versioned } from "./dspy-file.ts";
 import { partsOf } from "../program/fields.ts";
 import { type SavedSession, savedSession } from "./saved-session.ts";
 
-/** A session of dspy-session, for `session` and `load`. */
+/** A session from dspy-session, for `session` and `load`. */
 export interface DspySession {
-  /** Its turns with their scores, and its initial history as the seed: for `load`. */
+  /** Its turns with their scores, and its initial history as the seed, for `load`. */
   readonly saved: SavedSession;
-  /** How it was configured: to be spread into the options of `session`. */
+  /** Its configuration, to spread into the options of `session`. */
   readonly options: DspyOptions;
-  /** What could not be carried over, or means something else here, in words. Empty where nothing is. */
+  /** Descriptions of data that could not be converted, or that have another meaning here. Empty if there are none. */
   readonly losses: readonly string[];
 }
 
-/** The options of `session` that a file of dspy-session says. */
+/** The options of `session` in a file of dspy-session. */
 export interface DspyOptions {
   readonly maxTurns?: number;
   readonly maxStoredTurns?: number;
@@ -26,10 +26,11 @@ export interface DspyOptions {
 
 /**
  * Reads a file of dspy-session, as parsed JSON: a session of version 1 or 2 (`Session.save`), or the state of a user
- * (`SessionState.save`). Gives the reason where it is neither. The prompt of each turn is made from the turns before it, as
- * dspy-session does when it loads a file.
+ * (`SessionState.save`). Returns Left with the reason if it is neither. The prompt of each turn is made from the turns
+ * before it, as dspy-session does when it loads a file.
  *
- * @param options `at` stands for all times, which the file does not have, in milliseconds since the epoch. Default 0.
+ * @param options `at` is used for all times, which the file does not contain, in milliseconds since the epoch. Default
+ * 0.
  * @throws ConfigurationError for an invalid `at`
  */
 export const fromDspySession = (
@@ -55,10 +56,10 @@ export const fromDspySession = (
   return Either.right({ saved: savedSession(journalOf(file, at)), options: optionsOf(file), losses: lossesOf(file) });
 };
 
-/** An entry holds what is said in it a few levels deeper than the file does, and is refused where that is too deep. */
+/** An entry nests the content a few levels deeper than the file does, and is refused if it is too deep. */
 const mostNestedInFile = 200;
 
-/** The journal of a thread whose turns were added by hand. */
+/** Makes the journal of a thread whose turns were added by hand. */
 const journalOf = ({ turns, initial_history: history }: DspyFile, at: number): readonly Entry[] => {
   const machine = conversationMachine();
   const isOutput = outputNamesIn(turns);
@@ -105,9 +106,9 @@ const optionsOf = (file: DspyFile): DspyOptions => {
 };
 
 /**
- * Returns a test for the fields that carry the history in dspy-session. A session here has none, and dspy-session always
- * excludes its own: the one that the file names, and also "history" where its program renamed it. A field that some turn
- * really has is data.
+ * Returns a test for the fields that contain the history in dspy-session. A session here has no such field, and
+ * dspy-session always excludes its own: the one that the file names, and also "history" if its program renamed it. A
+ * field that occurs in a turn is data.
  */
 const historyFieldsOf = ({ history_field: named, turns, initial_history: history }: DspyFile) => {
   const said = [...turns.flatMap(({ inputs, outputs }) => [inputs, outputs]), ...(history?.messages ?? [])];

@@ -2,22 +2,22 @@ import { ImportRefusedError } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
 import { z } from "zod";
 
-/** A session as plain JSON: all that its thread says, in the order in which it came about. The program is not in it. */
+/** A session as plain JSON: the whole journal of its thread, in order. It does not contain the program. */
 export interface SavedSession {
   readonly format: "colloquy.session";
   readonly version: 1;
   readonly journal: readonly Entry[];
 }
 
-/** What `save` gives of a journal. */
+/** Wraps a journal as a saved session. */
 export const savedSession = (journal: readonly Entry[]): SavedSession =>
   Object.freeze({ format: "colloquy.session", version: 1, journal });
 
 /**
- * The entries of a saved session, not read yet.
+ * Returns the entries of a saved session, not yet decoded.
  *
- * @param threadId the thread that they are to be, for what is refused
- * @throws ImportRefusedError where it is none, or one of another version
+ * @param threadId the id of the new thread, for errors
+ * @throws ImportRefusedError if it is not a saved session, or has another version
  */
 export const journalIn = (saved: unknown, threadId = "new"): readonly unknown[] => {
   const refused = (problem: string): ImportRefusedError => new ImportRefusedError(threadId, null, problem);

@@ -5,26 +5,26 @@ import type { Memory } from "../program/memory.ts";
 import { sessionTurn } from "../thread/turns.ts";
 import { scoreOf } from "./score.ts";
 
-/** A turn as something to learn from: what a program was given and saw, and what it made of it. Frozen. */
+/** A turn as a training example: the program's inputs, the memory that it saw, and its outputs. Frozen. */
 export interface Example<Inputs extends object = object, Result extends object = object> {
   readonly threadId: string;
   readonly turn: number;
   readonly inputs: Inputs;
   readonly outputs: Result;
-  /** What the program saw of the turns before, exactly as it was then. Absent where it was not wanted. */
+  /** The earlier turns exactly as the program saw them. Absent if it was not requested. */
   readonly history?: ExampleHistory;
-  /** Null where it was never scored. */
+  /** Null if the turn was never scored. */
   readonly score: number | null;
 }
 
-/** What a program saw of the turns before. */
+/** A program's view of the earlier turns. */
 export interface ExampleHistory {
   readonly exchanges: readonly Omit<Exchange, "messages">[];
   /** The same as text, summaries included. */
   readonly text: string;
 }
 
-/** Examples, and the turns that are none. */
+/** Examples, and the turns that are left out. */
 export interface Examples<Inputs extends object = object, Result extends object = object> extends ReadonlyArray<
   Example<Inputs, Result>
 > {
@@ -32,37 +32,37 @@ export interface Examples<Inputs extends object = object, Result extends object 
   readonly leftOut: readonly LeftOut[];
 }
 
-/** A turn that is no example. */
+/** A turn that is not an example. */
 export interface LeftOut {
   readonly threadId: string;
   readonly turn: number;
   /**
-   * `failed`: it has no outputs, since it failed or was cancelled. `redacted`: words of it were taken out. `unscored`: it
-   * has no score, and one is asked for. `belowScore`: its score is lower than that. `behindBadTurn`: it comes after one of
-   * these two, and the whole trajectory is to be good.
+   * `failed`: it has no outputs, since it failed or was cancelled. `redacted`: some of its content was redacted.
+   * `unscored`: it has no score, but one is required. `belowScore`: its score is too low. `behindBadTurn`: it follows
+   * an unscored or low-scored turn, and the whole trajectory must be good.
    */
   readonly because: "failed" | "redacted" | "unscored" | "belowScore" | "behindBadTurn";
   readonly score: number | null;
 }
 
-/** Which turns are examples, and what of them. */
+/** The selection of turns, and of their content. */
 export interface ExampleOptions {
-  /** The score that an example has at least. Default: any, and none. */
+  /** The lowest score of an example. Default: turns with any score, or none. */
   readonly minScore?: number;
-  /** Leaves out all that comes after a turn whose score is lower than `minScore`, or that has none. Default false. */
+  /** Leaves out all turns after one whose score is lower than `minScore`, or that has none. Default false. */
   readonly strict?: boolean;
-  /** Whether examples have the history that their programs saw. Default true. */
+  /** Whether examples contain the history that their programs saw. Default true. */
   readonly includeHistory?: boolean;
 }
 
-/** A turn of the path, and what the journal says of it. */
+/** A turn of the path, and its data from the journal. */
 export interface ExampleSource {
   readonly turn: Turn;
   readonly isRedacted: boolean;
   readonly memory: () => Memory;
 }
 
-/** The examples that the turns of a thread are. */
+/** Returns the examples from the turns of a thread. */
 export const examplesOf = (
   threadId: string,
   sources: readonly ExampleSource[],
@@ -85,7 +85,7 @@ export const examplesOf = (
   return reported(examples, leftOut);
 };
 
-/** All examples of several sessions, one after the other, and all that was left out of them. */
+/** Joins the examples of several sessions, and the turns left out of them. */
 export const mergeExamples = <Inputs extends object, Result extends object>(
   ...all: readonly Examples<Inputs, Result>[]
 ): Examples<Inputs, Result> =>
@@ -99,7 +99,7 @@ const reported = <Inputs extends object, Result extends object>(
   leftOut: readonly LeftOut[],
 ): Examples<Inputs, Result> => {
   const all = Object.assign([...frozenCopy(examples)], { leftOut: frozenCopy(leftOut) });
-  // Whoever compares the array, or writes it as JSON, means the examples.
+  // Not enumerable, so that comparing the array or writing it as JSON covers only the examples.
   return Object.freeze(Object.defineProperty(all, "leftOut", { enumerable: false }));
 };
 

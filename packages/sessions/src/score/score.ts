@@ -2,8 +2,8 @@ import type { HostedThread } from "@colloquy/host";
 import type { SessionTurn } from "../thread/turns.ts";
 
 /**
- * Says how good a turn is, from its inputs and outputs, and `gold` where the caller gives some: a number, or a boolean,
- * which counts as 1 or 0. Nothing (`null`, `undefined`) counts as 0.
+ * Scores a turn by its inputs and outputs, and by `gold` if the caller gives it. Returns a number, or a boolean, which
+ * counts as 1 or 0. `null` and `undefined` count as 0.
  */
 export type Metric<Inputs extends object, Result extends object, Gold = unknown> = (
   turn: SessionTurn<Inputs, Result>,
@@ -12,24 +12,24 @@ export type Metric<Inputs extends object, Result extends object, Gold = unknown>
 
 type Judged = number | boolean | null | undefined;
 
-/** How turns are scored. */
+/** The options of scoring. */
 export interface ScoreOptions<Gold = unknown> {
-  /** What the metric holds each turn against. */
+  /** The reference value that the metric compares each turn with. */
   readonly gold?: Gold;
   /**
-   * What becomes of a turn for which the metric throws, or gives what is no number. `zero`: it scores 0, and the error is
-   * reported. `raise`: no turn is scored, and the error is thrown. Default `zero`.
+   * The handling of a turn for which the metric throws or does not return a number. `zero`: it scores 0, and the error
+   * is reported. `raise`: no turn is scored, and the error is thrown. Default `zero`.
    */
   readonly onMetricError?: "zero" | "raise";
 }
 
-/** Called with what a metric threw, for which a turn scored 0. */
+/** Called with a metric's error, because of which a turn scored 0. */
 export type MetricReport = (error: unknown, turn: number) => void;
 
 /**
- * Scores turns, one after the other. Gives the scores in the order of the turns; nothing is journalled.
+ * Scores turns, one after the other. Returns the scores in the order of the turns; nothing is journalled.
  *
- * @throws what the metric throws, where that is to be raised; else nothing.
+ * @throws the metric's error if errors are raised; otherwise nothing.
  */
 export const scoresOf = async <Inputs extends object, Result extends object, Gold>(
   turns: readonly SessionTurn<Inputs, Result>[],
@@ -50,7 +50,7 @@ export const scoresOf = async <Inputs extends object, Result extends object, Gol
   return scores;
 };
 
-/** Journals the scores of turns, where they are others than before. */
+/** Journals the scores of turns that differ from their present scores. */
 export const noteScores = async (
   thread: HostedThread,
   turns: readonly SessionTurn[],
@@ -62,13 +62,13 @@ export const noteScores = async (
   }
 };
 
-/** The newest score of a turn; null for none. */
+/** Returns the newest score of a turn; null if there is none. */
 export const scoreOf = ({ annotations }: Pick<SessionTurn, "annotations">): number | null => {
   const value = annotations.findLast(({ name }) => name === annotationName)?.value;
   return typeof value === "number" ? value : null;
 };
 
-/** Scores are annotations of turns, under this name. */
+/** The name of the annotations that contain scores. */
 const annotationName = "score";
 
 const numberOf = (judged: unknown, turn: number): number => {

@@ -12,25 +12,25 @@ import { turnOfEffect } from "@colloquy/machine/hosting";
 import { fold, foldEntry, type JournalError } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 
-/** What a journal says of its turns, whatever became of the thread since. */
+/** The content of a journal's turns, whatever happened to the thread since. */
 export interface ShownTurns {
-  /** At the end. */
+  /** The state at the end. */
   readonly state: State;
-  /** What each turn was answered from, by its number. */
+  /** The messages from which each turn was answered, by its number. */
   readonly shown: ReadonlyMap<number, Shown>;
-  /** Whether words of a turn were taken out. */
+  /** Returns whether content of a turn was redacted. */
   readonly isRedacted: (turn: Turn) => boolean;
 }
 
 /**
- * The messages that the program was called with, its inputs the last of them; of a turn that was added by hand, for which
- * nothing was called, its own messages and the state that it was added to.
+ * The messages of the program's call, of which the last has its inputs. A turn that was added by hand had no call: then
+ * its own messages, and the state that it was added to.
  */
 export type Shown =
   | { readonly type: "called"; readonly messages: readonly Message[] }
   | { readonly type: "added"; readonly messages: readonly Message[]; readonly to: State };
 
-/** What each turn of a journal was answered from: needs nothing of the configuration, then or now. */
+/** Returns the messages from which each turn of a journal was answered. It needs no configuration, past or present. */
 export const shownIn = (entries: readonly Entry[]): Either.Either<JournalError, ShownTurns> => {
   const begun = fold(entries.slice(0, 1));
   if (Either.isLeft(begun)) return begun;
@@ -54,7 +54,7 @@ export const shownIn = (entries: readonly Entry[]): Either.Either<JournalError, 
   return Either.right({ state, shown, isRedacted });
 };
 
-/** The ask that an entry brought, or the turn that it is an answer in; none for what is of no turn. */
+/** Returns the ask of an entry, or the turn of its answer; 0 for an entry that belongs to no turn. */
 const saidBy = ({ event }: LaterEntry): string | number => {
   if (event.type === "ask.received") return event.askId;
   return ("effectId" in event ? turnOfEffect(event.effectId) : null) ?? 0;

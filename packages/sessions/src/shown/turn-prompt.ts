@@ -4,7 +4,7 @@ import type { Policy } from "@colloquy/machine/policies";
 import { type Memory, memoryAt, memoryOf } from "../program/memory.ts";
 import type { Shown } from "./shown-in.ts";
 
-/** The prompt that the program of a turn was called with. Frozen. */
+/** The prompt of the program's call in a turn. Frozen. */
 export interface TurnPrompt {
   /** The whole prompt; its last message has the inputs. */
   readonly messages: readonly Message[];
@@ -12,10 +12,10 @@ export interface TurnPrompt {
 }
 
 /**
- * Returns the prompt of a turn. No program was called for a turn that was added by hand: its prompt is the one that a
- * program would have been called with then, by the policy that the session has now.
+ * Returns the prompt of a turn. A turn that was added by hand had no call: its prompt is that of a call at that point,
+ * under the session's present policy.
  *
- * @param most exchanges to show, the newest.
+ * @param most the largest number of exchanges to show; the newest are shown.
  */
 export const promptShown = (shown: Shown, policy: Policy, most: number): TurnPrompt => {
   if (shown.type === "called") return frozenCopy({ messages: shown.messages, memory: memoryAt(shown.messages) });

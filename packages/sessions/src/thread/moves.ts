@@ -2,7 +2,7 @@ import type { HostedThread } from "@colloquy/host";
 import { type Turn, turnsOf } from "@colloquy/machine";
 import { isRecorded, type SessionTurn, sessionTurn } from "./turns.ts";
 
-/** Takes back the newest recorded calls, with what failed between them. Gives them, newest first. */
+/** Takes back the newest recorded calls, and the failed turns between them. Returns them, newest first. */
 export const undoCalls = async (thread: HostedThread, calls: number): Promise<readonly SessionTurn[]> => {
   checkCalls("undo", calls);
   const state = await thread.state();
@@ -12,7 +12,10 @@ export const undoCalls = async (thread: HostedThread, calls: number): Promise<re
   return undone.map(sessionTurn).reverse();
 };
 
-/** Goes on towards the newest call that continues from here, by as many as there are at most. Gives them, newest first. */
+/**
+ * Moves towards the newest call that continues from here, by `calls` calls or fewer if there are no more. Returns them,
+ * newest first.
+ */
 export const redoCalls = async (thread: HostedThread, calls: number): Promise<readonly SessionTurn[]> => {
   checkCalls("redo", calls);
   const redone: Turn[] = [];

@@ -13,27 +13,27 @@ import { askOf, withoutMarks } from "../program/marks.ts";
 
 /** A recorded call of a program: frozen, and never changed afterwards. */
 export interface SessionTurn<Inputs extends object = object, Result extends object = object> {
-  /** The number of its turn, never used again. */
+  /** The number of its turn; numbers are never reused. */
   readonly number: number;
   readonly inputs: Inputs;
   readonly outputs: Result;
-  /** Of all model calls within, those of nested programs included. */
+  /** The usage of all nested model calls, including those of nested programs. */
   readonly usage: Usage;
   /** Scores and notes, oldest first. */
   readonly annotations: readonly Annotation[];
-  /** What the caller said of the call. */
+  /** The caller's metadata of the call. */
   readonly metadata: JsonObject;
 }
 
 /**
- * The recorded calls on the path, oldest first: the completed turns, those added by hand included.
+ * Returns the recorded calls on the path, oldest first: the completed turns, including those added by hand.
  *
- * @param most of them, the newest.
+ * @param most the largest number of calls; the newest are returned.
  */
 export const sessionTurns = (state: State | null, most?: number): readonly SessionTurn[] =>
   state === null ? [] : turnsInView(state, most).filter(isRecorded).map(sessionTurn);
 
-/** The newest so many recorded calls on the path, oldest first, and what failed between and behind them. */
+/** Returns the newest recorded calls on the path, oldest first, with the failed turns between and after them. */
 export const turnsInView = (state: State, most: number = Number.POSITIVE_INFINITY): readonly Turn[] => {
   const path = turnsOf(state);
   const calls = path.filter(isRecorded);
@@ -42,10 +42,10 @@ export const turnsInView = (state: State, most: number = Number.POSITIVE_INFINIT
   return first === undefined ? [] : path.slice(path.indexOf(first));
 };
 
-/** Whether a turn is a recorded call: one that failed or was cancelled leaves none. */
+/** Returns whether a turn is a recorded call; one that failed or was cancelled is not. */
 export const isRecorded = ({ outcome }: Turn): boolean => outcome.status === "completed";
 
-/** A turn as a recorded call. */
+/** Converts a turn to a recorded call. */
 export const sessionTurn = (turn: Turn): SessionTurn => {
   const { number, messages, usage, annotations = [] } = turn;
   const ask = askOf(turn);

@@ -15,7 +15,7 @@ export interface AgainDialogOptions {
   readonly close: () => void;
 }
 
-/** Tries a turn again in a fork: under another policy, by another model, or with other words. The thread stays as it is. */
+/** Tries a turn again in a fork: with another policy, another model, or another text. The thread stays unchanged. */
 export const AgainDialog = ({ setup, thread, turn, go, close }: AgainDialogOptions): ComponentChild => {
   const [policy, setPolicy] = useState(setup.policies[0] ?? "");
   const [model, setModel] = useState("");
@@ -77,5 +77,5 @@ const field = (label: string, element: string, given: Field, ...within: readonly
 
 const option = (name: string): ComponentChild => h("option", { key: name, value: name }, oneLine(name));
 
-/** Each listens to an element that has a value. */
+/** Returns the value of an event's element, which always has one here. */
 const valueIn = (event: Event): string => (event.target as HTMLInputElement).value;

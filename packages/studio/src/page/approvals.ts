@@ -10,7 +10,7 @@ export interface ApprovalsOptions {
   readonly approvals: readonly RequestApproval[];
 }
 
-/** The tool calls that wait for a person, each with exactly what would be run. */
+/** Shows the tool calls that wait for approval, each with exactly the arguments that would run. */
 export const Approvals = ({ thread, approvals }: ApprovalsOptions): ComponentChild =>
   div(
     "approvals",
@@ -74,7 +74,7 @@ const Approval = ({
         placeholder: "why not, for the model",
         "aria-label": "Reason of a denial",
         value: reason,
-        // It is of this input.
+        // The event's target is this input.
         onInput: (event: Event) => setReason((event.target as HTMLInputElement).value),
       }),
     ),

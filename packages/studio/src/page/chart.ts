@@ -3,7 +3,7 @@ import type { Chart, ChartArrow, ChartState } from "../wire/wire.ts";
 
 export interface ChartOptions {
   readonly chart: Chart;
-  /** The states before and behind an entry. */
+  /** The states before and after an entry. */
   readonly came: string | null;
   readonly place: string;
 }
@@ -15,7 +15,10 @@ interface Box {
   readonly height: number;
 }
 
-/** The statechart of a conversation, as the machine defines it, with the present state lit and the way that led there. */
+/**
+ * Draws the statechart of a conversation, as the machine defines it, with the present state and the last transition
+ * highlighted.
+ */
 export const StateChart = ({ chart, came, place }: ChartOptions): ComponentChild => {
   const boxes = layout(chart.states);
   const phaseOf = (state: string): string => chart.states.find(({ below }) => below.includes(state))?.name ?? state;
@@ -38,7 +41,7 @@ export const StateChart = ({ chart, came, place }: ChartOptions): ComponentChild
       "aria-label": `The present state is ${place}`,
     },
     h("defs", null, marker("tip"), marker("tip-lit")),
-    // Those between the five pass behind them, those within one before it.
+    // Arrows between the five phases are drawn below the boxes, arrows within one above its box.
     drawn.filter(isOutside).map(arrow),
     chart.states.map(({ name, below }) =>
       h(StateBox, {
@@ -68,7 +71,7 @@ export const StateChart = ({ chart, came, place }: ChartOptions): ComponentChild
 
 const size = { width: 640, height: 268 };
 
-/** Where the states stand that are known; others beneath one another at the left. */
+/** The places of the known states; others are stacked at the left. */
 const places: Readonly<Record<string, Box>> = {
   idle: { x: 8, y: 116, width: 84, height: 36 },
   awaiting_llm: { x: 140, y: 8, width: 336, height: 140 },
@@ -85,7 +88,7 @@ const layout = (states: readonly ChartState[]): ReadonlyMap<string, Box> =>
     }),
   );
 
-/** Two beside each other, under the name of the state that they are in. */
+/** Returns the box of a child state: two per row, under the parent's name. */
 const within = ({ x, y }: Box, place: number): Box => ({
   x: x + 14 + (place % 2) * 174,
   y: y + 28 + Math.floor(place / 2) * 66,
@@ -93,7 +96,7 @@ const within = ({ x, y }: Box, place: number): Box => ({
   height: 34,
 });
 
-/** One for each pair of states that stand beside each other: leaves of one state, or two of the five. */
+/** Returns one arrow for each pair of adjacent states: leaves of one state, or two of the five phases. */
 const arrowsOf = (arrows: readonly ChartArrow[], phaseOf: (state: string) => string): readonly ChartArrow[] => {
   const drawn = new Map<string, ChartArrow>();
   for (const { from, to, events } of arrows) {
@@ -157,7 +160,10 @@ const Arrow = ({
   );
 };
 
-/** From edge to edge, each way beside the other; from one side of the chart to the other around what lies between. */
+/**
+ * Returns a path from edge to edge; the two directions are side by side. An arrow across the chart passes around the
+ * boxes between.
+ */
 const pathBetween = (from: Box, to: Box): string => {
   const [x1, y1, x2, y2] = [
     from.x + from.width / 2,
@@ -174,7 +180,7 @@ const pathBetween = (from: Box, to: Box): string => {
 
 const apart = 7;
 
-/** Where the line from within a box leaves it. */
+/** Returns the point at which a line from within a box leaves it. */
 const edge = (
   { x, y, width, height }: Box,
   fromX: number,

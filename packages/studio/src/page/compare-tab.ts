@@ -6,7 +6,7 @@ import { useLoaded } from "./server.ts";
 import { counted, oneLine } from "./text.ts";
 import { div, link, p } from "./element.ts";
 
-/** What is otherwise behind this entry than behind another, of this thread or of any. */
+/** Shows the difference between this entry and another one, of this thread or any other. */
 export const CompareTab = ({ place, go, thread, seq }: LookingAtEntry): ComponentChild => {
   const { other, otherSeq } = place;
   const query = other === null ? null : { thread: other, seq: otherSeq, other: thread, otherSeq: seq };
@@ -97,7 +97,7 @@ const turnWords = {
 const valueOf = (value: unknown): string =>
   oneLine(typeof value === "string" ? value : JSON.stringify(value)).slice(0, 1_000);
 
-/** Neighbours as one range: `3 to 17, 20`. */
+/** Formats numbers, with neighbours as ranges: `3 to 17, 20`. */
 const numbersOf = (numbers: readonly number[]): string => {
   const ranges: [number, number][] = [];
   for (const number of numbers) {

@@ -8,7 +8,7 @@ export interface DialogOptions {
   readonly children?: ComponentChildren;
 }
 
-/** Something before the page, until Escape. */
+/** Shows a dialog above the page, until Escape. */
 export const Dialog = ({ title, close, children }: DialogOptions): ComponentChild => {
   const box = useRef<HTMLDialogElement>(null);
   useEffect(() => box.current?.showModal(), []);

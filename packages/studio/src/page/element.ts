@@ -1,6 +1,6 @@
 import { type ComponentChild, h } from "preact";
 
-/** An element that has a class, and nothing else. */
+/** An element that has only a class. */
 type Classed = (name: string, ...within: readonly ComponentChild[]) => ComponentChild;
 
 const classed =
@@ -12,15 +12,15 @@ export const div: Classed = classed("div");
 export const span: Classed = classed("span");
 export const p: Classed = classed("p");
 
-/** A button that is written as a part of a text. */
+/** Makes a button that looks like a link in a text. */
 export const link = (says: string, press: () => void): ComponentChild =>
   h("button", { class: "link", type: "button", onClick: press }, says);
 
-/** A button that has a sign in place of words. */
+/** Makes a button with a symbol instead of a text. */
 export const sign = (shows: string, label: string, press: () => void, more: object = {}): ComponentChild =>
   h("button", { type: "button", "aria-label": label, onClick: press, ...more }, shows);
 
-/** One of several to choose. */
+/** Makes a list of tabs of which one is selected. */
 export const tabList = <Name extends string>(
   names: readonly Name[],
   present: Name,

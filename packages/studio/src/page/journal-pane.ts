@@ -8,12 +8,12 @@ import { counted, oneLine, timeOf } from "./text.ts";
 import { indexOf, VirtualList } from "./virtual-list.ts";
 import { div, link, p, sign, span, tabList } from "./element.ts";
 
-/** What is looked at, and what can be done with it. */
+/** The displayed thread, and the actions on it. */
 export interface JournalPaneOptions extends Looking {
   readonly actions: ComponentChild;
 }
 
-/** A thread: its entries one after the other, or its turns as a tree. */
+/** Shows a thread: its entries in order, or its turns as a tree. */
 export const JournalPane = (options: JournalPaneOptions): ComponentChild => {
   const { place, go, timeline, tree, turn } = options;
   const { value: overview, problem } = options.overview;
@@ -60,7 +60,7 @@ export const JournalPane = (options: JournalPaneOptions): ComponentChild => {
   );
 };
 
-/** The address of a thread's journal, as a file. */
+/** Returns the address of a thread's journal, as a file. */
 export const exportOf = (thread: string): string => addressOf("export", { thread });
 
 const visibleId = (thread: string): string => oneLine(thread).slice(0, 500);

@@ -2,14 +2,14 @@ import { h, type ComponentChild } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { Dialog } from "./dialog.ts";
 
-/** What a key does; null for one that is only shown. */
+/** The effect of a key; null for a key that is only listed. */
 export interface Key {
   readonly keys: readonly string[];
   readonly does: string;
   readonly press: () => void;
 }
 
-/** Listens to keys, as long as nobody types and nothing stands before the page. */
+/** Listens to keys while the person is not typing and no dialog is open. */
 export const useKeys = (keys: readonly Key[]): void => {
   const latest = useRef(keys);
   latest.current = keys;
@@ -26,14 +26,14 @@ export const useKeys = (keys: readonly Key[]): void => {
   }, []);
 };
 
-/** Or is about to press a button. */
+/** Returns whether the person is typing, or about to press a button. */
 const isTyping = ({ target, key }: KeyboardEvent): boolean =>
   target instanceof HTMLElement &&
   (/^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName) ||
     (key === "Enter" && /^(?:BUTTON|A|SUMMARY)$/.test(target.tagName)) ||
     target.closest("dialog") !== null);
 
-/** All keys, and what they do. */
+/** Shows all keys, and their effects. */
 export const Help = ({ keys, close }: { readonly keys: readonly Key[]; readonly close: () => void }): ComponentChild =>
   h(
     Dialog,

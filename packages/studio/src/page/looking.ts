@@ -4,7 +4,7 @@ import { type Loaded, useLoaded } from "./server.ts";
 import { type Threads, useThreads } from "./threads.ts";
 import { type Items, usePages } from "./virtual-list.ts";
 
-/** What is looked at, and all that was asked for it. */
+/** The displayed place, and the data loaded for it. */
 export interface Looking {
   readonly place: Place;
   readonly go: Go;
@@ -14,20 +14,20 @@ export interface Looking {
   readonly timeline: Items<TimelineRow>;
   readonly tree: Items<TreeItem>;
   readonly entry: Loaded<EntryView>;
-  /** The entry that is looked at, and its turn. */
+  /** The displayed entry, and its turn. */
   readonly seq: number | null;
   readonly turn: number | null;
   /** The newest entry. */
   readonly newest: number | null;
 }
 
-/** An entry of a thread that is looked at. */
+/** A displayed entry of a thread. */
 export interface LookingAtEntry extends Looking {
   readonly thread: string;
   readonly seq: number;
 }
 
-/** Asks for what the address says. */
+/** Loads the data for the address. */
 export const useLooking = (): Looking => {
   const [place, go] = usePlace();
   const { thread, view } = place;

@@ -3,7 +3,7 @@ import { h, type ComponentChild } from "preact";
 import { JsonText, LongText, oneLine } from "./text.ts";
 import { div, span } from "./element.ts";
 
-/** A message, part by part, as text: an image is its address, and nothing is loaded from it. */
+/** Shows a message, part by part, as text: an image is shown as its address, and is not loaded. */
 export const MessageView = ({ message }: { readonly message: Message }): ComponentChild => {
   const marks = (["incomplete", "synthesised", "truncated"] as const).filter((mark) => message[mark] !== undefined);
   return h(

@@ -1,5 +1,5 @@
-// Draws the page. Whatever a thread says reaches the document as the text of a node or the value of an attribute that
-// does nothing: no text is ever parsed as HTML, and no address comes from one.
+// Draws the page. All content of threads reaches the document as a text node or as an inert attribute value. No text is
+// ever parsed as HTML, and no address is made from one.
 import { h, render } from "preact";
 import { Studio } from "./studio.ts";
 

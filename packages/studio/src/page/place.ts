@@ -1,31 +1,31 @@
 import { useEffect, useState } from "preact/hooks";
 
-/** What is looked at: all of it stands in the address, so that it can be gone back to, reloaded and passed on. */
+/** The displayed place. All of it is in the address, so that back, reload and sharing the link work. */
 export interface Place {
   readonly pane: Pane;
   readonly thread: string | null;
-  /** The entry; null for the newest, whichever that is by now. */
+  /** The entry; null for the newest at any time. */
   readonly seq: number | null;
   readonly view: "timeline" | "tree";
   readonly tab: Tab;
-  /** The configuration under which a prompt is looked at; null for what was sent. */
+  /** The configuration for viewing a prompt; null for the sent prompt. */
   readonly policy: string | null;
-  /** What is compared with. */
+  /** The thread and the entry to compare with. */
   readonly other: string | null;
   readonly otherSeq: number | null;
 }
 
-/** What keys go to, and what a narrow window shows. */
+/** The pane that receives keys, and that a narrow window shows. */
 export type Pane = (typeof panes)[number];
 export const panes = ["threads", "journal", "detail"] as const;
 
 export type Tab = (typeof tabs)[number];
 export const tabs = ["state", "prompt", "said", "compare"] as const;
 
-/** Goes somewhere. `quietly`: the way back does not stop here. */
+/** Goes to a place. `quietly`: adds no entry to the browser's history. */
 export type Go = (to: Partial<Place>, how?: "quietly") => void;
 
-/** Where the page is, and how to go elsewhere. */
+/** Returns the place of the page, and the function that changes it. */
 export const usePlace = (): readonly [Place, Go] => {
   const [place, set] = useState(() => placeIn(location.hash));
   useEffect(() => {

@@ -10,7 +10,10 @@ import { counted, JsonText, numberOf, oneLine } from "./text.ts";
 import { usePages, VirtualList } from "./virtual-list.ts";
 import { div, link, p, span } from "./element.ts";
 
-/** The prompt of the call that an entry had asked for: what is kept of the thread and what is not, why, and what room it takes. */
+/**
+ * Shows the prompt of the call that an entry requested: the shown and omitted parts of the thread, the reasons, and the
+ * sizes.
+ */
 export const PromptTab = ({ setup, place, go, seq, thread }: LookingAtEntry): ComponentChild => {
   const query = { thread, seq, policy: place.policy };
   const { value: prompt, problem } = useLoaded<PromptView>("prompt", query);
@@ -30,7 +33,7 @@ export const PromptTab = ({ setup, place, go, seq, thread }: LookingAtEntry): Co
           {
             "aria-label": "Policy",
             value: place.policy ?? "",
-            // It is of this select.
+            // The event's target is this select.
             onChange: (event: Event) => go({ policy: (event.target as HTMLSelectElement).value || null }),
           },
           h("option", { value: "" }, "as it was sent"),
@@ -116,7 +119,7 @@ const PromptHead = ({ prompt, go, show }: PromptHeadOptions): ComponentChild => 
   );
 };
 
-/** What the prompt takes of the room that there is, unit by unit; and what is kept free of it. */
+/** Shows how much of the room the prompt takes, unit by unit, and the reserved part. */
 const BudgetBar = ({
   prompt,
   show,
@@ -140,7 +143,7 @@ const BudgetBar = ({
 
 interface BarOptions {
   readonly segments: readonly Segment[];
-  /** Tokens that the whole bar stands for. */
+  /** The number of tokens of the whole bar. */
   readonly scale: number;
   readonly show: (index: number) => void;
   readonly label: string;

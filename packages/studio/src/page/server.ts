@@ -1,13 +1,13 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
-/** What a query says: what is null or undefined is left out. */
+/** The parameters of a query; null and undefined are left out. */
 export type Query = Readonly<Record<string, string | number | null | undefined>>;
 
-/** Asks the server. Rejects with an `Error` whose message it gave. */
+/** Requests data from the server. Rejects with an `Error` that has the server's message. */
 export const get = <Answer>(path: string, query: Query = {}): Promise<Answer> =>
   answered(fetch(addressOf(path, query)));
 
-/** Has the server do something. Rejects as `get` does. */
+/** Requests an action from the server. Rejects as `get` does. */
 export const post = <Answer>(path: string, query: Query, body: object): Promise<Answer> =>
   answered(
     fetch(addressOf(path, query), {
@@ -17,7 +17,7 @@ export const post = <Answer>(path: string, query: Query, body: object): Promise<
     }),
   );
 
-/** Where something is asked for. */
+/** Returns the address of a request. */
 export const addressOf = (path: string, query: Query): string => {
   const given = Object.entries(query).flatMap(([name, value]) => (value == null ? [] : [[name, String(value)]]));
   return `/studio/api/${path}?${new URLSearchParams(given).toString()}`;
@@ -25,7 +25,7 @@ export const addressOf = (path: string, query: Query): string => {
 
 const answered = async <Answer>(asked: Promise<Response>): Promise<Answer> => {
   const response = await asked;
-  // The server is of this package, and its routes are written against the same types.
+  // The server is in this package, and its routes use the same types.
   const body = (await response.json().catch(() => null)) as
     | (Answer & { readonly error?: { readonly message: string } })
     | null;
@@ -33,13 +33,13 @@ const answered = async <Answer>(asked: Promise<Response>): Promise<Answer> => {
   throw new Error(body?.error?.message ?? `the server answered ${response.status}`);
 };
 
-/** What was asked for; what it was before stays until there is something new. */
+/** Loaded data; the old value stays until a new one arrives. */
 export interface Loaded<Value> {
   readonly value: Value | null;
   readonly problem: string | null;
 }
 
-/** Asks when something is another than before: the address, or `revision`. With a null address nothing is asked. */
+/** Loads data when the address or `revision` changes. With a null query, nothing is loaded. */
 export const useLoaded = <Value>(path: string, query: Query | null, revision: number | string = 0): Loaded<Value> => {
   const [loaded, set] = useState<Loaded<Value>>({ value: null, problem: null });
   const address = query === null ? null : addressOf(path, query);
@@ -59,7 +59,7 @@ export const useLoaded = <Value>(path: string, query: Query | null, revision: nu
   return loaded;
 };
 
-/** Goes on with an answer, or with why there is none, for a person. */
+/** Passes on the answer, or a description of the failure for a person. */
 export const asking = async <Answer>(
   asked: Promise<Answer>,
   use: (answer: Answer) => void,
@@ -72,7 +72,7 @@ export const asking = async <Answer>(
   }
 };
 
-/** Calls a function with each event of a name, for as long as the component is there. */
+/** Calls a function with each event of a name while the component is mounted. */
 export const useEvents = (name: string, listen: (data: unknown) => void): boolean => {
   const [isOpen, setOpen] = useState(false);
   const listener = useRef(listen);

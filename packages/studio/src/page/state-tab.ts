@@ -8,7 +8,7 @@ import { useLoaded } from "./server.ts";
 import { counted, JsonText, oneLine } from "./text.ts";
 import { div, link, p, span } from "./element.ts";
 
-/** The state behind an entry: where the machine stands, what there is to say of it, and what led there. */
+/** Shows the state after an entry: the machine's state, the facts, and the entry that led there. */
 export const StateTab = ({
   setup,
   view,
@@ -34,7 +34,7 @@ export const StateTab = ({
   );
 };
 
-/** The conversation behind an entry: its newest messages, and the earlier ones on request. */
+/** Shows the conversation after an entry: its newest messages, and the earlier ones on request. */
 export const SaidTab = ({ thread, seq }: { readonly thread: string; readonly seq: number }): ComponentChild => {
   const [shown, setShown] = useState(saidAtFirst);
   const size = useLoaded<Page<Message>>("said", { thread, seq, limit: 0 });

@@ -15,7 +15,7 @@ import { indexOf } from "./virtual-list.ts";
 import type { Made } from "../wire/wire.ts";
 import { div, p, sign, span, tabList } from "./element.ts";
 
-/** The page: threads, the journal of one of them, and what there is to see of an entry. */
+/** Shows the page: threads, the journal of one of them, and the details of an entry. */
 export const Studio = (): ComponentChild => {
   const looking = useLooking();
   const { place, go, setup, threads, turn } = looking;
@@ -133,7 +133,7 @@ const keysOf = (pressing: Pressing): readonly Key[] => {
       does: "compare from here",
       press: () => go({ other: place.thread, otherSeq: seq ?? newest, tab: "compare" }),
     },
-    // What runs a tool takes two keys.
+    // Running a tool takes two keys.
     { keys: ["a"], does: "to approve the tool call that waits, with Enter", press: () => element(".approve")?.focus() },
     { keys: ["d"], does: "to deny it, with Enter", press: () => element(".deny")?.focus() },
     { keys: ["r"], does: "try the turn again in a fork", press: () => turn !== null && show("again") },
@@ -144,7 +144,7 @@ const keysOf = (pressing: Pressing): readonly Key[] => {
   ];
 };
 
-/** Steps in the pane that keys go to. */
+/** Moves the selection in the pane that receives keys. */
 const step = ({ place, go, seq, newest, turn, threads, tree }: Pressing, by: 1 | -1): void => {
   if (place.pane === "threads") {
     const present = indexOf(threads, ({ threadId }) => threadId === place.thread);
@@ -156,7 +156,7 @@ const step = ({ place, go, seq, newest, turn, threads, tree }: Pressing, by: 1 |
   } else if (seq !== null && newest !== null) go({ seq: Math.min(Math.max(seq + by, 0), newest) }, "quietly");
 };
 
-/** As far as the timeline was read. */
+/** Returns the next entry with a call, within the loaded part of the timeline. */
 const callBeside = ({ seq, timeline }: Pressing, way: 1 | -1): number | null => {
   for (let index = (seq ?? timeline.total ?? 0) + way; ; index += way) {
     const row = timeline.at(index);

@@ -2,19 +2,21 @@ import { Fragment, h, type ComponentChild } from "preact";
 import { useState } from "preact/hooks";
 import { div, link, span } from "./element.ts";
 
-/** A text with what can't be seen made visible: control characters, and those that turn the direction of others round. */
+/** Makes invisible characters visible: control characters, and those that change the text direction. */
 const visible = (text: string): string =>
   text.replaceAll(unseen, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`).toWellFormed();
 
-/** All controls but line feed and tab; marks of direction, of width nothing, and those that name languages. */
+/**
+ * Matches all control characters except line feed and tab, direction marks, zero-width characters, and language tags.
+ */
 const unseen =
   // oxlint-disable-next-line no-control-regex
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 
-/** A text in one line. */
+/** Returns a text in one line. */
 export const oneLine = (text: string): string => visible(text.replaceAll(/\s+/g, " "));
 
-/** A text with its lines; of a long one the beginning, and more on request. */
+/** Shows a text with its lines; only the beginning of a long one, and more on request. */
 export const LongText = ({
   text,
   class: name = "text",
@@ -34,7 +36,7 @@ export const LongText = ({
 
 const textMax = 20_000;
 
-/** A JSON value, laid out and in colours. */
+/** Shows a JSON value, indented and in colours. */
 export const JsonText = ({ value }: { readonly value: unknown }): ComponentChild => {
   const text = JSON.stringify(value, null, 2) ?? "";
   if (text.length > colouredMax) return h(LongText, { text, class: "json" });
@@ -56,7 +58,7 @@ const pieces = (text: string): readonly (ComponentChild | string)[] => {
   return [...found, text.slice(end)];
 };
 
-/** The time of an event, and its day where that is not today; events may say any number. */
+/** Formats the time of an event, with its date if that is not today. The time may be any number. */
 export const timeOf = (at: number, withDay: boolean = true): string => {
   const date = new Date(at);
   if (Number.isNaN(date.getTime())) return String(at);
@@ -65,9 +67,9 @@ export const timeOf = (at: number, withDay: boolean = true): string => {
   return isToday || !withDay ? time : `${date.toLocaleDateString("sv-SE")} ${time.slice(0, 5)}`;
 };
 
-/** A number for a person: `12,480`; a question mark where it is not known. */
+/** Formats a number: `12,480`; a question mark if unknown. */
 export const numberOf = (count: number | null): string => (count === null ? "?" : count.toLocaleString("en"));
 
-/** `1 turn`, `2,000 turns`. */
+/** Returns `1 turn`, `2,000 turns`. */
 export const counted = (count: number, one: string, many: string = `${one}s`): string =>
   `${numberOf(count)} ${count === 1 ? one : many}`;

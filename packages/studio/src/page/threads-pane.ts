@@ -9,7 +9,7 @@ import { counted, oneLine, timeOf } from "./text.ts";
 import { VirtualList } from "./virtual-list.ts";
 import { div, p, span } from "./element.ts";
 
-/** The list of threads; while words are searched for, where they were said. */
+/** Shows the list of threads, or the matches of a search. */
 export const ThreadsPane = ({ setup, threads, place, go }: Looking): ComponentChild => {
   const [words, setWords] = useState("");
   const [asked, setAsked] = useState("");
@@ -37,7 +37,7 @@ export const ThreadsPane = ({ setup, threads, place, go }: Looking): ComponentCh
         autocomplete: "off",
         "aria-label": "Search",
         onInput: (event: Event) => {
-          // It is of this input.
+          // The event's target is this input.
           const { value } = event.target as HTMLInputElement;
           setWords(value);
           if (value === "") setAsked("");

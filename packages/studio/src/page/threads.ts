@@ -4,15 +4,15 @@ import type { ThreadPage } from "@colloquy/host";
 import { asking, get, useEvents } from "./server.ts";
 import type { Items } from "./virtual-list.ts";
 
-/** The threads of the store, newest first, as they change. */
+/** The threads of the store, newest first, kept up to date. */
 export interface Threads extends Items<StoredThread> {
-  /** Whether changes are heard of. */
+  /** Whether the page receives changes. */
   readonly isLive: boolean;
-  /** Of a thread how many entries it has, as far as that was heard of. */
+  /** Returns the last known number of a thread's entries. */
   readonly entriesOf: (threadId: string | null) => number;
 }
 
-/** Reads threads page by page, and puts those that change in their places. */
+/** Loads threads page by page, and merges changed ones. */
 export const useThreads = (): Threads => {
   const [threads, setThreads] = useState<readonly StoredThread[]>([]);
   const [problem, setProblem] = useState<string | null>(null);
@@ -36,7 +36,7 @@ export const useThreads = (): Threads => {
     );
   };
   useEffect(more, []);
-  // What the server writes, which is of this package.
+  // The server is in this package, and sends this type.
   const isLive = useEvents("threads", (changed) =>
     setThreads((known) => merged(known, changed as readonly StoredThread[])),
   );
@@ -52,7 +52,7 @@ export const useThreads = (): Threads => {
   };
 };
 
-/** Newest first, each once, as it was heard of last. */
+/** Merges threads: newest first, each once, in its last known version. */
 const merged = (known: readonly StoredThread[], changed: readonly StoredThread[]): readonly StoredThread[] => {
   const byId = new Map([...known, ...changed].map((thread) => [thread.threadId, thread]));
   return [...byId.values()].sort(

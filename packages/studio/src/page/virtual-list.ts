@@ -4,17 +4,17 @@ import type { Page } from "../wire/wire.ts";
 import { asking, get, type Query } from "./server.ts";
 import { p } from "./element.ts";
 
-/** A long list, as far as it was read. */
+/** A long list of which a part is loaded. */
 export interface Items<Item> {
-  /** Null while it is not known. */
+  /** Null while it is unknown. */
   readonly total: number | null;
   readonly at: (index: number) => Item | undefined;
-  /** Asks for what is missing between two places. */
+  /** Loads missing items between two indexes. */
   readonly need: (first: number, last: number) => void;
   readonly problem: string | null;
 }
 
-/** Where an item stands, as far as the list was read; -1 for nowhere. */
+/** Returns the index of an item in the loaded part; -1 if it is not found. */
 export const indexOf = <Item>({ total, at }: Items<Item>, is: (item: Item) => boolean): number => {
   for (let index = 0; index < (total ?? 0); index++) {
     const item = at(index);
@@ -27,14 +27,14 @@ export interface VirtualListOptions<Item> {
   readonly items: Items<Item>;
   readonly rowHeight: number;
   readonly label: string;
-  /** The place of the item that is to be seen; null for none, and less than 0 for the last. */
+  /** The index of the item to scroll to; null for none, negative for the last. */
   readonly selected: number | null;
   readonly row: (item: Item, before: Item | undefined, isSelected: boolean) => ComponentChild;
   readonly onSelect: (item: Item, index: number) => void;
   readonly empty: string;
 }
 
-/** A list of any length, of which only what is seen is in the document. */
+/** Shows a list of any length; only its visible part is in the document. */
 export const VirtualList = <Item>(options: VirtualListOptions<Item>): ComponentChild => {
   const { rowHeight, selected } = options;
   const { total, at, need, problem } = options.items;
@@ -83,7 +83,7 @@ export const VirtualList = <Item>(options: VirtualListOptions<Item>): ComponentC
   );
 };
 
-/** Rows that are there before they are seen. */
+/** The number of rows that are drawn beyond each edge. */
 const beside = 8;
 
 const pageSize = 100;
@@ -95,7 +95,9 @@ interface Kept<Item> {
   total: number | null;
 }
 
-/** A list that the server gives page by page, when they are needed. One of an older revision is shown until the new one is there. */
+/**
+ * Loads a list from the server page by page, on demand. A page of an older revision is shown until the new one arrives.
+ */
 export const usePages = <Item>(path: string | null, query: Query, revision: number | string = 0): Items<Item> => {
   const source = `${path}?${JSON.stringify(query)}`;
   const kept = useRef<Kept<Item>>({ source: "", items: new Map(), asked: new Set(), total: null });
@@ -116,7 +118,7 @@ export const usePages = <Item>(path: string | null, query: Query, revision: numb
         draw((times) => times + 1);
       },
       (words) => {
-        // It may be asked for again.
+        // Allows another attempt.
         pages.asked.delete(key);
         setProblem(words);
       },

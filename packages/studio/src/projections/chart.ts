@@ -1,7 +1,7 @@
 import type { ConversationMachine } from "@colloquy/machine";
 import type { Chart, ChartArrow } from "../wire/wire.ts";
 
-/** The statechart of a machine, read off its definition. Arrows that stay are left aside. Pure. */
+/** Returns the statechart of a machine, from its definition. Self-transitions are left out. Pure. */
 export const chartOf = ({ root }: ConversationMachine): Chart => {
   const initial = (node: Node): string | undefined => node.initial?.target?.[0]?.key;
   return {

@@ -16,7 +16,7 @@ import {
 import type { PromptView, Segment, SegmentKind, UnitItem } from "../wire/wire.ts";
 import { beginning } from "./timeline-row.ts";
 
-/** The prompt of a call with all of its units. */
+/** The prompt of a call, with all of its units. */
 export interface WholePrompt {
   readonly view: PromptView;
   readonly units: readonly UnitItem[];
@@ -24,17 +24,17 @@ export interface WholePrompt {
 }
 
 export interface PromptQuestion {
-  /** Counts, has the room, and says why. */
+  /** Its counter, budget and policy explain the prompt. */
   readonly machine: ConversationMachine;
-  /** `sent`: what was sent, as the journal has it. `now`: what this machine would send in its place. */
+  /** `sent`: the sent prompt, from the journal. `now`: the prompt that this machine would send instead. */
   readonly as: "sent" | "now";
-  /** The entry that had the call asked for. */
+  /** The entry that requested the call. */
   readonly seq: number;
-  /** Input tokens as the provider reported them. */
+  /** Input tokens as reported by the provider. */
   readonly reported: number | null;
 }
 
-/** The prompt of the call that is outstanding in a state. Pure. @throws Error where none is */
+/** Returns the prompt of the outstanding call in a state. Pure. @throws Error if there is none */
 export const promptView = (state: State, { machine, as, seq, reported }: PromptQuestion): WholePrompt => {
   const call = outstanding(state).find((effect) => effect.type === "callLlm" && effect.purpose === "answer");
   const sent = explainCall(machine, state);
@@ -68,7 +68,7 @@ export const promptView = (state: State, { machine, as, seq, reported }: PromptQ
   };
 };
 
-/** With the message that stands for older turns, where the prompt has it: behind the system message. */
+/** Returns the units, with the summary of older turns in the prompt's place for it: after the system message. */
 const unitsOf = ({ units, summary }: Explanation): readonly UnitExplanation[] => {
   if (summary === null) return units;
   const { message, tokens, turns } = summary;
@@ -103,7 +103,10 @@ const kindOf = ({ kind, shown, rule }: UnitExplanation): SegmentKind => {
   return rule === "pinned" ? "pinned" : "whole";
 };
 
-/** Neighbours of one turn or, where there are many, of one kind; at last of any, so that there are never too many to draw. */
+/**
+ * Groups neighbouring units: of one turn; if there are many units, of one kind; and if there still are too many groups
+ * to draw, of any kind.
+ */
 const segments = (
   units: readonly UnitExplanation[],
   kinds: readonly SegmentKind[],

@@ -13,7 +13,7 @@ import { differenceBetween, treeRows, turnTree } from "@colloquy/machine/inspect
 import type { DifferenceView, EntryView, ThreadOverview, TimelineRow, TreeItem } from "../wire/wire.ts";
 import { beginning, placeOf } from "./timeline-row.ts";
 
-/** A thread as it is now. Pure. */
+/** Returns the present overview of a thread. Pure. */
 export const overviewOf = (state: State, entries: number): ThreadOverview => {
   const { threadId, conversation, createdAt, updatedAt, metadata, forkedFrom, usage, open } = state.context;
   return {
@@ -31,7 +31,7 @@ export const overviewOf = (state: State, entries: number): ThreadOverview => {
   };
 };
 
-/** All turns with their branches, in the order of rows. Pure. @param rows those of the journal */
+/** Returns all turns with their branches, in the order of rows. Pure. @param rows those of the journal */
 export const treeOf = (state: State, rows: readonly TimelineRow[]): readonly TreeItem[] => {
   const { conversation, open } = state.context;
   const turns = new Map<number, Turn | OpenTurn>(toArray(conversation.turns).map((turn) => [turn.number, turn]));
@@ -53,7 +53,7 @@ export const treeOf = (state: State, rows: readonly TimelineRow[]): readonly Tre
   }));
 };
 
-/** What there is to say of the state behind an entry. Pure. */
+/** Returns the facts of the state after an entry. Pure. */
 export const factsOf = (state: State): EntryView["facts"] => {
   const { conversation, open, queue, usage, updatedAt, cut, configuration, fullness } = state.context;
   const turn = lastTurnOf(state);
@@ -71,7 +71,7 @@ export const factsOf = (state: State): EntryView["facts"] => {
   return facts.filter(([, text]) => text !== "");
 };
 
-/** What one side has that the other has not, beside what both begin with. Pure. */
+/** Returns the differences of two states, and what follows their common beginning on each side. Pure. */
 export const differenceOf = (left: State, right: State): DifferenceView => {
   const [ours, theirs] = [spokenIn(left), spokenIn(right)];
   const differs = ours.findIndex(
@@ -88,7 +88,7 @@ export const differenceOf = (left: State, right: State): DifferenceView => {
 
 const shownMax = 100;
 
-/** The path, led by the system message. */
+/** Returns the messages on the path, the system message first. */
 export const spokenIn = (state: State): readonly Message[] => {
   const { system } = state.context.conversation;
   return system === null ? messagesOf(state) : [system, ...messagesOf(state)];
@@ -114,7 +114,7 @@ const usageWords = ({ calls, inputTokens, outputTokens, cost }: Usage): string =
   ].join(", ");
 };
 
-/** Events may say any number. */
+/** Formats a time; the time of an event may be any number. */
 const timeOf = (at: number): string => {
   const date = new Date(at);
   return Number.isNaN(date.getTime()) ? String(at) : date.toISOString();

@@ -12,7 +12,7 @@ import { turnOfEffect } from "@colloquy/machine/hosting";
 import type { Cut } from "@colloquy/machine/policies";
 import type { RowKind, TimelineRow } from "../wire/wire.ts";
 
-/** An entry as a line of the timeline. Pure. @param before null for the first */
+/** Returns an entry as a row of the timeline. Pure. @param before null for the first */
 export const rowOf = (entry: Entry, before: State | null, after: State): TimelineRow => ({
   seq: entry.seq,
   at: entry.event.at,
@@ -25,7 +25,10 @@ export const rowOf = (entry: Entry, before: State | null, after: State): Timelin
   marks: marksOf(entry),
 });
 
-/** Whether a model call that answers an ask is asked for between two states. A new call is another object than the one before. */
+/**
+ * Returns whether an answering model call was requested between two states. A new call is a different object from the
+ * one before.
+ */
 export const asksModel = (before: State | null, after: State): boolean => {
   const stage = after.context.open?.stage;
   const last = before?.context.open?.stage;
@@ -36,17 +39,17 @@ export const asksModel = (before: State | null, after: State): boolean => {
 
 type Responding = Extract<NonNullable<State["context"]["open"]>["stage"], { readonly type: "responding" }>;
 
-/** A journalled piece of a reply makes another object of the same call. */
+/** Returns whether two objects are the same call; a journalled piece of a reply creates another object for it. */
 const isSameCall = (last: Responding["call"], call: Responding["call"], before: State | null, after: State): boolean =>
   last.attempt === call.attempt &&
   before?.context.open?.number === after.context.open?.number &&
   before?.context.open?.step === after.context.open?.step;
 
-/** The name of the state that has none below it. */
+/** Returns the name of the leaf state. */
 export const placeOf = (value: StateValue): string =>
   typeof value === "string" ? value : String(Object.values(value)[0]);
 
-/** The beginning of a text in one line. */
+/** Returns the beginning of a text in one line. */
 export const beginning = (text: string, most: number = wordsMax): string =>
   text
     .slice(0, most * 2)
@@ -68,11 +71,11 @@ const kindOf = (event: Entry["event"]): RowKind => {
   return type === "thread.started" || type.startsWith("system.") ? "system" : "other";
 };
 
-/** Whether it is the outcome of a summary, which is background work and answers nobody. */
+/** Returns whether an event is the outcome of a summary, which runs in the background and answers no ask. */
 const isOfSummary = (event: Entry["event"]): boolean =>
   (event.type === "llm.completed" || event.type === "llm.failed") && turnOfEffect(event.effectId) === null;
 
-/** Of an outcome the turn that it came to, though that be over with it. */
+/** Returns the turn of an entry; for an outcome that ends a turn, that turn. */
 const turnOf = (event: Entry["event"], before: State | null, after: State): number | null => {
   if ("turn" in event && typeof event.turn === "number") return event.turn;
   if (event.type === "turn.added") return after.context.conversation.turns.length;
@@ -141,7 +144,7 @@ const callNamed = (effectId: string, before: State | null): string => {
 const leavesOut = ({ from, dropped, shrink, fields, system }: Cut): boolean =>
   from !== null || [dropped, shrink, fields, system].some((part) => part !== undefined);
 
-/** In a word each: what was decided beside the event, and what became of the entry. */
+/** Returns marks of one word: the decisions beside the event, and later changes of the entry. */
 const marksOf = (entry: Entry): readonly string[] => {
   const { decided = {}, recovered } = "decided" in entry || "recovered" in entry ? entry : {};
   const words: readonly (readonly [boolean, string])[] = [

@@ -1,6 +1,6 @@
 import type { Clock, ListOptions, Store, StoredThread } from "@colloquy/host";
 
-/** What is watched, and how often it is looked at. */
+/** The store to watch, and the interval. */
 export interface Watching {
   readonly store: Store;
   readonly clock: Clock;
@@ -9,8 +9,8 @@ export interface Watching {
 }
 
 /**
- * The threads that changed, again and again: what any process writes to a store is seen there. The first batch comes with the
- * first change after the beginning. A store that fails is asked again.
+ * Yields the threads that changed, repeatedly, including changes by any other process. The first batch comes with the
+ * first change after the start. If the store fails, it is asked again.
  */
 export const changedThreads = async function* ({
   store,
@@ -34,7 +34,7 @@ export const changedThreads = async function* ({
   }
 };
 
-/** Clocks of other machines may be behind by as much. */
+/** The largest expected lag of other machines' clocks, in milliseconds. */
 const skewMs = 60_000;
 
 const updatedSince = async function* (store: Store, from: number): AsyncGenerator<StoredThread> {
@@ -45,7 +45,7 @@ const updatedSince = async function* (store: Store, from: number): AsyncGenerato
       options = next === null ? null : { updated: { from }, after: next };
     }
   } catch {
-    // It is looked at again soon; what is shown of a thread says what is wrong with the store.
+    // Tried again at the next interval; the views of a thread report problems of the store.
   }
 };
 

@@ -5,32 +5,32 @@ import { decodeEntry, describeDecodeError, fold, foldEntry } from "@colloquy/mac
 import { asksModel, rowOf } from "../projections/timeline-row.ts";
 import type { TimelineRow } from "../wire/wire.ts";
 
-/** A thread that was read, for as long as nobody changes it. */
+/** A thread that was read, valid until it changes. */
 export interface ReadThread {
   readonly entries: readonly Entry[];
   readonly rows: readonly TimelineRow[];
-  /** Behind the newest entry. */
+  /** The state after the newest entry. */
   readonly state: State;
-  /** The state behind an entry that is there. */
+  /** Returns the state after an existing entry. */
   at(seq: number): State;
-  /** The entry that had the newest call asked for, up to an entry; null for none. */
+  /** Returns the entry that requested the newest call, up to an entry; null if there is none. */
   callAt(seq: number): number | null;
 }
 
-/** Why a thread can't be shown, in words. */
+/** The reason why a thread cannot be shown. */
 export class UnreadableThreadError extends Error {
   override readonly name = "UnreadableThreadError";
 }
 
 /**
- * Reads threads, and of one that it has read only what is new. Takes no lease. It keeps the last few.
+ * Reads threads; of a known thread, only the new entries. Takes no lease. Caches the last few threads.
  *
- * @returns null for a thread that is not there. Rejects with `UnreadableThreadError`.
+ * @returns null for a thread that does not exist. Rejects with `UnreadableThreadError`.
  */
 export const threadReader = (store: Store): ((threadId: string) => Promise<ReadThread | null>) => {
   const kept = new Map<string, Promise<Reading | null>>();
   return (threadId) => {
-    // One after the other: a page asks for much at once, and the first of it reads for all.
+    // One after the other: a page makes many requests at once, and the first of them reads for all.
     const known = kept.get(threadId)?.catch(() => null) ?? Promise.resolve(null);
     const reading = known.then(
       async (before) => (await before?.continued(store)) ?? (await Reading.begun(store, threadId)),
@@ -44,7 +44,10 @@ export const threadReader = (store: Store): ((threadId: string) => Promise<ReadT
 
 const keptMax = 4;
 
-/** Between these a state is folded anew: to keep each would take far more room than the journal. */
+/**
+ * A state is stored every so many entries, and folded from there: storing each would take far more room than the
+ * journal.
+ */
 const statesEvery = 256;
 
 class Reading implements ReadThread {
@@ -67,7 +70,7 @@ class Reading implements ReadThread {
     return reading;
   }
 
-  /** Null where it has to be read anew: it was redacted, deleted, or made again. */
+  /** Returns null if the thread must be read from the start: it was redacted, deleted, or created again. */
   async continued(store: Store): Promise<Reading | null> {
     const last = this.entries.length - 1;
     const stored = await store.read(this.#threadId, last);
@@ -91,7 +94,7 @@ class Reading implements ReadThread {
     return (
       this.entries
         .slice(begin * statesEvery + 1, seq + 1)
-        // Only the first entry begins a thread, and it is none of these.
+        // Only the first entry begins a thread, and it is not among these.
         .reduce((state, entry) => foldEntry(state, entry as LaterEntry), first)
     );
   }

@@ -13,7 +13,7 @@ import type { Made } from "../wire/wire.ts";
 import type { StudioOptions } from "./options.ts";
 import { answer, type Reader, threadIn } from "./query.ts";
 
-/** The routes that change something. Each names its thread in the query, as those that look. */
+/** Returns the routes that change something. Each names its thread in the query, as the reading routes do. */
 export const actingRoutes = ({ configurations }: StudioOptions, read: Reader): readonly Route[] => {
   const hostUnder = (policy: string | undefined): Host => {
     const named = policy === undefined ? configurations[0] : configurations.find(({ name }) => name === policy);
@@ -68,7 +68,7 @@ export const actingRoutes = ({ configurations }: StudioOptions, read: Reader): r
           .thread(state.context.threadId)
           .fork({ turn: turn.parent, threadId: await forkId(call) });
         const model: JsonObject = body.model === undefined ? {} : { model: body.model };
-        // What becomes of it stands in the journal, where it is looked for.
+        // The journal contains the outcome, and the page reads it there.
         thread.ask(input, { model }).catch(() => null);
         return { threadId: thread.id };
       },
@@ -76,7 +76,7 @@ export const actingRoutes = ({ configurations }: StudioOptions, read: Reader): r
   ];
 };
 
-/** Returns an id that shows whose copy it is. */
+/** Returns an id for a fork, with the prefix of the user who made it. */
 const forkId = (call: Call): Promise<string> => call.newThreadId(`fork_${crypto.randomUUID().replaceAll("-", "")}`);
 
 const approvalBody = z.strictObject({
@@ -95,11 +95,11 @@ const againBody = z.strictObject({
   model: z.string().optional(),
 });
 
-/** What users said before a model answered. */
+/** Returns the user messages before a model's first answer. */
 const askedIn = (messages: readonly Message[]): readonly MessageDraft[] => {
   const answered = messages.findIndex(({ role }) => role === "assistant");
   return messages.slice(0, answered === -1 ? undefined : answered).map(({ role, parts, name, metadata }) => ({
-    // No tool is called before a model was asked.
+    // No tool result comes before the first model call.
     role: role === "tool" ? "user" : role,
     content: parts.filter((part): part is ContentPart => contentTypes.has(part.type)),
     ...(name === undefined ? {} : { name }),

@@ -11,7 +11,7 @@ import type { EntryView, FoundView, Setup, UnitView } from "../wire/wire.ts";
 import type { StudioOptions } from "./options.ts";
 import { answer, entryIn, pageIn, type Reader, textIn, threadIn } from "./query.ts";
 
-/** The routes that only look. */
+/** Returns the routes that only read. */
 export const lookingRoutes = (options: StudioOptions, read: Reader): readonly Route[] => {
   const { store, clock } = options;
   const get = (path: string, description: string, handle: Route["handle"]): Route => ({
@@ -80,7 +80,10 @@ export const lookingRoutes = (options: StudioOptions, read: Reader): readonly Ro
   ];
 };
 
-/** Lists the threads after a cursor. The store refuses a cursor that it never gave; the client sent it, so it is told. */
+/**
+ * Lists the threads after a cursor. Converts the store's refusal of an unknown cursor to a client error, because the
+ * client sent it.
+ */
 const pageAfter = async (store: StudioOptions["store"], after: string | undefined) => {
   try {
     return await store.list(after === undefined ? {} : { after });
@@ -118,14 +121,14 @@ const entryView = (thread: ReadThread, call: Call): EntryView => {
     entries: thread.entries.length,
     came: thread.rows[seq - 1]?.place ?? null,
     place: thread.rows[seq]?.place ?? "",
-    // Between turns, the one that the conversation would go on from.
+    // Between turns, the turn at the head.
     turn: thread.rows[seq]?.turn ?? (state.context.conversation.head || null),
     facts: factsOf(state),
     call: thread.callAt(seq),
   };
 };
 
-/** What was explained last is asked for again, page by page. */
+/** Returns a reader that caches the last explained prompt, because it is requested page by page. */
 const promptReader = ({ configurations }: StudioOptions): ((thread: ReadThread, call: Call) => WholePrompt) => {
   let last: { readonly of: ReadThread; readonly key: string; readonly prompt: WholePrompt } | null = null;
   return (thread, call) => {
@@ -152,7 +155,7 @@ const promptReader = ({ configurations }: StudioOptions): ((thread: ReadThread, 
   };
 };
 
-/** What the outcome of the call says that is asked for there. */
+/** Returns the input tokens reported in the outcome of the call that was requested there. */
 const reportedAfter = (thread: ReadThread, state: State, seq: number): number | null => {
   const { open } = state.context;
   if (open?.stage.type !== "responding") return null;

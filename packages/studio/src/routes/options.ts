@@ -1,25 +1,29 @@
 import type { Clock, Host, Store } from "@colloquy/host";
 
-/** A configuration under which prompts can be looked at, and turns tried again. */
+/** A configuration for viewing prompts, and for trying turns again. */
 export interface StudioConfiguration {
   /** For a person: `the last 3 turns`. */
   readonly name: string;
-  /** What asks under it, on the studio's store; its machine says what a prompt would show. */
+  /** A host on the studio's store that asks under it; its machine computes prompts. */
   readonly host: Host;
 }
 
-/** What a studio shows, and what it can do. */
+/** The options of a studio. */
 export interface StudioOptions {
   /** Read without a lease. */
   readonly store: Store;
   readonly clock: Clock;
-  /** The first is the studio's own: it counts tokens, has the budget, and its host takes answers to approvals. */
+  /**
+   * The first one is the studio's own: it counts tokens and has the budget, and its host receives answers to approvals.
+   */
   readonly configurations: readonly [StudioConfiguration, ...(readonly StudioConfiguration[])];
-  /** Models that a turn can be tried again with, as the member `model` of the model parameters. Default: the configured one alone. */
+  /**
+   * Models for trying a turn again, as the member `model` of the model parameters. Default: only the configured one.
+   */
   readonly models?: readonly string[];
-  /** How often the store is looked at for news, in milliseconds. Default 500. */
+  /** The interval, in milliseconds, at which the store is checked for changes. Default 500. */
   readonly everyMs?: number;
-  /** What is looked at, for a person: the place of the store. */
+  /** The place of the store, for a person. */
   readonly about: string;
 }
 

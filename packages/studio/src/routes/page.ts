@@ -1,7 +1,7 @@
 import type { Route } from "@colloquy/server";
 import type { Assets } from "./options.ts";
 
-/** The page and its files. */
+/** Returns the routes of the page and its files. */
 export const pageRoutes = (assets: Assets): readonly Route[] => [
   { method: "GET", path: "/", handle: () => new Response(null, { status: 303, headers: { location: "/studio" } }) },
   file("/studio", "text/html; charset=utf-8", page),
@@ -16,8 +16,8 @@ const file = (path: string, type: string, text: string): Route => ({
 });
 
 /**
- * Nothing is loaded from elsewhere, nothing within the page is a script, and no text becomes one: where a browser knows
- * trusted types, it refuses to parse a text as HTML at all.
+ * Nothing is loaded from elsewhere, and no inline script runs. If the browser supports trusted types, it refuses to
+ * parse any text as HTML.
  */
 const headers = {
   "content-security-policy":
@@ -26,7 +26,7 @@ const headers = {
   "cross-origin-resource-policy": "same-origin",
   "referrer-policy": "no-referrer",
   "x-content-type-options": "nosniff",
-  // The page of this version with the scripts of this version.
+  // Not cached, so that page and scripts have the same version.
   "cache-control": "no-cache",
 };
 

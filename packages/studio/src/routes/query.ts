@@ -3,10 +3,10 @@ import { type Call, HttpError } from "@colloquy/server";
 import { type ReadThread, UnreadableThreadError } from "../reading/thread-reader.ts";
 import type { Page } from "../wire/wire.ts";
 
-/** What routes read threads with. */
+/** Reads a thread for a route. */
 export type Reader = (threadId: string) => Promise<ReadThread | null>;
 
-/** The thread that the query names. @throws HttpError 400, 404, 422 */
+/** Returns the thread that the query names. @throws HttpError 400, 404, 422 */
 export const threadIn = async (call: Call, read: Reader, name = "thread"): Promise<ReadThread> => {
   const threadId = textIn(call, name);
   try {
@@ -20,14 +20,14 @@ export const threadIn = async (call: Call, read: Reader, name = "thread"): Promi
   throw new HttpError(404, "there is no such thread");
 };
 
-/** @throws HttpError 400 where it is not given */
+/** @throws HttpError 400 if it is missing */
 export const textIn = ({ url }: Call, name: string): string => {
   const text = url.searchParams.get(name);
   if (text === null || text === "") throw new HttpError(400, `${name} is missing in the query`, { param: name });
   return text;
 };
 
-/** An entry of a thread. @throws HttpError 400, 404 */
+/** Returns an entry of a thread. @throws HttpError 400, 404 */
 export const entryIn = (call: Call, { entries }: ReadThread, name = "seq"): Entry => {
   const entry = entries[numberIn(call, name, entries.length - 1)];
   if (entry === undefined)
@@ -35,14 +35,14 @@ export const entryIn = (call: Call, { entries }: ReadThread, name = "seq"): Entr
   return entry;
 };
 
-/** Of a list those that the query asks for: `limit` of them behind `from`. @throws HttpError 400 */
+/** Returns the requested part of a list: `limit` items after `from`. @throws HttpError 400 */
 export const pageIn = <Item>(call: Call, items: readonly Item[]): Page<Item> => {
   const from = numberIn(call, "from", 0);
   const limit = Math.min(numberIn(call, "limit", 100), 500);
   return { total: items.length, from, items: items.slice(from, from + limit) };
 };
 
-/** What is shown is as it is now. */
+/** Makes a response that is not cached, so that the page shows the present state. */
 export const answer = (body: object): Response => Response.json(body, { headers: { "cache-control": "no-store" } });
 
 const numberIn = ({ url }: Call, name: string, otherwise: number): number => {

@@ -2,19 +2,19 @@ import type { SearchHit } from "@colloquy/host";
 import type { Entry, JsonObject, Message, RequestApproval } from "@colloquy/machine";
 import type { Explanation, StateDifference, TreeRow, UnitExplanation, UnitShown } from "@colloquy/machine/inspect";
 
-/** What server and page agree on once: what can be shown and done here. */
+/** The features that the server offers; the page loads them once. */
 export interface Setup {
   readonly chart: Chart;
-  /** Names of configurations under which prompts can be looked at; the first is the studio's own. */
+  /** Names of the configurations for viewing prompts; the first is the studio's own. */
   readonly policies: readonly string[];
-  /** Names of models that a turn can be tried again with; empty where the default alone is known. */
+  /** Names of the models for trying a turn again; empty if only the default is known. */
   readonly models: readonly string[];
   readonly searches: boolean;
-  /** What is looked at, for a person. */
+  /** The place of the store, for a person. */
   readonly about: string;
 }
 
-/** Entries that hold the words of a search, and whether there are more of them. */
+/** Entries that match a search, and whether there are more. */
 export interface FoundView {
   readonly hits: readonly SearchHit[];
   readonly hasMore: boolean;
@@ -29,21 +29,21 @@ export interface Chart {
 export interface ChartState {
   readonly name: string;
   readonly initial: boolean;
-  /** Of one that has states below it, those. */
+  /** The child states; empty for a leaf. */
   readonly below: readonly string[];
 }
 
-/** An arrow between two states, each a leaf or one of the five. */
+/** An arrow between two states, each a leaf or one of the five phases. */
 export interface ChartArrow {
   readonly from: string;
   readonly to: string;
   readonly events: readonly string[];
 }
 
-/** A thread as it is now. */
+/** The present overview of a thread. */
 export interface ThreadOverview {
   readonly threadId: string;
-  /** How many entries its journal has. */
+  /** The number of entries in its journal. */
   readonly entries: number;
   readonly turns: number;
   readonly head: number;
@@ -53,7 +53,7 @@ export interface ThreadOverview {
   readonly metadata: JsonObject;
   readonly forkedFrom: { readonly threadId: string; readonly turn: number } | null;
   readonly approvals: readonly RequestApproval[];
-  /** Calls, tokens and cost of all of it, in words. */
+  /** Its total calls, tokens and cost, as text. */
   readonly usage: string;
 }
 
@@ -65,15 +65,15 @@ export interface TimelineRow {
   readonly at: number;
   readonly type: string;
   readonly kind: RowKind;
-  /** The turn that it belongs to; null for none. */
+  /** Its turn; null for none. */
   readonly turn: number | null;
-  /** The beginning of what it says. */
+  /** The beginning of its text. */
   readonly words: string;
-  /** The state behind it. */
+  /** The state after it. */
   readonly place: string;
-  /** Whether it has a model asked. */
+  /** Whether it requests a model call. */
   readonly asks: boolean;
-  /** What else is to be said of it: recovered, redacted, what was decided. */
+  /** Further marks: recovered, redacted, decisions. */
   readonly marks: readonly string[];
 }
 
@@ -95,20 +95,20 @@ export interface TreeItem extends Omit<TreeRow, "hidden"> {
   readonly seq: number;
 }
 
-/** An entry, and the state behind it. */
+/** An entry, and the state after it. */
 export interface EntryView {
   readonly entry: Entry;
   readonly entries: number;
-  /** The states before and behind it. */
+  /** The states before and after it. */
   readonly came: string | null;
   readonly place: string;
   readonly turn: number | null;
   readonly facts: readonly (readonly [label: string, text: string])[];
-  /** The newest call that was asked for up to here; null for none. */
+  /** The newest requested call up to here; null for none. */
   readonly call: number | null;
 }
 
-/** The prompt of a call, or the one that another configuration would send in its place. */
+/** The prompt of a call, or the one that another configuration would send instead. */
 export interface PromptView extends Omit<Explanation, "units" | "summary" | "share"> {
   readonly call: {
     readonly seq: number;
@@ -118,27 +118,27 @@ export interface PromptView extends Omit<Explanation, "units" | "summary" | "sha
     readonly digest: string;
     readonly model: JsonObject;
     readonly tools: readonly string[];
-    /** Input tokens as the provider reported them; null where it did not. */
+    /** Input tokens as reported by the provider; null if it reported none. */
     readonly reported: number | null;
   };
-  /** Whether the thread ran under the configuration that counts here. */
+  /** Whether the thread ran under the configuration that counts the tokens here. */
   readonly configured: boolean;
-  /** Of how many units what is shown. */
+  /** The number of units by what is shown of them. */
   readonly counts: Readonly<Record<UnitShown, number>>;
-  /** What the prompt consists of, in its order. */
+  /** The parts of the prompt, in order. */
   readonly sent: readonly Segment[];
-  /** What becomes of the thread, in its order. */
+  /** The parts of the thread, in order, with what is shown of each. */
   readonly whole: readonly Segment[];
 }
 
 export type SegmentKind = "system" | "summary" | "pinned" | "whole" | "shrunk" | "open" | "summarised" | "out";
 
-/** Neighbouring units of which the same is shown. */
+/** Neighbouring units of the same kind. */
 export interface Segment {
   readonly kind: SegmentKind;
   readonly tokens: number;
   readonly units: number;
-  /** The place of its first unit. */
+  /** The index of its first unit. */
   readonly from: number;
 }
 
@@ -150,20 +150,20 @@ export interface UnitItem extends Pick<UnitExplanation, "shown" | "rule" | "why"
   readonly words: string;
 }
 
-/** What a unit holds, and what is shown of it. */
+/** The content of a unit, and its shown part. */
 export type UnitView = Pick<UnitExplanation, "messages" | "sent">;
 
 /** Two states side by side. */
 export interface DifferenceView {
   readonly difference: StateDifference;
-  /** How many messages both begin with. */
+  /** The number of messages with which both begin. */
   readonly alike: number;
-  /** What follows on either side, at most so many. */
+  /** The following messages on each side, up to a limit. */
   readonly left: readonly Message[];
   readonly right: readonly Message[];
 }
 
-/** A thread that was made, to go to. */
+/** A created thread, to go to. */
 export interface Made {
   readonly threadId: string;
 }

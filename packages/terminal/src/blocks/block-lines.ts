@@ -5,17 +5,17 @@ import { approvable, approvableJson, shortened } from "../text/printable.ts";
 import { cutLine, joinedRows, lineWidth, wrapped } from "../text/wrap.ts";
 import type { ApprovalBlock, Block, ToolBlock } from "./block.ts";
 
-/** How blocks are laid out. */
+/** The layout options of blocks. */
 export interface BlockLook {
   /** The width of the terminal. Rows leave its last column free. */
   readonly columns: number;
-  /** Thinking and the details of tools are shown whole. */
+  /** Shows thinking and the details of tools whole. */
   readonly unfolded: boolean;
-  /** It goes into the scrollback: nothing more comes of it, and a paragraph is one line, which the terminal wraps. */
+  /** The block goes into the scrollback and changes no more. A paragraph is one line, which the terminal wraps. */
   readonly finished: boolean;
 }
 
-/** A block as lines. No other than what a person is asked about begins with the mark of that, wherever rows are broken. */
+/** Lays a block out as lines. However rows are broken, only the lines of an approval question begin with its mark. */
 export const blockLines = (block: Block, look: BlockLook): readonly Line[] => {
   const lines = linesOf(block, look);
   return block.type === "call" || block.type === "approval" ? lines : lines.map(withoutMark);
@@ -56,11 +56,11 @@ const linesOf = (block: Block, look: BlockLook): readonly Line[] => {
   }
 };
 
-/** What is neither said nor wrong. */
+/** Returns whether a block is neither a message nor a problem. */
 export const isAside = (block: Block): boolean =>
   block.type === "notice" ? block.level === "dim" : ["thinking", "tool", "figures"].includes(block.type);
 
-/** What was sent and is not read yet, and what waits to be asked. */
+/** Returns the lines of texts that were sent and not read yet, and of queued ones. */
 export const waitingLines = (steered: readonly string[], queue: readonly string[], columns: number): readonly Line[] =>
   [
     ...steered.map((text) => `${shortened(text)}  (sent: the model reads it at its next step)`),
@@ -69,14 +69,14 @@ export const waitingLines = (steered: readonly string[], queue: readonly string[
 
 const nothing = span("");
 
-/** Words behind a mark, and below it as far to the right: the terminal breaks a line between them. */
+/** Puts text after a mark, and indents further rows by the mark's width; the terminal breaks lines between words. */
 const marked = (mark: Span, lines: readonly Line[], { columns, finished }: BlockLook): readonly Line[] => {
   const indent = mark.text.length;
   const broken = lines.map((each) => wrapped(each, Math.max(columns - 1 - indent, 1)));
   return behindMark(mark, finished ? broken.map((rows) => joinedRows(rows, columns, indent)) : broken.flat());
 };
 
-/** What a tool was given or gave: as it is, or the beginning of each line. */
+/** Lays out a tool's arguments or result: whole, or the beginning of each line. */
 const markedData = (mark: Span, lines: readonly Line[], look: BlockLook): readonly Line[] => {
   if (!look.unfolded) return behindMark(mark, lines).map((row) => cutLine(row, look.columns - 1));
   return look.finished ? behindMark(mark, lines) : marked(mark, lines, look);
@@ -112,7 +112,7 @@ const toolLines = ({ name, arguments: given, result }: ToolBlock, look: BlockLoo
   ];
 };
 
-/** All of the arguments, on one row where they fit: a yes is to exactly these. */
+/** Lays out all arguments, on one row if they fit, because an approval applies to exactly these. */
 const callLines = (
   { name, arguments: given }: Extract<Block, { readonly type: "call" }>,
   { columns }: BlockLook,
@@ -126,7 +126,7 @@ const callLines = (
   return [head, ...lines.flatMap(([indent, each]) => behind(indent, each, columns))];
 };
 
-/** Undefined where it is not JSON. */
+/** Parses JSON; undefined if it is invalid. */
 const valueOf = (json: string): unknown => {
   try {
     return JSON.parse(json);
@@ -137,7 +137,7 @@ const valueOf = (json: string): unknown => {
 
 type Indented = readonly [indent: string, text: string];
 
-/** JSON line by line, with what stands before each; a text of several lines in lines of its own behind a rule. */
+/** Splits JSON into lines, each with its indent. A text of several lines gets separate lines after a rule. */
 const argumentLines = (given: unknown): readonly Indented[] =>
   approvableJson(given, 2)
     .split("\n")
@@ -153,7 +153,7 @@ const argumentLines = (given: unknown): readonly Indented[] =>
 const ruled = (indent: string, text: string): readonly Indented[] =>
   text.split("\n").map((each) => [`${indent}│ `, approvable(each)]);
 
-/** A line whose rows all stand behind an indent, which nothing that it says can look like. */
+/** Lays out a line whose rows all have an indent that no argument can imitate. */
 const behind = (whole: string, text: string, columns: number): readonly Line[] => {
   const indent = whole.slice(-Math.max(columns >> 1, 2));
   return wrapped(line(text), Math.max(columns - 1 - indent.length, 8)).map((row, index) => [

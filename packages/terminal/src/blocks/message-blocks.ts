@@ -4,7 +4,7 @@ import { figuresOf } from "../text/figures.ts";
 import { markdownBlocks } from "../markdown/markdown-stream.ts";
 import type { Block } from "./block.ts";
 
-/** What messages show, as they did while they came: a call and its result are one block. */
+/** Converts messages to the blocks that were shown while they streamed; a call and its result are one block. */
 export const messageBlocks = (messages: readonly Message[]): readonly Block[] => {
   const parts = messages.flatMap((message) => message.parts);
   const called = new Set(parts.map((part) => (part.type === "toolCall" ? part.callId : null)));
@@ -20,7 +20,7 @@ export const messageBlocks = (messages: readonly Message[]): readonly Block[] =>
   });
 };
 
-/** What there is to say at the end of a turn. */
+/** Returns the blocks at the end of a turn. */
 export const endBlocks = (turn: Turn): readonly Block[] => {
   const failure = outcomeText(turn.outcome);
   return [

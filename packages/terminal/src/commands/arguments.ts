@@ -1,6 +1,6 @@
 import { named } from "../text/printable.ts";
 
-/** A whole number. @throws Error that says how it is written */
+/** Parses a whole number. @throws Error with the command's usage */
 export const numberIn = (argument: string, usage: string, fallback?: number): number => {
   if (argument === "" && fallback !== undefined) return fallback;
   if (/^\d+$/.test(argument) && Number.isSafeInteger(Number(argument))) return Number(argument);
@@ -9,13 +9,13 @@ export const numberIn = (argument: string, usage: string, fallback?: number): nu
   );
 };
 
-/** What was given. @throws Error that says how it is written */
+/** Returns the argument. @throws Error with the command's usage if it is empty */
 export const textIn = (argument: string, usage: string): string => {
   if (argument === "") throw new Error(`this takes more: ${usage}`);
   return argument;
 };
 
-/** Whether a word of yes was given. Without it, `question` says what would be done, and nothing is. */
+/** Returns whether the argument is "yes". Otherwise shows `question`, which says what the command would do. */
 export const isConfirmed = (word: string, say: (text: string) => void, question: string): boolean => {
   if (word === "yes") return true;
   say(question);

@@ -21,7 +21,7 @@ export const slashCommands: readonly Command[] = [
   ...settingCommands,
 ];
 
-/** Performs a line such as `/undo` or `/thread holidays`. Rejects with what is wrong with it. */
+/** Performs a line such as `/undo` or `/thread holidays`. Rejects with the problem of the line. */
 export const performCommand = async (target: CommandTarget, line: string): Promise<void> => {
   const [name, argument] = partsOf(line);
   const command = commandNamed(name);
@@ -29,7 +29,10 @@ export const performCommand = async (target: CommandTarget, line: string): Promi
   await command.perform(target, argument);
 };
 
-/** The command that a line is, where it is one: with a slash, or one of the bare words that count as whole lines. */
+/**
+ * Returns the command line for a typed line: with a slash, or one of the bare words that count as commands. Null if it
+ * is not a command.
+ */
 export const commandIn = (line: string): string | null => {
   const text = line.trim();
   if (/^\/[^\s/]*(?:\s|$)/.test(text)) return text;
@@ -39,7 +42,7 @@ export const commandIn = (line: string): string | null => {
   return name === undefined ? null : `${name} ${text.split(/\s+/).at(-1)}`;
 };
 
-/** The commands as the input completes them, with what is known of their arguments. */
+/** Returns the commands for completion, with the known values of their arguments. */
 export const completableCommands = (offers: ReadonlyMap<string, readonly string[]>): readonly CompletableCommand[] =>
   slashCommands.map(({ name, usage, help }) => ({
     name,
@@ -55,7 +58,7 @@ const partsOf = (line: string): readonly [name: string, argument: string] => {
 
 const commandNamed = (name: string): Command | undefined => slashCommands.find((command) => command.name === name);
 
-/** Those of the seed. */
+/** The bare words of the terminal that has the `seed` keymap. */
 const bareWords: ReadonlyMap<string, string> = new Map([
   ["quit", "/quit"],
   ["clear", "/clear"],

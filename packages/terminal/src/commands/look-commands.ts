@@ -13,7 +13,7 @@ import { named } from "../text/printable.ts";
 import { numberIn, textIn } from "./arguments.ts";
 import type { Command } from "./command.ts";
 
-/** Commands that look, and change nothing. */
+/** Commands that only read. */
 export const lookCommands: readonly Command[] = [
   {
     name: "/usage",
@@ -91,7 +91,7 @@ export const lookCommands: readonly Command[] = [
   },
 ];
 
-/** @throws Error for a thread that is not there yet */
+/** @throws Error for a thread that does not exist yet */
 const stateOf = async (thread: HostedThread): Promise<State> => {
   const state = await thread.state();
   if (state === null) throw new Error("nothing was said yet");

@@ -3,7 +3,7 @@ import { named } from "../text/printable.ts";
 import { rowsView } from "../views/rows-view.ts";
 import type { Choice, Command, CommandTarget } from "./command.ts";
 
-/** Commands about how it goes on. */
+/** Commands for settings and for the end of the conversation. */
 export const settingCommands: readonly Command[] = [
   {
     name: "/system",

@@ -5,7 +5,7 @@ import { counted } from "../text/figures.ts";
 import { isConfirmed, numberIn, textIn } from "./arguments.ts";
 import type { Command } from "./command.ts";
 
-/** Commands about turns: which are in force, what they are called, and what is taken out. */
+/** Commands for turns: the head, names, and redaction. */
 export const turnCommands: readonly Command[] = [
   {
     name: "/undo",
@@ -115,7 +115,7 @@ export const turnCommands: readonly Command[] = [
   },
 ];
 
-/** Nothing was said on a thread that is not there yet. */
+/** Moves the head; an empty list for a thread that does not exist yet. */
 const moved = async <Moved>(thread: HostedThread, move: () => Promise<Moved>): Promise<Moved | readonly never[]> =>
   (await thread.state()) === null ? [] : move();
 

@@ -6,27 +6,27 @@ import type { MarkdownBlock } from "../markdown/markdown-block.ts";
 import { MarkdownStream } from "../markdown/markdown-stream.ts";
 import type { ApprovalBlock, Block, ToolBlock } from "../blocks/block.ts";
 
-/** What an answer shows as its parts come: plain data. */
+/** The displayed blocks of an answer, as its parts arrive: plain data. */
 export interface AnswerBlocks {
-  /** In order; each stays as it is. */
+  /** In order; none of them changes any more. */
   readonly finished: readonly Block[];
-  /** Those behind them: they may change, or turn out void. */
+  /** The blocks after them, which may still change or become void. */
   readonly open: readonly Block[];
-  /** Whether the last open one is a text that still grows. */
+  /** Whether the last open block is a text that still grows. */
   readonly grows: boolean;
-  /** Reads the answer that grows: what was shown before its last part can't be gone on with. */
+  /** The parser of the growing answer. After another part, text shown before it cannot continue. */
   readonly markdown: MarkdownStream | null;
   readonly step: number;
   readonly attempt: number;
-  /** By step, how many were finished when its present attempt began: what came since is of it. */
+  /** By step, the number of finished blocks when its present attempt began. Later blocks belong to the attempt. */
   readonly begun: ReadonlyMap<number, number>;
-  /** What the model said in the present step. */
+  /** The model's text in the present step. */
   readonly said: string;
-  /** What is waited for, before anything can come. */
+  /** The resource that the answer waits for before anything can arrive. */
   readonly waits: "lease" | "model" | null;
 }
 
-/** Of an answer of which nothing came yet. */
+/** The blocks of an answer before its first part. */
 export const noBlocks: AnswerBlocks = {
   finished: [],
   open: [],
@@ -40,9 +40,9 @@ export const noBlocks: AnswerBlocks = {
 };
 
 /**
- * What is shown with one part more.
+ * Returns the blocks after another part.
  *
- * @param streams whether what is final of an answer that still grows is finished at once
+ * @param streams whether to finish the final part of a growing answer at once
  */
 export const withPart = (before: AnswerBlocks, part: AskPart, streams: boolean): AnswerBlocks => {
   const isOfStep = "step" in part && part.type !== "replay.started";
@@ -64,7 +64,8 @@ export const withPart = (before: AnswerBlocks, part: AskPart, streams: boolean):
       return settled(withTool(blocks, part, () => ({ name: part.name, arguments: part.arguments })));
     case "toolResult": {
       const { outcome, content } = part;
-      // Whoever answered, and wherever: a call that has its result waits for nobody. One that was interrupted may have waited, as may one that a crash left.
+      // The answer may have come from anywhere: a call with a result no longer waits. A call that was interrupted, or
+      // cut off by a crash, may have been waiting.
       const answer =
         outcome === "interrupted" || outcome === "unknown" ? null : outcome === "refused" ? "denied" : "approved";
       const all = answered(blocks, answer, (approval) => approval.callId === part.callId);
@@ -83,7 +84,7 @@ export const withPart = (before: AnswerBlocks, part: AskPart, streams: boolean):
     case "signal":
       if (part.signal.type === "retry.scheduled")
         return { ...voided(blocks, blocks.step, noticeOf(part.signal)), attempt: part.signal.attempt };
-      // What was sent into the turn stands below until it is read.
+      // A text that was sent into the turn is shown below until the model reads it.
       if (part.signal.type === "ask.joined") return blocks;
       return withNotice(blocks, noticeOf(part.signal), part.signal.type === "context.warning" ? "warning" : "dim");
     case "wait.started":
@@ -105,17 +106,19 @@ export const withPart = (before: AnswerBlocks, part: AskPart, streams: boolean):
   }
 };
 
-/** A block of its own among them, before a text that still grows: what is in the middle of a text would cut it in two. */
+/** Adds a block, before a growing text, so that it does not split that text. */
 export const withBlock = (blocks: AnswerBlocks, block: Block): AnswerBlocks => {
   const { open, grows } = blocks;
   const index = grows ? open.length - 1 : open.length;
   return settled({ ...blocks, open: open.toSpliced(index, 0, block) });
 };
 
-/** What was sent into the turn is read: all of the step before stands above it. */
+/** Adds a question that the model has read, after all blocks of the step before. */
 export const withRead = (blocks: AnswerBlocks, question: Block): AnswerBlocks => withBlock(closed(blocks), question);
 
-/** The first approval that waits is asked for: its call is finished at once, so that all of it can be read back. */
+/**
+ * Marks the first waiting approval as asked. Its call is finished at once, so that all of it can be scrolled back to.
+ */
 export const withQuestion = (blocks: AnswerBlocks): AnswerBlocks => {
   const first = blocks.open.find((block) => block.type === "approval");
   if (first === undefined || first.isAsked) return blocks;
@@ -124,14 +127,14 @@ export const withQuestion = (blocks: AnswerBlocks): AnswerBlocks => {
   return { ...asked, finished: [...blocks.finished, call] };
 };
 
-/** The approval that was asked for is answered. */
+/** Answers the asked approval. */
 export const withApproval = (
   blocks: AnswerBlocks,
   { id }: ApprovalBlock,
   answer: "approved" | "denied",
 ): AnswerBlocks => settled(answered(blocks, answer, (approval) => approval.id === id));
 
-/** Nothing more comes: what is shown is made to be the text that the answer has, wherever parts of it were lost; null where that is not known. */
+/** Ends the answer. If parts of it were lost, corrects the shown text to the answer's text; null if that is unknown. */
 export const withWhole = (blocks: AnswerBlocks, text: string | null): AnswerBlocks => {
   const { said } = blocks;
   if (text === null || bare(said) === bare(text)) return closed(blocks);
@@ -140,10 +143,10 @@ export const withWhole = (blocks: AnswerBlocks, text: string | null): AnswerBloc
   return closed(text === "" ? anew : withAnswer(anew, text));
 };
 
-/** What lies between the texts of a message is for its readers to choose. */
+/** Removes white space, because each reader chooses the separators between the texts of a message. */
 const bare = (text: string): string => text.replaceAll(/\s+/g, "");
 
-/** A part of a later step, or of another attempt at the present one. */
+/** Begins a later step, or another attempt at the present one, if a part belongs to it. */
 const inStep = (blocks: AnswerBlocks, step: number, attempt: number | null): AnswerBlocks => {
   if (step > blocks.step) {
     const all = closed(blocks);
@@ -153,7 +156,7 @@ const inStep = (blocks: AnswerBlocks, step: number, attempt: number | null): Ans
   return { ...voided(blocks, step, null), attempt };
 };
 
-/** What was shown of a step, and of later ones, is void. It is said where it can't be taken away any more. */
+/** Marks the shown blocks of a step, and of later ones, as void, with a notice if they cannot be removed any more. */
 const voided = (blocks: AnswerBlocks, step: number, why: string | null): AnswerBlocks => {
   const steps = [...blocks.begun].filter(([begun]) => begun >= step);
   const from = Math.min(blocks.finished.length, ...steps.map(([, index]) => index));
@@ -182,7 +185,10 @@ const withAnswer = (blocks: AnswerBlocks, text: string): AnswerBlocks => {
   return { ...blocks, open: [...open, growing(markdown)], grows: true, markdown };
 };
 
-/** The end of an answer as it is when it is looked at: frames are fewer than parts, and a line may be long. */
+/**
+ * Returns the end of a growing answer. It is computed when it is drawn, because frames are fewer than parts and a line
+ * may be long.
+ */
 const growing = (markdown: MarkdownStream): Block => ({
   type: "answer",
   get markdown() {
@@ -190,7 +196,7 @@ const growing = (markdown: MarkdownStream): Block => ({
   },
 });
 
-/** No text grows any more. */
+/** Ends the growing text. */
 const ended = (blocks: AnswerBlocks): AnswerBlocks => {
   const rest = blocks.markdown?.end() ?? null;
   const open = rest === null ? blocks.open : [...blocks.open.slice(0, -1), ...answerOf(rest)];
@@ -208,7 +214,7 @@ const withOpen = (blocks: AnswerBlocks, block: Block): AnswerBlocks => {
 const withNotice = (blocks: AnswerBlocks, text: string | null, level: "dim" | "warning" = "dim"): AnswerBlocks =>
   text === null ? blocks : withBlock(blocks, { type: "notice", text, level });
 
-/** The tool block of a call, changed; one that is not there yet is made. */
+/** Changes the tool block of a call, and creates it if necessary. */
 const withTool = (
   blocks: AnswerBlocks,
   { callId, name }: Pick<ToolBlock, "callId" | "name">,
@@ -240,7 +246,7 @@ const withRequest = (
   });
 };
 
-/** An answered approval is finished at once, below its call. */
+/** Finishes an answered approval at once, below its call. */
 const answered = (
   blocks: AnswerBlocks,
   answer: ApprovalBlock["answer"],
@@ -256,14 +262,14 @@ const changed = (blocks: AnswerBlocks, change: (block: Block) => Block): AnswerB
   open: blocks.open.map(change),
 });
 
-/** Whatever is open is finished. */
+/** Finishes all open blocks. */
 const closed = (blocks: AnswerBlocks): AnswerBlocks => {
   if (blocks.open.length === 0) return blocks;
   const all = ended(blocks);
   return { ...all, finished: [...all.finished, ...all.open], open: [] };
 };
 
-/** Those at the front that can't change any more are finished; of an answer that grows, what is final of it. */
+/** Finishes the first blocks that can no longer change, and the final part of a growing answer. */
 const settled = (blocks: AnswerBlocks, streams = false): AnswerBlocks => {
   const { open, grows, markdown } = blocks;
   const waiting = open.findIndex((block, index) => !isFinal(block) || (grows && index === open.length - 1));

@@ -3,31 +3,31 @@ import type { Json } from "@colloquy/machine";
 import { type AnswerBlocks, noBlocks, withPart, withWhole } from "./answer-blocks.ts";
 import type { Block } from "../blocks/block.ts";
 
-/** An ask whose answer is shown: for a text, or for an output that is checked. */
+/** An ask with a displayed answer: for a text, or for a checked output. */
 export type TerminalAsk = AskHandle | AskHandle<Json>;
 
-/** How an answer ended: with what was thrown where there is no whole one. */
+/** The end of an answer, with the error if it is incomplete. */
 export interface AnswerEnd {
-  /** Null where no turn was opened. */
+  /** Null if no turn was opened. */
   readonly turn: number | null;
   readonly thrown: unknown;
 }
 
-/** Follows an ask to its end. Calls `onPart` behind each part, when `blocks` has it. Never rejects. */
+/** Follows an ask to its end. Calls `onPart` after each part, when `blocks` contains it. Never rejects. */
 export class Answering {
   blocks: AnswerBlocks = noBlocks;
   readonly asked: TerminalAsk;
   readonly #streams: boolean;
   readonly #onPart: (part: AskPart<Json | undefined>) => void;
 
-  /** @param streams whether a text is finished piece by piece, as far as it is final, or whole */
+  /** @param streams whether a text is finished piece by piece as it becomes final, or only as a whole */
   constructor(asked: TerminalAsk, streams: boolean, onPart: (part: AskPart<Json | undefined>) => void) {
     this.asked = asked;
     this.#streams = streams;
     this.#onPart = onPart;
   }
 
-  /** What may change yet, and is shown all the same. */
+  /** Returns the blocks that are shown, but may still change. */
   get open(): readonly Block[] {
     const { open, grows } = this.blocks;
     return grows && !this.#streams ? open.slice(0, -1) : open;

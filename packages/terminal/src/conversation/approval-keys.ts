@@ -2,12 +2,13 @@ import type { ApprovalBlock } from "../blocks/block.ts";
 import type { Key } from "../input/key.ts";
 import type { Exchange } from "./exchange.ts";
 
-/** An answer that Enter completes: why not, or that the tool always runs. */
+/** An answer that Enter completes: the reason of a denial, or that the tool always runs. */
 export type BegunAnswer = "reason" | "always";
 
 /**
- * Keys that answer an approval. They count when the person has seen it: it was drawn, and then no key came for half a
- * second. What was being typed as it appeared is text, and so is a key that repeats when the next one is asked for.
+ * The keys that answer an approval. They count only when the person has seen it: it was drawn, and then no key came for
+ * half a second. Text that was being typed when it appeared stays text, and so does a key that repeats when the next
+ * approval appears.
  */
 export class ApprovalKeys {
   readonly #exchange: Pick<Exchange, "approval" | "answer" | "trust">;
@@ -16,25 +17,25 @@ export class ApprovalKeys {
   #pressedAt = Number.NEGATIVE_INFINITY;
   #begun: { readonly id: string; readonly answer: BegunAnswer } | null = null;
 
-  /** @param now the milliseconds of a clock that only goes on */
+  /** @param now the milliseconds of a monotonic clock */
   constructor(exchange: Pick<Exchange, "approval" | "answer" | "trust">, now: () => number) {
     this.#exchange = exchange;
     this.#now = now;
   }
 
-  /** Null again when its approval needs no answer any more. */
+  /** Returns the begun answer; null when its approval no longer needs one. */
   get begun(): BegunAnswer | null {
     return this.#begun !== null && this.#begun.id === this.#exchange.approval?.id ? this.#begun.answer : null;
   }
 
-  /** What is open is on the terminal by now. */
+  /** Notes that the open blocks were drawn. */
   drawn(): void {
     const { approval } = this.#exchange;
     if (approval?.isAsked === true && approval.id !== this.#drawn.id)
       this.#drawn = { id: approval.id, at: this.#now() };
   }
 
-  /** Notes that a key came. True where it was an answer, or the beginning of one. */
+  /** Notes a key. Returns true if it was an answer, or the beginning of one. */
   press(key: Key, isInputEmpty: boolean): boolean {
     const approval = this.#seen();
     this.#pressedAt = this.#now();
@@ -48,7 +49,7 @@ export class ApprovalKeys {
     return true;
   }
 
-  /** Completes what was begun. @param take gives the reason */
+  /** Completes a begun answer. @param take returns the reason */
   complete(take: () => string): boolean {
     const { begun } = this;
     const { approval } = this.#exchange;

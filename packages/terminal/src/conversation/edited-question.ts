@@ -1,16 +1,16 @@
 import type { HostedThread } from "@colloquy/host";
 import { textOf, toArray, turnNumbered } from "@colloquy/machine";
 
-/** An earlier question that is being changed, to be asked anew as a branch at its parent. */
+/** An earlier question that is being edited, to be asked again as a branch from its parent. */
 export class EditedQuestion {
   #turn: { readonly number: number; readonly parent: number } | null = null;
 
-  /** The turn whose question it is; null while none is changed. */
+  /** The turn of the edited question; null if there is none. */
   get turn(): number | null {
     return this.#turn?.number ?? null;
   }
 
-  /** Gives the question of a turn, to be changed. @throws Error where it has none */
+  /** Returns the question of a turn, for editing. @throws Error if it has none */
   async begin(thread: HostedThread, number: number): Promise<string> {
     const state = await thread.state();
     const turn = state === null ? undefined : turnNumbered(state, number);
@@ -24,7 +24,7 @@ export class EditedQuestion {
     this.#turn = null;
   }
 
-  /** Goes on where the question was asked. */
+  /** Moves the head to the parent of the edited question. */
   async goBack(thread: HostedThread): Promise<void> {
     if (this.#turn !== null) await thread.branch(this.#turn.parent);
     this.#turn = null;

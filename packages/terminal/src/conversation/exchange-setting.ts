@@ -1,16 +1,16 @@
 import type { Block } from "../blocks/block.ts";
 import type { TerminalConversationOptions } from "./options.ts";
 
-/** What an exchange is had with. */
+/** The setting of an exchange. */
 export interface ExchangeSetting extends Pick<
   TerminalConversationOptions,
   "host" | "ask" | "steers" | "notes" | "name" | "detail" | "streams"
 > {
-  /** Shows a block below those that are finished. */
+  /** Shows a block after the finished ones. */
   readonly show: (block: Block) => void;
-  /** A text that nothing became of goes back to whoever typed it. */
+  /** Returns a text without effect to the person who typed it. */
   readonly giveBack: (text: string) => void;
   readonly changed: () => void;
-  /** Nothing waits to be asked. */
+  /** Called when the queue is empty. */
   readonly done: (isBehindAnswer: boolean) => void;
 }

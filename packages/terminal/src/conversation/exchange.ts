@@ -14,26 +14,26 @@ import { Steering } from "./steering.ts";
 import { type Waiting, waitingIn } from "./waiting.ts";
 import { messageBlocks } from "../blocks/message-blocks.ts";
 
-/** Questions and answers on one thread at a time: what is being answered, what is sent into that, and what waits. */
+/** The questions and answers on one thread at a time: the running answer, texts sent into it, and queued questions. */
 export class Exchange {
   #thread: HostedThread;
   readonly #setting: ExchangeSetting;
   #answering: Answering | null = null;
-  /** What of the question that is being answered no turn has yet. */
+  /** The question that is being answered, until it has a turn. */
   #unasked = "";
-  /** Threads are opened, and the ends of answers shown; what is sent meanwhile waits. */
+  /** Opening threads, and showing the ends of answers. Questions that are sent meanwhile wait. */
   readonly #steps = new InOrder((isBehindAnswer) => {
     if (!this.isAnswering) this.#next(isBehindAnswer);
   });
-  /** The answer is being stopped: nothing in it is asked for any more. */
+  /** The answer is being stopped: nothing more is asked in it. */
   #isStopped = false;
-  /** How many blocks of the answer are shown as finished. */
+  /** The number of the answer's blocks that were shown as finished. */
   #taken = 0;
   #queue: readonly Waiting[] = [];
   readonly #steering: Steering;
-  /** Tools that run without a question, as long as this process lives. */
+  /** Tools that run without a question until this process ends. */
   readonly #trusted = new Set<string>();
-  /** What the last answer showed. */
+  /** The blocks of the last answer. */
   #last: readonly Block[] = [];
 
   constructor(threadId: string, setting: ExchangeSetting) {
@@ -69,7 +69,7 @@ export class Exchange {
     return this.#answering !== null;
   }
 
-  /** What an answer waits for before anything can come. */
+  /** The resource that an answer waits for before anything can arrive. */
   get waits(): "lease" | "model" | null {
     return this.#answering?.blocks.waits ?? null;
   }
@@ -82,23 +82,23 @@ export class Exchange {
     return this.#steering.texts;
   }
 
-  /** What is open of the answer that is under way. */
+  /** The open blocks of the running answer. */
   get open(): readonly Block[] {
     return this.#visible(this.#answering?.open ?? []);
   }
 
-  /** What was finished of the last answer, or is of the present one. */
+  /** The finished blocks of the present answer, or of the last one. */
   get last(): readonly Block[] {
     return this.#visible(this.#answering?.blocks.finished ?? this.#last);
   }
 
-  /** The approval that is asked for, the first where there are several. */
+  /** The approval that is asked for; the first if there are several. */
   get approval(): ApprovalBlock | null {
     if (this.#isStopped) return null;
     return this.open.find((block) => block.type === "approval") ?? null;
   }
 
-  /** Says what there is of the thread, and goes on with what is under way in it. */
+  /** Describes the thread, and continues its open turn. */
   begin(): Promise<void> {
     return this.#steps.run(() => this.#takeUp(), false);
   }
@@ -122,7 +122,7 @@ export class Exchange {
     void this.#follow({ text: "", asked: null }, this.#thread.rejoin(first.askId));
   }
 
-  /** Goes on with another thread; the one before is let go. @throws Error while an answer runs */
+  /** Switches to another thread, and releases the one before. @throws Error while an answer is running */
   turnTo(threadId: string): Promise<void> {
     return this.#steps.run(async () => {
       if (this.isAnswering) throw new Error("an answer is under way: stop it first, or wait for it");
@@ -134,26 +134,26 @@ export class Exchange {
     }, false);
   }
 
-  /** Does something that may go on with another thread: what is sent meanwhile waits for its end. */
+  /** Does work that may switch to another thread; questions that are sent meanwhile wait for its end. */
   during(work: () => Promise<void>): Promise<void> {
     return this.#steps.during(work);
   }
 
-  /** Asks; while an answer runs, sends into it, or lets it wait where that can't be. */
+  /** Asks. While an answer is running, sends the text into it, or queues the text if that is not possible. */
   send(text: string): void {
     if (this.isAnswering && this.#setting.steers !== false)
       void this.#steering.send(text, this.#thread, this.#answering?.asked.askId ?? "");
     else this.enqueue(text);
   }
 
-  /** Asks when the answer that is under way has ended. */
+  /** Asks after the running answer has ended. */
   enqueue(text: string): void {
     if (!this.isAnswering && !this.#steps.isBusy) return this.#ask({ text, asked: null });
     this.#queue = [...this.#queue, { text, asked: null }];
     this.#setting.changed();
   }
 
-  /** The text that was queued last, which is not asked then; null where none is. */
+  /** Removes the last queued text and returns it; null if there is none. */
   takeBack(): string | null {
     const last = this.#queue.at(-1);
     if (last === undefined) return null;
@@ -163,13 +163,13 @@ export class Exchange {
     return last.text;
   }
 
-  /** Stops the answer. What was shown of it is kept. */
+  /** Stops the answer. Its shown part is kept. */
   stop(): void {
     this.#isStopped = this.isAnswering;
     this.#answering?.asked.abort();
   }
 
-  /** Stops for good. Gives the texts that nothing becomes of. */
+  /** Stops for good. Returns the texts that will not be asked. */
   end(): readonly string[] {
     const own = this.#queue.filter(({ asked }) => asked === null);
     const texts = [this.#unasked, ...this.#steering.end(), ...own.map(({ text }) => text)].filter(
@@ -181,14 +181,14 @@ export class Exchange {
     return texts;
   }
 
-  /** Answers an approval. Where that can't be, it is asked for again. */
+  /** Answers an approval. If that fails, asks for it again. */
   async answer(approval: ApprovalBlock, approved: boolean, reason = ""): Promise<void> {
     const { id, digest, name } = approval;
     const change = (changed: (blocks: AnswerBlocks) => AnswerBlocks): void => {
       if (this.#answering !== null) this.#answering.blocks = changed(this.#answering.blocks);
       this.#take();
     };
-    // At once: what follows from it may be shown before it is known to be taken.
+    // Changed at once, because the effects may be shown before the answer is confirmed.
     change((blocks) => withApproval(blocks, approval, approved ? "approved" : "denied"));
     try {
       if (approved) await this.#thread.approve(id, { digest });
@@ -200,7 +200,7 @@ export class Exchange {
     }
   }
 
-  /** Has the tool of an approval run, and from here on without a question. */
+  /** Lets the tool of an approval run, from now on without a question. */
   async trust(approval: ApprovalBlock): Promise<void> {
     this.#trusted.add(approval.name);
     this.#notice(`${oneLine(approval.name)} runs without a question from here on, as long as this process lives`);
@@ -232,7 +232,7 @@ export class Exchange {
     await this.#steps.run(() => this.#showEnd(end, text, thread).catch(onError), true);
   }
 
-  /** Asks what waits next. */
+  /** Asks the next queued question. */
   #next(isBehindAnswer: boolean): void {
     const [next, ...others] = this.#queue;
     this.#queue = others;
@@ -266,7 +266,7 @@ export class Exchange {
     this.#take();
   }
 
-  /** Whether a call that may have run already is to run again is asked each time. */
+  /** Returns whether a call may run without a question. Never for a call that may have run already. */
   #isTrusted({ name, because }: { readonly name: string; readonly because: string }): boolean {
     return because === "declared" && this.#trusted.has(name);
   }
@@ -284,7 +284,7 @@ export class Exchange {
     this.#setting.show({ type: "notice", text, level });
   }
 
-  /** What is finished of the answer is shown as that. */
+  /** Shows the newly finished blocks of the answer. */
   #take(): void {
     if (this.#answering !== null) this.#answering.blocks = withQuestion(this.#answering.blocks);
     const finished = this.#answering?.blocks.finished ?? [];

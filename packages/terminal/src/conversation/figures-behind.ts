@@ -4,7 +4,7 @@ import type { Block } from "../blocks/block.ts";
 import { agentFigures } from "../text/figures.ts";
 import type { ExchangeSetting } from "./exchange-setting.ts";
 
-/** The figures of a turn, with what else is said of it; null where it is not there. */
+/** Returns the figures of a turn and its notes; null if the turn does not exist. */
 export const figuresBehind = async (
   thread: HostedThread,
   number: number,

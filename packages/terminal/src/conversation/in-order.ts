@@ -1,11 +1,11 @@
-/** Steps that run one behind the other. */
+/** Steps that run one after the other. */
 export class InOrder {
   #count = 0;
   #isBehindAnswer = false;
   #last: Promise<void> = Promise.resolve();
   readonly #onIdle: (isBehindAnswer: boolean) => void;
 
-  /** @param onIdle called behind the last step; whether one of them was behind an answer */
+  /** @param onIdle called after the last step, with whether one of them followed an answer */
   constructor(onIdle: (isBehindAnswer: boolean) => void) {
     this.#onIdle = onIdle;
   }
@@ -14,7 +14,7 @@ export class InOrder {
     return this.#count > 0;
   }
 
-  /** Runs a step behind those before it, whether they failed or not. */
+  /** Runs a step after those before it, whether they failed or not. */
   run(step: () => Promise<void>, isBehindAnswer: boolean): Promise<void> {
     return this.#counted(() => {
       const done = this.#last.then(step);
@@ -23,7 +23,7 @@ export class InOrder {
     }, isBehindAnswer);
   }
 
-  /** Does something at once, which may run steps: it is busy until that is done. */
+  /** Does work at once, which may run steps; counts as busy until its end. */
   during(work: () => Promise<void>): Promise<void> {
     return this.#counted(work, false);
   }

@@ -4,7 +4,7 @@ import type { Key } from "../input/key.ts";
 import type { Size } from "../text/line.ts";
 import type { View, ViewAction, ViewStep } from "../views/view.ts";
 
-/** The view on the alternate screen, where there is one. */
+/** The view on the alternate screen, if there is one. */
 export class OpenView {
   present: View | null = null;
   readonly #perform: (action: ViewAction) => void;
@@ -26,7 +26,7 @@ export class OpenView {
     else if (this.present !== null) void this.#follow(this.present.press(key, size));
   }
 
-  /** What comes later comes in vain where something else is shown by then. */
+  /** Shows the steps of a view. A later step is ignored if another view is shown by then. */
   async #follow({ view, later, action }: ViewStep): Promise<void> {
     if (view !== undefined) this.present = view;
     if (action !== undefined) this.#perform(action);
@@ -38,7 +38,7 @@ export class OpenView {
   }
 }
 
-/** Does what a view has the conversation do. @param edit has the question of a turn changed */
+/** Performs the action of a view. @param edit starts editing the question of a turn */
 export const performViewAction = async (
   action: ViewAction,
   target: () => CommandTarget,
@@ -50,7 +50,7 @@ export const performViewAction = async (
     case "fork":
       return performCommand(target(), `/fork ${action.turn}`);
     case "checkpoint":
-      // A name is given to the place where the thread goes on.
+      // A checkpoint names the place of the head, so the head moves first.
       await performCommand(target(), `/branch ${action.turn}`);
       return target().propose("/checkpoint ");
     case "edit":

@@ -5,45 +5,51 @@ import type { Keymap } from "../input/keymap.ts";
 import type { TerminalAsk } from "./answering.ts";
 import type { ScreenPort } from "./screen-port.ts";
 
-/** What a conversation on a screen is made from. */
+/** The options of a conversation on a screen. */
 export interface TerminalConversationOptions {
   /** Stays open afterwards. */
   readonly host: Host;
-  /** The thread that is continued, or begun. */
+  /** The thread to continue or begin. */
   readonly threadId: string;
   readonly port: ScreenPort;
-  /** How a text is asked on the thread of an id. Default: as it is. */
+  /** Asks a text on the thread of an id. Default: unchanged, as a text. */
   readonly ask?: (text: string, threadId: string) => TerminalAsk;
-  /** Whether texts may be sent into a turn that is open. Default true. */
+  /** Whether texts may be sent into an open turn. Default true. */
   readonly steers?: boolean;
-  /** Lines that are shown behind the figures of a turn. Default: none. */
+  /** Returns lines to show after the figures of a turn. Default: none. */
   readonly notes?: (threadId: string, turn: number) => Promise<readonly string[]>;
-  /** What a new thread is called. Default: an id that the host draws. */
+  /** Returns the id of a new thread. Default: an id that the host draws. */
   readonly newThreadId?: () => string | Promise<string>;
-  /** Default: the standard one. */
+  /** Default: the standard keymap. */
   readonly keymap?: Keymap;
-  /** Where what was typed is kept for later conversations. Default: nowhere. */
+  /** Stores typed inputs for later conversations. Default: they are not stored. */
   readonly history?: HistoryPort;
-  /** The agent that the status line names, with a label before each figure, as the seed has it. Default: no labels. */
+  /**
+   * The agent in the status line, with a label before each figure, as in the terminal with the `seed` keymap. Default:
+   * no labels.
+   */
   readonly agentLabel?: string;
-  /** Who answers. Default `Agent`. */
+  /** The name of the answering agent. Default `Agent`. */
   readonly name?: string;
-  /** Has a text edited by another program, while the terminal is that program's; null where it was not. */
+  /** Edits a text in another program, which uses the terminal meanwhile; null if it was not edited. */
   readonly editText?: (text: string) => Promise<string | null>;
   readonly models?: Choice;
   readonly themes?: Choice;
-  /** Whether the end of an answer is heard. Default false. */
+  /** Whether the bell rings at the end of an answer. Default false. */
   readonly bell?: boolean;
-  /** Asked at the beginning. */
+  /** A question to ask at the beginning. */
   readonly question?: string;
-  /** What is shown beside answers: errors alone, what happens in short, or whole. Default `some`. */
+  /** The output beside answers: only errors, short notices, or everything. Default `some`. */
   readonly detail?: "none" | "some" | "all";
-  /** Whether answers are shown as they come. Default true. */
+  /** Whether answers are shown as they stream in. Default true. */
   readonly streams?: boolean;
-  /** Called at the beginning with what shows a text of others, such as the prompt that is sent. */
+  /** Called at the beginning with a function that shows other texts, such as the sent prompt. */
   readonly notices?: (show: (text: string) => void) => void;
-  /** Milliseconds of a clock that only goes on: a key at an approval counts behind a pause. Default: that of the process. */
+  /**
+   * Returns the milliseconds of a monotonic clock: a key at an approval counts only after a pause. Default: the clock
+   * of the process.
+   */
   readonly now?: () => number;
-  /** Ends it: the open turn is cancelled. */
+  /** Ends the conversation; the open turn is cancelled. */
   readonly signal?: AbortSignal;
 }

@@ -4,7 +4,7 @@ import type { Keymap } from "../input/keymap.ts";
 import type { Exchange } from "./exchange.ts";
 import type { TerminalConversationOptions } from "./options.ts";
 
-/** What commands do something with on a screen. */
+/** Makes the command target of a conversation on a screen. */
 export const screenTarget = (
   options: TerminalConversationOptions,
   exchange: Exchange,

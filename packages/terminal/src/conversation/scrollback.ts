@@ -3,10 +3,10 @@ import type { Block } from "../blocks/block.ts";
 import { blockLines } from "../blocks/block-lines.ts";
 import type { FinishedLines } from "./shown.ts";
 
-/** What is finished: written once, as it was folded then. */
+/** The finished lines: written once, with the folding of that moment. */
 export class Scrollback {
   readonly finished: FinishedLines[] = [];
-  /** Whether thinking and the details of tools are shown whole from here on. */
+  /** Whether thinking and the details of tools are shown whole from now on. */
   isUnfolded: boolean;
 
   constructor(isUnfolded: boolean) {
@@ -19,7 +19,7 @@ export class Scrollback {
     this.finished.push({ id: this.finished.length, lines });
   }
 
-  /** Blocks as lines, folded as it is now. */
+  /** Lays blocks out as lines, with the present folding. */
   linesOf(blocks: readonly Block[], columns: number, finished: boolean): readonly Line[] {
     const look = { columns, unfolded: this.isUnfolded, finished };
     return blocks.flatMap((block) => blockLines(block, look));

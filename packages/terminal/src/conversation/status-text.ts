@@ -4,33 +4,36 @@ import { type Keymap, keyFor } from "../input/keymap.ts";
 import type { BegunAnswer } from "./approval-keys.ts";
 import type { Exchange } from "./exchange.ts";
 
-/** What the status line is about. */
+/** The content of the status line. */
 export interface Status {
-  /** Of the thread: the least is first. */
+  /** The thread's figures; the least important is first. */
   readonly figures: readonly string[];
   /** Whether the current activity has a label. */
   readonly isLabelled: boolean;
-  /** The keys that its hints name. */
+  /** The keymap for its key hints. */
   readonly keymap: Keymap;
-  /** Pressed once, of what counts when it is pressed twice. */
+  /** The action whose key was pressed once, and must be pressed twice. */
   readonly armed: "quit" | "tree" | null;
-  /** Of an approval. */
+  /** The begun answer to an approval. */
   readonly begun: BegunAnswer | null;
-  /** The turn whose question is being changed. */
+  /** The turn whose question is being edited. */
   readonly edited: number | null;
-  /** The command that is under way; empty where none is. */
+  /** The running command; empty if there is none. */
   readonly performed: string;
 }
 
-/** What goes on in it. */
+/** The present activity of the conversation. */
 export type Ongoing = Pick<Exchange, "isAnswering" | "approval" | "waits" | "queue" | "last">;
 
-/** One line: what a key would do, or how the thread stands and what goes on in it, as far as there is room. Nothing in it ticks. */
+/**
+ * Returns one line with key hints, or with the thread's figures and the present activity, as far as there is room. It
+ * contains no running time.
+ */
 export const statusText = (status: Status, ongoing: Ongoing, width: number): string => {
   const now = nowIn(status, ongoing);
   const figures = status.armed === null && status.begun === null ? status.figures : [];
   const texts = [
-    // Of the labelled ones, the first say what a person knows already.
+    // The first labelled figures are the least important, so they are left out first.
     ...figures.map((_, index) => [
       ...(status.isLabelled ? figures.slice(index) : figures.slice(0, figures.length - index)),
       ...now,
@@ -38,14 +41,15 @@ export const statusText = (status: Status, ongoing: Ongoing, width: number): str
     ...now.map((_, index) => now.slice(0, now.length - index)),
   ].flatMap((parts) => {
     const whole = parts.join(" · ");
-    // What is in brackets gives way before the tokens do. Of labelled figures, those before them go first.
+    // The figures in brackets are left out before the tokens. Labelled figures before the tokens are left out earlier
+    // still.
     const givesWay = !status.isLabelled || split.test(parts[0] ?? "");
     return givesWay ? [whole, whole.replace(split, "")] : [whole];
   });
   return texts.find((text) => widthOf(text) <= width) ?? texts.at(-1) ?? "";
 };
 
-/** The input and the output of the tokens: ` (1.0k in / 0.5k out)`. */
+/** Matches the input and output tokens: ` (1.0k in / 0.5k out)`. */
 const split = / \([^()]* in \/ [^()]* out\)/;
 
 const nowIn = (status: Status, ongoing: Ongoing): readonly string[] => {
@@ -73,7 +77,7 @@ const stopping = ["closeOrStop", "closeOrStopOrQuit", "interrupt"] as const;
 const labelled = (isLabelled: boolean, [first = "Ready", ...others]: readonly string[]): readonly string[] =>
   isLabelled ? [`Status: ${first}`, ...others] : first === "Ready" ? others : [first, ...others];
 
-/** The hint of a key; empty if no key does it. */
+/** Returns the hint of a key; empty if no key does it. */
 const hint = (key: string | null, does: string): readonly string[] => (key === null ? [] : [`${key} ${does}`]);
 
 const doing = ({ isAnswering, approval, waits }: Ongoing, stops: readonly string[]): readonly string[] => {

@@ -3,20 +3,20 @@ import { failureText } from "../text/failure-text.ts";
 import { type AnswerBlocks, withBlock } from "./answer-blocks.ts";
 import type { Block } from "../blocks/block.ts";
 
-/** What becomes of what was sent into a turn. */
+/** The callbacks for texts that were sent into a turn. */
 export interface SteeringEvents {
   readonly changed: () => void;
-  /** The model reads it. `into` says where it stands among what is shown. */
+  /** The model reads the text. `into` adds it to the shown blocks. */
   readonly read: (question: Block, into: (blocks: AnswerBlocks, block: Block) => AnswerBlocks) => void;
-  /** It can't be read within a turn. */
+  /** The text cannot be read within a turn. */
   readonly refused: (text: string, why: string) => void;
-  /** Nothing became of it; null: the turn ended first. */
+  /** The text has no effect; `why` is null if the turn ended first. */
   readonly giveBack: (text: string, why: string | null) => void;
 }
 
-/** What was sent into the turn that is open, and was not read yet. */
+/** The texts that were sent into the open turn and are not read yet. */
 export class Steering {
-  /** By its ask. */
+  /** By the id of the ask. */
   readonly #texts = new Map<string, string>();
   readonly #events: SteeringEvents;
 
@@ -42,14 +42,14 @@ export class Steering {
     this.read(asked.askId, withBlock);
   }
 
-  /** The model reads what an ask sent, where that was not shown yet. */
+  /** Shows the text of an ask that the model reads, unless it was shown before. */
   read(askId: string, into: (blocks: AnswerBlocks, block: Block) => AnswerBlocks): void {
     const text = this.#texts.get(askId);
     this.#texts.delete(askId);
     if (text !== undefined) this.#events.read({ type: "question", text, fate: "steered" }, into);
   }
 
-  /** Nothing is waited for any more. Gives what was not read. */
+  /** Stops waiting. Returns the unread texts. */
   end(): readonly string[] {
     const { texts } = this;
     this.#texts.clear();

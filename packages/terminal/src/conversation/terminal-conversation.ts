@@ -22,7 +22,7 @@ import { OpenView, performViewAction } from "./open-view.ts";
 import { threadStatus } from "./thread-status.ts";
 import { TypedInput } from "./typed-input.ts";
 
-/** A conversation on the thread of a host, for a screen: what was typed changes it, and what it shows is drawn. */
+/** Makes a conversation on a host's thread, for a screen: keys change it, and its content is drawn. */
 export const terminalConversation = (options: TerminalConversationOptions): ScreenConversation =>
   new TerminalConversation(options);
 
@@ -40,11 +40,11 @@ class TerminalConversation implements ScreenConversation {
     (action) => this.#performInView(action),
     () => this.#changed(),
   );
-  /** What the status line says of the thread. */
+  /** The thread's figures in the status line. */
   #figures: readonly string[] = [];
-  /** Pressed once, of what counts when it is pressed twice. */
+  /** The action whose key was pressed once, and must be pressed twice. */
   #armed: "quit" | "tree" | null = null;
-  /** The command that is under way. */
+  /** The running command. */
   #performed = "";
   readonly #approvalKeys: ApprovalKeys;
   readonly #edited = new EditedQuestion();
@@ -214,7 +214,7 @@ class TerminalConversation implements ScreenConversation {
     else this.#input.giveBack(taken);
   }
 
-  /** What is wrong with it is said, and the line comes back. */
+  /** Performs a command. If it fails, shows the problem and puts the line back. */
   #command(line: string): void {
     this.#notice(line);
     void this.#attempt(() => this.#exchange.during(() => performCommand(this.#target(), line)), line);
@@ -277,14 +277,14 @@ class TerminalConversation implements ScreenConversation {
   }
 
   async #refresh(): Promise<void> {
-    // Where the thread can't be read, what was known of it stays.
+    // If the thread cannot be read, its earlier figures stay.
     this.#figures = await threadStatus(this.#exchange.thread, this.#options.agentLabel ?? null).catch(
       () => this.#figures,
     );
     this.#changed();
   }
 
-  /** What nothing became of is said: with the others that were sent, it is among the inputs of the next time. */
+  /** Quits. Shows the texts that were not asked; the input history of the next time contains them. */
   #quit(): void {
     for (const text of this.#exchange.end()) this.#show({ type: "question", text, fate: "dropped" });
     this.#view.present = null;

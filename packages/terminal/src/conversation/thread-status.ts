@@ -5,7 +5,8 @@ import { named, oneLine } from "../text/printable.ts";
 /**
  * Returns the figures of a thread for the status line: its id, turns and tokens, the share of the window, and the cost.
  *
- * @param agent With it, each figure has a label: `Agent: WeatherAgent`, `Thread: chat-123`, `Msgs: 6`, `Tokens: 2.4k (…)`.
+ * @param agent If given, each figure has a label: `Agent: WeatherAgent`, `Thread: chat-123`, `Msgs: 6`, `Tokens: 2.4k
+ * (…)`.
  */
 export const threadStatus = async (thread: HostedThread, agent: string | null): Promise<readonly string[]> => {
   const figures = await thread.figures();

@@ -16,7 +16,7 @@ import { expanded } from "../input/marked-text.ts";
 import type { Size } from "../text/line.ts";
 import type { TerminalConversationOptions } from "./options.ts";
 
-/** What is typed: the editor, what was typed before, and what completes it. */
+/** The input: the editor, the input history, and completion. */
 export class TypedInput {
   #editor: Editor = emptyEditor;
   #history: InputHistory = historyOf([]);
@@ -30,12 +30,12 @@ export class TypedInput {
     this.#port = port;
   }
 
-  /** What is typed, with pastes as marks. */
+  /** The typed text, with pastes as marks. */
   get text(): string {
     return this.#editor.text;
   }
 
-  /** What is typed, with pastes as they were. */
+  /** The typed text, with pastes in full. */
   get whole(): string {
     return expanded(this.#editor);
   }
@@ -44,20 +44,20 @@ export class TypedInput {
     return this.#search !== null;
   }
 
-  /** Reads what was typed in earlier conversations. */
+  /** Loads the inputs of earlier conversations. */
   async load(): Promise<void> {
     const before = await this.#port?.load();
     if (before !== undefined) this.#history = historyOf([...before, ...this.#history.inputs]);
   }
 
-  /** Takes what is typed out, to be sent: pastes as they were. */
+  /** Empties the input and returns its text, with pastes in full. */
   take(): string {
     const text = this.whole.trim();
     this.#put({ ...emptyEditor, killed: this.#editor.killed });
     return text;
   }
 
-  /** Has what was sent for next time. */
+  /** Adds a sent text to the history. */
   async remember(text: string): Promise<void> {
     this.#history = remembered(this.#history, text);
     await this.#port?.append(text);
@@ -71,19 +71,19 @@ export class TypedInput {
     this.#put(pasted(this.#editor, text));
   }
 
-  /** All of what is typed is another text. */
+  /** Replaces the whole input. */
   replace(text: string): void {
     this.#put({ ...editorOf(text), killed: this.#editor.killed });
   }
 
-  /** Before what was typed meanwhile. */
+  /** Puts a text before the present input. */
   giveBack(text: string): void {
     const { text: meanwhile } = this;
     this.#put(typed({ ...this.#editor, cursor: 0 }, meanwhile === "" ? text : `${text}\n`));
     this.#put(edited(this.#editor, "inputEnd", anySize) ?? this.#editor);
   }
 
-  /** Does what an action does to what is typed. False where it does nothing. */
+  /** Performs an action on the input. Returns false if it has no effect. */
   perform(action: Action, size: Size): boolean {
     if (action === "searchHistory" || action === "searchHistoryOrReset") {
       this.#search = searchOf(this.#history.inputs);
@@ -96,7 +96,7 @@ export class TypedInput {
     return true;
   }
 
-  /** A key while what was typed before is searched. True where it asks for a reset. */
+  /** Handles a key while the history is searched. Returns true if it requests a reset. */
   pressInSearch(key: Key, action: Action | undefined): boolean {
     if (this.#search === null) return false;
     const step = pressInSearch(this.#search, key, action);
@@ -105,7 +105,7 @@ export class TypedInput {
     return step.type === "reset";
   }
 
-  /** Has it edited by another program. @throws Error where there is none */
+  /** Edits the input in another program. @throws Error if there is none */
   async editElsewhere({ editText, port }: Pick<TerminalConversationOptions, "editText" | "port">): Promise<void> {
     if (editText === undefined) throw new Error("there is no editor to edit it in: set EDITOR");
     await port.suspend(async () => {
@@ -114,7 +114,7 @@ export class TypedInput {
     });
   }
 
-  /** Takes the next offer that completes what is typed. False where there is none. */
+  /** Takes the next offered completion. Returns false if there is none. */
   complete(by: 1 | -1): boolean {
     if (this.#completion === null) return false;
     const { editor, completion } = completed(this.#completion, by);
@@ -123,7 +123,7 @@ export class TypedInput {
     return true;
   }
 
-  /** What completes it may be another by now. */
+  /** Updates the offered completions. */
   offer(): void {
     if (this.#completion?.taken === null || this.#completion === null)
       this.#completion = completionOf(this.#editor, this.#commands());
@@ -151,5 +151,5 @@ export class TypedInput {
   }
 }
 
-/** The end of a text is where it is at any size. */
+/** The end of a text does not depend on the size. */
 const anySize: Size = { columns: 80, rows: 24 };

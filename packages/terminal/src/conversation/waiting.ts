@@ -2,13 +2,13 @@ import type { HostedThread } from "@colloquy/host";
 import type { State } from "@colloquy/machine";
 import type { TerminalAsk } from "./answering.ts";
 
-/** What waits to be asked: a text, or an ask that the thread has already. */
+/** A queued question: a text, or an ask that the thread already has. */
 export interface Waiting {
   readonly text: string;
   readonly asked: TerminalAsk | null;
 }
 
-/** What waits in a thread. */
+/** Returns the queued asks of a thread. */
 export const waitingIn = (thread: HostedThread, { context }: State): readonly Waiting[] =>
   context.queue.map(({ askId, input }) => ({
     text: typeof input === "string" ? input : "a question of another process",

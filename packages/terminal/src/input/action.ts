@@ -1,4 +1,4 @@
-/** What a key may do, and that in one line: help and docs are written from it. */
+/** The actions of keys, each with a description in one line. Help and docs are generated from them. */
 export const actions = {
   send: "sends what is typed; while an answer runs, it steers that, or queues where it can't",
   completeOrQueue: "completes a command; while an answer runs, queues what is typed",

@@ -11,25 +11,25 @@ export interface CompletableCommand {
   /** `/undo [N]` */
   readonly usage: string;
   readonly does: string;
-  /** What its argument may be, of which so much is typed. */
+  /** Returns the possible arguments with this typed prefix. */
   readonly complete?: (prefix: string) => readonly string[];
 }
 
-/** What is offered for an input. */
+/** The offered completions of an input. */
 export interface Completion {
   readonly offers: readonly Offer[];
-  /** Which is taken into the input; null: none yet. */
+  /** The index of the offer in the input; null if none was taken yet. */
   readonly taken: number | null;
 }
 
 interface Offer {
-  /** What the input is with it. */
+  /** The input with this offer. */
   readonly text: string;
   readonly shown: string;
   readonly does: string;
 }
 
-/** What completes an input as it is typed; null: nothing. Behind a whole command, how it is used. */
+/** Returns the completions of a typed input; null if there are none. After a whole command, they are its usage. */
 export const completionOf = (editor: Editor, commands: readonly CompletableCommand[]): Completion | null => {
   const [, name, prefix] = /^(\/\S*)(?: +(.*))?$/.exec(editor.text) ?? [];
   if (name === undefined || editor.cursor < editor.text.length) return null;
@@ -37,7 +37,7 @@ export const completionOf = (editor: Editor, commands: readonly CompletableComma
   return offers.length === 0 ? null : { offers, taken: null };
 };
 
-/** Takes what is offered next (1) or before (-1). */
+/** Takes the next offer (1) or the previous one (-1). */
 export const completed = (
   { offers, taken }: Completion,
   by: 1 | -1,
@@ -47,7 +47,7 @@ export const completed = (
   return { editor: editorOf(offers[next]?.text ?? ""), completion: { offers, taken: next } };
 };
 
-/** What is offered, below the input: as many rows as leave room for more than that. */
+/** Lays out the offers, below the input, in a limited number of rows so that other content has room. */
 export const layOutCompletion = ({ offers, taken }: Completion, { columns, rows }: Size): readonly Line[] => {
   const height = Math.min(6, Math.max(Math.floor(rows / 4), 1));
   const from = Math.min(Math.max((taken ?? 0) - height + 1, 0), offers.length);

@@ -1,12 +1,12 @@
 import { typeable } from "./key-reader.ts";
 import { graphemeAt, type MarkedText, type PasteMark } from "./marked-text.ts";
 
-/** What is typed, as a value. The cursor stands between two characters; a mark is one. */
+/** The typed text, as a value. The cursor is between two characters; a mark counts as one. */
 export interface Editor extends MarkedText {
   readonly cursor: number;
-  /** What was cleared last. */
+  /** The text that was cleared last. */
   readonly killed: MarkedText;
-  /** Where up and down began: they keep to that column. */
+  /** The column in which a series of up and down began; they keep it. */
   readonly column: number | null;
 }
 
@@ -14,14 +14,14 @@ const nothing: MarkedText = { text: "", marks: [] };
 
 export const emptyEditor: Editor = { ...nothing, cursor: 0, killed: nothing, column: null };
 
-/** A text to be edited on, without control characters. */
+/** Makes an editor with a text, without control characters. */
 export const editorOf = (text: string): Editor => typed(emptyEditor, typeable(text));
 
-/** With a text at the cursor. */
+/** Inserts a text at the cursor. */
 export const typed = (editor: Editor, text: string): Editor =>
   replaced(editor, editor.cursor, editor.cursor, { text, marks: [] });
 
-/** With a paste at the cursor: a long one is a mark. */
+/** Inserts a paste at the cursor; a long one becomes a mark. */
 export const pasted = (editor: Editor, text: string): Editor => {
   if (text.length <= lengthMax && text.split("\n").length <= linesMax) return typed(editor, text);
   const number = 1 + Math.max(0, ...[...editor.marks, ...editor.killed.marks].map((mark) => mark.number));
@@ -33,7 +33,7 @@ export const pasted = (editor: Editor, text: string): Editor => {
 const lengthMax = 1000;
 const linesMax = 10;
 
-/** The one way to change the text. */
+/** Replaces a range. All changes of the text use it. */
 export const replaced = (editor: Editor, from: number, to: number, put: MarkedText = nothing): Editor => {
   const ends = from + put.text.length;
   const text = editor.text.slice(0, from) + put.text + editor.text.slice(to);
@@ -42,12 +42,12 @@ export const replaced = (editor: Editor, from: number, to: number, put: MarkedTe
     ...put.marks.map(shifted(from)),
     ...editor.marks.filter(({ start }) => start >= to).map(shifted(ends - to)),
   ];
-  // What was put in may make one character with what is behind it.
+  // The inserted text may form one character with the text after it.
   const { start, end } = graphemeAt({ text, marks }, ends);
   return { ...editor, text, marks, cursor: start === ends ? start : end, column: null };
 };
 
-/** Deletes what can be brought back. */
+/** Deletes a range that can be brought back. */
 export const cleared = (editor: Editor, from: number, to: number): Editor =>
   from === to ? editor : { ...replaced(editor, from, to), killed: cutOut(editor, from, to) };
 

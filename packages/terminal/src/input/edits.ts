@@ -4,7 +4,7 @@ import { cleared, type Editor, replaced, typed } from "./editor.ts";
 import { placeBeside } from "./layout.ts";
 import { graphemeAt, wordEnd, wordStart } from "./marked-text.ts";
 
-/** What an action makes of the input; null where it is none of the editor's, or has no row to move to. */
+/** Applies an action to the input; null if it is not an editing action, or there is no row to move to. */
 export const edited = (editor: Editor, action: Action, size: Size): Editor | null =>
   edits[action]?.(editor, size) ?? null;
 
@@ -18,7 +18,7 @@ const lineEnd = ({ text, cursor }: Editor): number => {
   return end < 0 ? text.length : end;
 };
 
-/** Moves to a place. */
+/** Moves the cursor to a place. */
 const to =
   (place: (editor: Editor) => number) =>
   (editor: Editor): Editor => ({ ...editor, cursor: place(editor), column: null });

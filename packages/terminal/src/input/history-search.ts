@@ -8,31 +8,31 @@ import type { Key } from "./key.ts";
 import { type InputFrame, layOut } from "./layout.ts";
 import { queryAfter } from "./query.ts";
 
-/** A search backwards through what was typed before. */
+/** A search backwards through the input history. */
 export interface HistorySearch {
   readonly inputs: readonly string[];
   readonly query: string;
-  /** Which input is found; null: none. */
+  /** The index of the found input; null if there is none. */
   readonly at: number | null;
 }
 
 export const searchOf = (inputs: readonly string[]): HistorySearch => ({ inputs, query: "", at: null });
 
-/** What a key makes of a search. */
+/** The effect of a key in a search. */
 export type SearchStep =
   | { readonly type: "search"; readonly search: HistorySearch }
-  /** It comes into the input. */
+  /** The text replaces the input. */
   | { readonly type: "take"; readonly text: string }
-  /** The input is what it was. */
+  /** The input stays as it was. */
   | { readonly type: "close" }
   | { readonly type: "reset" };
 
-/** `action`: what the key does by the keymap. */
+/** Handles a key. @param action of the key in the keymap. */
 export const pressInSearch = (search: HistorySearch, key: Key, action: Action | undefined): SearchStep => {
   const { inputs, query, at } = search;
   const next = queryAfter(query, key, action);
   if (next !== null) {
-    // With more words, what was found may still have them.
+    // With a longer query, the found input may still match.
     const from = key.type === "key" ? null : at;
     return { type: "search", search: { inputs, query: next, at: found(inputs, next, from ?? inputs.length - 1) } };
   }
@@ -41,12 +41,12 @@ export const pressInSearch = (search: HistorySearch, key: Key, action: Action | 
     return { type: "search", search: { ...search, at: found(inputs, query, (at ?? 0) - 1) ?? at } };
   }
   const text = at === null ? undefined : inputs[at];
-  // Escape also where a keymap has it do something else.
+  // Escape leaves the search even if a keymap assigns another action to it.
   const isLeft = (key.type === "key" && key.name === "escape") || action === "closeOrStop" || action === "interrupt";
   return isLeft || text === undefined ? { type: "close" } : { type: "take", text };
 };
 
-/** The search in the place of the input, with what it found below. */
+/** Lays out the search in place of the input, with the found input below. */
 export const layOutSearch = ({ inputs, query, at }: HistorySearch, size: Size): InputFrame => {
   const { lines, cursor } = layOut(editorOf(query), size, "search: ");
   const input = line(at === null ? "" : oneLine(inputs[at] ?? ""), "dim");

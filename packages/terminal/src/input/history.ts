@@ -1,30 +1,30 @@
 import { type Editor, editorOf } from "./editor.ts";
 
-/** Where inputs are kept beyond a conversation. */
+/** The storage of inputs beyond a conversation. */
 export interface HistoryPort {
   /** Oldest first. */
   readonly load: () => Promise<readonly string[]>;
   readonly append: (text: string) => Promise<void>;
 }
 
-/** What was typed before, and which of it is in the input. */
+/** The earlier inputs, and the index of the present one. */
 export interface InputHistory {
   /** Oldest first. */
   readonly inputs: readonly string[];
-  /** Their number: the draft, which is none of them yet. */
+  /** Equal to their number for the draft, which is not an earlier input yet. */
   readonly at: number;
-  /** What was made of each, the draft among them. */
+  /** The edited versions of the inputs, including the draft. */
   readonly edited: ReadonlyMap<number, Editor>;
 }
 
-/** A history at its end. */
+/** Makes a history at its end. */
 export const historyOf = (inputs: readonly string[]): InputHistory => ({
   inputs,
   at: inputs.length,
   edited: new Map(),
 });
 
-/** One input back (-1) or forth (1), and what is left behind as it is; null: there is none. */
+/** Moves to the previous input (-1) or the next one (1), and keeps the present one as edited. Null if there is none. */
 export const stepped = (
   history: InputHistory,
   editor: Editor,
@@ -36,6 +36,6 @@ export const stepped = (
   return { history: { ...history, at, edited }, editor: edited.get(at) ?? editorOf(history.inputs[at] ?? "") };
 };
 
-/** With what was sent, unless it is the same as the last. */
+/** Adds a sent text, unless it equals the last one. */
 export const remembered = ({ inputs }: InputHistory, text: string): InputHistory =>
   historyOf(text === inputs.at(-1) || text.trim() === "" ? inputs : [...inputs, text]);

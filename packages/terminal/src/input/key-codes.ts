@@ -1,7 +1,7 @@
 import type { Key } from "./key.ts";
 import { type Modifier, nameOf } from "./key-name.ts";
 
-/** The keys of one character that is no text by itself, or was sent with Alt. */
+/** Returns the keys of a character that is not a text by itself, or was sent with Alt. */
 export const keysOfCharacter = (character: string, modifiers: readonly Modifier[]): readonly Key[] => {
   const code = character.codePointAt(0) ?? 0;
   if (code === 0) return keysOfCode(32, [...modifiers, "ctrl"]);
@@ -9,7 +9,7 @@ export const keysOfCharacter = (character: string, modifiers: readonly Modifier[
   return keysOfCode(code, modifiers);
 };
 
-/** A key by the code of its character, as kitty and xterm send it; `typed`: the codes of what it types. */
+/** Returns a key by the code of its character, as kitty and xterm send it; `typed` has the codes of the typed text. */
 export const keysOfCode = (
   code: number,
   modifiers: readonly Modifier[],
@@ -21,23 +21,26 @@ export const keysOfCode = (
   const types = modifiers.every((modifier) => modifier === "shift");
   const text = String.fromCodePoint(...typed.filter((each) => each > 0 && each <= lastCode));
   if (types && text !== "" && !untypable.test(text)) return textOf(text);
-  // Keys of kitty that have no character, such as Shift alone, have private ones.
+  // Keys of kitty without a character, such as Shift alone, have private codes.
   if (untypable.test(key)) return [];
   if (types) return textOf(modifiers.length > 0 ? key.toUpperCase() : key);
   return keysNamed(key, modifiers);
 };
 
-/** `CSI 3 ~`. */
+/** Returns the keys of `CSI 3 ~`. */
 export const keysOfNumber = (number: number, modifiers: readonly Modifier[]): readonly Key[] =>
   keysNamed(namesByNumber[number], modifiers);
 
-/** `CSI A`, or a single shift such as `SS3 A`. */
+/** Returns the keys of `CSI A`, or of a single shift such as `SS3 A`. */
 export const keysOfLetter = (letter: string, modifiers: readonly Modifier[]): readonly Key[] => {
   if (letter === "Z") return keysNamed("tab", [...modifiers, "shift"]);
   return keysNamed(namesByLetter.get(letter), modifiers);
 };
 
-/** The modifiers of the number that terminals send: one more than the sum of 1, 2, 4 and 8. What locks add is above. */
+/**
+ * Returns the modifiers of the number that terminals send: one more than the sum of 1, 2, 4 and 8. Locks use higher
+ * bits.
+ */
 export const modifiersOf = (sent: number | undefined): readonly Modifier[] =>
   (["shift", "alt", "ctrl", "super"] as const).filter((_, index) => (Math.max((sent ?? 1) - 1, 0) >> index) % 2 === 1);
 
@@ -64,7 +67,7 @@ const keypad = wordsOf(
   "0 1 2 3 4 5 6 7 8 9 . / * - + enter = , left right up down pageup pagedown home end insert delete",
 );
 
-// From 0 on; not every number has a key.
+// Indexed from 0; not every number has a key.
 const namesByNumber = wordsOf(
   " home insert delete end pageup pagedown home end   f1 f2 f3 f4 f5  f6 f7 f8 f9 f10  f11 f12",
 );

@@ -1,7 +1,10 @@
-/** What is pressed together with a key. */
+/** A key that is pressed together with another key. */
 export type Modifier = (typeof modifierOrder)[number];
 
-/** The one name of a key: `ctrl+alt+shift+x`. What terminals can't tell apart has the same name on all of them. */
+/**
+ * Returns the unique name of a key: `ctrl+alt+shift+x`. Keys that terminals cannot tell apart have the same name on all
+ * of them.
+ */
 export const nameOf = (key: string, modifiers: readonly Modifier[]): string => {
   const held = new Set(modifiers);
   const lower = key === " " ? "space" : key.toLowerCase();
@@ -11,7 +14,7 @@ export const nameOf = (key: string, modifiers: readonly Modifier[]): string => {
   return [...modifierOrder.filter((modifier) => held.has(modifier)), same ?? lower].join("+");
 };
 
-/** The name of a key as a person writes it, such as `Ctrl+Shift+X`; null where there is no such key. */
+/** Parses the name of a key as a person writes it, such as `Ctrl+Shift+X`; null if there is no such key. */
 export const keyNameOf = (written: string): string | null => {
   const [, before = "", key = ""] = /^((?:[a-z]+\+)*)([a-z\d]+|.)$/su.exec(written.trim().toLowerCase()) ?? [];
   const modifiers = before.split("+").filter((each) => each !== "");

@@ -2,19 +2,19 @@ import type { Key } from "./key.ts";
 import { keyAt, keysOfCutOff } from "./sequences.ts";
 
 /**
- * Turns what a terminal sends into keys. Chunks may be cut anywhere: within a character, a sequence, the marks of a
- * paste. What it does not know, and what terminals reply, it leaves out and never types.
+ * Converts a terminal's input to keys. Chunks may be split anywhere: within a character, a sequence, the marks of a
+ * paste. Unknown sequences, and replies of the terminal, are dropped and never typed.
  *
- * The law: all cuttings of one input give the same keys, once texts that follow each other are joined, as long as
- * nobody flushes in between. One rule is about chunks, since a terminal that does not mark pastes gives no other sign:
- * a chunk in which text follows a line end begins a paste, which lasts until there is another key, or a flush.
+ * The law: however one input is split, it gives the same keys, once successive texts are joined, unless a flush comes
+ * in between. One rule depends on chunks, because a terminal that does not mark pastes gives no other sign. A chunk in
+ * which text follows a line end begins a paste, which lasts until another key, or a flush.
  */
 export class KeyReader {
-  /** What means nothing yet without the next chunk. */
+  /** The input that has no meaning without the next chunk. */
   #rest = "";
   #paste: { readonly pieces: string[]; readonly marked: boolean } | null = null;
 
-  /** The keys that are complete with this chunk. */
+  /** Returns the keys that are complete with this chunk. */
   read(chunk: string): readonly Key[] {
     const text = this.#rest + chunk;
     const half = /[\uD800-\uDBFF]$/.exec(text)?.[0] ?? "";
@@ -22,13 +22,13 @@ export class KeyReader {
     return this.#keysOf(text.slice(0, text.length - half.length));
   }
 
-  /** After how many milliseconds without a chunk to flush; null: there is nothing to wait for. */
+  /** The milliseconds without a chunk after which to flush; null if there is nothing to wait for. */
   get waitMs(): number | null {
     if (this.#paste?.marked === true) return pasteWaitMs;
     return this.#paste !== null || this.#rest.startsWith("\x1b") ? sequenceWaitMs : null;
   }
 
-  /** No more comes: an escape was the key itself, and a paste is what there is of it. */
+  /** Ends the input: an escape was the key itself, and a paste has no more text. */
   flush(): readonly Key[] {
     const rest = this.#rest;
     this.#rest = "";
@@ -49,7 +49,7 @@ export class KeyReader {
     return keys;
   }
 
-  /** Says where it has read to, as does the next. */
+  /** Reads a key. Returns the index after it, as do the functions below. */
   #readKey(text: string, at: number, keys: Key[]): number {
     if (text.startsWith(pasteStart, at)) {
       this.#paste = { pieces: [], marked: true };
@@ -67,7 +67,7 @@ export class KeyReader {
       keys.push(...this.#endPaste(text.slice(at, end)));
       return end + pasteEnd.length;
     }
-    // The mark may be cut in two.
+    // The mark may be split.
     const half = [5, 4, 3, 2, 1, 0].find((length) => text.slice(at).endsWith(pasteEnd.slice(0, length))) ?? 0;
     this.#paste?.pieces.push(text.slice(at, text.length - half));
     this.#rest = text.slice(text.length - half) + this.#rest;
@@ -81,7 +81,10 @@ export class KeyReader {
   }
 }
 
-/** A text from elsewhere as one types it: its line ends are `\n`, and it has no control characters but those and tabs. */
+/**
+ * Converts a text from elsewhere to a typeable one: its line ends become `\n`, and other control characters except tabs
+ * are removed.
+ */
 export const typeable = (text: string): string =>
   text
     .replaceAll(/\r\n?/g, "\n")
@@ -94,7 +97,7 @@ const pasteEnd = "\x1b[201~";
 const typedOrPasted = /^(?:[\t\r\n]|\P{Cc})+$/u;
 const textBehindLineEnd = /[\r\n][^\r\n]/;
 
-/** Terminals send sequences whole; a slow network may cut them. */
+/** Terminals send sequences whole; a slow network may split them. */
 const sequenceWaitMs = 50;
-/** Only where the mark of its end was lost: nothing could be typed any more. */
+/** Applies only if the end mark of a paste was lost; otherwise nothing could be typed any more. */
 const pasteWaitMs = 2000;

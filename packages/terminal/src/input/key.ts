@@ -1,7 +1,7 @@
-/** What a person did at the keyboard. */
+/** An input at the keyboard. */
 export type Key = NamedKey | Typed | Pasted;
 
-/** A key by its name, in the writing of keymaps: `enter`, `ctrl+o`, `alt+enter`, `shift+tab`, `pageup`, … */
+/** A key by its name, as in keymaps: `enter`, `ctrl+o`, `alt+enter`, `shift+tab`, `pageup`, … */
 interface NamedKey {
   readonly type: "key";
   readonly name: string;

@@ -2,7 +2,7 @@ import { named } from "../text/printable.ts";
 import { type Action, actions } from "./action.ts";
 import { keyNameOf } from "./key-name.ts";
 
-/** What keys do, by their names. A key that is not in it does nothing; text is typed. */
+/** The actions of keys, by name. Keys without an entry do nothing; text is typed. */
 export type Keymap = Readonly<Record<string, Action>>;
 
 const standardKeys: Partial<Record<Action, readonly string[]>> = {
@@ -49,7 +49,7 @@ const standard: Keymap = Object.fromEntries(
     .flatMap((action) => (standardKeys[action] ?? []).map((key) => [key, action])),
 );
 
-/** The keymaps to choose from. `seed` has those of the terminal that Jido's agents were to have. */
+/** The available keymaps. `seed` has the keys of the terminal that Jido's agents were to have. */
 export const keymaps: Readonly<Record<"standard" | "seed", Keymap>> = {
   standard,
   seed: {
@@ -61,7 +61,7 @@ export const keymaps: Readonly<Record<"standard" | "seed", Keymap>> = {
   },
 };
 
-/** The first key that does one of these actions, such as `Esc` or `Ctrl+C`; null if none does. */
+/** Returns the first key of one of these actions, such as `Esc` or `Ctrl+C`; null if there is none. */
 export const keyFor = (keymap: Keymap, ...wanted: readonly Action[]): string | null => {
   const key = wanted
     .flatMap((action) => Object.entries(keymap).filter(([, does]) => does === action))
@@ -69,14 +69,14 @@ export const keyFor = (keymap: Keymap, ...wanted: readonly Action[]): string | n
   return key === undefined ? null : keyLabel(key);
 };
 
-/** A key as hints name it. */
+/** Formats a key for hints. */
 const keyLabel = (key: string): string =>
   key
     .split("+")
     .map((part) => (part === "escape" ? "Esc" : part.charAt(0).toUpperCase() + part.slice(1)))
     .join("+");
 
-/** A preset with keys of one's own, such as `{ "ctrl+x": "quit" }`. Throws what is wrong with the names in it. */
+/** Makes a keymap from a preset and custom keys, such as `{ "ctrl+x": "quit" }`. Throws for an unknown name in it. */
 export const keymapOf = (preset: string, keys: Readonly<Record<string, string>> = {}): Keymap => {
   if (!isPreset(preset)) throw new Error(`there is no keymap ${named(preset)}; ${listed(Object.keys(keymaps))}`);
   const own = Object.entries(keys).map(([key, action]) => [keyOf(key), actionOf(key, action)] as const);

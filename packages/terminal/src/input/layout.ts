@@ -2,15 +2,16 @@ import type { Line, Role, Size, Span } from "../text/line.ts";
 import { graphemesOf, widthOf } from "../text/width.ts";
 import type { Editor } from "./editor.ts";
 
-/** The input as it is laid out, no row wider than the terminal, and the cell of the cursor. */
+/** The laid out input, with no row wider than the terminal, and the cell of the cursor. */
 export interface InputFrame {
   readonly lines: readonly Line[];
   readonly cursor: { readonly row: number; readonly column: number };
 }
 
 /**
- * Lays an input out behind its prompt: wrapped one column before the last, at most 8 rows and 3 less than there are,
- * of which the cursor's is one. The cursor is at what stands behind it; at a line's end, where a letter would appear.
+ * Lays an input out after its prompt. Rows are wrapped one column before the last. There are at most 8 rows, and 3
+ * fewer than the terminal has; the cursor's row is always among them. The cursor is on the character after it; at a
+ * line's end, it is in the cell of the next letter.
  */
 export const layOut = (editor: Editor, size: Size, prompt = "> "): InputFrame => {
   const { rows, prompt: shown } = laidOut(editor, size, prompt);
@@ -23,7 +24,7 @@ export const layOut = (editor: Editor, size: Size, prompt = "> "): InputFrame =>
   return { lines, cursor: { row: rows.cursor.row - from, column: widthOf(shown) + rows.cursor.column } };
 };
 
-/** Where the cursor comes by so many rows, and the column that it keeps to on the way; null: there is no row. */
+/** Returns the place of the cursor after moving by rows, and the column that it keeps; null if there is no such row. */
 export const placeBeside = (
   editor: Editor,
   by: number,
@@ -32,7 +33,7 @@ export const placeBeside = (
   const { stops, cursor } = laidOut(editor, size).rows;
   const column = editor.column ?? cursor.column;
   const wanted = cursor.row + by;
-  // A row without a place to stand on is the middle of a mark.
+  // A row without a place for the cursor is the middle of a mark.
   const beside = stops.filter(({ row }) => (by < 0 ? row < cursor.row : row > cursor.row));
   const row =
     by < 0
@@ -43,7 +44,7 @@ export const placeBeside = (
   return stop === undefined ? null : { cursor: stop.at, column };
 };
 
-/** A place in the rows: where the cursor may stand. */
+/** A possible place of the cursor in the rows. */
 interface Stop {
   readonly at: number;
   readonly row: number;
@@ -77,9 +78,9 @@ class Rows {
   readonly lines: Span[][] = [[]];
   cursor = { row: 0, column: 0 };
   readonly #width: number;
-  /** Where the cursor is in the text. */
+  /** The index of the cursor in the text. */
   readonly #cursor: number;
-  /** Measuring takes long, and most characters come again and again. */
+  /** Caches widths, because measuring is slow and most characters repeat. */
   readonly #cells = new Map<string, Cells>();
   #column = 0;
 
@@ -88,7 +89,7 @@ class Rows {
     this.#cursor = cursor;
   }
 
-  /** `at`: where it begins in the text; null: the cursor can't stand there. */
+  /** Adds a grapheme. `at` is its index in the text, or null if the cursor cannot be there. */
   add(grapheme: string, role: Role, at: number | null): void {
     const { text, width } = this.#cells.get(grapheme) ?? cellsOf(grapheme);
     this.#cells.set(grapheme, { text, width });
@@ -106,7 +107,7 @@ class Rows {
     this.#next();
   }
 
-  /** A letter that is typed at a full row's end begins the next row. */
+  /** Ends a line. A letter that is typed at the end of a full row begins the next row. */
   end(at: number): void {
     const isFull = this.#column >= this.#width;
     if (isFull && at === this.#cursor) this.#next();
@@ -130,7 +131,7 @@ interface Cells {
   readonly width: number;
 }
 
-/** What shows a grapheme: by itself, a tab or an accent would have no cells. */
+/** Returns the visible form of a grapheme: by itself, a tab or an accent would have no cells. */
 const cellsOf = (grapheme: string): Cells => {
   if (grapheme === "\t") return { text: "  ", width: 2 };
   const width = widthOf(grapheme);

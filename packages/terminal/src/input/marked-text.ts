@@ -1,11 +1,11 @@
-/** A text with the marks of long pastes in it: `[paste #1: 5,000 characters]`. */
+/** A text that contains marks for long pastes: `[paste #1: 5,000 characters]`. */
 export interface MarkedText {
   readonly text: string;
   /** In order. */
   readonly marks: readonly PasteMark[];
 }
 
-/** From where to where a mark is, in UTF-16 units, and what it stands for. */
+/** The range of a mark, in UTF-16 units, and the pasted text. */
 export interface PasteMark {
   readonly start: number;
   readonly end: number;
@@ -13,11 +13,14 @@ export interface PasteMark {
   readonly pasted: string;
 }
 
-/** A text as it is sent: pastes as they were. */
+/** Returns the text to send, with pastes in full. */
 export const expanded = ({ text, marks }: MarkedText): string =>
   marks.reduceRight((whole, { start, end, pasted }) => whole.slice(0, start) + pasted + whole.slice(end), text);
 
-/** The character in which a place is, or which begins there: a grapheme, or a mark. Behind the text it is empty. */
+/**
+ * Returns the range of the character (a grapheme, or a mark) that contains a place or begins there. Empty at the end of
+ * the text.
+ */
 export const graphemeAt = (text: MarkedText, at: number): { readonly start: number; readonly end: number } => {
   const run = runAt(text, at);
   if (run.isMark) return run;
@@ -26,7 +29,7 @@ export const graphemeAt = (text: MarkedText, at: number): { readonly start: numb
   return { start: run.start + found.index, end: run.start + found.index + found.segment.length };
 };
 
-/** Where the word begins that a place is in or behind. */
+/** Returns the start of the word that contains a place or ends before it. */
 export const wordStart = (text: MarkedText, at: number): number => {
   if (at === 0) return 0;
   const run = runAt(text, at - 1);
@@ -35,7 +38,7 @@ export const wordStart = (text: MarkedText, at: number): number => {
   return word === undefined ? run.start : graphemeAt(text, word.start).start;
 };
 
-/** Where the word ends that a place is in or before. */
+/** Returns the end of the word that contains a place or begins after it. */
 export const wordEnd = (text: MarkedText, at: number): number => {
   const run = runAt(text, at);
   if (run.isMark) return run.end;
@@ -51,7 +54,7 @@ interface Run {
   readonly isMark: boolean;
 }
 
-/** The mark in which a place is, or the text between two marks. */
+/** Returns the mark that contains a place, or the text between two marks. */
 const runAt = ({ text, marks }: MarkedText, at: number): Run => {
   const mark = marks.find(({ start, end }) => start <= at && at < end);
   if (mark !== undefined) return { start: mark.start, end: mark.end, isMark: true };
@@ -60,7 +63,10 @@ const runAt = ({ text, marks }: MarkedText, at: number): Run => {
   return { start, end, isMark: false };
 };
 
-/** A joiner behind a letter would make one segment of it and of the emoji behind it, and that is no word. */
+/**
+ * Splits a run into words. Joiners are replaced, because a joiner after a letter would put the letter and a following
+ * emoji into one segment, which is not a word.
+ */
 const wordsOf = ({ text }: MarkedText, run: Run): readonly { readonly start: number; readonly end: number }[] =>
   Array.from(words.segment(text.slice(run.start, run.end).replaceAll("\u200D", "\u200C")))
     .filter(({ isWordLike }) => isWordLike)

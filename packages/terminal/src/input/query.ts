@@ -3,7 +3,10 @@ import { editorOf, typed } from "./editor.ts";
 import { edited } from "./edits.ts";
 import type { Key } from "./key.ts";
 
-/** What a key makes of words that are searched for, in one line; null where it is no key for that. `action`: what it does by the keymap. */
+/**
+ * Applies a key to a search query in one line; null if the key does not edit it. `action` is the key's action in the
+ * keymap.
+ */
 export const queryAfter = (words: string, key: Key, action: Action | undefined): string | null => {
   const editor = editorOf(words);
   if (key.type !== "key") return typed(editor, key.text.replaceAll(/\s+/g, " ")).text;
@@ -12,5 +15,5 @@ export const queryAfter = (words: string, key: Key, action: Action | undefined):
 
 const edits: ReadonlySet<Action> = new Set(["deleteBackward", "deleteWordBackward", "killToLineStart", "clearInput"]);
 
-/** None of these moves by rows. */
+/** None of the allowed actions moves by rows. */
 const anySize = { columns: 80, rows: 24 };

@@ -2,7 +2,7 @@ import { keysOfCharacter, keysOfCode, keysOfLetter, keysOfNumber, modifiersOf } 
 import type { Modifier } from "./key-name.ts";
 import type { Key } from "./key.ts";
 
-/** What stands at a place of the input, and where that ends. `isCutOff`: the next chunk may go on with it. */
+/** The keys at a place of the input, and the end of their text. `isCutOff`: the next chunk may continue it. */
 interface Found {
   readonly keys: readonly Key[];
   readonly end: number;
@@ -19,7 +19,7 @@ export const keyAt = (text: string, at: number): Found => {
   const run = matchAt(printable, text, at);
   if (run !== "") return found([{ type: "text", text: run.toWellFormed() }], run.length);
   if (text[at] !== escape) return found(keysOfCharacter(text.charAt(at), []), 1);
-  // Not a sequence with Alt.
+  // Not an Alt sequence.
   if (text.startsWith(`${escape}${escape}[200~`, at)) return found(keysOfCutOff(escape), 1);
   const sequence = matchAt(whole, text, at);
   if (sequence !== "") return found(keysOfSequence(sequence.slice(1)), sequence.length);
@@ -27,7 +27,7 @@ export const keyAt = (text: string, at: number): Found => {
   return found(keysOfCutOff(begun), begun.length, at + begun.length === text.length);
 };
 
-/** What a sequence was that does not go on: Escape itself, or a key with Alt. */
+/** Returns the keys of an incomplete sequence: Escape itself, or a key with Alt. */
 export const keysOfCutOff = (begun: string): readonly Key[] => {
   const [first, second, ...more] = Array.from(begun).filter((character) => character.isWellFormed());
   if (first === undefined) return [];
@@ -56,7 +56,7 @@ const matchAt = (pattern: RegExp, text: string, at: number): string => {
   return pattern.exec(text)?.[0] ?? "";
 };
 
-/** Of what follows the escape. */
+/** Parses the part after the escape. */
 const keysOfSequence = (sequence: string): readonly Key[] => {
   const alt: readonly Modifier[] = sequence.startsWith(escape) ? ["alt"] : [];
   const found = /^([[O])([\d;:]*)([A-Za-z~])$/.exec(sequence.slice(alt.length));
@@ -68,13 +68,13 @@ const keysOfSequence = (sequence: string): readonly Key[] => {
   const modifiers = [...modifiersOf(second[0]), ...alt];
   const [code = 0, shifted = 0] = first;
   if (final === "u") return keysOfCode(code, modifiers, third.length > 0 ? third : [shifted]);
-  // What xterm calls modifyOtherKeys.
+  // The format of xterm's modifyOtherKeys.
   if (final === "~") return code === 27 ? keysOfCode(third[0] ?? 0, modifiers) : keysOfNumber(code, modifiers);
-  // With numbers, it is the reply to where the cursor is.
+  // With numbers, it is the reply to a request for the cursor's position.
   return final === "R" && parameters !== "" ? [] : keysOfLetter(final, modifiers);
 };
 
 const introducers: ReadonlySet<string> = new Set("[O]P_^X");
 
-/** What kitty says of a key that is let go. */
+/** Kitty's event type for a released key. */
 const released = 3;

@@ -1,20 +1,20 @@
 import type { MarkdownBlock } from "./markdown-block.ts";
 
 /**
- * Finds blocks of Markdown line by line: where one ends is known from the lines so far, so it does not matter in which
- * pieces a text comes, and no line is looked at twice.
+ * Finds Markdown blocks line by line. The lines so far determine the end of a block, so the splitting of a text does
+ * not matter. No line is read twice.
  */
 export class BlockReader {
-  /** Those that no further line changes, in order. Whoever takes them empties it. */
+  /** The blocks that no further line changes, in order. The reader empties it. */
   readonly finished: MarkdownBlock[] = [];
   #open: OpenBlock | null = null;
-  /** The list whose item came last. */
+  /** The list of the newest item. */
   #list: List | null = null;
-  /** Since the last line that was not empty. */
+  /** Whether an empty line was read since the last other line. */
   #isBlank = false;
   #before: Kind | null = null;
 
-  /** Reads the next line, without its end. */
+  /** Reads the next line, without its line end. */
   line(text: string): void {
     const open = this.#open;
     if (open?.kind === "code") return this.#codeLine(open, text);
@@ -28,12 +28,12 @@ export class BlockReader {
     this.#begin(text);
   }
 
-  /** Nothing more comes. */
+  /** Ends the text. */
   end(): void {
     this.#close();
   }
 
-  /** What is open, with the beginning of its next line; null where there is nothing. */
+  /** Returns the open block, with the beginning of its next line; null if there is none. */
   open(partial: string): MarkdownBlock | null {
     const open = this.#open;
     const isFence = open?.kind === "code" && new RegExp(`^ {0,3}${open.fence?.charAt(0)}*[ \\t]*$`).test(partial);
@@ -45,13 +45,13 @@ export class BlockReader {
   }
 
   #blankLine(): void {
-    // More of an item may come behind it.
+    // An item may continue after an empty line.
     if (this.#open?.kind !== "item") this.#close();
     else if (this.#open.fence !== null) return void this.#open.lines.push("");
     this.#isBlank = true;
   }
 
-  /** Whether a line belongs to the block that is open. */
+  /** Returns whether a line belongs to the open block. */
   #goesOn(open: OpenBlock, text: string): boolean {
     if (open.kind === "item") {
       const indent = indentOf(text);
@@ -111,7 +111,7 @@ export class BlockReader {
     if (fence !== null && closing.startsWith(fence)) return this.#close();
     open.lines.push(text.slice(Math.min(indentOf(text), indent)));
     const { length } = open.lines;
-    // Its parts end where the colours of the next one hardly depend on it.
+    // Split at a place after which the colours hardly depend on the text before.
     if (length < partMin || (length < partMax && text.trim() !== "")) return;
     this.finished.push(blockOf(open, open.lines.join("\n")));
     open.lines = [];
@@ -136,21 +136,21 @@ interface OpenBlock {
   gap: boolean;
   readonly number: number | null;
   code: MarkdownBlock["code"];
-  /** Of an item where its text begins, of a code block how far it is indented. */
+  /** For an item, the column of its text; for a code block, its indent. */
   readonly indent: number;
-  /** The mark that it was opened with, and is closed with. */
+  /** The fence that opened it, and closes it. */
   fence: string | null;
 }
 
 interface List {
-  /** The character behind the number, or the bullet. */
+  /** The character after the number, or the bullet. */
   readonly kind: string;
   readonly next: number;
 }
 
 const blockOf = ({ gap, number, code }: OpenBlock, source: string): MarkdownBlock => ({ source, gap, number, code });
 
-/** Only the end of what is open is on the screen. */
+/** Returns the end of an open block, since only its end is on the screen. */
 const tailOf = (lines: readonly string[]): string => {
   const source = lines.slice(-tailLines).join("\n");
   return source.length <= tailMax ? source : source.slice(source.indexOf(" ", source.length - tailMax) + 1);
@@ -168,7 +168,7 @@ const bullet = /^(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)/;
 const listItem = /^ {0,3}([-*+]|\d{1,9}[.)])(?: {1,4}(?=\S)|[ \t]|$)/;
 const topFence = /^( {0,3})(`{3,}(?=[^`]*$)|~{3,})(.*)$/;
 
-/** Whether a line ends a paragraph that no empty line ended. */
+/** Returns whether a line ends a paragraph without an empty line before it. */
 const interrupts = (text: string): boolean =>
   heading.test(text) ||
   quote.test(text) ||
@@ -179,7 +179,7 @@ const interrupts = (text: string): boolean =>
 const indentOf = (text: string): number =>
   /^ */.exec(text.replace(/^\t+/, (tabs) => "    ".repeat(tabs.length)))?.[0].length ?? 0;
 
-/** The fence that is open behind a line of an item. */
+/** Returns the fence that is open after a line of an item. */
 const fenceAfter = (before: string | null, text: string): string | null => {
   const mark = /^(?:`{3,}|~{3,})/.exec(text)?.[0];
   if (mark === undefined) return before;

@@ -2,23 +2,26 @@ import { createRequire } from "node:module";
 import type { HLJSApi, LanguageFn } from "highlight.js";
 import { type Line, type Role, span, type Span } from "../text/line.ts";
 
-/** Code as lines, its words by what they are. Its text stays as it is; of an unknown language, it is all code. */
+/**
+ * Returns code as lines with the roles of its words. The text stays unchanged; code in an unknown language has one
+ * role.
+ */
 export const highlighted = (code: string, language: string): readonly Line[] => {
   const name = /^[\w+#-]*/.exec(language)?.[0] ?? "";
   const isShort = code.length <= lengthMax && !longLine.test(code);
   return linesOf((name !== "" && isShort ? spansOf(code, name) : null) ?? [span(code, "code")]);
 };
 
-/** Its expressions may take quadratic time. */
+/** Limits the text, because the library's regular expressions may take quadratic time. */
 const lengthMax = 8000;
 const longLine = /[^\n]{1000}/;
 
-// Loaded when the first code is shown, and at once: what is laid out can't wait.
+// Loaded when the first code is shown, and synchronously, because the layout cannot wait.
 const require = createRequire(import.meta.url);
 let library: HLJSApi | null = null;
 
 const loaded = (): HLJSApi => {
-  // The package says what these are in its types.
+  // Typed by the package's own declarations.
   const common = require("highlight.js/lib/common") as HLJSApi;
   common.registerLanguage("dockerfile", require("highlight.js/lib/languages/dockerfile") as LanguageFn);
   common.registerAliases("jsonl", { languageName: "json" });
@@ -28,7 +31,7 @@ const loaded = (): HLJSApi => {
   return common;
 };
 
-/** Null where the library does not know the language, or changed the code. */
+/** Returns null if the library does not know the language, or changed the code. */
 const spansOf = (code: string, language: string): readonly Span[] | null => {
   library ??= loaded();
   if (library.getLanguage(language) === undefined) return null;
@@ -54,7 +57,7 @@ const entities: ReadonlyMap<string, string> = new Map([
   ["&amp;", "&"],
 ]);
 
-/** `plain`: as what is around it. */
+/** Returns the role; `plain` means the role of the surrounding text. */
 const roleOf = (classes: string): Role => {
   const scope = /hljs-([a-z-]+)/.exec(classes)?.[1] ?? "";
   return scopes.find(([, names]) => names.split(" ").includes(scope))?.[0] ?? "plain";

@@ -3,7 +3,7 @@ import { linkTarget } from "../text/link.ts";
 import type { Line, Role, Span } from "../text/line.ts";
 import type { MarkdownLook } from "./place.ts";
 
-/** Inline Markdown as lines: one, and one more behind each hard break. */
+/** Converts inline Markdown to lines: one, and another after each hard break. */
 export const inlineLines = (
   tokens: readonly Token[],
   roles: readonly Role[],
@@ -28,7 +28,7 @@ const spansOf = (tokens: readonly Token[], inside: Inside): readonly Span[] =>
   tokens.flatMap((token) => tokenSpans(token, inside));
 
 const tokenSpans = (given: Token, inside: Inside): readonly Span[] => {
-  // The other kind of token is that of extensions, of which there are none.
+  // The other token type is for extensions, and there are none.
   const token = given as MarkedToken;
   switch (token.type) {
     case "strong":
@@ -58,7 +58,7 @@ const tokenSpans = (given: Token, inside: Inside): readonly Span[] => {
 
 const withRole = (inside: Inside, role: Role): Inside => ({ ...inside, roles: [...inside.roles, role] });
 
-/** A line end within a paragraph is a space. */
+/** Makes the spans of a text; a line end within a paragraph is a space. */
 const spanOf = (text: string, { roles, link }: Inside): readonly Span[] =>
   text === ""
     ? []
@@ -71,13 +71,13 @@ const linkSpans = (token: Tokens.Link, inside: Inside): readonly Span[] => {
   return [...words, ...addressSpans(token, inside)];
 };
 
-/** Whether the words of a link say where it leads. */
+/** Returns whether the text of a link shows its address. */
 export const isAddress = (text: string, href: string): boolean =>
   [text, `mailto:${text}`, `http://${text}`].includes(href);
 
 /**
- * Where a link leads, in parentheses: always where a terminal is not to open it, and where its text looks like
- * another address.
+ * Returns the address of a link in parentheses. It is shown if the terminal does not open links, or if the text looks
+ * like another address.
  */
 const addressSpans = ({ href, title, text }: Tokens.Link | Tokens.Image, inside: Inside): readonly Span[] => {
   const isOpened = inside.hyperlinks === true && linkTarget(href) !== null && !/:\/\/|\w\.\w/.test(text);

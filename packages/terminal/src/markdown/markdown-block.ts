@@ -1,18 +1,18 @@
 /**
- * A piece of Markdown that stands for itself: a paragraph, a heading, a table, a quote, one item of a list, or some
- * lines of a code block. Plain data; `markdownBlockLines` lays it out.
+ * An independent piece of Markdown: a paragraph, a heading, a table, a quote, one item of a list, or some lines of a
+ * code block. Plain data; `markdownBlockLines` lays it out.
  */
 export interface MarkdownBlock {
-  /** Of code its lines, without the fences around them. */
+  /** For code, its lines without the fences. */
   readonly source: string;
-  /** Whether an empty line goes before it. */
+  /** Whether an empty line precedes it. */
   readonly gap: boolean;
-  /** That of an item of a numbered list. */
+  /** The number of an item in a numbered list. */
   readonly number: number | null;
   readonly code: CodePart | null;
 }
 
-/** What stood behind the opening fence, shown above the first part. */
+/** The text after the opening fence, shown above the first part. */
 export interface CodePart {
   readonly language: string;
   readonly isFirst: boolean;

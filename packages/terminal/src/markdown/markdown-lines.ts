@@ -7,7 +7,10 @@ import type { MarkdownBlock } from "./markdown-block.ts";
 import { laid, type MarkdownLook, type Place, roomOf } from "./place.ts";
 import { tableLines } from "./table.ts";
 
-/** A block of Markdown as lines. All of its letters show: where the lexer leaves some out, the source is shown as it is. */
+/**
+ * Lays out a Markdown block as lines. All of its letters are shown: if the lexer drops any, the source is shown
+ * unchanged.
+ */
 export const markdownBlockLines = (block: MarkdownBlock, look: MarkdownLook): readonly Line[] => {
   const place = { ...look, indent: 0 };
   const lines = block.code === null ? proseLines(block, place) : codeLines(block.source, block.code.language, place);
@@ -16,7 +19,7 @@ export const markdownBlockLines = (block: MarkdownBlock, look: MarkdownLook): re
   return [...(block.gap ? [[]] : []), ...label, ...lines];
 };
 
-/** Nothing is set in it: the same everywhere, whatever else uses the library. */
+/** A separate instance without options, so that other users of the library cannot affect it. */
 const markdown = new Marked();
 
 const proseLines = ({ source, number }: MarkdownBlock, place: Place): readonly Line[] => {
@@ -26,12 +29,15 @@ const proseLines = ({ source, number }: MarkdownBlock, place: Place): readonly L
     const lines = tokensLines(numbered(markdown.lexer(source), number), place);
     return showsAll(source, lines) ? lines : asItIs();
   } catch {
-    // Deep nesting is the only thing that it can't read.
+    // The lexer fails only on deep nesting.
     return asItIs();
   }
 };
 
-/** The lexer takes quadratic time for some texts of nothing but marks, and more for deep nesting. */
+/**
+ * Returns whether a source is too expensive for the lexer. It takes quadratic time for some texts of only marks, and
+ * more for deep nesting.
+ */
 const isTooMuch = (source: string): boolean =>
   deep.test(source) || source.length > lengthMax || (source.match(/[[\]*_~<>`!]/g)?.length ?? 0) > marksMax;
 
@@ -39,11 +45,11 @@ const deep = /(?:^|\n)(?:[ \t]*(?:[-*+>]|\d{1,9}[.)])){50}/;
 const lengthMax = 20_000;
 const marksMax = 1000;
 
-/** An item of a list goes on with its numbers. */
+/** Sets the number of a list item that continues a numbered list. */
 const numbered = ([first, ...rest]: readonly Token[], number: number | null): readonly Token[] =>
   first === undefined ? [] : [number !== null && first.type === "list" ? { ...first, start: number } : first, ...rest];
 
-/** Whether every letter of a source is among what is shown, as often as it is there. */
+/** Returns whether the lines show every letter of a source, at least as often. */
 const showsAll = (source: string, lines: readonly Line[]): boolean => {
   const counts = new Map<string, number>();
   for (const [letter] of shownIn(lines).matchAll(/\p{L}/gu)) counts.set(letter, (counts.get(letter) ?? 0) + 1);
@@ -55,7 +61,10 @@ const showsAll = (source: string, lines: readonly Line[]): boolean => {
   return true;
 };
 
-/** What lines show, with the addresses that their links hide: each once, and none that the words of its link are. */
+/**
+ * Returns the text of lines, with the hidden addresses of their links. Each address occurs once, and not if the link's
+ * text shows it.
+ */
 const shownIn = (lines: readonly Line[]): string => {
   const parts: { text: string; readonly link: string }[] = [];
   for (const { text, link = "" } of lines.flat()) {
@@ -68,7 +77,7 @@ const shownIn = (lines: readonly Line[]): string => {
     .join("");
 };
 
-/** Blocks with an empty line between them where there is one in the source. */
+/** Lays out tokens, with an empty line between them if the source has one. */
 const tokensLines = (tokens: readonly Token[], place: Place): readonly Line[] => {
   const lines: Line[] = [];
   let isBlank = false;
@@ -81,7 +90,7 @@ const tokensLines = (tokens: readonly Token[], place: Place): readonly Line[] =>
 };
 
 const tokenLines = (given: Token, place: Place): readonly Line[] => {
-  // The other kind of token is that of extensions, of which there are none.
+  // The other token type is for extensions, and there are none.
   const token = given as MarkedToken;
   switch (token.type) {
     case "space":
@@ -130,7 +139,7 @@ const listLines = ({ items, ordered, start, loose }: Tokens.List, place: Place):
     ];
   });
 
-/** A task has its box before its first words. */
+/** Lays out a list item; a task has its box before the first words. */
 const itemLines = ({ tokens, task, checked }: Tokens.ListItem, place: Place): readonly Line[] => {
   const box: Line = task ? [{ text: checked === true ? "[x] " : "[ ] ", roles: ["dim"] }] : [];
   const [first, ...rest] = tokens.filter(({ type }) => type !== "checkbox");
@@ -148,7 +157,7 @@ const itemLines = ({ tokens, task, checked }: Tokens.ListItem, place: Place): re
   ];
 };
 
-/** Without a frame or an indent of their own: what is copied is the code. */
+/** Lays out code without a frame or an indent, so that a copy is exactly the code. */
 const codeLines = (source: string, language: string, place: Place): readonly Line[] => {
   const lines = highlighted(source, language);
   return place.soft ? lines : lines.flatMap((each) => wrapped(each, roomOf(place)));

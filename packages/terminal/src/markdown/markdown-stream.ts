@@ -5,12 +5,12 @@ import { markdownBlockLines } from "./markdown-lines.ts";
 import type { MarkdownLook } from "./place.ts";
 
 /**
- * Markdown as it streams in. However a text is cut into pieces, the same blocks come of it, each once; the work grows
- * with its length alone.
+ * Streaming Markdown. However a text is split, it gives the same blocks, each once. The work is proportional to its
+ * length.
  */
 export class MarkdownStream {
   readonly #reader = new BlockReader();
-  /** The line that has no end yet. */
+  /** The line without an end yet. */
   #partial = "";
 
   add(text: string): void {
@@ -22,12 +22,12 @@ export class MarkdownStream {
     }
   }
 
-  /** The blocks that became final since the last time. */
+  /** Returns the blocks that became final since the last call. */
   take(): readonly MarkdownBlock[] {
     return this.#reader.finished.splice(0);
   }
 
-  /** The same of a text that is complete. */
+  /** Ends the text, and returns its remaining blocks. */
   end(): readonly MarkdownBlock[] {
     if (this.#partial !== "") this.#reader.line(withoutReturn(this.#partial));
     this.#partial = "";
@@ -35,21 +35,21 @@ export class MarkdownStream {
     return this.take();
   }
 
-  /** The block that may still change, where there is one; of a long one, the end. */
+  /** Returns the block that may still change, if there is one; only the end of a long one. */
   open(): readonly MarkdownBlock[] {
     const block = this.#reader.open(withoutReturn(this.#partial));
     return block === null ? [] : [block];
   }
 }
 
-/** The blocks of a whole text. */
+/** Returns the blocks of a whole text. */
 export const markdownBlocks = (markdown: string): readonly MarkdownBlock[] => {
   const stream = new MarkdownStream();
   stream.add(markdown);
   return stream.end();
 };
 
-/** A whole text, laid out. */
+/** Lays out a whole text. */
 export const markdownLines = (markdown: string, look: MarkdownLook): readonly Line[] =>
   markdownBlocks(markdown).flatMap((block) => markdownBlockLines(block, look));
 

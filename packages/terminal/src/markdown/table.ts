@@ -4,7 +4,7 @@ import { lineWidth } from "../text/wrap.ts";
 import { inlineLines } from "./inline.ts";
 import { laid, type Place, roomOf } from "./place.ts";
 
-/** A table in columns where they fit, else each of its rows as a list of cells. */
+/** Lays out a table in columns if they fit, otherwise each row as a list of cells. */
 export const tableLines = ({ header, rows, align }: Tokens.Table, place: Place): readonly Line[] => {
   const heads = header.map(({ tokens }) => inlineLines(tokens, ["strong"], place));
   const cells = rows.map((row) => row.map(({ tokens }) => inlineLines(tokens, [], place)));

@@ -4,29 +4,32 @@ import type { TerminalAsk } from "../conversation/answering.ts";
 import { noteOf } from "../text/notice.ts";
 import type { Printer } from "../text/printer.ts";
 
-/** How answers are shown. */
+/** The display options of answers. */
 export interface AnswerLook {
   readonly printer: Printer;
-  /** Where all but answers goes: the same, or another. */
+  /** The printer for everything except answers: the same, or another. */
   readonly errors: Printer;
-  /** Whether answers are shown as they come. */
+  /** Whether answers are shown as they stream in. */
   readonly streams: boolean;
-  /** How much is shown beside answers. */
+  /** The amount of output beside answers. */
   readonly detail: "none" | "some" | "all";
-  /** Whether words say what each thing is, for those who hear it. */
+  /** Whether text labels name each kind of output, for users of screen readers. */
   readonly labels: boolean;
-  /** Answers an approval. False where nobody does. */
+  /** Answers an approval. Returns false if nobody answers it. */
   readonly approve: (request: RequestApproval) => Promise<boolean>;
 }
 
-/** Shows an answer as it comes. Rejects with what there is in place of one; false where the turn goes on waiting for an approval. */
+/**
+ * Shows an answer as it streams in. Rejects with the error that replaces it; returns false if the turn still waits for
+ * an approval.
+ */
 export const showAnswer = async (asked: TerminalAsk, look: AnswerLook): Promise<boolean> => {
   const { printer, errors, streams } = look;
   let before: AskPart["type"] | undefined;
   let isShown = false;
   for await (const part of asked) {
     if (before === "reasoning.delta" && part.type !== before) errors.endLine();
-    // What a model says before it calls tools is not gone on with.
+    // Text before tool calls does not continue after them.
     if (part.type === "step.started") printer.endLine();
     const isText = part.type === "text.delta" || part.type === "refusal.delta";
     if (isText && streams) {
@@ -36,7 +39,7 @@ export const showAnswer = async (asked: TerminalAsk, look: AnswerLook): Promise<
     } else if (part.type === "approval.requested") {
       if (!(await look.approve(part.request))) return false;
     } else if (part.type === "reasoning.delta") {
-      // Without colours it would look like the answer.
+      // Without colours, thinking would look like the answer.
       if (!errors.colour || !streams || look.detail === "none") continue;
       if (before !== part.type && look.labels) errors.line("Thinking:");
       errors.text(part.text, "dim");
@@ -45,7 +48,7 @@ export const showAnswer = async (asked: TerminalAsk, look: AnswerLook): Promise<
     before = part.type;
   }
   const { text } = await asked;
-  // Where another process answers, there is only what it journalled.
+  // If another process answers, only its journalled text is available.
   if (!isShown) printer.text(look.labels ? `Agent:\n${text}` : text);
   printer.endLine();
   return true;

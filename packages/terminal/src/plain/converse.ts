@@ -8,11 +8,11 @@ import type { AnswerLook } from "./answer.ts";
 import { PlainConversation } from "./plain-conversation.ts";
 import { typedLines } from "./typed-lines.ts";
 
-/** What a conversation in a terminal, or over a pipe, is made from. */
+/** The options of a conversation in a terminal, or over a pipe. */
 export interface ConverseOptions extends Partial<Pick<AnswerLook, "errors" | "streams" | "detail" | "labels">> {
   /** Stays open afterwards. */
   readonly host: Host;
-  /** The thread that is continued, or begun. */
+  /** The thread to continue or begin. */
   readonly threadId: string;
   readonly input: Readable;
   readonly output: Writable;
@@ -20,44 +20,44 @@ export interface ConverseOptions extends Partial<Pick<AnswerLook, "errors" | "st
   readonly isTerminal: boolean;
   /** Default: none. See `wantsColour`. */
   readonly colour?: boolean;
-  /** Ends it: the open turn is cancelled, and no further line is read. */
+  /** Ends the conversation: the open turn is cancelled, and no further line is read. */
   readonly signal?: AbortSignal;
-  /** What `/new` calls a thread. Default: an id that the host draws. */
+  /** Returns the id of a thread for `/new`. Default: an id that the host draws. */
   readonly newThreadId?: () => string | Promise<string>;
-  /** How a line is asked on the thread of an id. Default: as a text. */
+  /** Asks a line on the thread of an id. Default: as a text. */
   readonly ask?: (text: string, threadId: string) => TerminalAsk;
-  /** Asked at the beginning. */
+  /** A question to ask at the beginning. */
   readonly question?: string;
   readonly models?: Choice;
-  /** Lines that are shown behind the figures of a turn. Default: none. */
+  /** Returns lines to show after the figures of a turn. Default: none. */
   readonly notes?: (threadId: string, turn: number) => Promise<readonly string[]>;
 }
 
-/** How a conversation ended. */
+/** The outcome of a conversation. */
 export interface ConverseOutcome {
-  /** The thread that it ended on. */
+  /** The last thread of the conversation. */
   readonly threadId: string;
-  /** How many questions and commands came to an error. Cancelled answers are none. */
+  /** The number of failed questions and commands. Cancelled answers do not count. */
   readonly failures: number;
-  /** Of them, those that a limit or the window of the model ended. */
+  /** The number of these that a limit or the model's window ended. */
   readonly limits: number;
-  /** Tool calls that wait for an approval and that nobody was there to approve, by their ids. */
+  /** The ids of tool calls that still wait for an approval, because nobody was there to answer. */
   readonly approvals: readonly string[];
-  /** Whether a signal ended it. */
+  /** Whether a signal ended the conversation. */
   readonly interrupted: boolean;
 }
 
 /**
- * A conversation, question by question, until the input ends or the user quits. Answers are shown as they stream in,
- * each with its time, steps and tokens; at the end the total of the thread. `/help` lists the commands. Nothing but answers is
- * printed on `output` where there are `errors`. Ctrl+C
- * cancels an answer, and what was shown of it is kept; at the prompt it ends the conversation. An error is shown in
- * one line, and the conversation goes on: the promise does not reject when a turn fails.
+ * Converses, question by question, until the input ends or the user quits. Answers are shown as they stream in, each
+ * with its time, steps and tokens; the total of the thread is shown at the end. `/help` lists the commands. With
+ * `errors`, `output` gets only answers. Ctrl+C cancels an answer, whose shown part is kept; at the prompt it ends the
+ * conversation. An error is shown in one line, and the conversation continues: a failed turn does not reject the
+ * promise.
  */
 export const converse = ({ output, colour = false, ...setting }: ConverseOptions): Promise<ConverseOutcome> =>
   converseOn(new Printer(output, colour), setting);
 
-/** The same, on a printer that is there. */
+/** Does the same on an existing printer. */
 export const converseOn = async (
   printer: Printer,
   options: Omit<ConverseOptions, "output" | "colour">,

@@ -2,30 +2,28 @@ import type { Readable } from "node:stream";
 import { createInterface } from "node:readline";
 import type { Printer } from "../text/printer.ts";
 
-/** Where the lines of a conversation come from. */
+/** The source of a conversation's lines. */
 export interface Lines {
-  /** The next line; null when there are no more. */
+  /** Returns the next line; null if there are no more. */
   next(): Promise<string | null>;
-  /** The next line that a person types from here on: what was typed before is no answer to it; null when nobody does. */
+  /** Returns the next line that a person types from now on; earlier lines are not answers. Null if nobody types. */
   answer(): Promise<string | null>;
-  /** Called at each Ctrl+C that comes while no line is waited for. */
+  /** Called at each Ctrl+C while no caller waits for a line. */
   onInterrupt: (() => void) | null;
-  /** Ends it: a caller that waits for a line gets null. */
+  /** Ends the source: a waiting caller gets null. */
   close(): void;
 }
 
-/** What lines are made from. */
+/** The options of a source of lines. */
 export interface LinesSource {
   readonly input: Readable;
   readonly printer: Printer;
   readonly prompt: string;
-  /** Whether a line of a pipe is printed behind the prompt, so that what is written reads as a conversation. */
+  /** Whether to print each line of a pipe after the prompt, so that the output reads as a conversation. */
   readonly isRepeated: boolean;
 }
 
-/**
- * The lines of a pipe or a file, without the blank ones.
- */
+/** Returns the lines of a pipe or a file, without blank ones. */
 export const pipedLines = ({ input, printer, prompt, isRepeated }: LinesSource): Lines => {
   const reader = createInterface({ input, terminal: false, crlfDelay: Infinity });
   const read = reader[Symbol.asyncIterator]();

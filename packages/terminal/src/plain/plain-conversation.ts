@@ -13,31 +13,31 @@ import type { Lines } from "./lines.ts";
 import { plainTarget } from "./plain-target.ts";
 import { showThread, showTotal } from "./thread-summary.ts";
 
-/** What a conversation goes on with. */
+/** The setting of a conversation. */
 export interface ConversationSetting extends Omit<AnswerLook, "approve"> {
   readonly host: Host;
   readonly threadId: string;
-  /** Whether somebody is there to answer approvals. */
+  /** Whether a person is there to answer approvals. */
   readonly isTerminal: boolean;
   readonly newThreadId?: () => string | Promise<string>;
-  /** Asked at the beginning; empty for none. */
+  /** A question to ask at the beginning; empty for none. */
   readonly question: string;
   readonly models: Choice | null;
   readonly ask: (text: string, threadId: string) => TerminalAsk;
   readonly notes: (threadId: string, turn: number) => Promise<readonly string[]>;
 }
 
-/** A conversation that is under way: on one thread at a time, line by line. */
+/** A running conversation: on one thread at a time, line by line. */
 export class PlainConversation {
   failures = 0;
-  /** Of them, those that a limit or the window of the model ended. */
+  /** The number of these failures that a limit or the model's window caused. */
   limits = 0;
-  /** Tool calls that nobody was there to approve, by their ids. */
+  /** The ids of tool calls that nobody was there to approve. */
   readonly approvals: string[] = [];
   #thread: HostedThread;
   readonly #setting: ConversationSetting;
   readonly #lines: Lines;
-  /** What is being answered. */
+  /** The running ask. */
   #asked: TerminalAsk | null = null;
   readonly #trusted = new Set<string>();
 
@@ -70,7 +70,7 @@ export class PlainConversation {
     await this.#attempt(() => showTotal(this.#notes, this.thread));
   }
 
-  /** Cancels what is being answered, and reads no further line. */
+  /** Cancels the running answer, and reads no further line. */
   end(): void {
     this.#asked?.abort();
     this.#lines.close();
@@ -80,7 +80,7 @@ export class PlainConversation {
     return this.#setting.errors;
   }
 
-  /** Goes on with another thread; the one before is let go. */
+  /** Switches to another thread, and releases the one before. */
   async #turnTo(threadId: string): Promise<void> {
     const next = this.#setting.host.thread(threadId);
     if (next.id !== this.thread.id) await this.thread.close();
@@ -88,7 +88,7 @@ export class PlainConversation {
     await this.#open();
   }
 
-  /** Says which thread it is. What is under way there is shown to whoever sits before it. */
+  /** Describes the thread. Shows its open turn if a person is at the terminal. */
   async #open(): Promise<void> {
     await showThread(this.#notes, this.thread);
     const state = this.#setting.isTerminal ? await this.thread.state() : null;
@@ -123,7 +123,7 @@ export class PlainConversation {
     }
   }
 
-  /** Asks whether a call may run. False where nobody is there to say so. */
+  /** Asks whether a call may run. Returns false if nobody is there to answer. */
   async #approve({ id, digest, name, arguments: given, because }: RequestApproval): Promise<boolean> {
     const isDeclared = because === "declared";
     if (isDeclared && this.#trusted.has(name)) return this.thread.approve(id, { digest }).then(() => true);

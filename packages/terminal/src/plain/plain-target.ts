@@ -3,7 +3,7 @@ import type { Choice, CommandTarget } from "../commands/command.ts";
 import type { Line } from "../text/line.ts";
 import type { Printer } from "../text/printer.ts";
 
-/** What commands do something with where lines are all there is. */
+/** The options of a command target that only prints lines. */
 export interface PlainTargetOptions {
   readonly host: Host;
   readonly thread: HostedThread;
@@ -15,7 +15,7 @@ export interface PlainTargetOptions {
   readonly models: Choice | null;
 }
 
-/** The target of commands whose views and texts are printed, line by line. */
+/** Makes a command target that prints views and texts, line by line. */
 export const plainTarget = ({
   host,
   thread,
@@ -32,14 +32,14 @@ export const plainTarget = ({
     say,
     open: (view) => {
       const { lines } = view.show({ columns: 100, rows: allRows });
-      // Below what there is are empty rows, and what keys would do.
+      // A view ends with empty rows and key hints, which are not printed.
       const last = lines.slice(0, -1).findLastIndex((line) => line.length > 0);
       for (const line of lines.slice(0, last + 1)) printer.line(textOfLine(line));
     },
     propose: say,
     turnTo,
     newThreadId: newThreadId ?? ((): string => host.thread("new").id),
-    // Nobody's clipboard can be reached.
+    // There is no clipboard.
     copy: (text) => printer.line(text),
     keys: () => [["ctrl+c", "cancels an answer; at the prompt it ends the conversation"]],
     end,

@@ -4,13 +4,13 @@ import { counted, tokensOf, totalOf } from "../text/figures.ts";
 import { named } from "../text/printable.ts";
 import type { Printer } from "../text/printer.ts";
 
-/** Says which thread it is, and what there is of it. */
+/** Describes a thread and its content. */
 export const showThread = async (printer: Printer, thread: HostedThread): Promise<void> => {
   const state = await thread.state();
   if (state === null) return printer.line(`new thread ${named(thread.id)}`, "dim");
   const turns = counted(turnsOf(state).length, "turn");
   printer.line(`continuing thread ${named(thread.id)}: ${turns}, ${tokensOf(state.context.usage.total)}`, "dim");
-  // A lease that has not run out says no more than this: its holder may have died already.
+  // A lease in force proves no more than this, because its holder may have died already.
   if (state.context.open !== null)
     printer.line(
       "  its last turn is open: another process is answering it, or died at it; the next question comes after it",
@@ -18,7 +18,7 @@ export const showThread = async (printer: Printer, thread: HostedThread): Promis
     );
 };
 
-/** What all of a thread took. Nothing is said of a thread that nothing was asked on. */
+/** Shows the usage of a whole thread; nothing for a thread without asks. */
 export const showTotal = async (printer: Printer, thread: HostedThread): Promise<void> => {
   const state = await thread.state();
   if (state !== null)

@@ -3,8 +3,9 @@ import { Writable } from "node:stream";
 import type { Lines, LinesSource } from "./lines.ts";
 
 /**
- * The lines that the user types at a terminal, with its editing keys and history. What is typed while no line is
- * waited for is not shown then, and is there at the next prompt. Ctrl+C at the prompt ends the lines, and so does Ctrl+D.
+ * Returns the lines that the user types at a terminal, with editing keys and history. Text that is typed while no
+ * caller waits for a line is hidden then, and appears at the next prompt. Ctrl+C at the prompt ends the lines, and so
+ * does Ctrl+D.
  */
 export const typedLines = (source: LinesSource): Lines => {
   const gate = new Gate(source.printer.unguarded);
@@ -17,7 +18,7 @@ class TypedLines implements Lines {
   readonly #source: LinesSource;
   readonly #gate: Gate;
   readonly #reader: Interface;
-  /** Typed ahead. */
+  /** Lines that were typed ahead. */
   readonly #lines: string[] = [];
   #waiting: ((line: string | null) => void) | null = null;
   #closed = false;
@@ -38,7 +39,7 @@ class TypedLines implements Lines {
       this.#closed = true;
       this.#gate.detach();
       if (this.#waiting === null) return;
-      // The cursor stands behind the prompt.
+      // The cursor is after the prompt.
       this.#source.printer.text("\n");
       this.#give(null);
     });
@@ -82,7 +83,7 @@ class TypedLines implements Lines {
   }
 }
 
-/** Passes on what readline writes, or swallows it, so that what is typed does not get into an answer. */
+/** Passes readline's output on, or drops it, so that typed text does not appear in an answer. */
 class Gate extends Writable {
   isOpen = false;
   readonly #output: Writable & { readonly columns?: number };
@@ -96,7 +97,7 @@ class Gate extends Writable {
     output.on("resize", this.#onResize);
   }
 
-  /** Readline wraps lines by it. */
+  /** Readline wraps lines at this width. */
   get columns(): number | undefined {
     return this.#output.columns;
   }

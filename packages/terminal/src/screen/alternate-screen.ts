@@ -4,7 +4,7 @@ import type { InkOutput } from "./ink-output.ts";
 import { Frame, inkOn, type Rows } from "./rows.ts";
 import { keyboardOff, keyboardOn } from "./terminal-modes.ts";
 
-/** The screen of full-screen views: entered with the first frame, and what was on the normal one comes back. */
+/** The alternate screen for full-screen views: entered with the first frame; leaving it restores the normal screen. */
 export class AlternateScreen {
   readonly #output: InkOutput;
   readonly #input: NodeJS.ReadableStream;

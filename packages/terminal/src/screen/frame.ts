@@ -3,13 +3,13 @@ import type { Line, Size } from "../text/line.ts";
 import type { Rows } from "./rows.ts";
 import { cutLine, wrapped } from "../text/wrap.ts";
 
-/** How lines become text for a terminal. */
+/** Converts a line to text for a terminal. */
 export type Paint = (line: Line) => string;
 
 /**
- * What is open, the status and the input, on half of the rows, or the few that there are: what a smaller window pushes
- * out above it can't be taken back. The input is last, since rows below the cursor that a resize wraps anew move it away
- * from where it was. Ink needs one row below.
+ * Returns the open lines, the status and the input, on at most half of the rows, because rows that a smaller window
+ * pushes out above cannot be erased. The input is last: a resize rewraps the rows below the cursor and would move the
+ * cursor. Ink needs one row below.
  */
 export const liveRows = (shown: Shown, size: Size, paint: Paint): Rows => {
   const width = size.columns - 1;
@@ -28,7 +28,7 @@ export const liveRows = (shown: Shown, size: Size, paint: Paint): Rows => {
   };
 };
 
-/** A view on the whole screen. */
+/** Returns a view on the whole screen. */
 export const viewRows = ({ view }: Shown, size: Size, paint: Paint): Rows => {
   const { lines, cursor } = view?.show(size) ?? { lines: [] };
   return {
@@ -39,7 +39,7 @@ export const viewRows = ({ view }: Shown, size: Size, paint: Paint): Rows => {
 
 const rowsMin = 8;
 
-/** The last rows of lines: what would not be seen is not wrapped. */
+/** Returns the last rows of lines; invisible lines are not wrapped. */
 const endOf = (lines: readonly Line[], width: number, room: number): readonly Line[] => {
   const rows: Line[] = [];
   for (const line of lines.toReversed()) {

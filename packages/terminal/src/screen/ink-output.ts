@@ -2,8 +2,8 @@ import { Writable } from "node:stream";
 import type { TerminalOutput } from "./screen-options.ts";
 
 /**
- * What Ink takes for the terminal. All that it writes in one step goes on in one piece and as one synchronized update,
- * together with what it must not lay out; resizes it does not hear of.
+ * The output stream that Ink treats as the terminal. All writes of one step are sent together as one synchronized
+ * update, with the text that Ink must not lay out. Ink does not learn of resizes.
  */
 export class InkOutput extends Writable {
   readonly isTTY = true;
@@ -23,14 +23,14 @@ export class InkOutput extends Writable {
     return this.#terminal.rows ?? 24;
   }
 
-  /** Writes together what is written in this step. */
+  /** Sends the writes of a step together. */
   together(step: () => void): void {
     const pieces = this.#gather(step);
     const text = pieces.join("").replaceAll(synchronized, "");
     if (text !== "") this.#terminal.write(`${begin}${text}${end}`);
   }
 
-  /** Takes a step of Ink's, and writes nothing of it. */
+  /** Runs a step of Ink, and drops its writes. */
   silently(step: () => void): void {
     this.#gather(step);
   }

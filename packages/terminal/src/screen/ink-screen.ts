@@ -10,7 +10,7 @@ import { Pace } from "./pace.ts";
 import { TerminalModes } from "./terminal-modes.ts";
 import { readKeys } from "./typed-keys.ts";
 
-/** The screen itself; `runScreen` loads it when it is asked for. */
+/** Runs the screen itself; `runScreen` loads this module on demand. */
 export const runInkScreen = (options: ScreenOptions): Promise<void> => new Screen(options).run();
 
 class Screen {
@@ -23,7 +23,7 @@ class Screen {
   readonly #conversation: ScreenConversation;
   readonly #pace = new Pace(() => this.#trying(() => this.#draw()), frameMs);
   readonly #gone = Promise.withResolvers<void>();
-  /** How many of the finished blocks are written. */
+  /** The number of finished blocks that are written. */
   #written = 0;
   #toWrite: Line[] = [];
   /** Another program has the terminal. */
@@ -92,7 +92,7 @@ class Screen {
     const finished = shown.finished.slice(this.#written).flatMap(({ lines }) => lines(columns));
     this.#written = shown.finished.length;
     const lines = [...finished, ...this.#toWrite.splice(0)];
-    // Before it is: whoever sees it knows that this moment is past.
+    // Called before writing, so that a key after the text is visible counts as later than this moment.
     this.#conversation.drawn();
     this.#region.draw(lines.map((line) => `${this.#paint(line)}\n`).join(""), liveRows(shown, this.#size, this.#paint));
   }
@@ -110,12 +110,12 @@ class Screen {
   #stop(): void {
     this.#region.erase();
     this.#leave();
-    // The whole group, as the terminal itself would. Nothing runs behind it until the shell has it go on.
+    // Stops the whole process group, as the terminal would. The next line runs after the shell continues it.
     process.kill(0, "SIGTSTP");
     setImmediate(() => this.#comeBack());
   }
 
-  /** Something else stopped the process: a shell may have had the terminal meanwhile. */
+  /** Redraws after something else stopped the process, since a shell may have used the terminal meanwhile. */
   #goOn(): void {
     if (this.#isAway) return;
     this.#modes.renew();
@@ -154,5 +154,5 @@ class Screen {
 
 /** 30 frames a second. */
 const frameMs = 33;
-/** What common terminals take at least. */
+/** The smallest limit of common terminals, in characters. */
 const copiedMax = 74_994;

@@ -6,8 +6,9 @@ import type { InkOutput } from "./ink-output.ts";
 import { Frame, inkOn, type Rows } from "./rows.ts";
 
 /**
- * The last rows of the normal screen, which Ink redraws, below all that is finished. Ink has no part in what is
- * finished: it would break paragraphs into rows, and erases by what it drew, not by what a resize made of it.
+ * The last rows of the normal screen, which Ink redraws, below all finished text. Ink does not write the finished text,
+ * because it would break paragraphs into rows. It also erases by what it drew, not by the rows that a resize made of
+ * that.
  */
 export class LiveRegion {
   readonly #output: InkOutput;
@@ -17,14 +18,14 @@ export class LiveRegion {
   #drawn: Rows = nothing;
   #size = "";
 
-  /** `onEnd` runs when it ends, also because the process ends or is ended. */
+  /** `onEnd` runs when the region ends, also because the process ends or is killed. */
   constructor(output: InkOutput, input: NodeJS.ReadableStream, onEnd: () => void = () => {}) {
     this.#output = output;
     this.#input = input;
     this.#onEnd = onEnd;
   }
 
-  /** Writes `finished` above, in whole lines, and what changed of the rows. */
+  /** Writes `finished` above, in whole lines, and the changed rows. */
   draw(finished: string, rows: Rows): void {
     this.#output.together(() => {
       if (finished !== "" || this.#sizeNow() !== this.#size) this.#erase();
@@ -39,7 +40,7 @@ export class LiveRegion {
     });
   }
 
-  /** Takes the region away: the cursor stands where it began. The next `draw` brings it back. */
+  /** Removes the region: the cursor is at its beginning. The next `draw` restores it. */
   erase(): void {
     this.#output.together(() => this.#erase());
   }
@@ -49,7 +50,7 @@ export class LiveRegion {
     this.#ink?.unmount();
   }
 
-  /** Resolves when all is written: Ink puts off a frame that comes within a millisecond of another. */
+  /** Resolves when everything is written: Ink delays a frame within a millisecond of another. */
   async flushed(): Promise<void> {
     await this.#ink?.waitUntilRenderFlush();
   }
@@ -69,7 +70,10 @@ export class LiveRegion {
   }
 }
 
-/** How many rows a terminal makes of one that may be wider than it is by now. Ink leaves out spaces at its end. */
+/**
+ * Returns the number of terminal rows that a drawn row takes, since it may now be wider than the terminal. Ink leaves
+ * out spaces at its end.
+ */
 const wrappedHeight = (row: string, columns: number): number => {
   const text = stripVTControlCharacters(row.trimEnd());
   if (widthOf(text) <= columns) return 1;
@@ -87,8 +91,9 @@ const wrappedHeight = (row: string, columns: number): number => {
 };
 
 /**
- * Terminals dispute how wide some emoji are. Ink goes on in the middle of a row, where it takes them to end: such rows
- * are written whole, and what is before the cursor once more, so that it stands behind that.
+ * Rewrites rows with emoji whose width differs between terminals. Ink continues in the middle of a row, at the column
+ * that it computes. Such rows are therefore written whole, and the text before the cursor is written again, so that the
+ * cursor is after it.
  */
 const writtenAgain = (before: Rows, { rows, cursor }: Rows): string => {
   if (cursor === null) return "";
@@ -101,7 +106,7 @@ const writtenAgain = (before: Rows, { rows, cursor }: Rows): string => {
   return whole.length > 0 || disputed.test(typed) ? [...whole, `\r${typed}`].join("") : "";
 };
 
-/** As much of a painted row as so many columns have room for. */
+/** Returns the beginning of a painted row up to a width. */
 const startOf = (row: string, columns: number): string => {
   let width = 0;
   return row
@@ -111,7 +116,7 @@ const startOf = (row: string, columns: number): string => {
     .join("");
 };
 
-/** Emoji of several parts, and those that a selector makes one. */
+/** Matches emoji of several parts, and characters that a selector turns into emoji. */
 const disputed = /\p{Emoji_Modifier}|\p{Regional_Indicator}|\p{Extended_Pictographic}|\u200D|\uFE0F|\u20E3/u;
 // oxlint-disable-next-line no-control-regex -- these are the sequences.
 const sequences = /(\x1b\[[\d;]*m|\x1b\]8;;[^\x07]*\x07)/;

@@ -1,4 +1,4 @@
-/** Has something drawn soon after it was asked for, at most so often, and never when nobody asks. */
+/** Draws soon after a request, at a limited rate, and never without a request. */
 export class Pace {
   readonly #draw: () => void;
   readonly #everyMs: number;

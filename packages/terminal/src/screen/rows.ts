@@ -2,13 +2,16 @@ import { type Instance, render, Text, useCursor } from "ink";
 import { createElement as h, type FunctionComponent, useLayoutEffect, useRef } from "react";
 import type { InkOutput } from "./ink-output.ts";
 
-/** Rows as they are painted, none as wide as the terminal; the cursor is hidden where there is none. */
+/** Painted rows, none as wide as the terminal; without a cursor, the cursor is hidden. */
 export interface Rows {
   readonly rows: readonly string[];
   readonly cursor: { readonly row: number; readonly column: number } | null;
 }
 
-/** Has Ink draw rows, these first, and only what changed of them. `onEnd` runs when Ink leaves, also because the process ends or is ended. */
+/**
+ * Starts Ink with these rows first; it then draws only changed rows. `onEnd` runs when Ink exits, also because the
+ * process ends or is killed.
+ */
 export const inkOn = (
   stdout: InkOutput,
   stdin: NodeJS.ReadableStream,
@@ -24,7 +27,7 @@ export const inkOn = (
     patchConsole: false,
     exitOnCtrlC: false,
     isScreenReaderEnabled: false,
-    // The screen paces itself: what it draws is drawn at once.
+    // The screen paces itself, so Ink must draw at once.
     maxFps: 1000,
   });
 

@@ -1,7 +1,7 @@
 import type { ScreenConversation, ScreenPort } from "../conversation/screen-port.ts";
 import type { Theme } from "../text/theme.ts";
 
-/** What a screen is made from. */
+/** The options of a screen. */
 export interface ScreenOptions {
   readonly conversation: (port: ScreenPort) => ScreenConversation;
   readonly input: TerminalInput;

@@ -1,11 +1,14 @@
-// What a terminal is switched to while the screen has it. All of it is switched back, whatever the end.
+// The terminal modes while the screen is active. They are reset in any case.
 import type { TerminalInput, TerminalOutput } from "./screen-options.ts";
 
-/** Pastes are marked, and keys told apart that were one: `CSI > 1 u` of kitty, which other terminals pass over. */
+/**
+ * Marks pastes, and distinguishes keys that otherwise send the same: `CSI > 1 u` of kitty, which other terminals
+ * ignore.
+ */
 const modesOn = "\x1b[?2004h\x1b[>1u";
 const modesOff = "\x1b[<u\x1b[?2004l\x1b[?25h";
 
-/** The alternate screen has keyboard modes of its own. */
+/** The alternate screen has separate keyboard modes. */
 export const keyboardOn = "\x1b[>1u";
 export const keyboardOff = "\x1b[<u";
 
@@ -27,7 +30,10 @@ export class TerminalModes {
     this.#output.write(modesOn);
   }
 
-  /** Sets them again, where another program may have changed them. The raw mode is first: a process behind its shell is stopped by it before it writes. */
+  /**
+   * Sets the modes again, because another program may have changed them. The raw mode comes first: it stops a
+   * background process before that writes.
+   */
   renew(): void {
     if (!this.#isOn) return;
     this.#input.setRawMode?.(false);
@@ -35,7 +41,7 @@ export class TerminalModes {
     this.#output.write(`${modesOff}${modesOn}`);
   }
 
-  /** May be called again, also while the process ends. */
+  /** May be called repeatedly, also while the process ends. */
   off(): void {
     if (!this.#isOn) return;
     this.#isOn = false;

@@ -3,8 +3,8 @@ import type { Key } from "../input/key.ts";
 import { KeyReader } from "../input/key-reader.ts";
 
 /**
- * Reads keys from what a terminal sends, in whatever pieces, until it is ended. A line that was typed before the terminal
- * gave away single keys ends with a line feed in place of Enter.
+ * Reads keys from a terminal's input, in any pieces. Returns a function that stops it. A line that was typed before the
+ * raw mode ends with a line feed instead of Enter.
  */
 export const readKeys = (input: NodeJS.ReadableStream, press: (key: Key) => void): (() => void) => {
   const reader = new KeyReader();
@@ -19,7 +19,7 @@ export const readKeys = (input: NodeJS.ReadableStream, press: (key: Key) => void
     for (const key of keys) press(key);
     if (reader.waitMs === null) return;
     timer = setTimeout(() => {
-      // A process that was busy meanwhile has not read yet what has come: that is read before.
+      // If the process was busy, some input may be unread; it is read first.
       late = setImmediate(() => pressed(reader.flush()));
     }, reader.waitMs);
   };

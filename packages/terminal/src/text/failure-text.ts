@@ -10,10 +10,10 @@ import type { FailureKind, LimitName, TurnOutcome } from "@colloquy/machine";
 import { counted, durationOf, unitsOf } from "./figures.ts";
 import { oneLine } from "./printable.ts";
 
-/** What went wrong, in one line, with the way out where there is one. */
+/** Returns a failure in one line, with a remedy if there is one. */
 export const failureText = (thrown: unknown): string => oneLine(textOf(thrown));
 
-/** Why a turn has no answer, or not the one that was asked for; empty where it was completed. */
+/** Returns why a turn has no answer, or not the requested one; empty if it completed. */
 export const outcomeText = (outcome: TurnOutcome): string => {
   if (outcome.status === "completed") return "";
   if (outcome.status === "cancelled") return outcome.reason === null ? "cancelled" : `cancelled: ${outcome.reason}`;
@@ -39,10 +39,10 @@ const textOf = (thrown: unknown): string => {
   return thrown instanceof AskRefusedError ? thrown.refusal.reason : reasonOf(thrown);
 };
 
-/** Returns the message of a thrown value, or what it is as text, without what looks like a secret. */
+/** Returns the message of a thrown value, or the value as text, without anything that looks like a secret. */
 export const reasonOf = (thrown: unknown): string => messageOf(thrown);
 
-/** Nobody reads billionths, nor thousands of seconds. */
+/** Formats a limit in readable units, instead of billionths and thousands of seconds. */
 const allowedInWords = (limit: LimitName, allowed: number): string => {
   switch (limit) {
     case "costNano":

@@ -1,17 +1,20 @@
 import type { Turn, Usage } from "@colloquy/machine";
 import { oneLine } from "./printable.ts";
 
-/** What a turn took: `(1.5 s, 3 steps, 2.1k tokens)`, and what it cost where that is known. */
+/** Returns the usage of a turn: `(1.5 s, 3 steps, 2.1k tokens)`, with its cost if known. */
 export const figuresOf = ({ startedAt, endedAt, steps, usage }: Turn): string =>
   `(${[durationOf(endedAt - startedAt), counted(steps, "step"), tokensOf(usage), ...costsOf(usage)].join(", ")})`;
 
-/** The same as a screen has it: `Agent (1523ms, 3 iter, 2.1k tok)`. */
+/** Returns the usage of a turn for a screen: `Agent (1523ms, 3 iter, 2.1k tok)`. */
 export const agentFigures = (name: string, { startedAt, endedAt, steps, usage }: Turn): string => {
   const tokens = tokensOf(usage).replace(/ tokens?$/, " tok");
   return `${oneLine(name)} (${[`${Math.max(Math.round(endedAt - startedAt), 0)}ms`, `${steps} iter`, tokens, ...costsOf(usage)].join(", ")})`;
 };
 
-/** What all turns of a thread took, those that were taken back included: `3 turns, 7 steps, 4.2k tokens in 2.4 s`. */
+/**
+ * Returns the usage of all turns of a thread, including those that were taken back: `3 turns, 7 steps, 4.2k tokens in
+ * 2.4 s`.
+ */
 export const totalOf = (turns: readonly Turn[], usage: Usage): string => {
   const steps = turns.reduce((sum, turn) => sum + turn.steps, 0);
   const durationMs = turns.reduce((sum, turn) => sum + turn.endedAt - turn.startedAt, 0);
@@ -19,17 +22,17 @@ export const totalOf = (turns: readonly Turn[], usage: Usage): string => {
   return `${counts} in ${durationOf(durationMs)}`;
 };
 
-/** `2.1k tokens`; `≥ 2.1k tokens` where some calls did not say; `? tokens` where none did. */
+/** Returns `2.1k tokens`; `≥ 2.1k tokens` if some calls reported none; `? tokens` if no call did. */
 export const tokensOf = ({ totalTokens }: Pick<Usage, "totalTokens">): string => {
   const { sum, reported, unreported } = totalTokens;
   if (unreported === 0) return counted(sum, "token");
   return reported === 0 ? "? tokens" : `≥ ${counted(sum, "token")}`;
 };
 
-/** The input and the output of what was reported: `2.1k in / 0.3k out`; an empty text if a call did not report them. */
+/** Returns the reported input and output: `2.1k in / 0.3k out`; an empty text if a call did not report them. */
 export const splitOf = ({ inputTokens, outputTokens }: Pick<Usage, "inputTokens" | "outputTokens">): string => {
   if (inputTokens.unreported + outputTokens.unreported > 0) return "";
-  // Of two figures side by side, a small one has the unit of the large one.
+  // The small figure gets the unit of the large one beside it.
   const isLarge = Math.max(inputTokens.sum, outputTokens.sum) >= 1000;
   const [input, output] = [inputTokens.sum, outputTokens.sum].map((count) =>
     isLarge && count < 1000 ? `${(count / 1000).toFixed(1)}k` : rounded(count),
@@ -37,13 +40,13 @@ export const splitOf = ({ inputTokens, outputTokens }: Pick<Usage, "inputTokens"
   return `${input} in / ${output} out`;
 };
 
-/** `0.0123 USD`; `≥ 0.0123 USD` where some calls have no price; an empty text where none has. */
+/** Returns `0.0123 USD`; `≥ 0.0123 USD` if some calls have no price; an empty text if none has one. */
 export const costOf = ({ cost, unpriced }: Pick<Usage, "cost" | "unpriced">): string => {
   const sums = Object.entries(cost).map(([currency, { sum }]) => `${unitsOf(sum)} ${oneLine(currency)}`);
   return sums.length === 0 ? "" : `${unpriced === 0 ? "" : "≥ "}${sums.join(" + ")}`;
 };
 
-/** Billionths of a currency in units of it: whole hundredths, and of less than one its first three digits. */
+/** Converts billionths of a currency to units: whole hundredths, or the first three digits of an amount below one. */
 export const unitsOf = (nano: number): string => {
   const units = nano / 1e9;
   return Math.abs(units) >= 1 ? units.toFixed(2) : units.toLocaleString("en", { maximumSignificantDigits: 3 });
@@ -51,12 +54,12 @@ export const unitsOf = (nano: number): string => {
 
 const costsOf = (usage: Usage): readonly string[] => [costOf(usage)].filter((cost) => cost !== "");
 
-/** A number of things: `1 step`, `3 steps`. From 1,000 on it is rounded: `2.1k steps`. */
+/** Returns a number of things: `1 step`, `3 steps`. From 1,000 on it is rounded: `2.1k steps`. */
 export const counted = (count: number, thing: string): string => `${rounded(count)} ${thing}${count === 1 ? "" : "s"}`;
 
-/** `40 ms`, `1.5 s`, `2 min 5 s`. */
+/** Returns `40 ms`, `1.5 s`, `2 min 5 s`. */
 export const durationOf = (durationMs: number): string => {
-  // Clocks can be set back in the middle of a turn.
+  // A clock may be set back in the middle of a turn.
   const milliseconds = Math.max(Math.round(durationMs), 0);
   if (milliseconds < 100) return `${milliseconds} ms`;
   const seconds = milliseconds / 1000;
@@ -67,6 +70,6 @@ export const durationOf = (durationMs: number): string => {
 
 const rounded = (count: number): string => {
   if (count < 1000) return String(count);
-  // What would be written as 1000.0k is a million.
+  // A count that would be written as 1000.0k is a million.
   return count < 999_950 ? `${(count / 1000).toFixed(1)}k` : `${(count / 1_000_000).toFixed(1)}M`;
 };

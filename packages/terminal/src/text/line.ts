@@ -1,4 +1,4 @@
-/** What a piece of text is, for the theme to give it a look. */
+/** The meaning of a piece of text, from which the theme gives it a look. */
 export type Role = (typeof roles)[number];
 
 export const roles = [
@@ -25,16 +25,18 @@ export const roles = [
   "error",
 ] as const;
 
-/** A piece of a line. Its text may hold anything: `painted` shows control characters and never sends them. */
+/**
+ * A piece of a line. Its text may contain anything: `painted` makes control characters visible and never sends them.
+ */
 export interface Span {
   readonly text: string;
-  /** Those further back go before. */
+  /** Later roles take precedence. */
   readonly roles: readonly Role[];
-  /** The address that it leads to, where the theme has terminals open them. */
+  /** The link's address, if the theme lets terminals open links. */
   readonly link?: string;
 }
 
-/** One line: no span holds a line end. */
+/** One line: no span contains a line end. */
 export type Line = readonly Span[];
 
 /** The size of a terminal, in cells. */
@@ -43,15 +45,15 @@ export interface Size {
   readonly rows: number;
 }
 
-/** A text as a piece of a line. */
+/** Makes a span of a text. */
 export const span = (text: string, ...given: readonly Role[]): Span => ({ text, roles: given });
 
-/** A text as a line. */
+/** Makes a line of a text. */
 export const line = (text: string, ...given: readonly Role[]): Line => [span(text, ...given)];
 
-/** The lines of a text, whichever ends they have. */
+/** Splits a text into lines, at any kind of line end. */
 export const textLines = (text: string, ...given: readonly Role[]): readonly Line[] =>
   text.split(/\r\n?|[\n\u2028\u2029\v\f]/).map((each) => line(each, ...given));
 
-/** What a line says. */
+/** Returns the text of a line. */
 export const textOfLine = (given: Line): string => given.map(({ text }) => text).join("");

@@ -1,6 +1,6 @@
 /**
- * An address as a terminal may be given it to open, null where it may not: it goes to the web or to a mailbox, and
- * is written in characters of ASCII that show.
+ * Returns an address that a terminal may open, otherwise null. It must be a web or mail address, in visible ASCII
+ * characters.
  */
 export const linkTarget = (address: string): string | null => {
   if (unsafe.test(address) || address.length > lengthMax || !URL.canParse(address)) return null;
@@ -8,10 +8,10 @@ export const linkTarget = (address: string): string | null => {
   return protocols.has(protocol) ? href : null;
 };
 
-/** `URL` would take them out without a word. */
+/** Matches characters that `URL` would remove silently. */
 const unsafe = /[\s\p{C}]/u;
 
 const protocols: ReadonlySet<string> = new Set(["http:", "https:", "mailto:"]);
 
-/** Terminals keep no more. */
+/** The longest address that terminals keep. */
 const lengthMax = 2000;

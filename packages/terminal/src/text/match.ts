@@ -1,10 +1,10 @@
 import { type Line, type Span, textOfLine } from "./line.ts";
 
-/** A line with each place of some words marked, whatever their case. */
+/** Marks each occurrence of some words in a line, ignoring case. */
 export const withMatches = (line: Line, words: string): Line => {
   const text = textOfLine(line);
   const [lower, wanted] = [text.toLowerCase(), words.toLowerCase()];
-  // Where lower case is of another length, places in it are none of the text.
+  // If lower case changes the length, places in it do not apply to the text.
   if (wanted === "" || lower.length !== text.length) return line;
   const spans: Span[] = [];
   let from = 0;

@@ -4,7 +4,11 @@ import type { TurnRange } from "@colloquy/machine/policies";
 import { counted } from "./figures.ts";
 import { oneLine, shortened } from "./printable.ts";
 
-/** What happens beside an answer, in one line; null for what says nothing to a person. @param whole nothing is shortened */
+/**
+ * Describes an event beside an answer, in one line; null if it does not matter to a person.
+ *
+ * @param whole whether not to shorten it
+ */
 export const noteOf = (part: AskPart, whole: boolean): string | null => {
   const cut = whole ? oneLine : shortened;
   switch (part.type) {
@@ -34,7 +38,7 @@ export const noteOf = (part: AskPart, whole: boolean): string | null => {
   }
 };
 
-/** What a signal means for the user who waits for an answer, in one line; null where it means nothing to them. */
+/** Describes a signal for the waiting user, in one line; null if it does not matter to them. */
 export const noticeOf = (signal: AskSignal): string | null => {
   switch (signal.type) {
     case "retry.scheduled":
@@ -55,9 +59,9 @@ export const noticeOf = (signal: AskSignal): string | null => {
       return `summing up ${turnsOf(signal.covers)} …`;
     case "summary.failed":
       return `${turnsOf(signal.covers)} could not be summed up: ${shortened(signal.reason)}`;
-    // It shows in what the model knows.
+    // The model's later answers show it.
     case "summary.completed":
-    // What ends a turn early is in the error that it ends with.
+    // The turn's final error contains it.
     case "context.unfit":
     case "limit.reached":
     case "ask.withdrawn":
@@ -69,16 +73,16 @@ export const noticeOf = (signal: AskSignal): string | null => {
   }
 };
 
-/** The time of day, which stays true while it is waited for. */
+/** Returns the time of day, which stays true during the wait. */
 const timeOf = (at: number): string => new Date(at).toLocaleTimeString("en-GB");
 
-/** What a result of a tool says: its texts, and in place of anything else what it is. */
+/** Returns a tool's result as text: its texts, and a description of any other part. */
 export const contentWords = (content: Content | null): string =>
   typeof content === "string" ? content : contentText(content ?? []);
 
 type ContextWarning = Extract<AskSignal, { readonly type: "context.warning" }>;
 
-/** Tokens are counted before the call, so they are about right. */
+/** Describes a warning. The tokens are counted before the call, so they are approximate. */
 const warningOf = ({ warning, messages, tokens, available }: ContextWarning): string => {
   const room = `${counted(messages, "message")}, about ${counted(tokens, "token")} of ${counted(available, "token")}`;
   return warning === "at_limit"

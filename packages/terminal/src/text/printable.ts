@@ -1,11 +1,11 @@
 /**
- * Text from outside (a model, a tool, a server, a journal) such that nothing in it steers a terminal or hides what it
- * says: control and format characters but tab and newline are shown, as `␛` or as `<U+202E>`. Joiners stay, since
- * scripts and emoji need them; a carriage return before a newline belongs to it.
+ * Makes text from outside (a model, a tool, a server, a journal) safe to print, so that it cannot control a terminal or
+ * hide its content. Control and format characters except tab and newline become visible, as `␛` or as `<U+202E>`.
+ * Joiners stay, since scripts and emoji need them; so does a carriage return before a newline, as part of the line end.
  */
 export const printable = (text: string): string => text.replaceAll("\r\n", "\n").replaceAll(unprintable, pictureOf);
 
-/** The same in one line as it stands: a newline is shown, and a tab is spaces. */
+/** Makes a text safe in one line: a newline becomes visible, and a tab becomes spaces. */
 export const printableInLine = (text: string): string =>
   plainAscii.test(text)
     ? text
@@ -14,42 +14,47 @@ export const printableInLine = (text: string): string =>
         .replaceAll(/[\r\n]/g, pictureOf)
         .replaceAll(unprintable, pictureOf);
 
-/** Text from outside on one line, its white space made single spaces. */
+/** Returns text from outside on one line, with single spaces for its white space. */
 export const oneLine = (text: string): string => printable(text.replaceAll(/\s+/g, " ")).trim();
 
-/** A text as a part of one line, with its end left out where it is long. */
+/** Returns a text as a part of one line, without the end of a long one. */
 export const shortened = (text: string): string => {
   const line = oneLine(text);
   return line.length <= lengthMax ? line : `${beginning(line, lengthMax - 1)}…`;
 };
 
-/** As many UTF-16 units of a text, and none of a character that would be cut in two. */
+/** Returns the first UTF-16 units of a text, without half of a surrogate pair. */
 const beginning = (text: string, length: number): string => text.slice(0, length).replace(/[\uD800-\uDBFF]$/, "");
 
 const lengthMax = 100;
 
-/** An id or another name, such that no two look the same: as it is, or as a JSON string where not all of it would show. */
+/**
+ * Returns an id or another name so that different names look different: unchanged, or as a JSON string if a part would
+ * be invisible.
+ */
 export const named = (name: string): string =>
   name === "" || name.startsWith('"') || unseen.test(name) ? visible(name) : name;
 
-/** JSON in which what would not show, or would steer a terminal, is escaped: it parses to the same value. */
+/** Writes JSON with invisible and control characters escaped; it parses to the same value. */
 export const printableJson = (value: unknown, indent?: number): string =>
   (JSON.stringify(value, null, indent) ?? "null").replaceAll(unprintable, escaped);
 
-/** The same of what a person approves: whatever draws nothing, or looks like a space and is none, is escaped too. */
+/**
+ * Writes JSON for approval: also escapes characters that draw nothing, or look like a space but are another character.
+ */
 export const approvableJson = (value: unknown, indent?: number): string =>
   (JSON.stringify(value, null, indent) ?? "null").replaceAll(hidden, (character) =>
     character === "\n" ? character : escaped(character),
   );
 
-/** The same of a text that is not JSON: what is escaped in it, and nothing else, reads as `\u` and four digits. */
+/** Escapes a text that is not JSON for approval; only the escaped characters read as `\u` and four digits. */
 export const approvable = (text: string): string => text.replaceAll(hiddenInText, escaped);
 
-// Of the ignorable characters the joiners, and what chooses the look of the character before, mean something in a text.
+// Joiners and variation selectors are ignorable, but have a meaning in a text.
 const unprintable =
   /(?![\t\n])\p{Cc}|(?![\u200C\u200D])(?=\p{Cf})\p{Default_Ignorable_Code_Point}|[\uFFF9-\uFFFB\p{Cs}\p{Zl}\p{Zp}]/gu;
 
-// Whether a terminal draws what is of private use, or of a later Unicode, nobody knows.
+// Terminals may or may not draw characters of private use, or of a later Unicode version.
 const hiddenSet = String.raw`[\p{C}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Z}`;
 const hidden = new RegExp(hiddenSet, "gu");
 const hiddenInText = new RegExp(String.raw`(?!\t)(?:${hiddenSet})|\\(?=u[\da-fA-F]{4})`, "gu");
@@ -57,7 +62,7 @@ const hiddenInText = new RegExp(String.raw`(?!\t)(?:${hiddenSet})|\\(?=u[\da-fA-
 const plainAscii = /^[ -~]*$/;
 const tab = "    ";
 
-/** Unicode has pictures of the control characters of ASCII alone. */
+/** Returns a visible form; Unicode has pictures only for the ASCII control characters. */
 const pictureOf = (character: string): string => {
   const code = character.codePointAt(0) ?? 0;
   if (code < 0x20) return String.fromCodePoint(0x2400 + code);
@@ -69,7 +74,7 @@ const unseen = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]
 const visible = (name: string): string =>
   JSON.stringify(name).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu, escaped);
 
-/** By UTF-16 units, as JSON wants it. */
+/** Escapes by UTF-16 units, as JSON requires. */
 const escaped = (character: string): string =>
   Array.from(
     { length: character.length },

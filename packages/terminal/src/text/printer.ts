@@ -2,20 +2,21 @@ import type { Writable } from "node:stream";
 import { styleText } from "node:util";
 import { printable, printableJson } from "./printable.ts";
 
-/** How a text is shown, where the terminal has colours. */
+/** The look of a text, if the terminal has colours. */
 export type Style = "plain" | "dim" | "bold" | "red";
 
 /**
- * The one way to print: text from models, tools, servers and journals is shown, and steers no
- * terminal (see `printable`). That holds for files and pipes too: whoever shows such a file later is as safe, and
- * nothing is taken out unseen; `--output-format json` has every character. It keeps lines whole: a notice in the middle of a text begins a line of its own.
+ * The only way to print: text from models, tools, servers and journals becomes visible, and cannot control a terminal
+ * (see `printable`). That also applies to files and pipes, so that showing such a file later is safe, and nothing is
+ * removed silently; `--output-format json` has every character. Lines stay whole: a notice in the middle of a text
+ * begins a new line.
  */
 export class Printer {
   readonly colour: boolean;
-  /** The stream itself, for readline alone, which moves the cursor. Text from outside must not be written to it. */
+  /** The stream itself, only for readline, which moves the cursor. Text from outside must not be written to it. */
   readonly unguarded: Writable;
   #atLineStart = true;
-  /** The first half of a character, or of a line end, that is split between two pieces. */
+  /** The first half of a surrogate pair, or of a line end, that is split between two pieces. */
   #half = "";
 
   constructor(output: Writable, colour = false) {
@@ -33,19 +34,19 @@ export class Printer {
     this.#atLineStart = shown.endsWith("\n");
   }
 
-  /** Prints a text on lines of its own. */
+  /** Prints a text on separate lines. */
   line(text: string, style: Style = "plain"): void {
     this.endLine();
     this.#write(printable(text), style);
     this.unguarded.write("\n");
   }
 
-  /** Prints a JSON value on lines of its own. What is printed parses to the same value. */
+  /** Prints a JSON value on separate lines. The output parses to the same value. */
   json(value: unknown, indent?: number): void {
     this.line(printableJson(value, indent));
   }
 
-  /** Is heard, where the terminal lets it. */
+  /** Rings the bell, if the terminal has one. */
   bell(): void {
     this.unguarded.write("\u0007");
   }

@@ -3,8 +3,8 @@ import type { themes } from "./theme.ts";
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Whether to write in colours: FORCE_COLOR decides where it is set (`0` and `false` are a no), else NO_COLOR where it
- * is not empty, else it is for terminals that are not dumb.
+ * Returns whether to write in colours. FORCE_COLOR decides if it is set (`0` and `false` mean no), then a non-empty
+ * NO_COLOR; otherwise all terminals that are not dumb get colours.
  */
 export const wantsColour = (isTerminal: boolean, environment: Environment): boolean => {
   const force = environment["FORCE_COLOR"];
@@ -12,15 +12,15 @@ export const wantsColour = (isTerminal: boolean, environment: Environment): bool
   return (environment["NO_COLOR"] ?? "") === "" && isTerminal && environment["TERM"] !== "dumb";
 };
 
-/** The theme that suits a terminal, where a person chose none. */
+/** Returns the theme that suits a terminal if the person chose none. */
 export const themeNameFor = (isTerminal: boolean, environment: Environment): keyof typeof themes => {
   if (!wantsColour(isTerminal, environment))
     return isTerminal && environment["TERM"] !== "dumb" ? "monochrome" : "plain";
-  // `foreground;background`, as some terminals tell the colours that they begin with.
+  // `foreground;background`: some terminals report their initial colours in it.
   return /;(?:7|15)$/.test(environment["COLORFGBG"] ?? "") ? "light" : "dark";
 };
 
-/** Whether a terminal is known to open addresses (OSC 8). Within tmux and screen nobody knows which one draws. */
+/** Returns whether a terminal is known to open links (OSC 8). Within tmux and screen the terminal is unknown. */
 export const opensLinks = (isTerminal: boolean, environment: Environment): boolean => {
   const { TERM: term = "", TERM_PROGRAM: program = "", VTE_VERSION: vte, TMUX: tmux } = environment;
   if (!isTerminal || tmux !== undefined || /^(?:screen|tmux|dumb)/.test(term)) return false;

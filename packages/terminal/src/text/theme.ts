@@ -2,21 +2,21 @@ import { inspect, type styleText } from "node:util";
 import { type Role, roles } from "./line.ts";
 import { named } from "./printable.ts";
 
-/** How lines look, by what their pieces are; those that it does not name look plain. Its colours are the sixteen that a person's own palette rules. */
+/** The looks of lines, by role; other roles look plain. Its colours are the sixteen of the person's own palette. */
 export interface Theme {
   readonly styles: Styles;
-  /** Whether the terminal opens addresses (OSC 8). */
+  /** Whether the terminal opens links (OSC 8). */
   readonly hyperlinks: boolean;
 }
 
 type Styles = Readonly<Partial<Record<Role, readonly TextStyle[]>>>;
 
-/** A colour of the text, one behind it, or a manner of writing, by Node's names: `cyanBright`, `bgRed`, `bold`. */
+/** A text colour, a background colour, or a modifier, by Node's names: `cyanBright`, `bgRed`, `bold`. */
 export type TextStyle = Exclude<Extract<Parameters<typeof styleText>[0], string>, `#${string}`>;
 
 /**
- * A theme by its name, with looks of one's own by role, such as `{ heading: ["bold", "blue"] }`. Throws what is wrong
- * with the names in it.
+ * Makes a theme by its name, with custom looks by role, such as `{ heading: ["bold", "blue"] }`. Throws for an unknown
+ * name in it.
  */
 export const themeNamed = (
   name: string,
@@ -28,7 +28,7 @@ export const themeNamed = (
   return { styles: { ...themes[name], ...Object.fromEntries(styles) }, hyperlinks };
 };
 
-/** Ways of writing, without colours. */
+/** Modifiers without colours. */
 const monochrome: Styles = {
   strong: ["bold"],
   emphasis: ["italic"],
@@ -79,7 +79,7 @@ const light: Styles = {
   error: ["red"],
 };
 
-/** The themes to choose from. */
+/** The available themes. */
 export const themes: Readonly<Record<"dark" | "light" | "monochrome" | "plain", Styles>> = {
   dark,
   light,

@@ -3,9 +3,8 @@ import { printableInLine } from "./printable.ts";
 import { graphemesOf, widthOf } from "./width.ts";
 
 /**
- * A line in rows of at most so many columns: between words where it can, else within one, never inside of what a
- * person takes for one character: one that is wider than all columns has a row of its own. The spaces between two rows
- * are left out.
+ * Wraps a line to rows of a width: between words if possible, otherwise within one, never inside a grapheme. A grapheme
+ * that is wider than all columns has a separate row. The spaces between two rows are left out.
  */
 export const wrapped = (line: Line, columns: number): readonly Line[] => {
   if (lineWidth(line) <= columns) return [line];
@@ -21,11 +20,11 @@ export const wrapped = (line: Line, columns: number): readonly Line[] => {
   return rows;
 };
 
-/** How many columns a line takes. */
+/** Returns the number of columns of a line. */
 export const lineWidth = (line: Line): number =>
   line.reduce((sum, { text }) => sum + widthOf(printableInLine(text)), 0);
 
-/** A line of at most so many columns, with an ellipsis where its end is left out. */
+/** Cuts a line to a width, with an ellipsis if its end is left out. */
 export const cutLine = (line: Line, columns: number): Line => {
   if (lineWidth(line) <= columns) return line;
   const cells = cellsOf(line);
@@ -35,7 +34,7 @@ export const cutLine = (line: Line, columns: number): Line => {
   return columns < 1 ? [] : lineOf([...cells.slice(0, end), { text: "…", width: 1, span }]);
 };
 
-/** Rows as one line that a terminal of so many columns breaks where they end, so that a copy of it has no line ends. */
+/** Joins rows to one line that a terminal of this width breaks at the same places, so that a copy has no line ends. */
 export const joinedRows = (rows: readonly Line[], columns: number, indent = 0): Line =>
   rows.flatMap((row, index): Line => {
     if (index === rows.length - 1) return row;
@@ -52,7 +51,7 @@ interface Cell {
 const cellsOf = (line: Line): readonly Cell[] =>
   line.flatMap((span) => graphemesOf(printableInLine(span.text)).map((text) => ({ text, width: widthOf(text), span })));
 
-/** Where the row ends that begins at a cell: at least one cell on. */
+/** Returns the end of the row that begins at a cell: at least one cell further. */
 const rowEnd = (cells: readonly Cell[], start: number, columns: number): number => {
   let width = 0;
   let breakAt = start;
@@ -70,7 +69,10 @@ const rowEnd = (cells: readonly Cell[], start: number, columns: number): number 
   return cells.length;
 };
 
-/** Scripts without spaces may break behind any of their wide characters, but not before what closes something. */
+/**
+ * Returns whether a row may end between two characters. Scripts without spaces may break after any wide character, but
+ * not before closing punctuation.
+ */
 const isBreakBetween = (text: string, width: number, next: string): boolean =>
   text === " " || (width === 2 && !closing.test(next));
 
@@ -78,14 +80,14 @@ const closing = /^[、。，．：；！？）」』】〉》〕｝ー!?,.;:)\]}
 
 const lineEnd: Cell = { text: " ", width: 0, span: { text: "", roles: [] } };
 
-/** Without the spaces at its end. */
+/** Returns the end of a row without trailing spaces. */
 const shownEnd = (cells: readonly Cell[], start: number, rowEnds: number): number => {
   let last = rowEnds;
   while (last > start && cells[last - 1]?.text === " ") last -= 1;
   return last;
 };
 
-/** Cells of one span are one span again. */
+/** Joins the cells of one span to one span again. */
 const lineOf = (cells: readonly Cell[]): Line => {
   const runs: { readonly span: Span; text: string }[] = [];
   for (const { text, span } of cells) {

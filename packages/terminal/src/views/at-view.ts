@@ -9,7 +9,9 @@ import { scrollingView, start } from "./scrolling-view.ts";
 import { laidOut, saidIn } from "./transcript-view.ts";
 import type { View } from "./view.ts";
 
-/** A thread as it was behind an entry; left and right go to the entries beside it. Rejects as `thread.at` does. */
+/**
+ * Returns a view of a thread after an entry; left and right move to the adjacent entries. Rejects as `thread.at` does.
+ */
 export const atView = async (thread: HostedThread, seq: number): Promise<View> => {
   const [state, entries] = await Promise.all([thread.at(seq), thread.exportJournal()]);
   return entryView(entries, seq, state, null);
@@ -43,10 +45,10 @@ const entryView = (entries: readonly Entry[], seq: number, state: State, note: s
   );
 };
 
-/** A label, a text, and what that is. */
+/** A label, a text, and its role. */
 type About = readonly [string, string, Role];
 
-/** The event of an entry, and where it led. */
+/** Describes the event of an entry, and its result. */
 const aboutEntry = (entry: Entry | undefined, state: State): readonly About[] => {
   const { conversation, open, queue, usage, updatedAt } = state.context;
   const { type: _, at: __, ...event } = entry?.event ?? { type: "", at: 0 };

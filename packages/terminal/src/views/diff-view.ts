@@ -8,7 +8,10 @@ import { textView } from "./scrolling-view.ts";
 import { saidIn, textOfMessages } from "./transcript-view.ts";
 import type { View } from "./view.ts";
 
-/** What is otherwise behind one entry than behind another: a table, and the two paths line by line. Rejects as `thread.at` does. */
+/**
+ * Returns a view of the difference between two entries: a table, and the two paths line by line. Rejects as `thread.at`
+ * does.
+ */
 export const diffView = async (thread: HostedThread, from: number, to: number): Promise<View> => {
   const [difference, before, after] = await Promise.all([thread.difference(from, to), thread.at(from), thread.at(to)]);
   const changes = changesBetween(linesOf(before), linesOf(after));
@@ -26,14 +29,14 @@ export const diffView = async (thread: HostedThread, from: number, to: number): 
 
 type Change = Pick<ChangeObject<string[]>, "value" | "added" | "removed">;
 
-/** Of paths that have very little in common all is removed and then added. */
+/** Compares two paths; if they have very little in common, everything is removed and then added. */
 const changesBetween = (before: string[], after: string[]): readonly Change[] =>
   diffArrays(before, after, { maxEditLength: 5_000 }) ?? [
     { value: before, added: false, removed: true },
     { value: after, added: true, removed: false },
   ];
 
-/** What is said on a path, line by line, each message under its role. */
+/** Returns the messages on a path, line by line, each message under its role. */
 const linesOf = (state: State): string[] =>
   saidIn(state).flatMap(({ messages, turn }) =>
     messages.flatMap((message) => [
@@ -45,7 +48,7 @@ const linesOf = (state: State): string[] =>
 const changeLines = (changes: readonly Change[], index: number, columns: number): readonly Line[] => {
   const { value, added, removed } = changes[index] ?? { value: [], added: false, removed: false };
   if (!added && !removed) return sameLines(value, index === 0, index === changes.length - 1, columns);
-  // What was removed comes before what was added in its place.
+  // Removed lines come before the lines that replace them.
   const other = changes[index + (removed ? 1 : -1)];
   const isPair = other !== undefined && other.added === removed && other.value.length === value.length;
   return value.flatMap((line, row) => linesOfOne(line, isPair ? other.value[row] : undefined, added, columns));
@@ -57,13 +60,13 @@ const linesOfOne = (text: string, other: string | undefined, added: boolean, col
   return wrapped(given, columns - markWidth).map((row) => [span(added ? "+ " : "- ", role), ...row]);
 };
 
-/** Words that the other line does not have stand out. */
+/** Highlights words that the other line does not contain. */
 const wordsOf = (text: string, other: string, role: Role): readonly Span[] => {
   const there = new Set(other.split(/\s+/));
   return text.split(/(\s+)/).map((word) => (there.has(word.trim()) ? span(word, role) : span(word, role, "strong")));
 };
 
-/** What is the same for long is shown where it borders on what is not. */
+/** Returns the unchanged lines next to a change, and leaves out the middle of a long unchanged part. */
 const sameLines = (lines: readonly string[], isFirst: boolean, isLast: boolean, columns: number): readonly Line[] => {
   const [head, tail] = [isFirst ? 0 : around, isLast ? 0 : around];
   const skipped = lines.length - head - tail;

@@ -10,7 +10,7 @@ import { backTo, scrollingView, start, textView } from "./scrolling-view.ts";
 import { saidLines, textOfMessages } from "./transcript-view.ts";
 import type { View } from "./view.ts";
 
-/** What the next prompt shows of a thread, unit by unit, by which rule and at what cost. Begins at its end. */
+/** Returns a view of the next prompt's content, unit by unit, with rules and costs. Begins at its end. */
 export const explainView = (explanation: Explanation): View => {
   const rows = rowsOf(explanation);
   const content = {
@@ -36,7 +36,7 @@ export const explainView = (explanation: Explanation): View => {
   return view(rows.length - 1);
 };
 
-/** The same in short: the room that the prompt takes, who decided, and how many units are shown how. */
+/** Returns a short form: the room that the prompt takes, the deciding policy, and the number of units by rule. */
 export const contextLines = (explanation: Explanation, columns: number): readonly Line[] => {
   const { units, summary, policy, reason, failed } = explanation;
   const counts = (["whole", "shrunk", "summary", "out"] as const).flatMap((shown) => {
@@ -59,7 +59,7 @@ const shownWords: Record<UnitShown, string> = {
   out: "left out",
 };
 
-/** The room that the prompt takes as a bar, where there is a bound. */
+/** Returns the room that the prompt takes as a bar, if there is a limit. */
 const barLine = ({ tokens, available, share, fits, wholeTokens }: Explanation, columns: number): Line => {
   const room = available === null ? " tokens, no bound" : ` of ${counted(available, "token")}`;
   const whole = wholeTokens === null || wholeTokens === tokens ? "" : `; all would take ${wholeTokens}`;
@@ -75,15 +75,15 @@ const barLine = ({ tokens, available, share, fits, wholeTokens }: Explanation, c
 const barCells = 30;
 const nearlyFull = 0.8;
 
-/** A unit, or the summary, which is none of the thread. */
+/** A unit, or the summary, which is not a unit of the thread. */
 interface Row extends Omit<UnitExplanation, "rule" | "kind" | "turn"> {
   readonly rule: string;
   readonly name: string;
-  /** Its turn, or those that it stands for. */
+  /** Its turn, or the turns that it summarises. */
   readonly turns: string;
 }
 
-/** The summary stands where the prompt has it: behind the system message. */
+/** Returns the rows; the summary is after the system message, as in the prompt. */
 const rowsOf = ({ units, summary }: Explanation): readonly Row[] => {
   const rows = units.map((unit): Row => {
     const name = unit.kind === "message" ? (unit.messages[0]?.role ?? unit.kind) : unit.kind;

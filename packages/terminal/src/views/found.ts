@@ -2,8 +2,8 @@ import { textOfLine } from "../text/line.ts";
 import type { Items, Place } from "./items.ts";
 
 /**
- * The next place of some words, whatever their case, behind or before one, and around the ends; with 0 it may be the same
- * one. Texts are looked through, and only those that have the words are laid out. Null: nowhere.
+ * Finds the next place of some words, ignoring case, after or before a place, and wraps around. With direction 0 it may
+ * be the same place. Only items whose text has the words are laid out. Null if there is none.
  */
 export const found = (
   items: Items,
@@ -21,12 +21,12 @@ export const found = (
     const places = lines.flatMap((line, index) =>
       textOfLine(line).toLowerCase().includes(wanted) ? [{ item, line: index }] : [],
     );
-    // The words are there, if on two lines.
+    // The words are there, but split over two lines.
     return places.length === 0 ? [{ item, line: 0 }] : places;
   };
   const isFurther = ({ item, line }: Place): boolean =>
     item !== from.item || (back ? line < from.line : line > from.line || (direction === 0 && line === from.line));
-  // Its own item comes twice: for what is further on in it, and around the ends for the rest.
+  // The start item comes twice: first for its later places, and after wrapping around for the others.
   for (let steps = 0; steps <= items.count; steps++) {
     const item = (from.item + (back ? -steps : steps) + items.count) % items.count;
     const places = steps === 0 ? placesIn(item).filter(isFurther) : placesIn(item);

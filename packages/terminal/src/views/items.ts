@@ -1,15 +1,15 @@
 import type { Line } from "../text/line.ts";
 
-/** What is scrolled through, however much it is: an item is laid out when it comes into sight. */
+/** The content to scroll through, of any length: an item is laid out when it becomes visible. */
 export interface Items {
   readonly count: number;
-  /** One line at least. Wider ones are cut. */
+  /** At least one line. Wider ones are cut. */
   readonly lines: (index: number, columns: number) => readonly Line[];
-  /** What a search looks at. */
+  /** Returns the text for a search. */
   readonly text: (index: number) => string;
 }
 
-/** A line of an item; one that there is not is the one next to it. */
+/** A line of an item; a place that does not exist means the nearest one. */
 export interface Place {
   readonly item: number;
   readonly line: number;
@@ -18,13 +18,13 @@ export interface Place {
 /** The end, wherever it is. */
 export const atEnd: Place = { item: Infinity, line: Infinity };
 
-/** A line that is seen, and where it stands. */
+/** A visible line, and its place. */
 export interface Seen {
   readonly place: Place;
   readonly line: Line;
 }
 
-/** Items that have one line each. */
+/** Makes items with one line each. */
 export const itemsOf = <Item>(
   items: readonly Item[],
   line: (item: Item, columns: number) => Line,
@@ -39,7 +39,7 @@ export const itemsOf = <Item>(
       .join(""),
 });
 
-/** What is seen from a place on: a window is filled as far as there is something. */
+/** Returns the visible lines from a place on; fills the window as far as possible. */
 export const sightFrom = (items: Items, columns: number, rows: number, from: Place): readonly Seen[] => {
   const below = linesFrom(items, columns, from, 1, rows);
   const [first] = below;
@@ -48,11 +48,11 @@ export const sightFrom = (items: Items, columns: number, rows: number, from: Pla
   return [...above.reverse(), ...below];
 };
 
-/** The place so many lines further on, or further back where that is negative, as far as there are any. */
+/** Returns the place that is `by` lines further, or further back if negative, within the limits. */
 export const movedBy = (items: Items, columns: number, place: Place, by: number): Place =>
   linesFrom(items, columns, place, by < 0 ? -1 : 1, Math.abs(by) + 1).at(-1)?.place ?? place;
 
-/** The top from which a selected item is seen, as near to another one as can be. */
+/** Returns the top that makes a selected item visible, as near to the present top as possible. */
 export const topShowing = (items: Items, columns: number, rows: number, top: Place, selected: number): Place => {
   const first = { item: selected, line: 0 };
   const lowest = movedBy(items, columns, { item: selected, line: Infinity }, 1 - rows);
@@ -63,7 +63,7 @@ export const topShowing = (items: Items, columns: number, rows: number, top: Pla
 const isBehind = (one: Place, other: Place): boolean =>
   one.item > other.item || (one.item === other.item && one.line > other.line);
 
-/** So many lines from a place on, forth (1) or back (-1), as far as there are any. */
+/** Returns up to `count` lines from a place on, forwards (1) or backwards (-1). */
 const linesFrom = (items: Items, columns: number, from: Place, by: 1 | -1, count: number): Seen[] => {
   const seen: Seen[] = [];
   const first = Math.min(from.item, items.count - 1);

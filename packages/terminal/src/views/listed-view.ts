@@ -4,17 +4,17 @@ import { itemsOf } from "./items.ts";
 import { type Position, scrollingView, start } from "./scrolling-view.ts";
 import type { View, ViewStep } from "./view.ts";
 
-/** Where the rows of a list come from, page by page. */
+/** The source of a list's rows, page by page. */
 export interface Listed<Row> {
   readonly title: string;
-  /** What there is for some words, behind the `next` of the page before. */
+  /** Returns the rows for some words, after the `next` of the page before. */
   readonly page: (words: string, after: string | null) => Promise<Page<Row>>;
-  /** Shown where nothing was found. */
+  /** Returns the text to show if nothing was found. */
   readonly none: (words: string) => string;
   readonly line: (row: Row, columns: number) => Line;
-  /** What the words that are typed are seen in. */
+  /** Returns the text of a row in which the typed words occur. */
   readonly text: (row: Row) => string;
-  /** What Enter comes to. */
+  /** Returns the effect of Enter. */
   readonly open: (row: Row) => Promise<ViewStep>;
 }
 
@@ -23,13 +23,13 @@ export interface Page<Row> {
   readonly next: string | null;
 }
 
-/** A list that is asked for anew as one types, and for more where one comes near its end. */
+/** Returns a list that is requested again as the person types, and extended near its end. */
 export const listedView = async <Row>(listed: Listed<Row>, words: string): Promise<View> =>
   viewOf(listed, { words, ...(await listed.page(words, null)), coming: null }, start);
 
 interface Known<Row> extends Page<Row> {
   readonly words: string;
-  /** What was asked for and is not here yet: what is known then. */
+  /** The requested rows that have not arrived yet. */
   readonly coming: Promise<Known<Row>> | null;
 }
 
@@ -58,7 +58,7 @@ const viewOf = <Row>(listed: Listed<Row>, known: Known<Row>, position: Position)
     { ...position, words: known.words },
   );
 
-/** The view at a position now, and with what comes later. */
+/** Returns the view at a position, and the view that follows when rows arrive. */
 const step = <Row>(listed: Listed<Row>, known: Known<Row>, at: Position): ViewStep => {
   const needsMore = known.next !== null && at.selected >= known.rows.length - nearEnd;
   const coming = known.coming ?? (needsMore ? asked(listed, known, true) : null);

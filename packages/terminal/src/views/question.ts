@@ -1,7 +1,7 @@
 import { type Chunks, contentText, type Message, toArray } from "@colloquy/machine";
 import { oneLine } from "../text/printable.ts";
 
-/** What a turn was asked, in one line; of one without a question, its first words. */
+/** Returns the question of a turn in one line; without a question, its first words. */
 export const questionIn = (messages: Chunks<Message>): string => {
   const all = toArray(messages);
   const [first] = all;

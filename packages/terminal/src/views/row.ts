@@ -1,7 +1,10 @@
 import type { Line, Span } from "../text/line.ts";
 import { cutLine, lineWidth } from "../text/wrap.ts";
 
-/** Words with as many marks behind them as there is room for, the most important first; of the words some stay in any case. */
+/**
+ * Returns words followed by as many marks as there is room for, the most important first. Some of the words always
+ * stay.
+ */
 export const rowOf = (before: Line, words: Span, marks: readonly Line[], width: number): Line => {
   const behind: Span[] = [];
   // Combining marks and joined emoji take many units and few cells.

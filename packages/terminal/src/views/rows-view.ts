@@ -3,7 +3,7 @@ import { lineWidth, wrapped } from "../text/wrap.ts";
 import { textView } from "./scrolling-view.ts";
 import type { View } from "./view.ts";
 
-/** Names and what is said of each, beside each other, or below where there is no room for that. */
+/** Returns a view of names and descriptions, side by side, or one below the other if there is no room. */
 export const rowsView = (title: string, rows: readonly (readonly [name: string, says: string])[]): View => {
   const width = Math.max(...rows.map(([name]) => lineWidth(line(name)))) + 2;
   return textView(title, (columns) => {
@@ -18,5 +18,5 @@ export const rowsView = (title: string, rows: readonly (readonly [name: string, 
   });
 };
 
-/** Narrower texts are better read below their names. */
+/** Narrower descriptions are easier to read below their names. */
 const leastBeside = 30;

@@ -11,41 +11,41 @@ import { found } from "./found.ts";
 import { atEnd, type Items, movedBy, type Place, type Seen, sightFrom, topShowing } from "./items.ts";
 import type { View, ViewFrame, ViewStep } from "./view.ts";
 
-/** What a view shows of what it has, and what is its own about it. */
+/** The content and the specific functions of a scrolling view. */
 export interface Scrolling {
   readonly title: string;
-  /** Above the items, where there is room for it. */
+  /** Returns lines above the items, if there is room. */
   readonly head?: (columns: number) => readonly Line[];
   readonly items: Items;
-  /** Shown where there are no items. */
+  /** The text to show without items. */
   readonly empty: string;
-  /** Whether one of the items is selected; of others one sees lines. */
+  /** Whether one of the items is selected; otherwise the view scrolls by lines. */
   readonly selects: boolean;
-  /** Its own keys, in words, the most important first. */
+  /** Descriptions of its specific keys, the most important first. */
   readonly hints: readonly string[];
-  /** What a key of its own does; null for one that is none. */
+  /** Returns the effect of a specific key; null for any other. */
   readonly press?: (name: string, position: Position, size: Size) => ViewStep | null;
-  /** What a move comes to, where that is more than the same at another place. */
+  /** Returns the effect of a move, if it does more than change the position. */
   readonly goTo?: (position: Position) => ViewStep;
-  /** Words in its title, which are typed where other views have keys. */
+  /** A query in its title; typing edits the query instead of triggering keys. */
   readonly query?: { readonly words: string; readonly typed: (words: string) => ViewStep };
 }
 
-/** Where in it one is. */
+/** The position in the view. */
 export interface Position {
   readonly top: Place;
   readonly selected: number;
-  /** What `/` searched for; empty for nothing. */
+  /** The words of the last `/` search; empty for none. */
   readonly words: string;
-  /** What is being typed behind `/`; null while nothing is. */
+  /** The text that is being typed after `/`; null if none is. */
   readonly typing: string | null;
-  /** Where the words were found last, until one moves on. */
+  /** The last match, until the position moves. */
   readonly match: Place | null;
-  /** What the last key came to, in words, in place of the hints. */
+  /** The result of the last key, shown in place of the hints. */
   readonly note: string | null;
 }
 
-/** At the beginning. */
+/** The position at the beginning. */
 export const start: Position = {
   top: { item: 0, line: 0 },
   selected: 0,
@@ -55,7 +55,7 @@ export const start: Position = {
   note: null,
 };
 
-/** A list or a text on the whole screen, in which one moves and searches. Lays out what is seen, and no more. */
+/** Returns a full-screen view of a list or a text, with scrolling and search. Lays out only the visible part. */
 export const scrollingView = (content: Scrolling, given: Position = start): View => {
   const position = { ...given, selected: Math.max(0, Math.min(given.selected, content.items.count - 1)) };
   return {
@@ -65,7 +65,7 @@ export const scrollingView = (content: Scrolling, given: Position = start): View
   };
 };
 
-/** The lines that are seen of it. */
+/** Returns the visible lines. */
 export const seen = (content: Scrolling, { top, selected }: Position, size: Size): readonly Seen[] => {
   const { items, selects } = content;
   const { columns, rows } = bodyOf(content, size);
@@ -78,7 +78,10 @@ interface Body {
   readonly head: readonly Line[];
 }
 
-/** The last column stays free, so that no terminal wraps; the first two show what is selected, also without colours. */
+/**
+ * Returns the size of the body. The last column stays free, so that no terminal wraps; the first two mark the selected
+ * item, also without colours.
+ */
 const bodyOf = ({ head, selects }: Scrolling, size: Size): Body => {
   const columns = Math.max(size.columns - 1 - (selects ? markWidth : 0), 1);
   const room = Math.max(size.rows - 2, 1);
@@ -98,7 +101,7 @@ const frameOf = (content: Scrolling, position: Position, size: Size): ViewFrame 
   const filled = Array.from({ length: rows }, (_, row): Line => body[row] ?? []);
   const title = titleOf(content, selects ? position.selected : (inSight.at(-1)?.place.item ?? 0), size.columns - 1);
   const bottom = bottomOf(content, position, size.columns - 1);
-  // On a screen of one row, where one is counts more than the keys.
+  // On a screen with one row, the position is more important than the keys.
   const above = [...title.lines, ...head, ...filled].slice(
     0,
     Math.max(size.rows - 1, position.typing === null ? 1 : 0),
@@ -142,7 +145,7 @@ const bottomOf = ({ query, hints }: Scrolling, { typing, note }: Position, width
   return { lines: [line(fitting, "dim")], cursor: noCursor };
 };
 
-/** Words that are typed, in one row. */
+/** Lays out typed words in one row. */
 const typedIn = (words: string, prompt: string, width: number): InputFrame =>
   layOut(editorOf(words), { columns: width + 1, rows: 1 }, prompt);
 
@@ -161,7 +164,7 @@ const pressed = (content: Scrolling, position: Position, key: Key, size: Size): 
   if (name === undefined) return {};
   const step = content.press?.(name, position, size) ?? moved(content, position, name, size);
   if (others.length === 0 || step.view === null || step.action !== undefined || step.later !== undefined) return step;
-  // Typed quickly, keys come together.
+  // Quickly typed keys may arrive together.
   const view = step.view ?? scrollingView(content, position);
   return { view, ...view.press({ type: "text", text: others.join("") }, size) };
 };
@@ -175,7 +178,7 @@ const moved = (content: Scrolling, position: Position, name: string, size: Size)
   return goTo(content, toMatch(content, position, name === "n" ? 1 : -1, size));
 };
 
-/** By how many items or lines a key moves, where so many rows are seen; null for one that does not. */
+/** Returns the number of items or lines by which a key moves, for a number of visible rows; null for any other key. */
 const stepsOf = (name: string, rows: number): number | null => {
   if (name === "up" || name === "k") return -1;
   if (name === "down" || name === "j") return 1;
@@ -198,7 +201,7 @@ const stepped = (content: Scrolling, position: Position, by: number, size: Size)
   return { ...position, match: null, top: seen(content, { ...position, top: to }, size)[0]?.place ?? top };
 };
 
-/** A key that ends the typing of words to search for. */
+/** Handles a key that ends the typing of a search. */
 const searched = (content: Scrolling, position: Position, key: Key, size: Size): ViewStep => {
   const name = key.type === "key" ? key.name : "";
   if (name !== "enter" && name !== "escape") return {};
@@ -206,7 +209,9 @@ const searched = (content: Scrolling, position: Position, key: Key, size: Size):
   return { view: scrollingView(content, toMatch(content, { ...position, typing: null, words, match: null }, 0, size)) };
 };
 
-/** At the next place of the words, behind or before the last one; with 0 it may be where one is. */
+/**
+ * Returns the position at the next match after or before the last one; with direction 0 it may be the present place.
+ */
 const toMatch = (content: Scrolling, position: Position, direction: 1 | 0 | -1, size: Size): Position => {
   const { items, selects } = content;
   const { words, match, selected } = position;
@@ -225,7 +230,7 @@ const toMatch = (content: Scrolling, position: Position, direction: 1 | 0 | -1, 
   return { ...position, top: selects ? position.top : place, selected: place.item, match: place };
 };
 
-/** A text on the whole screen, as lines for so many columns. */
+/** Returns a full-screen view of a text, as lines for a width. */
 export const textView = (title: string, lines: (columns: number) => readonly Line[]): View =>
   scrollingView({
     title,
@@ -237,7 +242,7 @@ export const textView = (title: string, lines: (columns: number) => readonly Lin
 
 const wide = 10_000;
 
-/** A view that goes back to another one where it would close. */
+/** Makes a view return to another one instead of closing. */
 export const backTo = (view: View, before: View): View => ({
   ...view,
   press: (key, size) => {

@@ -6,13 +6,16 @@ import { rowOf } from "./row.ts";
 import { dateOf } from "./threads-view.ts";
 import type { View, ViewStep } from "./view.ts";
 
-/** What was said in any thread, found as one types; Enter opens the thread at that turn. Rejects where the store can't search. */
+/**
+ * Returns a view that searches all threads as the person types; Enter opens the thread at that turn. Rejects if the
+ * store does not support search.
+ */
 export const searchView = (host: Host, words = ""): Promise<View> =>
   listedView<SearchHit>(
     {
       title: "Search",
       page: async (typed, after) => {
-        // Asked also for no words: a store that can't search says so at once.
+        // Requested even without words, so that a store without search reports it at once.
         const { hits, next } = await host.search(typed, { limit, ...(after === null ? {} : { after }) });
         return { rows: hits, next };
       },

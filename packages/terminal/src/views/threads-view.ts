@@ -8,10 +8,13 @@ import { questionIn } from "./question.ts";
 import { rowOf } from "./row.ts";
 import type { View, ViewStep } from "./view.ts";
 
-/** The threads of a host, newest first, those whose title, first question or id has what is typed; Enter opens one. */
+/**
+ * Returns a view of a host's threads, newest first, whose title, first question or id contains the typed text; Enter
+ * opens one.
+ */
 export const threadsView = (host: Host): Promise<View> => {
   const known = new Map<string, Promise<ThreadRow>>();
-  // What a thread says changes with its entries.
+  // A thread's row changes with its entries.
   const rowOfThread = (thread: StoredThread): Promise<ThreadRow> => {
     const key = `${thread.seq} ${thread.threadId}`;
     const row = known.get(key) ?? threadRow(host, thread);
@@ -53,14 +56,14 @@ export const threadsView = (host: Host): Promise<View> => {
 
 const limit = 20;
 
-/** The day and the minute, here. */
+/** Formats the local date and minute. */
 export const dateOf = (at: number): string =>
   new Intl.DateTimeFormat("sv", { dateStyle: "short", timeStyle: "short" }).format(at);
 
 interface ThreadRow {
   readonly threadId: string;
   readonly updatedAt: number;
-  /** As it was named, or else its first question. */
+  /** The thread's name, otherwise its first question. */
   readonly title: string;
   readonly turns: number;
 }

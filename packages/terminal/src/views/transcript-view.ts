@@ -15,7 +15,9 @@ import { atEnd, type Items } from "./items.ts";
 import { type Position, type Scrolling, scrollingView, seen, start } from "./scrolling-view.ts";
 import type { View, ViewStep } from "./view.ts";
 
-/** All that was said on the path, unfolded: thinking, tool calls, results, figures. Begins at its end, or at a turn. */
+/**
+ * Returns a view of the whole path, unfolded: thinking, tool calls, results, figures. Begins at its end, or at a turn.
+ */
 export const transcriptView = (state: State, turn?: number): View => {
   const said = saidIn(state);
   const first = said.findIndex((each) => each.turn === turn);
@@ -30,7 +32,7 @@ export const transcriptView = (state: State, turn?: number): View => {
   return scrollingView(content, { ...start, top: first < 0 ? atEnd : { item: first, line: 0 } });
 };
 
-/** A message with the results of its calls, and its turn: 0 for what stands before the first one. */
+/** A message with the results of its calls, and its turn; 0 for messages before the first turn. */
 export interface Said {
   readonly messages: readonly Message[];
   readonly turn: number;
@@ -38,7 +40,7 @@ export interface Said {
   readonly ends: Turn | null;
 }
 
-/** What was said on the path, the system message first. */
+/** Returns the messages on the path, the system message first. */
 export const saidIn = (state: State): readonly Said[] => {
   const { conversation, open } = state.context;
   const { system, seed } = conversation;
@@ -59,11 +61,11 @@ const saidAt = (turn: number, messages: readonly Message[], closed: Turn | null 
   });
 };
 
-/** All that it says, for a search. */
+/** Returns the whole text of messages, for a search. */
 export const textOfMessages = (messages: readonly Message[]): string =>
   messages.flatMap(({ parts }) => parts.map(partText)).join("\n");
 
-/** Messages unfolded, as the conversation shows them. Below the number of their turn. */
+/** Lays out messages unfolded, as the conversation shows them, below the number of their turn. */
 export const saidLines = (
   { messages, turn, ends }: Omit<Said, "turn"> & { readonly turn: number | string },
   columns: number,
@@ -77,14 +79,14 @@ export const saidLines = (
   return role === "assistant" ? [[], ...lines] : lines;
 };
 
-/** Messages as items. What was laid out last is kept: one moves through a long answer line by line. */
+/** Makes items of messages. The last layouts are cached, because a long answer is scrolled line by line. */
 export const laidOut = (said: readonly Said[]): Items => {
   const kept = new Map<string, readonly Line[]>();
   return {
     count: said.length,
     text: (index) => {
       const text = textOfMessages(said[index]?.messages ?? []);
-      // As it is written, and as it is shown.
+      // Both the source and the displayed text.
       return `${text}\n${text.replaceAll(/[*_~`]/g, "")}`;
     },
     lines: (index, columns) => {
@@ -99,7 +101,7 @@ export const laidOut = (said: readonly Said[]): Items => {
 
 const keptItems = 256;
 
-/** The newest answer that is in sight, or the one before. */
+/** Copies the newest answer in sight, or the one before. */
 const copied = (content: Scrolling, said: readonly Said[], position: Position, size: Size): ViewStep => {
   const last = seen(content, position, size).at(-1)?.place.item ?? 0;
   const answers = said.slice(0, last + 1).map(({ messages: [message], turn }) => ({ message, turn }));

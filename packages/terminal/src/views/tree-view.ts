@@ -9,7 +9,10 @@ import { rowOf } from "./row.ts";
 import { type Position, scrollingView, start } from "./scrolling-view.ts";
 import type { View, ViewStep } from "./view.ts";
 
-/** The turns of a thread with their branches; the head is selected. The way to the head is not indented, however long. */
+/**
+ * Returns a view of a thread's turns with their branches; the head is selected. The path to the head is not indented,
+ * however long it is.
+ */
 export const treeView = (state: State): View => {
   const { conversation, open } = state.context;
   const turns = new Map<number, Turn | OpenTurn>(toArray(conversation.turns).map((turn) => [turn.number, turn]));
@@ -24,7 +27,7 @@ export const treeView = (state: State): View => {
 interface Shown {
   readonly state: State;
   readonly turns: ReadonlyMap<number, Turn | OpenTurn>;
-  /** Checkpoints by their turns. */
+  /** Checkpoint names by turn. */
   readonly names: ReadonlyMap<number, readonly string[]>;
   readonly tree: TurnTree;
 }
@@ -50,7 +53,7 @@ const foldedView = (shown: Shown, folded: ReadonlySet<number>, selected: number,
         if (name !== "left" && name !== "right") return actionAt(shown, row.turn, name);
         const isFolded = folded.has(row.turn);
         if (name === "left" && (isFolded || foldable(shown.tree, row).length === 0)) {
-          // The first of its branch, or the last turn before it with branches.
+          // The first turn of its branch, or the last turn before it with branches.
           const above = rows
             .slice(0, at.selected)
             .findLast((each) => each.depth <= row.depth && (each.begins || foldable(shown.tree, each).length > 0));
@@ -90,20 +93,20 @@ const rowLine = (shown: Shown, row: TreeRow, columns: number): Line => {
   return rowOf(before, words, marksOf(shown, row), columns);
 };
 
-/** What is most important about a turn, also where there is no room for words. */
+/** Returns the most important mark of a turn, which is shown even without room for words. */
 const glyphOf = ({ turns, tree }: Shown, turn: number): Span => {
   if (statusMarks(turns.get(turn)).some((status) => status !== "open")) return span("✗ ", "error");
   return tree.path.has(turn) ? span("● ", "prompt") : span("○ ", "dim");
 };
 
-/** Very deep branches are counted instead of drawn. */
+/** Draws branches; the depth of very deep ones is shown as a number. */
 const branches = ({ depth, begins }: TreeRow, columns: number): string => {
   if (depth === 0) return "";
   const last = begins ? "├─" : "│ ";
   return depth * last.length > columns / 3 ? `│${depth}${last}` : "│ ".repeat(depth - 1) + last;
 };
 
-/** What there is to say about a turn, the most important first. */
+/** Returns the marks of a turn, the most important first. */
 const marksOf = ({ state, turns, names }: Shown, { turn, hidden }: TreeRow): readonly Line[] => {
   const found = turns.get(turn);
   return [
@@ -129,7 +132,7 @@ const annotationsOf = (turn: Turn | OpenTurn | undefined): readonly string[] => 
   );
 };
 
-/** What a turn was asked, in one line; of one without a question, its first words. */
+/** Returns the question of a turn in one line; without a question, its first words. */
 const questionOf = ({ turns }: Pick<Shown, "turns">, number: number): string => {
   if (number === 0) return "the beginning";
   const messages = turns.get(number)?.messages;

@@ -1,12 +1,15 @@
 import type { Key } from "../input/key.ts";
 import type { Line, Size } from "../text/line.ts";
 
-/** A full-screen view, as a value: what it shows follows from it and from the size of the screen alone. */
+/** A full-screen view, as a value: its content depends only on it and on the size of the screen. */
 export interface View {
   readonly title: string;
-  /** At most so many rows as there are, the title first, each narrower than the columns; `cursor` where text is typed. */
+  /**
+   * Returns at most as many rows as the screen has, the title first, each narrower than the screen. `cursor` is set if
+   * text is typed.
+   */
   readonly show: (size: Size) => ViewFrame;
-  /** What a key makes of it. */
+  /** Returns the effect of a key. */
   readonly press: (key: Key, size: Size) => ViewStep;
 }
 
@@ -15,22 +18,22 @@ export interface ViewFrame {
   readonly cursor?: { readonly row: number; readonly column: number };
 }
 
-/** The view that follows, and what the conversation is to do; with neither, it stays as it is. */
+/** The next view, and an action of the conversation; with neither, nothing changes. */
 export interface ViewStep {
-  /** Null: it closes. */
+  /** Null closes the view. */
   readonly view?: View | null;
-  /** What follows later from the same key, unless another one was pressed meanwhile. Never rejects. */
+  /** A later effect of the same key, unless another key was pressed meanwhile. Never rejects. */
   readonly later?: Promise<ViewStep>;
   readonly action?: ViewAction;
 }
 
-/** What a view has the conversation do. */
+/** An action that a view requests from the conversation. */
 export type ViewAction =
   | { readonly type: "moveHead"; readonly turn: number }
   | { readonly type: "fork"; readonly turn: number }
   | { readonly type: "checkpoint"; readonly turn: number }
-  /** The question of a turn comes into the input, to be asked anew as a branch at its parent. */
+  /** Puts the question of a turn into the input, to be asked again as a branch from its parent. */
   | { readonly type: "edit"; readonly turn: number }
-  /** Of a thread without a turn, where its head is. */
+  /** Without a turn, opens the thread at its head. */
   | { readonly type: "openThread"; readonly threadId: string; readonly turn?: number }
   | { readonly type: "copy"; readonly text: string };

@@ -9,7 +9,7 @@ import type { ModelChecks } from "./subject.ts";
 
 const text = "Grüße: ☃ and 🌨🌨, then sun.";
 
-/** Answers that go well. */
+/** Checks of successful answers. */
 export const answerChecks: ModelChecks = {
   "sends what it was asked, in one request": async ({ call }) => {
     const { ended, requests } = await call(scriptedModel([reply(text)]));
@@ -55,7 +55,7 @@ export const answerChecks: ModelChecks = {
   },
 };
 
-/** Answers that come whole. */
+/** Checks of answers that are not streamed. */
 export const plainChecks: ModelChecks = {
   "gives a plain answer as a streamed one, shown in one go": async ({ play, wire }) => {
     const usage = { inputTokens: 11, outputTokens: 7 };
@@ -71,7 +71,7 @@ export const plainChecks: ModelChecks = {
   },
 };
 
-/** What some models say beside text. */
+/** Checks of refusals, which some models return beside text. */
 export const refusalChecks: ModelChecks = {
   "keeps a refusal apart from text": async ({ play, wire }) => {
     const bytes = await wire(streams([{ refusal: "I can't " }, { refusal: "say." }]), true);

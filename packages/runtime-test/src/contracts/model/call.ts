@@ -7,18 +7,18 @@ import { loopbackServer, type LoopbackServer } from "../../server/loopback-serve
 import { type ManualClock, manualClock } from "../store/manual-clock.ts";
 import type { CallSetting, CallUnderTest, MakeModel, ModelDialect, ModelPath, ModelSubject } from "./subject.ts";
 
-/** What the handler is asked in each check. */
+/** The question that each check asks the handler. */
 export const question = "What is the weather like in Reykjavík?";
 
 export interface ModelSubjectOptions {
   readonly dialect: ModelDialect;
-  /** As that of `modelContract`. */
+  /** As in the options of `modelContract`. */
   readonly path?: ModelPath;
-  /** How long each step of a call may take. */
+  /** The longest time, in milliseconds, that each step of a call may take. */
   readonly patienceMs: number;
 }
 
-/** A subject for one check. `onOpen` gets the way to close each server. */
+/** Makes the subject of one check. `onOpen` receives the function that closes each server. */
 export const modelSubject = (
   makeModel: MakeModel,
   { dialect, path, patienceMs }: ModelSubjectOptions,
@@ -41,7 +41,7 @@ export const modelSubject = (
   };
 };
 
-/** Nobody's: it has the form of one. */
+/** Not a real key; it only has the form of one. */
 const apiKey = "sk-contract-4f9a81c2d7e35b60";
 
 const startCall = (
@@ -55,12 +55,12 @@ const startCall = (
   const waiting = new Set<() => void>();
   const onDelta = (delta: LlmDelta): void => {
     deltas.push({ ...delta });
-    // Whoever is shown a piece may write into it: what the handler makes of it is its own.
+    // The receiver of a piece may write into it; that must not change the handler's result.
     if (!Object.isFrozen(delta)) Object.assign(delta, scribbled);
     for (const look of waiting) look();
   };
   const context = { signal: control.signal, onDelta, clock, tools: frozenCopy(tools) };
-  // A handler that throws at once rejects as one that throws later.
+  // A handler that throws synchronously rejects like one that throws later.
   const outcome = Promise.resolve().then(() => model(callOf(fields), context));
   outcome.catch(() => undefined);
   const during: CallUnderTest["during"] = async (promise, what) => {
@@ -93,7 +93,7 @@ const startCall = (
 
 const scribbled = { text: "scribbled", arguments: "scribbled", name: "scribbled", id: "scribbled" };
 
-/** Frozen: a handler that writes into it throws. */
+/** Returns a frozen call: a handler that writes into it throws. */
 const callOf = (fields: Partial<CallLlm>): CallLlm => {
   const messages = [messageFromDraft("1.0", { role: "user", content: question })];
   return frozenCopy({
@@ -151,7 +151,7 @@ const wireOf = async (dialect: ModelDialect, line: ScriptLine, stream: boolean):
     });
     return await response.text();
   } finally {
-    // `await using` would be in the package as it stands here, and Node 22 can't read it.
+    // `await using` would reach the published package as it is, and Node 22 cannot parse it.
     await server.close();
   }
 };

@@ -6,7 +6,7 @@ import { recordedJson, recordedNothing, recordedStream } from "../../server/reco
 import { completed, failureOf, saidInPieces } from "./said.ts";
 import type { CallUnderTest, ModelChecks } from "./subject.ts";
 
-/** What must not come to light, and what must stay as it is. */
+/** Checks that secrets are not disclosed and that inputs stay unchanged. */
 export const discretionChecks: ModelChecks = {
   "takes its key out of an answer that repeats it, however that is cut": async ({ apiKey, play, wire }) => {
     const pieces = ["The key is ", ...pairs(apiKey), ", they say."];
@@ -31,7 +31,7 @@ export const discretionChecks: ModelChecks = {
     }
   },
   "changes nothing of what it was given": async ({ call }) => {
-    // The subject freezes what it hands in: whoever writes into it throws.
+    // The subject freezes its arguments, so a handler that writes into them throws.
     const fields = { model: { temperature: 0.5 }, metadata: { user: "ada" } };
     const { ended } = await call(scriptedModel([reply("Snow.")]), { fields });
     completed(await ended());
@@ -75,7 +75,7 @@ export const redirectChecks: ModelChecks = {
 
 const pairs = (text: string): readonly string[] => text.match(/.{1,2}/gs) ?? [];
 
-/** Neither what the call came to nor its pieces, each for itself and together, say the secret. */
+/** Expects that neither the call's outcome nor its pieces, single or joined, contain the secret. */
 const expectSilence = async ({ ended, deltas }: CallUnderTest, secret: string): Promise<void> => {
   const heard = JSON.stringify([await ended(), deltas, saidInPieces(deltas)]);
   expect(heard).not.toContain(secret);

@@ -8,7 +8,7 @@ import type { ModelChecks, ModelSubject } from "./subject.ts";
 const text = "It is snowing, and will be sunny.";
 const idleTimeoutMs = 1000;
 
-/** Answers that break off, stall, or are no longer wanted. */
+/** Checks of answers that break off, stall, or are cancelled. */
 export const endingChecks: ModelChecks = {
   "keeps what came of a stream that ends too early, and calls it truncated": (subject) => cuts(subject, "end"),
   "keeps what came of a stream whose connection is cut": (subject) => cuts(subject, "cut"),
@@ -91,7 +91,7 @@ export const endingChecks: ModelChecks = {
   },
 };
 
-/** A stream that breaks off at several places: the answer is whole, or it failed and what came is kept. */
+/** Breaks a stream off at several places. The answer is then complete, or it failed and the received part is kept. */
 const cuts = async ({ play, wire }: ModelSubject, type: Exclude<Fault["type"], "reset">): Promise<void> => {
   const bytes = await wire(reply(text), true);
   const first = bytes.indexOf("snowing");
@@ -117,13 +117,13 @@ const cuts = async ({ play, wire }: ModelSubject, type: Exclude<Fault["type"], "
   }
 };
 
-/** A model that says one piece each time it is let, and completes when it is let after the last. */
+/** Makes a model that says one piece at each call of `next`, and completes at the call after the last piece. */
 const waitingModel = (
   pieces: readonly string[],
 ): {
   readonly model: LlmHandler;
   readonly asked: Promise<void>;
-  /** Resolves when the client has gone away. */
+  /** Resolves when the client has disconnected. */
   readonly gone: Promise<void>;
   readonly next: () => void;
 } => {
@@ -144,5 +144,5 @@ const waitingModel = (
   return { model, asked: asked.promise, gone: gone.promise, next: () => gates[open++]?.resolve() };
 };
 
-/** Resolves when all that was due has been done. */
+/** Resolves when all pending microtasks and immediates have run. */
 const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));

@@ -6,7 +6,7 @@ import { recordedHtml, recordedJson, type RecordedResponse } from "../../server/
 import { failureOf, partialOf } from "./said.ts";
 import type { ModelChecks } from "./subject.ts";
 
-/** Answers that are errors. */
+/** Checks of error responses. */
 export const failureChecks: ModelChecks = {
   "classifies an error response by its status and its code, and does not ask again": async ({ play }) => {
     for (const [status, code, expected] of errors) {

@@ -10,7 +10,7 @@ import { noToolChecks, plainToolChecks, toolChecks } from "./tool-checks.ts";
 const listed = (checks: ModelChecks, only: Pick<ModelCheck, "features" | "lack"> = {}): readonly ModelCheck[] =>
   Object.entries(checks).map(([name, check]) => ({ name, check, ...only }));
 
-/** All that the port `LlmHandler` promises, as checks that any handler over HTTP passes. */
+/** The contract of the port `LlmHandler`, as checks that any handler over HTTP passes. */
 export const modelChecks: readonly ModelCheck[] = [
   ...listed(answerChecks),
   ...listed(plainChecks, { features: ["plain"] }),
@@ -28,17 +28,20 @@ export const modelChecks: readonly ModelCheck[] = [
 ];
 
 export interface ModelContractOptions {
-  /** What the handler's server speaks. */
+  /** The API that the handler's server offers. */
   readonly dialect: ModelDialect;
-  /** Default: that of OpenAI's API. */
+  /** Default: the path in OpenAI's API. */
   readonly path?: ModelPath;
-  /** What the handler is without: those checks are skipped. One without tools has to say so when it is offered some. */
+  /**
+   * The features that the handler lacks; their checks are skipped. A handler without tools must fail a call that offers
+   * some.
+   */
   readonly without?: readonly ModelFeature[];
 }
 
 /**
- * Registers a vitest suite that holds a handler to the port's promises, over servers on this machine. Each test makes
- * a handler of its own.
+ * Registers a vitest suite that checks a handler against the port's contract, with servers on this machine. Each test
+ * makes its own handler.
  *
  * ```ts
  * modelContract("my model", ({ url, apiKey }) => myModel({ url, apiKey }), { dialect: "chat", without: ["plain"] });
@@ -57,12 +60,12 @@ export const modelContract = (name: string, makeModel: MakeModel, options: Model
   });
 };
 
-/** The checks that a handler has to pass which is without some features. */
+/** Returns the checks for a handler that lacks some features. */
 export const checksOfModel = (without: readonly ModelFeature[]): readonly ModelCheck[] =>
   modelChecks.filter(
     ({ features = [], lack }) =>
       !features.some((feature) => without.includes(feature)) && (lack === undefined || without.includes(lack)),
   );
 
-/** Far longer than any step takes on a machine that is slow and busy, and shorter than a test may take. */
+/** Far longer than any step takes on a slow and busy machine, and shorter than the time limit of a test. */
 const patienceMs = 30_000;

@@ -1,16 +1,16 @@
 import type { LlmDelta, LlmOutcome } from "@colloquy/host";
 import type { Failure, ReplyDraft } from "@colloquy/machine";
 
-/** All that a reply or the pieces of one say, kind by kind, to compare the one with the other. */
+/** The whole content of a reply or of its pieces, by kind, to compare the two. */
 export interface Said {
   readonly text: string;
   readonly reasoning: string;
   readonly refusal: string;
-  /** In order of their places. */
+  /** In the order of their indexes. */
   readonly calls: readonly { readonly id: string | null; readonly name: string; readonly arguments: string }[];
 }
 
-/** What the pieces come to, together. */
+/** Joins the content of the pieces. */
 export const saidInPieces = (deltas: readonly LlmDelta[]): Said => {
   const said = { text: "", reasoning: "", refusal: "" };
   const calls: { id: string | null; name: string; arguments: string }[] = [];
@@ -24,7 +24,7 @@ export const saidInPieces = (deltas: readonly LlmDelta[]): Said => {
   return { ...said, calls };
 };
 
-/** What a reply says. */
+/** Returns the content of a reply. */
 export const saidInReply = ({ content, toolCalls = [] }: ReplyDraft): Said => {
   const said = { text: "", reasoning: "", refusal: "" };
   const parts = typeof content === "string" ? [{ type: "text" as const, text: content }] : (content ?? []);
@@ -48,7 +48,7 @@ export const failureOf = (outcome: LlmOutcome): Failure => {
   throw new Error(`the call should have failed, and gave ${JSON.stringify(outcome.reply)}`);
 };
 
-/** What had come before a call failed. */
+/** Returns the content received before a call failed. */
 export const partialOf = (outcome: LlmOutcome, deltas: readonly LlmDelta[]): Said => {
   failureOf(outcome);
   return outcome.type === "failed" && outcome.partial !== undefined

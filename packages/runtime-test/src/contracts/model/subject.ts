@@ -5,54 +5,54 @@ import type { RecordedRequest } from "../../server/recorded-request.ts";
 import type { RecordedResponse } from "../../server/recorded-response.ts";
 import type { ManualClock } from "../store/manual-clock.ts";
 
-/** Makes a handler that calls the server. It is asked for one for each check, or for several. */
+/** Makes a handler that calls the server. Each check, or several together, use one handler. */
 export type MakeModel = (server: ModelServer) => LlmHandler | Promise<LlmHandler>;
 
-/** Where a handler is to send its requests, and how. */
+/** The server for a handler's requests, and the settings of the requests. */
 export interface ModelServer {
   /** The base URL, as clients of OpenAI's API take it: `http://127.0.0.1:<port>/v1`. */
   readonly url: string;
-  /** The key that goes with each request. */
+  /** The key to send with each request. */
   readonly apiKey: string;
-  /** Whether answers are to be streamed; false only for handlers that can do without. */
+  /** Whether to stream answers; false only for handlers that can work without streaming. */
   readonly stream: boolean;
 }
 
-/** What the server of a handler speaks: chat completions, the Responses API, or text completions. */
+/** The API of a handler's server: chat completions, the Responses API, or text completions. */
 export type ModelDialect = "chat" | "responses" | "completions";
 
-/** The path of a handler's requests, behind the base URL: `/generate`. */
+/** The path of a handler's requests, after the base URL: `/generate`. */
 export type ModelPath = `/${string}`;
 
-/** What a handler may be without. One without tools says so when it is offered some. */
+/** A feature that a handler may lack. A handler without tools fails a call that offers some. */
 export type ModelFeature = "plain" | "tools" | "refusals" | "reasoning" | "redirects";
 
-/** One promise of the port `LlmHandler`, and how to see whether a handler keeps it. */
+/** One promise of the port `LlmHandler`, and the check that a handler keeps it. */
 export interface ModelCheck {
   /** The promise, as the end of a sentence that begins with "a model". */
   readonly name: string;
-  /** Only for handlers that have all of them. */
+  /** Only for handlers that have all of these features. */
   readonly features?: readonly ModelFeature[];
-  /** Only for handlers that are without it. */
+  /** Only for handlers that lack this feature. */
   readonly lack?: ModelFeature;
   /** Rejects when the promise is broken. */
   readonly check: (subject: ModelSubject) => Promise<void>;
 }
 
-/** Checks by the promises that they look at. */
+/** Checks by the promise that each of them verifies. */
 export type ModelChecks = Readonly<Record<string, ModelCheck["check"]>>;
 
-/** What a check works with. */
+/** The tools of a check. */
 export interface ModelSubject {
-  /** The key that the handler sends, and that must not come to light. */
+  /** The key that the handler sends, and must not disclose. */
   readonly apiKey: string;
-  /** Starts a call that a model behind the loopback server answers. */
+  /** Starts a call; a model behind the loopback server answers it. */
   readonly call: (model: LlmHandler, setting?: CallSetting) => Promise<CallUnderTest>;
-  /** Starts a call that recorded responses answer. */
+  /** Starts a call; recorded responses answer it. */
   readonly play: (recorded: readonly RecordedResponse[], setting?: CallSetting) => Promise<CallUnderTest>;
-  /** The body with which the loopback server answers a request, as the handler's server speaks. */
+  /** Returns the body of the loopback server's response, in the dialect of the handler's server. */
   readonly wire: (line: ScriptLine, stream: boolean) => Promise<string>;
-  /** What the promise gives; rejects, and says what did not happen, when that takes too long. */
+  /** Awaits the promise. Rejects with an error that names what did not happen, if that takes too long. */
   readonly soon: <Value>(promise: PromiseLike<Value>, what: string) => Promise<Value>;
 }
 
@@ -64,18 +64,18 @@ export interface CallSetting {
   readonly control?: AbortController;
 }
 
-/** A call of the handler, under way. */
+/** A running call of the handler. */
 export interface CallUnderTest {
-  /** How it ends. Rejects if the handler throws, or never ends. */
+  /** Returns the call's outcome. Rejects if the handler throws, or does not end in time. */
   readonly ended: () => Promise<LlmOutcome>;
   readonly deltas: readonly LlmDelta[];
-  /** As `soon` of its subject; rejects also, and says how the call ended, when that comes first. */
+  /** Like `soon` of its subject. Also rejects, with the call's outcome, if the call ends first. */
   readonly during: <Value>(promise: PromiseLike<Value>, what: string) => Promise<Value>;
-  /** Resolves when so many pieces were shown. */
+  /** Resolves when this many pieces were shown. */
   readonly shown: (count: number) => Promise<void>;
   readonly requests: readonly RecordedRequest[];
   readonly clock: ManualClock;
-  /** How many wake-ups of the clock the handler waits for. */
+  /** Returns the number of clock timers that the handler has pending. */
   readonly timers: () => number;
   readonly control: AbortController;
 }

@@ -18,7 +18,7 @@ const calls = [
   { id: "call_c", name: "get_weather", arguments: '{"city":"Oslo"}' },
 ];
 
-/** Tools that are offered, and calls of them. */
+/** Checks of offered tools, and of tool calls. */
 export const toolChecks: ModelChecks = {
   "offers exactly the tools of the call": async ({ call }) => {
     const { ended, requests } = await call(scriptedModel([reply("Snow.")]), { tools });
@@ -56,9 +56,9 @@ export const noToolChecks: ModelChecks = {
   },
 };
 
-/** The names of the tools in a request: chat completions have them a level deeper. */
+/** Returns the names of the tools in a request; chat completions have them a level deeper. */
 const namesIn = (body: unknown): readonly unknown[] => {
-  // What a handler sends is a JSON object; anything else has no tools.
+  // A handler sends a JSON object; any other value has no tools.
   const { tools = [] } = (body ?? {}) as {
     readonly tools?: readonly { name?: unknown; function?: { name: unknown } }[];
   };

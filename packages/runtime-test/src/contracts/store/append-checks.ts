@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import { append, begun, entriesFrom, entryOf, take, ttlMs } from "./sample-entries.ts";
 import type { StoreChecks } from "./subject.ts";
 
-/** What may be appended, and that the rest leaves no trace. */
+/** Checks of which entries may be appended, and that a refused append leaves no trace. */
 export const appendChecks: StoreChecks = {
   "appends one entry or many, and shows them to every reader": async ({ store, another }) => {
     const lease = await begun(store, [entryOf(0)]);

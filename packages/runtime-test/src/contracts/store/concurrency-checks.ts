@@ -7,7 +7,7 @@ import type { ManualClock } from "./manual-clock.ts";
 import { append, atMost, entryOf, take, ttlMs } from "./sample-entries.ts";
 import type { StoreChecks } from "./subject.ts";
 
-/** That any number of writers, in any order, make one journal. */
+/** Checks that any number of writers, in any order, produce one journal. */
 export const concurrencyChecks: StoreChecks = {
   "gives one lease to many who ask at once": async ({ store, another }) => {
     const stores = [store, await another()];
@@ -52,11 +52,11 @@ export const concurrencyChecks: StoreChecks = {
 interface Race {
   readonly clock: ManualClock;
   readonly acknowledged: { readonly seq: number; readonly token: number }[];
-  /** Lets anybody else go first. */
+  /** Lets other writers run first. */
   readonly pause: () => Promise<void>;
 }
 
-/** Takes the lease a few times, and each time appends until it is refused or done. */
+/** Takes the lease a few times. Each time it appends until it is refused or done. */
 const hold = async (store: Store, owner: string, race: Race): Promise<void> => {
   for (let round = 0; round < 4; round += 1) {
     await race.pause();

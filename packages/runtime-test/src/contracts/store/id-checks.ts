@@ -5,7 +5,7 @@ import { expect } from "vitest";
 import { append, atMost, entryOf, take } from "./sample-entries.ts";
 import type { StoreChecks } from "./subject.ts";
 
-/** That a thread is known by its id and nothing else. */
+/** Checks that only its id identifies a thread. */
 export const idChecks: StoreChecks = {
   "takes ids that mean something to a file system, a shell, a query or a format": async ({ store }) => {
     const ids = [
@@ -46,7 +46,7 @@ const areKeptApart = async (store: Store, threadIds: readonly string[]): Promise
       await append(store, lease, -1, [entryOf(0, { threadId })]);
       taken.push(threadId);
     } catch (error) {
-      // Only what few stores can hold may be refused.
+      // Only ids that few stores can hold may be refused.
       expect(
         threadId.includes("\0") || threadId === "" || !threadId.isWellFormed(),
         `refused ${JSON.stringify(threadId)}`,

@@ -5,7 +5,7 @@ import { expect } from "vitest";
 import { begun, entryOf, lostLeases, take, write } from "./sample-entries.ts";
 import type { StoreChecks } from "./subject.ts";
 
-/** That what is left for a thread's holder is found once, in order, until it is answered. */
+/** Checks that the lease holder finds each inbox item once, in order, until it is answered. */
 export const inboxChecks: StoreChecks = {
   "keeps inbox items in order, and shows them to every reader": async ({ store, another, reopen }) => {
     const other = await another();

@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import { append, begun, entryOf, take, ttlMs, write } from "./sample-entries.ts";
 import type { StoreChecks } from "./subject.ts";
 
-/** Who may append, and for how long. */
+/** Checks of who may append, and for how long. */
 export const leaseChecks: StoreChecks = {
   "gives a free thread to one owner, and to nobody else while the lease is in force": async ({ store, another }) => {
     const lease = await store.acquire("thread", "first", ttlMs);

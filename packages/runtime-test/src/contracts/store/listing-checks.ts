@@ -6,7 +6,7 @@ import { expect } from "vitest";
 import { append, atMost, entryOf, startOf, take, write, writeEntries } from "./sample-entries.ts";
 import type { StoreChecks } from "./subject.ts";
 
-/** What a reader of the pages is shown, in which order, and what while others write. */
+/** Checks of the content and the order of listing pages, also while others write. */
 export const listingChecks: StoreChecks = {
   "lists each thread with its newest seq, its times and its metadata": async ({ store, another }) => {
     const metadata: JsonObject = { user: "ada", tags: ["a", { b: null }], "": 1, emoji: "🙂 \ud800" };
@@ -40,7 +40,7 @@ export const listingChecks: StoreChecks = {
       threads: [{ threadId: "t1" }],
       next: null,
     });
-    // The last page is full, and the last all the same.
+    // The last page is full, and still has no next one.
     expect((await store.list({ limit: 5 })).next).toBeNull();
     expect((await store.list({ limit: 3, ...after(first) })).next).toBeNull();
     expect(idsOf(await store.list({ order: "oldest", limit: 1 }))).toEqual(["t1"]);
@@ -131,7 +131,7 @@ export const listingChecks: StoreChecks = {
     for (const cursor of ["", "t1", "[]", '["a","b"]', "{"]) {
       await expect(store.list({ after: cursor })).rejects.toBeInstanceOf(RangeError);
     }
-    // What JavaScript may hand in.
+    // An invalid option that JavaScript may pass.
     const sideways = { order: "sideways" } as unknown as ListOptions;
     await expect(store.list(sideways)).rejects.toThrow(/order is sideways/);
     await expect(store.list({ created: { from: Number.NaN } })).rejects.toThrow(/created\.from is NaN/);
@@ -154,7 +154,10 @@ type Change =
   | { readonly type: "add"; readonly threadId: string; readonly at: number }
   | { readonly type: "append" | "delete"; readonly which: number };
 
-/** Makes a change of another process between two pages. `untouched` are the threads that were there from the first page on. */
+/**
+ * Makes a change, as another process would between two pages. `untouched` are the threads that have existed since the
+ * first page.
+ */
 const apply = async (store: Store, change: Change, untouched: Set<string>): Promise<void> => {
   if (change.type === "add") {
     if ((await store.read(change.threadId)).length > 0) return;

@@ -1,13 +1,13 @@
 import type { Clock } from "@colloquy/host";
 import { createWheel } from "../../ports/wheel.ts";
 
-/** A clock that stands still until a test moves it. */
+/** A clock whose time changes only when a test advances it. */
 export interface ManualClock extends Clock {
-  /** Moves the time on by so many milliseconds, and at once calls back, in order, what is due by then. */
+  /** Advances the time by `ms` milliseconds, and at once runs the callbacks that are due by then, in order. */
   advance(ms: number): void;
 }
 
-/** A clock that begins at `now`, in milliseconds since the epoch. */
+/** Makes a clock that begins at `now`, in milliseconds since the epoch. */
 export const manualClock = (now: number = Date.UTC(2026, 0, 1)): ManualClock => {
   const wheel = createWheel(now);
   return {

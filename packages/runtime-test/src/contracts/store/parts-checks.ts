@@ -5,7 +5,7 @@ import { expect } from "vitest";
 import { begun, entryOf, lostLeases, saying, take, ttlMs } from "./sample-entries.ts";
 import type { StoreChecks } from "./subject.ts";
 
-/** That what was shown of turns is read in order by every process, for as long as was said and not longer. */
+/** Checks that every process reads the shown parts of turns in order, for exactly the retention time. */
 export const partsChecks: StoreChecks = {
   "keeps the parts of turns in order, and shows them to every reader": async ({ store, another, reopen }) => {
     const lease = await begun(store, [entryOf(0)]);

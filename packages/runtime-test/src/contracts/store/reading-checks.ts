@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import { append, begun, entriesFrom, entryOf, take, write } from "./sample-entries.ts";
 import type { StoreChecks } from "./subject.ts";
 
-/** What a reader finds: entries, threads, and nothing of what was deleted. */
+/** Checks of what readers find: entries and threads, and nothing that was deleted. */
 export const readingChecks: StoreChecks = {
   "reads from a seq on, in order": async ({ store }) => {
     await write(store, "thread", 12);

@@ -15,7 +15,7 @@ import {
 } from "./sample-entries.ts";
 import type { StoreChecks } from "./subject.ts";
 
-/** That entries can be put in the place of others, and nothing else. */
+/** Checks that a rewrite replaces existing entries, and does nothing else. */
 export const rewriteChecks: StoreChecks = {
   "rewrites the entries that it is given, and no other": async ({ store, another, reopen }) => {
     await write(store, "other", 4);

@@ -5,66 +5,66 @@ import * as fc from "fast-check";
 
 import type { Subject } from "./subject.ts";
 
-/** An entry of this seq. Stores don't look into entries, so those after the first are all of one kind. */
+/** Returns an entry with this seq. Stores do not read entries, so all after the first are of one kind. */
 export const entryOf = (seq: number, metadata: JsonObject = {}): Entry => {
   if (seq === 0) return { seq, format: 1, event: { type: "thread.started", at: 0, threadId: "any", metadata } };
   return { seq, event: { type: "turn.annotated", at: seq, turn: 1, name: "note", value: `entry ${seq}`, metadata } };
 };
 
-/** Entries from one seq to another, both included. */
+/** Returns the entries from one seq to another, both included. */
 export const entriesFrom = (first: number, last: number): readonly Entry[] =>
   Array.from({ length: last - first + 1 }, (_, index) => entryOf(first + index));
 
-/** Returns how many cases a check tries: so many, or fewer where `fc.configureGlobal` says so. */
+/** Returns the number of cases that a check tries: `cases`, or fewer if `fc.configureGlobal` sets a lower number. */
 export const atMost = (cases: number): number => Math.min(cases, fc.readConfigureGlobal().numRuns ?? cases);
 
-/** Long enough for every check that does not say otherwise. */
+/** A lease time, in milliseconds, that is long enough for most checks. */
 export const ttlMs = 1000;
 
-/** Takes the lease of a thread that must be free. */
+/** Takes the lease of a thread, and throws if it is not free. */
 export const take = async (store: Store, threadId: string, owner = "somebody"): Promise<Lease> => {
   const lease = await store.acquire(threadId, owner, ttlMs);
   if (lease === null) throw new Error(`the lease of thread ${JSON.stringify(threadId)} should have been free`);
   return lease;
 };
 
-/** Appends, whether the store has to be waited for or not; what it throws or rejects with rejects. */
+/** Appends to a synchronous or asynchronous store. Rejects with any error that the store throws or rejects with. */
 export const append = async (store: Store, ...given: Parameters<Store["append"]>): Promise<void> => {
   await store.append(...given);
 };
 
-/** Begins thread "thread" with these entries, and gives the lease, which is in force. */
+/** Begins the thread "thread" with these entries. Returns its lease, which is in force. */
 export const begun = async (store: Store, entries: readonly Entry[], owner?: string): Promise<Lease> => {
   const lease = await take(store, "thread", owner);
   await store.append(lease, -1, entries);
   return lease;
 };
 
-/** Writes a thread of `count` entries, and gives its lease back. */
+/** Writes a thread of `count` entries, and releases its lease. */
 export const write = (store: Store, threadId: string, count: number): Promise<void> =>
   writeEntries(store, threadId, entriesFrom(0, count - 1));
 
-/** Adds entries to a thread, or begins it with them, and gives its lease back. */
+/** Adds entries to a thread, or begins it with them, and releases its lease. */
 export const writeEntries = async (store: Store, threadId: string, entries: readonly Entry[]): Promise<void> => {
   const lease = await take(store, threadId, "writer");
   await store.append(lease, (entries[0]?.seq ?? 0) - 1, entries);
   await store.release(lease);
 };
 
-/** The first entry of a thread that was made at this time. */
+/** Returns the first entry of a thread that was created at this time. */
 export const startOf = (at: number, metadata?: JsonObject): Entry => ({
   seq: 0,
   format: 1,
   event: { type: "thread.started", at, threadId: "any", ...(metadata && { metadata }) },
 });
 
-/** An entry with an ask. */
+/** Returns an entry with an ask. */
 export const saying = (seq: number, input: string, at: number = seq): Entry => ({
   seq,
   event: { type: "ask.received", at, askId: `ask ${seq}`, input },
 });
 
-/** Leases that don't allow a write to `thread` any more, by the way in which they were lost. */
+/** Returns leases that no longer allow a write to the thread, by the way in which they were lost. */
 export const lostLeases = async (
   { store, clock }: Pick<Subject, "store" | "clock">,
   threadId: string,

@@ -5,7 +5,7 @@ import { expect } from "vitest";
 import { append, saying, startOf, take, writeEntries } from "./sample-entries.ts";
 import type { StoreChecks } from "./subject.ts";
 
-/** That messages are found by their words. The words are simple, so that each engine takes them for the same. */
+/** Checks that messages are found by their words. The words are simple, so that every engine tokenizes them alike. */
 export const searchChecks: StoreChecks = {
   "finds what was said by all of its words, whatever their case and order": async ({ store }) => {
     await writeEntries(store, "animals", [
@@ -73,7 +73,7 @@ export const searchChecks: StoreChecks = {
         const page = await searching(store, "apple", { limit, ...(next !== undefined && { after: next }) });
         pages.push(page.hits.map(placeOf));
         next = page.next;
-        // Nothing of what was shown comes again for what is said meanwhile.
+        // Hits of earlier pages do not reappear because of messages written meanwhile.
         if (limit === 2) await writeEntries(store, `late ${pages.length}`, [startOf(0), saying(1, "pear")]);
       }
       expect(pages.flat().toSorted()).toEqual(expected);
@@ -92,7 +92,7 @@ export const searchChecks: StoreChecks = {
       expect(await found(each, "secret")).toEqual([]);
       expect(await found(each, "apple")).toEqual(["thread 2"]);
       expect(await found(each, "public pear")).toEqual(["thread 1"]);
-      // What takes the place of the words is not what anybody said.
+      // A redaction's replacement text is not part of any message.
       expect(await found(each, "redacted")).toEqual([]);
     }
   },
@@ -134,7 +134,7 @@ const searching = (store: Store, words: string, options?: SearchOptions): Return
   return store.search(words, options);
 };
 
-/** Where the words are found, sorted: the order of hits is the store's own. */
+/** Returns the places of all hits, sorted, since each store has its own order of hits. */
 const found = async (store: Store, words: string, options?: SearchOptions): Promise<readonly string[]> =>
   (await searching(store, words, options)).hits.map(placeOf).sort();
 

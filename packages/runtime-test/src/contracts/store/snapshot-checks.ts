@@ -5,7 +5,7 @@ import { expect } from "vitest";
 import { append, begun, entriesFrom, entryOf, lostLeases, take, write } from "./sample-entries.ts";
 import type { StoreChecks } from "./subject.ts";
 
-/** That a snapshot is the newest that was saved, or none; what it says is the reader's business. */
+/** Checks that a store returns the newest saved snapshot or none. Stores do not read its content. */
 export const snapshotChecks: StoreChecks = {
   "keeps a snapshot, and shows it to every reader": async ({ store, another, reopen }) => {
     const lease = await begun(store, entriesFrom(0, 2));
@@ -29,7 +29,7 @@ export const snapshotChecks: StoreChecks = {
     expect(["b.1", "c", "nowhere"].map(chunk)).toEqual(["B", "", undefined]);
     await found?.fetch?.(null);
     expect([...Object.keys(chunks), "nowhere"].map(chunk)).toEqual([...Object.values(chunks), undefined]);
-    // Another reader has all without having had one.
+    // Another reader finds all chunks although it never saved any.
     expect(await snapshotIn(store, "d", "a")).toEqual({ head: "head", d: "D", a: "A" });
   },
   "keeps the newest snapshot, with the chunks of those before that were not dropped": async ({ store }) => {
@@ -52,7 +52,7 @@ export const snapshotChecks: StoreChecks = {
       const found = await each.readSnapshot("thread");
       await found?.fetch?.(null);
       expect(found?.head).toBe(head);
-      // Compared as a whole: a failing comparison of 5 MB would be printed.
+      // Compared as one boolean, because a failing comparison would print 5 MB.
       expect(found?.chunk(id) === chunk).toBe(true);
       expect(found?.chunk("1-64")).toBe("");
       expect(found?.chunk("")).toBe("no name");
@@ -94,7 +94,7 @@ export const snapshotChecks: StoreChecks = {
     await store.rewrite(lease, [entryOf(1, { rewritten: true })]);
     expect(await store.readSnapshot("thread")).toBeNull();
     expect(await (await another()).readSnapshot("thread")).toBeNull();
-    // A reader of the old one gets the old text or nothing, never another.
+    // A reader of the old snapshot gets the old text or nothing, never another text.
     expect([undefined, "A"]).toContain(reader?.chunk("a"));
     await save(store, lease, "new", { b: "B" });
     await late?.fetch?.(null);
@@ -133,7 +133,7 @@ const save = (
 const snapshotIn = (store: Store, ...ids: readonly string[]): ReturnType<typeof snapshotOf> =>
   snapshotOf(store, "thread", ...ids);
 
-/** The head and the chunks of these ids; null where there is no snapshot. */
+/** Returns the head and the chunks of these ids; null if there is no snapshot. */
 const snapshotOf = async (
   store: Store,
   threadId: string,

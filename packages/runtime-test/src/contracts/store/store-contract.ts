@@ -15,7 +15,10 @@ import { snapshotChecks } from "./snapshot-checks.ts";
 import type { MakeStore, StoreCheck, StoreFeature, Subject } from "./subject.ts";
 import { valueChecks } from "./value-checks.ts";
 
-/** All that the port `Store` promises, as checks that any store passes; those with a `feature` only where the store has it. */
+/**
+ * The contract of the port `Store`, as checks that any store passes. A check with a `feature` applies only to stores
+ * that have it.
+ */
 export const storeChecks: readonly StoreCheck[] = [
   ...Object.entries({
     ...leaseChecks,
@@ -34,12 +37,15 @@ export const storeChecks: readonly StoreCheck[] = [
 ];
 
 export interface StoreContractOptions {
-  /** What of the port's optional members the store must have. Those that it has are checked either way; without them their checks are skipped. Default: none. */
+  /**
+   * The optional members of the port that the store must have. Members that it has are checked in any case; checks of
+   * missing members are skipped. Default: none.
+   */
   readonly features?: readonly StoreFeature[];
 }
 
 /**
- * Registers a vitest suite that holds a store to the port's promises. Each test gets a store of its own.
+ * Registers a vitest suite that checks a store against the port's contract. Each test gets its own store.
  *
  * ```ts
  * storeContract("my store", async ({ clock }) => ({ store: myStore({ clock }) }), { features: ["inbox"] });
@@ -63,7 +69,7 @@ export const storeContract = (name: string, makeStore: MakeStore, options: Store
   });
 };
 
-/** A subject for one check. `onOpen` gets the way to close each store that is opened. */
+/** Makes the subject of one check. `onOpen` receives the function that closes each opened store. */
 export const subjectOf = async (
   makeStore: MakeStore,
   onOpen: (close: () => Promise<void>) => void,

@@ -5,7 +5,7 @@ import { expect } from "vitest";
 import { append, atMost, begun, entryOf, take } from "./sample-entries.ts";
 import type { StoreChecks, Subject } from "./subject.ts";
 
-/** Stored values come back as they were, and share no object with the caller. */
+/** Checks that stored values are returned unchanged, and share no object with the caller. */
 export const valueChecks: StoreChecks = {
   "gives back every JSON value exactly": async ({ fresh }) => {
     await fc.assert(
@@ -57,24 +57,24 @@ const comesBack = async (fresh: Subject["fresh"], entries: readonly Entry[]): Pr
   const lease = await take(store, "thread");
   for (const [index, entry] of entries.entries()) await append(store, lease, index - 1, [entry]);
   const written = JSON.stringify(entries);
-  // Compared as a whole: a failing comparison of 10 MB would be printed.
+  // Compared as one boolean, because a failing comparison would print 10 MB.
   expect(JSON.stringify(await store.read("thread")) === written).toBe(true);
   const later = await reopen();
   expect(JSON.stringify(await later.read("thread")) === written).toBe(true);
   await later.close();
 };
 
-/** Any code units, so that halves of surrogate pairs stand anywhere. */
+/** Any code units, so that lone surrogates occur anywhere. */
 const anyText = fc
   .array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 12 })
   .map((units) => String.fromCharCode(...units));
 
 const jsonValue: fc.Arbitrary<Json> = fc
   .oneof(fc.jsonValue(), anyText, fc.dictionary(anyText, fc.jsonValue(), { noNullPrototype: true }))
-  // As it would have come over a wire: no -0, no two ways to write a number.
+  // Normalised as by a transfer as JSON: no -0, and one spelling of each number.
   .map((value) => JSON.parse(JSON.stringify(value)) as Json);
 
-/** Changes all that can be changed in a value; a frozen one is left as it is. */
+/** Changes everything in a value that can be changed; a frozen value stays as it is. */
 const disturb = (value: unknown): void => {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return;
   for (const [key, member] of Object.entries(value)) {

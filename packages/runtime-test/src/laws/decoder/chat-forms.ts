@@ -2,35 +2,35 @@ import type { JsonObject } from "@colloquy/machine";
 import fc from "fast-check";
 import { recordOf } from "../../arbitraries/record.ts";
 
-/** What a model says. */
+/** The content of a model's reply. */
 export interface WrittenReply {
   readonly text: string;
   readonly calls: readonly { readonly name: string; readonly input: JsonObject }[];
   readonly usage: { readonly input: number; readonly output: number };
 }
 
-/** How a server streams a reply. */
+/** The form in which a server streams a reply. */
 export interface ChatForm {
   readonly ids: "first" | "each" | "none";
   readonly index: "right" | "text" | "from 1" | "all 0" | "none";
   readonly names: "first" | "each";
-  /** What comes as arguments before the real ones. */
+  /** A value that comes as arguments before the real ones. */
   readonly opening: "nothing" | "empty text" | "empty object";
   readonly closing: "nothing" | "repeated" | "repeated object";
   readonly given: "pieces" | "object";
-  /** The pieces of all calls take turns, or each call comes whole, or all do in one list. */
+  /** The pieces of the calls alternate, or each call comes whole, or all calls come in one list. */
   readonly order: "one by one" | "in turns" | "one list";
-  /** Calls are in a choice of their own. */
+  /** "apart": the calls are in a separate choice. */
   readonly choices: "one" | "apart";
   readonly usage: "chunk" | "choice" | "x_groq" | "zeros after it";
   readonly padding: boolean;
   /** Name and arguments are beside the id. */
   readonly flat: boolean;
-  /** Where texts are cut. */
+  /** The length, in characters, of the pieces of a text. */
   readonly size: number;
 }
 
-/** Sources: reports about Ollama, LiteLLM, Copilot, Gemini's, Groq's and Moonshot's endpoints, as the issue on the wire has them. */
+/** Sources: reports about Ollama, LiteLLM, Copilot, and the endpoints of Gemini, Groq and Moonshot. */
 export const chatForms: fc.Arbitrary<ChatForm> = recordOf<ChatForm>({
   ids: fc.constantFrom("first", "each", "none"),
   index: fc.constantFrom("right", "text", "from 1", "all 0", "none"),
@@ -46,7 +46,10 @@ export const chatForms: fc.Arbitrary<ChatForm> = recordOf<ChatForm>({
   size: fc.integer({ min: 1, max: 9 }),
 }).map(told);
 
-/** The same form, as far as its calls can be told apart: no server can mean two by what is the same. */
+/**
+ * Returns the form, changed if necessary so that its calls can be told apart. No server can stream two calls that
+ * nothing distinguishes.
+ */
 function told(form: ChatForm): ChatForm {
   const isIndexed = form.index !== "all 0" && form.index !== "none";
   const names = form.ids !== "none" || isIndexed ? form.names : "first";
@@ -55,7 +58,7 @@ function told(form: ChatForm): ChatForm {
   return { ...form, names, order: isTold ? form.order : "one by one" };
 }
 
-/** The chunks of the reply. */
+/** Returns the chunks of the reply. */
 export const eventsIn = ({ text, calls, usage }: WrittenReply, form: ChatForm): readonly JsonObject[] => {
   const rows = calls.map((call, position) => piecesOf(call, position, form));
   const entries: readonly (readonly JsonObject[])[] =
@@ -98,7 +101,7 @@ const chunkOf = (delta: JsonObject, reason: string | null = null, index = 0, mor
   choices: [{ index, delta, finish_reason: reason, ...more }],
 });
 
-/** Chunks that say nothing. */
+/** Returns empty chunks. */
 const padded = ({ padding }: ChatForm): readonly JsonObject[] =>
   padding
     ? [
@@ -109,7 +112,7 @@ const padded = ({ padding }: ChatForm): readonly JsonObject[] =>
       ]
     : [];
 
-/** The entries of `tool_calls` that a call comes in. */
+/** Returns the entries of `tool_calls` that make up a call. */
 const piecesOf = (
   { name, input }: WrittenReply["calls"][number],
   position: number,
@@ -139,7 +142,7 @@ const entryOf = (
   };
 };
 
-/** All calls whole in one list, and again at the end where ids or indexes say which they are. */
+/** Returns all calls whole in one list, and again at the end if ids or indexes identify them. */
 const oneList = (
   calls: WrittenReply["calls"],
   rows: readonly (readonly JsonObject[])[],
@@ -151,7 +154,7 @@ const oneList = (
   return form.closing === "nothing" || !isTold ? [list] : [list, list];
 };
 
-/** The first pieces of all, then the second ones. */
+/** Returns the first pieces of all calls, then the second ones, and so on. */
 const inTurns = (rows: readonly (readonly JsonObject[])[]): readonly JsonObject[] => {
   const longest = Math.max(0, ...rows.map((row) => row.length));
   return Array.from({ length: longest }, (_, place) => rows.flatMap((row) => row.slice(place, place + 1))).flat();

@@ -7,28 +7,31 @@ import { type HostLawRun, parametersOf } from "../host/host-under-test.ts";
 import { type ChatForm, chatForms, eventsIn, type WrittenReply } from "./chat-forms.ts";
 import { type Framing, framings, framed } from "./framing.ts";
 
-/** A reply as a decoder of streamed chat completions has understood it. */
+/** A reply as a decoder of streamed chat completions returned it. */
 export interface DecodedReply {
   readonly text: string;
   readonly calls: readonly {
     readonly name: string;
-    /** As they were written. */
+    /** The text that the model wrote. */
     readonly arguments: string;
   }[];
-  /** Null when none was reported. */
+  /** Null if none was reported. */
   readonly usage: { readonly input: number | undefined; readonly output: number | undefined } | null;
 }
 
-/** Decodes one streamed reply, whose bytes come in these pieces. */
+/** Decodes one streamed reply; the pieces are its bytes. */
 export type ChatDecoder = (pieces: readonly Uint8Array[]) => DecodedReply | Promise<DecodedReply>;
 
 /**
- * Holds a decoder to one reply in the forms in which servers stream it: calls told apart by ids, by indexes (also as texts, or
- * from 1), by names, or by their places in a list; `{}` before the arguments, the whole of them again at the end, or an object
- * in place of a text; text in one choice and calls in another; usage in four places, with zeros after it; empty and null
- * deltas; lines, comments and bytes cut anywhere.
+ * Checks a decoder with the forms in which servers stream a reply:
  *
- * @param run 300 replies by default.
+ * - Calls are told apart by ids, by indexes (also as texts, or from 1), by names, or by their places in a list.
+ * - `{}` comes before the arguments, all arguments are repeated at the end, or an object replaces a text.
+ * - The text is in one choice and the calls in another.
+ * - Usage is in one of four places, with zeros after it.
+ * - There are empty and null deltas; lines, comments and bytes are cut anywhere.
+ *
+ * @param run the default is 300 replies.
  */
 export const checkChatDecoder = async (decode: ChatDecoder, run: HostLawRun = {}): Promise<void> =>
   fc.assert(
@@ -45,14 +48,14 @@ const holds = async (decode: ChatDecoder, reply: WrittenReply, form: ChatForm, f
 
 const parsed = (text: string): Json => {
   try {
-    // What JSON.parse returns is JSON.
+    // JSON.parse returns JSON.
     return JSON.parse(text) as Json;
   } catch {
     return text;
   }
 };
 
-/** Strings with what a careless reader takes for the border of an object or an event. */
+/** Strings with characters that a careless reader mistakes for the end of an object or an event. */
 const value = fc.oneof(
   fc.string({ unit: "grapheme", maxLength: 6 }),
   fc.constantFrom("}{", '"', "\\", "\n\ndata: x", "\r", "{}", "Grüße 👋🏽"),

@@ -2,18 +2,18 @@ import type { JsonObject } from "@colloquy/machine";
 import fc from "fast-check";
 import { recordOf } from "../../arbitraries/record.ts";
 
-/** How events are written, and their bytes sent. */
+/** The way in which events are written, and their bytes are split. */
 export interface Framing {
   readonly lineEnd: "\n" | "\r\n" | "\r";
   readonly mark: "" | "\uFEFF";
   readonly comments: boolean;
   readonly space: "" | " ";
-  /** One event on several `data:` lines. */
+  /** An event is split over several `data:` lines. */
   readonly lines: boolean;
   /** The last event has no empty line after it. */
   readonly isOpen: boolean;
   readonly done: boolean;
-  /** How many bytes come at once, in turn. */
+  /** The sizes of successive pieces, in bytes, repeated. */
   readonly sizes: readonly number[];
 }
 
@@ -28,7 +28,7 @@ export const framings: fc.Arbitrary<Framing> = recordOf<Framing>({
   sizes: fc.array(fc.integer({ min: 1, max: 200 }), { minLength: 1, maxLength: 6 }),
 });
 
-/** The bytes of a stream of these events, in pieces. */
+/** Returns the bytes of a stream of these events, in pieces. */
 export const framed = (events: readonly JsonObject[], framing: Framing): readonly Uint8Array[] => {
   const { lineEnd, mark, comments, space, isOpen, done, sizes } = framing;
   const written = events.map((event) => JSON.stringify(event, null, framing.lines ? 1 : undefined));

@@ -1,13 +1,13 @@
 import { type State, toArray } from "@colloquy/machine";
 
-/** Where an ask stands. `turn` is that of its turn, or of the turn that it joins. */
+/** The place of an ask. `turn` is its turn, or the turn that it joins. */
 export interface PlacedAsk {
   readonly askId: string;
   readonly place: "queued" | "joining" | "turn" | "dropped";
   readonly turn: number | null;
 }
 
-/** All asks that a state knows of, found by the slowest way there is; one that stands in two places is there twice. */
+/** Returns all asks in a state, found by a simple, slow search. An ask in two places is returned twice. */
 export const asksIn = (state: State | null): readonly PlacedAsk[] => {
   if (state === null) return [];
   const { conversation, open, queue, dropped } = state.context;

@@ -1,6 +1,6 @@
 /**
- * The first place where two plain values differ, in words; null when they are the same. A member that is
- * undefined differs from one that is absent, since JSON keeps only the latter.
+ * Describes the first difference of two plain values; null if they are the same. A member that is undefined differs
+ * from an absent one, because JSON turns the former into the latter.
  */
 export const differenceOf = (expected: unknown, actual: unknown, path = ""): string | null => {
   if (isSame(expected, actual)) return null;
@@ -19,7 +19,7 @@ export const differenceOf = (expected: unknown, actual: unknown, path = ""): str
   return null;
 };
 
-/** Most values are the same, and no path to a difference has to be put into words. */
+/** Compares without describing a path, because most values are the same. */
 const isSame = (expected: unknown, actual: unknown): boolean => {
   if (Object.is(expected, actual)) return true;
   if (!isObject(expected) || !isObject(actual)) return false;
@@ -31,10 +31,10 @@ const isSame = (expected: unknown, actual: unknown): boolean => {
   );
 };
 
-/** What JSON keeps of a value. */
+/** Returns what remains of a value after JSON. */
 export const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? null));
 
-/** A value in a few words. */
+/** Returns a value as a short text. */
 export const preview = (value: unknown): string => {
   const text = typeof value === "function" ? "a function" : (JSON.stringify(value) ?? String(value));
   return text.length > shownMax ? `${text.slice(0, shownMax)}…` : text;

@@ -1,6 +1,6 @@
 import { differenceOf } from "./difference.ts";
 
-/** A law does not hold: which, and where it broke. */
+/** A broken law, with its name and the place where it broke. */
 export class LawBroken extends Error {
   override readonly name = "LawBroken";
   /** The law's name: `M1` to `M14`, `P1` to `P11`, `R1`, … */
@@ -12,7 +12,7 @@ export class LawBroken extends Error {
   }
 }
 
-/** Throws unless two values are the same. */
+/** Throws if two values differ. */
 export const requireSame = (law: string, what: string, expected: unknown, actual: unknown): void => {
   const difference = differenceOf(expected, actual);
   if (difference !== null) throw new LawBroken(law, `${what}: ${difference}`);

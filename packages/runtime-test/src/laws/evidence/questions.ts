@@ -1,9 +1,10 @@
 import type { Unit } from "@colloquy/machine/policies";
 
 /**
- * What is shown of a thread, with the questions that go with it: of a turn of which anything is shown the first user message
- * before it, and before what a model said first, or is pinned of it, the nearest question. A question of which no field is shown
- * leads nothing. Written apart from the machine, and slow.
+ * Returns the shown units and the questions that go with them. If anything of a turn is shown, so is the first user
+ * message before it in that turn. The nearest question is added before the first unit if that is a model's, and before
+ * a pinned unit of a model. A question of which no field is shown is not added. Written independently of the machine;
+ * slow.
  */
 export const withQuestions = (
   closed: readonly Unit[],
@@ -24,7 +25,7 @@ export const withQuestions = (
   return led;
 };
 
-/** Whether a unit that is shown is shown as a question alone: it would be without the policy. */
+/** Returns whether a shown unit would also be shown without the policy, as a question. */
 export const isQuestionAlone = (
   closed: readonly Unit[],
   open: readonly Unit[],
@@ -33,19 +34,22 @@ export const isQuestionAlone = (
   hasWords: HasWords = always,
 ): boolean => withQuestions(closed, open, new Set([...shown].filter((other) => other !== unit)), hasWords).has(unit);
 
-/** Whether the fields that a prompt shows leave anything of a unit. */
+/** Returns whether the shown fields leave anything of a unit. */
 export type HasWords = (unit: Unit) => boolean;
 
 const always: HasWords = () => true;
 
-/** The nearest question before a unit: the first user message of an earlier turn, or any of the seed. */
+/**
+ * Returns the nearest question before a unit: the first user message of an earlier turn, or any user message of the
+ * seed.
+ */
 const questionBefore = (units: readonly Unit[], unit: Unit, hasWords: HasWords = always): Unit | undefined =>
   units
     .slice(0, units.indexOf(unit))
     .filter(hasWords)
     .findLast((other) => isOfUser(other) && (other.turn === 0 || ownQuestion(units, other) === undefined));
 
-/** The first user message of a unit's own turn, where that is before it; the seed has none. */
+/** Returns the first user message of a unit's turn if it is before the unit; never one of the seed. */
 export const ownQuestion = (units: readonly Unit[], { turn, position }: Unit): Unit | undefined =>
   units.find((other) => turn > 0 && other.turn === turn && isOfUser(other) && other.position < position);
 

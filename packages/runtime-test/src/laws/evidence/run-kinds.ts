@@ -1,13 +1,13 @@
 import { kinds, type OptionKinds } from "@colloquy/host/store";
 
-/** How often a law is tried, from which seed, and the path to one conversation. */
+/** The number of runs of a law, the seed, and the path to one conversation. */
 interface LawRun {
   readonly runs?: number;
   readonly seed?: number;
   readonly path?: string;
 }
 
-/** The kinds of the options that all checks have. Seeds of fast-check may be negative. */
+/** The kinds of the options that all checks share. Seeds of fast-check may be negative. */
 export const runKinds: OptionKinds<LawRun> = {
   runs: kinds.whole(1),
   seed: kinds.word("a whole number", (value) => Number.isSafeInteger(value)),

@@ -12,18 +12,21 @@ import { LawBroken } from "./law-broken.ts";
 import { type HasWords, ownQuestion, withQuestions } from "./questions.ts";
 import { draftsOfAsk } from "./utterance.ts";
 
-/** What was said, as it stands in the thread and before any policy. Read by the slowest way there is. */
+/** The content of a thread before any policy, read by a simple, slow way. */
 export interface SaidUnits {
   readonly system: Message | null;
-  /** Units of the seed and of the closed turns on the path, oldest first; those that are pinned say so. */
+  /** Units of the seed and of the closed turns on the path, oldest first, with their pins. */
   readonly closed: readonly Unit[];
-  /** Units of the turn that is open, with a result for each call that is out, and with what asks say that join it; or of what waits for the next one. */
+  /**
+   * Units of the open turn, with a result for each running call, and with the messages of joining asks. Between turns:
+   * the messages that wait for the next turn.
+   */
   readonly open: readonly Unit[];
   /** Closed turns on the path, by number. */
   readonly turns: ReadonlyMap<number, Turn>;
 }
 
-/** The units of a thread on its path. */
+/** Returns the units of a thread on its path. */
 export const saidUnits = (state: State): SaidUnits => {
   const { conversation } = state.context;
   const all = toArray(conversation.turns);
@@ -47,14 +50,16 @@ export const saidUnits = (state: State): SaidUnits => {
   };
 };
 
-/** The messages of units, in order. */
+/** Returns the messages of units, in order. */
 export const messagesIn = (units: readonly Unit[]): readonly Message[] => units.flatMap(({ messages }) => messages);
 
-/** The messages that take room whatever is decided: the system message, what is pinned, the open turn, and their questions. */
+/**
+ * Returns the mandatory messages of every prompt: the system message, pinned units, the open turn, and their questions.
+ */
 export const fixedIn = (said: SaidUnits, hasWords?: HasWords): readonly Message[] =>
   wholeWith(said, ({ pinned }) => pinned === true, hasWords);
 
-/** The messages of a prompt that shows some of the closed units, and the questions that go with them. */
+/** Returns the messages of a prompt that shows some of the closed units, and their questions. */
 export const wholeWith = (
   said: SaidUnits,
   isShown: (unit: Unit, index: number) => boolean,
@@ -64,24 +69,26 @@ export const wholeWith = (
   return wholeOf({ ...said, closed: said.closed.filter((unit) => led.has(unit)) });
 };
 
-/** All messages of a prompt that leaves nothing out. */
+/** Returns all messages of a prompt that leaves nothing out. */
 export const wholeOf = ({ system, closed, open }: SaidUnits): readonly Message[] => [
   ...(system === null ? [] : [system]),
   ...messagesIn(closed),
   ...messagesIn(open),
 ];
 
-/** Whether a message stands for the unknown result of a call that still runs. */
+/** Returns whether a message is a placeholder for the unknown result of a running call. */
 export const isGap = ({ synthesised, digest }: Message): boolean => synthesised === true && digest === "";
 
-/** What was said, with what a prompt shows in place of results that are still unknown. */
+/** Returns the units with a prompt's placeholders for results that are still unknown. */
 export const withGapsFilled = (said: SaidUnits, shown: readonly Message[]): SaidUnits => {
   const byId = new Map(shown.map((message) => [message.id, message]));
   const filled = (message: Message): Message => (isGap(message) ? (byId.get(message.id) ?? message) : message);
   return { ...said, open: said.open.map((unit) => ({ ...unit, messages: unit.messages.map(filled) })) };
 };
 
-/** What was said, without the turns that are left out because they were interrupted, but for what is pinned in them and its question. */
+/**
+ * Returns the units without those of omitted interrupted turns. Pinned units in these turns, and their questions, stay.
+ */
 export const withoutLeftOut = (said: SaidUnits, { interrupted }: Pick<MachineOptions, "interrupted">): SaidUnits => {
   if (interrupted !== "omit") return said;
   const turns = new Map([...said.turns].filter(([, { outcome }]) => outcome.status === "completed"));
@@ -94,7 +101,7 @@ export const withoutLeftOut = (said: SaidUnits, { interrupted }: Pick<MachineOpt
   return { ...said, turns, closed };
 };
 
-/** Tokens of a prompt, counted part by part; null where the counter can't. */
+/** Counts the tokens of a prompt, part by part; null if the counter cannot. */
 export const tokensOf = (counter: Counter, messages: readonly Message[]): number | null => {
   try {
     const tokens = counter.countPrompt?.(messages) ?? sumOfTokens(counter, messages);
@@ -104,7 +111,7 @@ export const tokensOf = (counter: Counter, messages: readonly Message[]): number
   }
 };
 
-/** Tokens of messages one by one, and what each prompt costs beside them. */
+/** Counts the tokens of messages one by one, and adds the fixed cost of a prompt. */
 export const sumOfTokens = (counter: Counter, messages: readonly Message[]): number => {
   let tokens = counter.perPrompt;
   for (const { parts } of messages) {
@@ -114,7 +121,7 @@ export const sumOfTokens = (counter: Counter, messages: readonly Message[]): num
   return tokens;
 };
 
-/** A call that still runs stands with a message of its id, whose content is still unknown. */
+/** Returns the messages of the open turn. A running call has a message with its id and unknown content. */
 const openMessages = ({ context: { open, conversation } }: State): readonly Message[] => {
   if (open === null) return conversation.appended;
   const { stage } = open;
@@ -136,12 +143,15 @@ const openMessages = ({ context: { open, conversation } }: State): readonly Mess
   return [...toArray(open.messages), ...results, ...open.waiting, ...joiningMessages(open)];
 };
 
-/** What asks say that join a turn, as its next prompt shows it. */
+/** Returns the messages of joining asks, as the turn's next prompt shows them. */
 export const joiningMessages = (open: OpenTurn | null): readonly Message[] =>
   (open?.joining ?? [])
     .flatMap(draftsOfAsk)
     .map((draft, index) => messageFromDraft(`${open?.number}.${(open?.made ?? 0) + index}`, draft));
 
-/** What was set aside of a turn when it ended: answers that were refused as its output, and what was said of them. */
+/**
+ * Returns the messages that were set aside when a turn ended: answers that were refused as its output, and the repair
+ * requests.
+ */
 export const refusedMessages = ({ refusedOutputs = [] }: Pick<Turn, "refusedOutputs">): readonly Message[] =>
   refusedOutputs.flatMap(({ reply, request }) => [reply, ...(request === undefined ? [] : [request])]);

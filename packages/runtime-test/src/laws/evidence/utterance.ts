@@ -1,20 +1,20 @@
 import type { Content, Message, MessageDraft, Part, QueuedAsk, ReplyDraft, SeedDraft } from "@colloquy/machine";
 
-/** Who said what, as text: equal for equal utterances. */
+/** The role and content of a message as text; equal for equal messages. */
 export type Utterance = string;
 
-/** What a message of a thread says, exactly as it is. Without the ids that the thread gave it. */
+/** Returns the exact content of a thread's message, without the ids that the thread gave it. */
 export const utteranceOf = ({ role, parts }: Pick<Message, "role" | "parts">): Utterance =>
   `${role} ${JSON.stringify(parts.flatMap(withoutIds))}`;
 
-/** What an ask says. */
+/** Returns the messages of an ask as utterances. */
 export const ofAsk = (ask: QueuedAsk): readonly Utterance[] => draftsOfAsk(ask).map(ofDraft);
 
-/** The messages that an ask says. */
+/** Returns the messages of an ask. */
 export const draftsOfAsk = ({ input, name, metadata }: QueuedAsk): readonly MessageDraft[] => {
   const drafts = typeof input === "string" ? null : input.filter((item) => "role" in item);
   if (drafts !== null && drafts.length === input.length) return drafts;
-  // What is no list of messages is a text or its parts.
+  // An input that is not a list of messages is a text or its parts.
   const content = input as Content;
   return [
     {
@@ -26,23 +26,23 @@ export const draftsOfAsk = ({ input, name, metadata }: QueuedAsk): readonly Mess
   ];
 };
 
-/** What a message says that a host hands in. */
+/** Returns the utterance of a message draft from a host. */
 export const ofDraft = ({ role, content }: MessageDraft): Utterance => utterance(role, partsOf(content));
 
-/** What a message of an earlier conversation says. */
+/** Returns the utterance of a message of an earlier conversation. */
 export const ofSeed = (draft: SeedDraft): Utterance => {
   if (draft.role === "tool") return utterance("tool", partsOf(draft.content));
   return draft.role === "assistant" ? ofReply(draft) : ofDraft(draft);
 };
 
-/** What a model said. */
+/** Returns the utterance of a model's reply. */
 export const ofReply = ({ content, toolCalls = [] }: Pick<ReplyDraft, "content" | "toolCalls">): Utterance =>
   utterance("assistant", [
     ...(typeof content === "string" ? partsOf(content) : (content ?? [])),
     ...toolCalls.map((call) => ({ type: "toolCall", name: call.name, arguments: call.arguments, id: call.id })),
   ]);
 
-/** As above of a reply that ended early: tool calls are not kept; one that showed nothing is no utterance. */
+/** Returns the utterance of a reply that ended early, without its tool calls; none if it is empty. */
 export const ofPartial = (partial: ReplyDraft | undefined): readonly Utterance[] => {
   if (partial === undefined) return [];
   const { content } = partial;
@@ -55,13 +55,13 @@ const withoutIds = (part: Part): readonly object[] => {
   return [{ type: part.type, name: part.name, arguments: part.arguments, id: part.providerCallId }];
 };
 
-/** The parts that a content stands for. */
+/** Returns the parts of a content. */
 export const partsOf = (content: Content): readonly object[] => {
   if (typeof content !== "string") return content;
   return content === "" ? [] : [{ type: "text", text: content }];
 };
 
-/** Who said which parts, in well-formed text, as a thread keeps them. */
+/** Returns the utterance of a role and parts, with well-formed text, as a thread keeps them. */
 export const utterance = (role: string, parts: readonly object[]): Utterance =>
   `${role} ${JSON.stringify(parts, (_, value: unknown) => repaired(value))}`;
 

@@ -6,9 +6,9 @@ import { LawBroken, requireSame } from "../evidence/law-broken.ts";
 import { type MachineLaw, stepNamed, traceFor } from "./machine-law.ts";
 
 /**
- * M6: `outstanding` is what was asked for, and neither answered nor cancelled: the very effects that the
- * transitions gave. Nothing is asked for twice, each is answered at most once, and an answer that is not awaited
- * changes nothing.
+ * Checks M6: `outstanding` returns exactly the effects that transitions requested and that are neither answered nor
+ * cancelled. No effect is requested twice, and each is answered at most once. An answer that is not outstanding changes
+ * nothing.
  */
 export const answering: MachineLaw = (options, schedule, subject = realSubject) => {
   const trace = traceFor(options, schedule, subject);
@@ -19,7 +19,7 @@ export const answering: MachineLaw = (options, schedule, subject = realSubject) 
     const name = stepNamed(index, step.event);
     settle(out, step, name);
     if (isForked(step)) {
-      // All of it stays behind, and nothing is cancelled: here, the turn that was open never was.
+      // All effects stay in the original thread and are not cancelled: in the fork, the open turn never existed.
       out.clear();
       ever.clear();
     }
@@ -34,7 +34,10 @@ export const answering: MachineLaw = (options, schedule, subject = realSubject) 
   }
 };
 
-/** M7: one answering call is out at a time, and none while a tool call, a question about one or the check of an output is. A summary is written beside anything, one at a time. */
+/**
+ * Checks M7: at most one answering call is outstanding, and none while a tool call, its approval or an output check is.
+ * At most one summary is outstanding, beside anything else.
+ */
 export const oneAtATime: MachineLaw = (options, schedule, subject = realSubject) => {
   for (const state of statesOf(traceFor(options, schedule, subject))) {
     const out = subject.outstanding(state);
@@ -57,7 +60,10 @@ export const oneAtATime: MachineLaw = (options, schedule, subject = realSubject)
   }
 };
 
-/** An answer takes its effect out of what is out; one that was handled without that broke the law. */
+/**
+ * Removes the answered effect from the outstanding ones. An answer that was handled without an outstanding effect
+ * breaks the law.
+ */
 const settle = (out: Map<string, AnswerableEffect>, { event, transition }: TraceStep, name: string): void => {
   const answered = answeredBy(event);
   if (answered === null || !transition.handled) return;
@@ -101,7 +107,7 @@ const account = (out: Map<string, AnswerableEffect>, ever: Set<string>, effect: 
   }
 };
 
-/** Whatever was ever asked for and is not out any more can't be answered, in any of the ways. */
+/** Checks that an effect that is no longer outstanding cannot be answered, by any event. */
 const requireStale = (
   subject: Subject,
   { machine, transition: { state } }: TraceStep,

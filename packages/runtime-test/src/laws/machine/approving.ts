@@ -5,9 +5,9 @@ import { LawBroken, requireSame } from "../evidence/law-broken.ts";
 import { type MachineLaw, stepNamed, traceFor } from "./machine-law.ts";
 
 /**
- * M6, of approvals: a call that is withheld is asked about, with exactly what was withheld, and does not run before
- * it was approved. Then it runs, as another attempt, and is given what was approved. One that was denied never runs. An
- * answer about something else than what is asked, by its digest, is refused.
+ * Checks M6 for approvals: a withheld call requests an approval of exactly what was withheld, and does not run before
+ * it is approved. An approved call runs as another attempt, with the approved arguments. A denied call never runs. An
+ * answer whose digest is for another call is refused.
  */
 export const approving: MachineLaw = (options, schedule, subject = realSubject) => {
   const asked = new Map<string, RequestApproval>();

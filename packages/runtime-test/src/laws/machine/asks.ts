@@ -6,10 +6,10 @@ import { LawBroken, requireSame } from "../evidence/law-broken.ts";
 import { type MachineLaw, stepNamed, traceFor } from "./machine-law.ts";
 
 /**
- * M11: no ask is lost, and none is answered twice. Each that was accepted stands in exactly one place: among those that
- * wait, those that join the open turn, those of a turn, or those that no turn answers. It comes from waiting or joining
- * to a turn or to the dropped, and goes nowhere from there; but one of several of an open turn may be withdrawn, and one
- * whose turn stays behind in another thread is dropped as left.
+ * Checks M11: no ask is lost, and none is answered twice. Each accepted ask is in exactly one place: queued, joining
+ * the open turn, in a turn, or dropped. A queued or joining ask moves to a turn or is dropped, and then stays there.
+ * There are two exceptions. One of several asks of an open turn may be withdrawn. An ask whose turn stays in the
+ * original thread of a fork is dropped as left.
  */
 export const accounted: MachineLaw = (options, schedule, subject = realSubject) => {
   const accepted: string[] = [];
@@ -47,7 +47,7 @@ const mayMove = (moves: string, { event, before, transition }: HandledStep, askI
   return because === "left" && event.type === "thread.forked";
 };
 
-/** The asker is notified of what became of the ask; after a fork there is no notice, since the fork has no asker. */
+/** Checks that the caller is notified of the ask's outcome. A fork has no caller, so it sends no notice. */
 const requireNotices = ({ event, before, transition }: HandledStep, name: string): void => {
   if (event.type === "thread.forked") return;
   const effects: readonly Effect[] = transition.effects;

@@ -14,9 +14,9 @@ import { saidUnits, wholeOf, withoutLeftOut } from "../evidence/said-units.ts";
 import { type MachineLaw, onceFor, traceFor } from "./machine-law.ts";
 
 /**
- * M9: a conversation goes on after any end. Under keep-all, the prompt of the next ask is the system message, the
- * path so far, and what is asked; with interrupted turns left out, exactly those are missing, but for what is pinned
- * in them and the question that it answers.
+ * Checks M9: a conversation can continue after any end. Under keep-all, the prompt of the next ask is the system
+ * message, the path so far, and the ask. If interrupted turns are omitted, exactly those are missing, except for pinned
+ * messages in them and the questions that those answer.
  */
 export const continuation: MachineLaw = (options, schedule, subject = realSubject) => {
   const trace = traceFor(options, schedule, subject);
@@ -28,7 +28,7 @@ export const continuation: MachineLaw = (options, schedule, subject = realSubjec
       const call = callFor(subject, machine, state, name);
       const before = wholeOf(withoutLeftOut(saidUnits(state), { interrupted }));
       const expected = [...before.map(seen), { role: "user", text: newText }];
-      // A queued ask came first: what it says comes after the same beginning.
+      // A queued ask opened first; its messages follow the same beginning.
       const beginning = state.context.waking === null ? expected : expected.slice(0, -1);
       const got = call.messages.map(seen);
       requireSame("M9", name, beginning, state.context.waking === null ? got : got.slice(0, beginning.length));
@@ -43,7 +43,7 @@ const machinesKeepingAll = onceFor((options) => ({
   omit: conversationMachine(keepingAll(options, "omit")),
 }));
 
-/** Nothing that is decided here may stand in the way of the next call. */
+/** Returns options without anything that could prevent the next call. */
 const keepingAll = (options: MachineOptions, interrupted: InterruptedTurns): MachineOptions => {
   const { limits: _, budget: __, ...others } = options;
   return { ...others, policy: keepAll(), interrupted };
@@ -65,13 +65,13 @@ const callFor = (
   const next = subject.transition(machine, unlimited, event);
   if (!next.handled) throw new LawBroken("M9", `${name}: the ask was refused: ${next.refusal.reason}`);
   const effects: readonly { readonly type: string }[] = next.effects;
-  // The policy keep-all asks for no summaries.
+  // The policy keep-all requests no summaries.
   const call = effects.find((effect): effect is CallLlm => effect.type === "callLlm");
   if (call === undefined) throw new LawBroken("M9", `${name}: no model is called`);
   return call;
 };
 
-/** A message without what it was given by the thread; what was just asked by its text alone. */
+/** Returns a message without the members that the thread adds; a message of the new ask is reduced to its text. */
 const seen = (message: Message): object => {
   const { role, parts } = message;
   const [only] = parts;

@@ -2,7 +2,9 @@ import { realSubject } from "../../arbitraries/subject.ts";
 import { requireSame } from "../evidence/law-broken.ts";
 import { isLookedAt, type MachineLaw, onceFor, stepNamed, traceFor } from "./machine-law.ts";
 
-/** M1: the same configuration, state and event give the same transition, in another machine and a second time. */
+/**
+ * Checks M1: the same configuration, state and event give the same transition, in another machine and when repeated.
+ */
 export const deterministic: MachineLaw = (options, schedule, subject = realSubject) => {
   const first = traceFor(options, schedule, subject);
   const second = traceFor(sameOptions(options), schedule, subject);
@@ -19,5 +21,5 @@ export const deterministic: MachineLaw = (options, schedule, subject = realSubje
   }
 };
 
-/** Options of their own, so machines of their own. */
+/** Returns a copy of the options, so that `machinesFor` makes separate machines. */
 const sameOptions = onceFor((options) => ({ ...options }));

@@ -6,7 +6,7 @@ import { stepNamed, traceFor } from "./machine-law.ts";
 
 type Snapshot = ReturnType<ConversationMachine["resolveState"]>;
 
-/** `transition` of XState. Handed in, so that these laws need no XState of their own. */
+/** The `transition` function of XState. The caller passes it, so that these laws do not depend on XState. */
 export type XStateTransition = (
   machine: ConversationMachine,
   snapshot: Snapshot,
@@ -17,8 +17,8 @@ export type XStateTransition = (
 ];
 
 /**
- * The machine is an XState machine, and our faster step is XState's: the same value, context and effects for each
- * event, and an event is handled where an arrow takes it, and refused where none does.
+ * Checks that the machine is an XState machine, and that our faster step equals XState's. Value, context and effects
+ * are the same for each event. An event is handled if a transition of the chart takes it, and refused otherwise.
  */
 export const equalStep = (
   xstateTransition: XStateTransition,

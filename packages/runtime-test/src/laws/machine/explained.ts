@@ -5,9 +5,9 @@ import { LawBroken, requireSame } from "../evidence/law-broken.ts";
 import { type MachineLaw, machinesFor, traceFor } from "./machine-law.ts";
 
 /**
- * What `explain` says is what the next prompt shows: its units and its summary, one after the other, are the prompt,
- * message by message; they hold the whole thread; "whole", "shrunk", "summary" and "out" are so, each with a reason;
- * and the tokens of what is sent add up to those of the prompt.
+ * Checks that `explain` agrees with the next prompt. Its units and its summary, joined, are the prompt, message by
+ * message. Together the units hold the whole thread. Each "whole", "shrunk", "summary" and "out" is correct and has a
+ * reason. The tokens of the sent parts add up to the prompt's tokens.
  */
 export const lawExplained = (
   machine: ConversationMachine,
@@ -24,7 +24,7 @@ export const lawExplained = (
   requireSum(explanation);
 };
 
-/** `lawExplained`, wherever a schedule ends. */
+/** Checks `lawExplained` at the end of a schedule. */
 export const explaining: MachineLaw = (options, schedule, subject = realSubject) => {
   const { started, steps } = traceFor(options, schedule, subject);
   lawExplained(machinesFor(options).machine, steps.at(-1)?.transition.state ?? started.state, subject);
@@ -34,7 +34,7 @@ const law = "explain";
 
 type Unit = Explanation["units"][number];
 
-/** What the explanation says that is sent, in the order of the prompt. */
+/** Returns the units and the summary that are sent according to the explanation, in the order of the prompt. */
 const sentBy = ({ units, summary }: Explanation) => {
   const [system, rest] = [units.filter(isSystem), units.filter((unit) => !isSystem(unit))];
   return [
@@ -50,7 +50,7 @@ const requireWholeThread = ({ units }: Explanation, state: State): void => {
   const said = messagesOf(state).map(({ id }) => id);
   const ids = new Set(said);
   const held = units.filter((unit) => !isSystem(unit)).flatMap(({ messages }) => messages.map(({ id }) => id));
-  // Results that are still out are made up, and not said yet.
+  // Results of running calls are synthesised, and not yet part of the thread.
   requireSame(
     law,
     "the messages that the units hold",

@@ -5,8 +5,9 @@ import { LawBroken, requireSame } from "../evidence/law-broken.ts";
 import { type MachineLaw, traceFor } from "./machine-law.ts";
 
 /**
- * M5: the state is the fold of the journal, at the first prefix, at the last, and at some between. Folding is given no
- * configuration, and the journal comes from several, so the entries must have everything that one of them decided.
+ * Checks M5: the state is the fold of the journal, at the first prefix, at the last, and at some between. Folding takes
+ * no configuration, and the journal was written under several. So the entries must contain every decision that depends
+ * on a configuration.
  */
 export const folding: MachineLaw = (options, schedule, subject = realSubject) => {
   const trace = traceFor(options, schedule, subject);
@@ -22,5 +23,5 @@ export const folding: MachineLaw = (options, schedule, subject = realSubject) =>
   }
 };
 
-/** A law that folded all prefixes would take as long as the square of a conversation. */
+/** The number of checked prefixes. Folding all prefixes would take quadratic time. */
 const prefixes = 6;

@@ -9,9 +9,9 @@ import { LawBroken, requireSame } from "../evidence/law-broken.ts";
 import { alternateOptions, isLookedAt, type MachineLaw, onceFor, stepNamed, traceFor } from "./machine-law.ts";
 
 /**
- * M4, the other half: nothing that leaves is a live part of a conversation. Whatever is written into states, effects,
- * entries and prompts that were given, by those that were given them, and into options and events that were handed in, once
- * that was done, the conversation is the same as without, step by step.
+ * Checks the other half of M4: no returned value is a live part of a conversation. The check writes into returned
+ * states, effects, entries and prompts, and into passed options and events after the call. The conversation must be the
+ * same as without these writes, step by step.
  */
 export const immutable: MachineLaw = (options, schedule, subject = realSubject) => {
   const expected = traceFor(options, schedule, subject);
@@ -35,7 +35,9 @@ export const immutable: MachineLaw = (options, schedule, subject = realSubject) 
 
 const withoutState = ({ state: _, ...rest }: Transition): Omit<Transition, "state"> => rest;
 
-/** A machine whose options were written into once it was made, and that writes into what its functions are given. */
+/**
+ * A machine whose options were written into after its creation, and that writes into the arguments of its functions.
+ */
 const scribbled = onceFor((options) => {
   const given = unshared(options);
   const scribbler = new Scribbler();
@@ -44,7 +46,7 @@ const scribbled = onceFor((options) => {
   return { machine, scribbler };
 });
 
-/** A conversation that was written into may also go nowhere. */
+/** Runs a conversation. If the writes make it throw, throws `LawBroken`. */
 const goingOn = (run: () => Trace): Trace => {
   try {
     return run();
@@ -56,10 +58,10 @@ const goingOn = (run: () => Trace): Trace => {
   }
 };
 
-/** M5 as well: what was written into is no longer the fold of the journal. */
+/** Checks M5 as well: a state that was written into would no longer be the fold of the journal. */
 const requireFold = (subject: Subject, expected: Trace, actual: Trace): void => {
   requireSame("M4", "the journal, when all that left was written into", entriesOf(expected), entriesOf(actual));
-  // A reader of a store has its own copy.
+  // A reader of a store has a separate copy.
   const own = ownCopy(entriesOf(expected));
   const folded = subject.fold(own);
   if (Either.isLeft(folded)) throw new LawBroken("M4", `the journal is none: ${folded.left.reason}`);
@@ -72,7 +74,7 @@ const requireFold = (subject: Subject, expected: Trace, actual: Trace): void => 
     throw new LawBroken("M4", "writing into a journal that was folded, or into its state, changes the state");
 };
 
-/** Writes into all that it is given once it is done with it, and into all that it gives. */
+/** Returns a subject that writes into the arguments of each call afterwards, and into its results. */
 const scribblingSubject = (subject: Subject, scribbler: Scribbler): Subject => ({
   ...subject,
   start: (machine, input) => {
@@ -91,10 +93,10 @@ const scribblingSubject = (subject: Subject, scribbler: Scribbler): Subject => (
   },
 });
 
-/** The same options, with a copy of their data that is shared with no other object. */
+/** Returns the same options, with a copy of their data that no other object shares. */
 const unshared = (options: MachineOptions): MachineOptions => ({ ...options, ...ownCopy(dataIn(options)) });
 
-/** The options without those that have functions. */
+/** Returns the options without those that contain functions. */
 const dataIn = ({ policy: _, counter: __, pricing: ___, ...data }: MachineOptions): Partial<MachineOptions> => data;
 
 const ownCopy = <Value>(value: Value): Value => structuredClone(value);

@@ -6,15 +6,15 @@ import type { Subject } from "../../arbitraries/subject.ts";
 import type { Trace } from "../../arbitraries/trace.ts";
 
 /**
- * A law of the machine: it sends a machine with these options what the schedule says, and throws `LawBroken`
- * where what it promises does not hold. `subject` is for tests of the law itself.
+ * A law of the machine. It sends the events of the schedule to a machine with these options, and throws `LawBroken` if
+ * its promise does not hold. `subject` is for tests of the law itself.
  */
 export type MachineLaw = (options: MachineOptions, schedule: Schedule, subject?: Subject) => void;
 
 /**
- * What came of a schedule; `reconfigure` moves go to a machine that decides most things otherwise, and back. Nobody writes
- * into it: the last one of a schedule is kept for the next law, which is given the very same (a fifth of
- * `checkMachineLaws` went into running each schedule once for each law). Who wants a second run gives other options.
+ * Runs a schedule; its `reconfigure` moves switch to a machine that decides most things differently, and back. The last
+ * trace of a schedule is cached, because running each schedule once for every law took a fifth of `checkMachineLaws`.
+ * Callers must not write into it. For a second run, pass other options.
  */
 export const traceFor = (options: MachineOptions, schedule: Schedule, subject: Subject): Trace => {
   const known = traces.get(schedule);
@@ -33,7 +33,10 @@ interface TraceKnown {
 
 const traces = new WeakMap<Schedule, TraceKnown>();
 
-/** Makes a value once for the same options: many laws share them, and making a machine takes longer than most steps. */
+/**
+ * Caches a value by the identity of the options. Many laws share them, and making a machine takes longer than most
+ * steps.
+ */
 export const onceFor = <Made>(make: (options: MachineOptions) => Made): ((options: MachineOptions) => Made) => {
   const known = new WeakMap<MachineOptions, { readonly made: Made }>();
   return (options) => {
@@ -43,7 +46,7 @@ export const onceFor = <Made>(make: (options: MachineOptions) => Made): ((option
   };
 };
 
-/** The machine with these options, and one that decides most things otherwise. */
+/** Returns the machine with these options, and one that decides most things differently. */
 export const machinesFor: (options: MachineOptions) => {
   readonly machine: ConversationMachine;
   readonly alternate: ConversationMachine;
@@ -52,16 +55,16 @@ export const machinesFor: (options: MachineOptions) => {
   alternate: conversationMachine(alternateOptions(options)),
 }));
 
-/** Options by which a machine decides most things otherwise. */
+/** Returns options under which a machine decides most things differently. */
 export const alternateOptions: (options: MachineOptions) => MachineOptions = onceFor((options) => otherwise(options));
 
-/** Whether the state after a step is one of the few that a law checks as a whole. States share their parts, so a few suffice. */
+/** Returns whether a law checks the state after this step as a whole. States share their parts, so a few suffice. */
 export const isLookedAt = ({ steps }: Trace, index: number): boolean =>
   (steps.length - 1 - index) % Math.max(1, Math.ceil(steps.length / statesLookedAt)) === 0;
 
 const statesLookedAt = 6;
 
-/** How a step is named in a message. */
+/** Returns the name of a step for messages. */
 export const stepNamed = (index: number, event: { readonly type: string }): string => `step ${index} (${event.type})`;
 
 const otherwise = (options: MachineOptions): MachineOptions => ({

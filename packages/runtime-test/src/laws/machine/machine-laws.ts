@@ -80,10 +80,11 @@ const machineRunKinds: OptionKinds<MachineLawsRun> = {
 };
 
 /**
- * Holds a machine with these options, its policy above all, to the laws of the machine, on random schedules.
+ * Checks a machine with these options, above all its policy, against the laws of the machine, on random schedules.
  *
- * @param run `runs` schedules (default 60), from `seed` when one is given.
- * @throws ConfigurationError for an invalid `run`; else with the smallest schedule that was found, its seed, and the law that it breaks.
+ * @param run `runs` schedules (default 60), from `seed` if given.
+ * @throws ConfigurationError for an invalid `run`. If a law is broken: an error with the smallest schedule that was
+ * found, its seed, and the law.
  */
 export const checkMachineLaws = (options: MachineOptions, run: MachineLawsRun = {}): void => {
   checkOptions("checkMachineLaws", run, machineRunKinds);

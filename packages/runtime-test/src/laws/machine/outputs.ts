@@ -5,9 +5,9 @@ import { LawBroken, requireSame } from "../evidence/law-broken.ts";
 import { type MachineLaw, stepNamed, traceFor } from "./machine-law.ts";
 
 /**
- * M13: a turn that wants an output is completed by nothing but an answer that was accepted, and has just what was accepted.
- * One that was refused is mended at most as often as was allowed, each time by a step, or the turn fails; and no prompt of a
- * later turn shows it.
+ * Checks M13: a turn with an expected output completes only with an accepted answer, and contains exactly that. A
+ * refused answer is repaired at most as often as allowed, each time in a new step; otherwise the turn fails. No prompt
+ * of a later turn shows a refused answer.
  */
 export const outputsHold: MachineLaw = (options, schedule, subject = realSubject) => {
   for (const [index, step] of handledSteps(traceFor(options, schedule, subject)).entries()) {
@@ -19,7 +19,7 @@ export const outputsHold: MachineLaw = (options, schedule, subject = realSubject
   }
 };
 
-/** The turn that a step closes. */
+/** Returns the turn that a step closes. */
 const endedBy = ({ before, transition }: HandledStep): Turn | undefined => {
   const turns = toArray(transition.state.context.conversation.turns);
   return turns.length > before.context.conversation.turns.length ? turns.at(-1) : undefined;
@@ -54,7 +54,7 @@ const requireLeftOut = ({ transition }: HandledStep, name: string): void => {
   }
 };
 
-/** The messages of closed turns that are none of theirs any more. */
+/** Returns the ids of refused answers and repair requests, which closed turns no longer contain. */
 const refusedIn = ({ context: { conversation } }: State): ReadonlySet<string> =>
   new Set(
     toArray(conversation.turns).flatMap(({ refusedOutputs = [] }) =>

@@ -5,9 +5,9 @@ import { requireSame } from "../evidence/law-broken.ts";
 import { isLookedAt, type MachineLaw, stepNamed, traceFor } from "./machine-law.ts";
 
 /**
- * M3: all is plain data. State, event, effects and entry are what their JSON is read back as; and a conversation
- * whose state and events go through JSON between its steps is the same conversation. States share their
- * parts, so a few steps are checked, the last one among them: writing all took a third of the time of all laws.
+ * Checks M3: everything is plain data. State, event, effects and entry equal the parse of their JSON. A conversation
+ * whose state and events pass through JSON between its steps stays the same. States share their parts, so only a few
+ * steps are checked, including the last: writing all of them took a third of the time of all laws.
  */
 export const plainData: MachineLaw = (options, schedule, subject = realSubject) => {
   const trace = traceFor(options, schedule, subject);
@@ -38,5 +38,5 @@ export const plainData: MachineLaw = (options, schedule, subject = realSubject) 
 };
 
 const throughJson = <Value>(value: Value): Value =>
-  // What JSON reads back has the type of what was written, as far as it is JSON: which is what this law is about.
+  // JSON.parse returns the type that was written if the value is JSON, which is what this law checks.
   JSON.parse(JSON.stringify(value)) as Value;

@@ -19,9 +19,9 @@ import { type MachineLaw, machinesFor, traceFor } from "./machine-law.ts";
 import { joiningMessages } from "../evidence/said-units.ts";
 
 /**
- * M10: every prompt is well-formed: each that a `callLlm` carries, and what `promptOf` shows in every state that is
- * reached, under the machine's own policy and under others, hostile ones among them. The open turn stands at its
- * end, whole. Each state is shown to a few of the other policies, and each policy many states.
+ * Checks M10: every prompt is well-formed: the prompt of each `callLlm`, and the result of `promptOf` in every reached
+ * state. This holds under the machine's own policy and under others, including hostile ones. The whole open turn is at
+ * the end. Each state is checked with a few of the other policies, and each policy with many states.
  */
 export const wellFormedPrompts: MachineLaw = (options, schedule, subject = realSubject) => {
   const trace = traceFor(options, schedule, subject);
@@ -35,14 +35,17 @@ export const wellFormedPrompts: MachineLaw = (options, schedule, subject = realS
     for (const machine of [own, ...othersFor(index + schedule.moves.length)]) {
       const { messages, cut } = subject.promptOf(machine, state);
       const name = `the prompt after entry ${state.context.seq} as ${cut.policy} cuts it`;
-      // Between turns the prompt may be empty: its question comes with the next ask.
+      // Between turns the prompt may be empty, because its question comes with the next ask.
       if (state.context.open !== null || messages.length > 0) requireWellFormed(messages, name);
       requireEnd(messages, openMessages(state), name);
     }
   }
 };
 
-/** What is wrong with a prompt, in words; null when it is well-formed. Slower than `checkPrompt`, and by another way. */
+/**
+ * Describes the first problem of a prompt; null if it is well-formed. Slower than `checkPrompt`, and written
+ * independently of it.
+ */
 export const problemOfPrompt = (messages: readonly Message[]): string | null => {
   if (messages.length === 0) return "it is empty";
   const expected: (string | null)[] = messages.map(() => null);
@@ -67,8 +70,8 @@ export const problemOfPrompt = (messages: readonly Message[]): string | null => 
 };
 
 /**
- * Each call carries the open turn, whole and at the end, and something of what was said; the thread's system message
- * leads, where the cut does not leave it out.
+ * Checks that each call contains the whole open turn at its end, and at least one message of the thread. The thread's
+ * system message comes first, unless the cut omits it.
  */
 const requireCarried = (trace: Trace): void => {
   for (const { transition } of trace.steps) {
@@ -106,7 +109,7 @@ const requireWellFormed = (messages: readonly Message[], name: string): void => 
   if (ids.size < messages.length) throw new LawBroken("M10", `${name} shows a message twice`);
 };
 
-/** The ids of the thread's own system messages; those that were appended have ids of their turn. */
+/** Matches the ids of the thread's own system messages; appended system messages have ids of their turn. */
 const systemId = /^s\d+$/;
 
 const requireEnd = (messages: readonly Message[], end: readonly { readonly id: string }[], name: string): void => {
@@ -119,14 +122,17 @@ const requireEnd = (messages: readonly Message[], end: readonly { readonly id: s
   );
 };
 
-/** What the open turn has said, tools that are still out and asks that join it included; or what waits for the next turn. */
+/**
+ * Returns the messages of the open turn, including those of running tools and joining asks. Between turns, returns the
+ * appended messages that wait for the next turn.
+ */
 const openMessages = ({ context: { open, conversation } }: State): readonly { readonly id: string }[] => {
   if (open === null) return conversation.appended;
   const results = open.stage.type === "running" ? open.stage.calls.map(({ callId }) => ({ id: callId })) : [];
   return [...toArray(open.messages), ...results, ...open.waiting, ...joiningMessages(open)];
 };
 
-/** Returns a few of the other policies, each in a machine: which, by a number. */
+/** Returns a few of the other policies, each in a machine; `index` selects which. */
 export const othersFor = (index: number): readonly ConversationMachine[] => {
   others ??= machinesOfAllPolicies();
   const first = (index * othersAtOnce) % others.length;
@@ -135,7 +141,7 @@ export const othersFor = (index: number): readonly ConversationMachine[] => {
 
 const othersAtOnce = 3;
 
-/** Built once: they are the same in every run. */
+/** Built once, because they are the same in every run. */
 let others: readonly ConversationMachine[] | undefined;
 
 const machinesOfAllPolicies = (): readonly ConversationMachine[] => {

@@ -7,11 +7,11 @@ import { LawBroken, requireSame } from "../evidence/law-broken.ts";
 import { type MachineLaw, machinesFor, stepNamed, traceFor } from "./machine-law.ts";
 
 /**
- * R5: a journal sent again asks for the same: prompts of the recorded digests, under the same ids; and `replay`,
- * which decides again, finds no difference and ends in the same state.
+ * Checks R5: a journal sent again requests the same effects: prompts with the recorded digests, under the same ids.
+ * `replay`, which decides again, finds no difference and ends in the same state.
  */
 export const replaying: MachineLaw = (options, schedule, subject = realSubject) => {
-  // An event out of nowhere may echo a digest that nothing was sent under, which is a difference indeed.
+  // A random event may contain a digest of a prompt that was never sent, which is a true difference.
   const moves = schedule.moves.filter(({ move }) => move !== "reconfigure" && move !== "send");
   const isWhole = moves.length === schedule.moves.length;
   const trace = traceFor(options, isWhole ? schedule : { ...schedule, moves }, subject);

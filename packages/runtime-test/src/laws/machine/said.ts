@@ -25,9 +25,10 @@ import {
 } from "../evidence/utterance.ts";
 
 /**
- * M9, of the whole tree: what was said stands in the thread once, whatever came of it, and nothing else does but
- * what is marked as synthesised. Its text is well-formed, which is all that may be changed of it. Compared as a heap, without ids; a turn that was truncated
- * ends the comparison, as does one that stays behind in another thread.
+ * Checks M9 for the whole tree: each message is in the thread once, whatever its outcome. The thread contains no other
+ * messages except those marked as synthesised. The only allowed change is that a message's text becomes well-formed.
+ * Messages are compared as a multiset, without ids. The comparison ends at a truncated turn, and at an open turn that
+ * stays in the original thread of a fork.
  */
 export const nothingLost: MachineLaw = (options, schedule, subject = realSubject) => {
   const trace = traceFor(options, schedule, subject);
@@ -78,21 +79,24 @@ const saidBy = (step: HandledStep): readonly Utterance[] => {
   }
 };
 
-/** One that waits says nothing yet; one that interrupts ends what is being said. */
+/**
+ * Returns the messages that an ask adds. A queued or joining ask adds none yet; an interrupting ask ends the running
+ * call, which adds its shown part.
+ */
 const saidByAsk = (step: HandledStep, ask: AskReceived): readonly Utterance[] => {
   const { queued, joins, interrupts } = step.transition.entry.decided ?? {};
   if (interrupts === true) return shownAtEnd(step, undefined);
   return queued === undefined && joins === undefined ? ofAsk(ask) : [];
 };
 
-/** What a model wrote about the conversation is no part of it. */
+/** Returns whether an event answers a summary call. A summary is not a message of the conversation. */
 const isOfSummary = ({ event, before }: HandledStep): boolean =>
   (event.type === "llm.completed" || event.type === "llm.failed") &&
   outstanding(before).some((effect) => effect.id === event.effectId && isSummary(effect));
 
 const isSummary = (effect: AnswerableEffect): boolean => effect.type === "callLlm" && effect.purpose === "summary";
 
-/** What a call that was stopped had shown, as the last to speak of it said. */
+/** Returns the shown part of a stopped call, from the last event that reported it. */
 const shownAtEnd = ({ before }: HandledStep, partial: ReplyDraft | undefined): readonly Utterance[] => {
   const stage = before.context.open?.stage;
   return stage?.type === "responding" ? ofPartial(partial ?? stage.call.partial ?? undefined) : [];

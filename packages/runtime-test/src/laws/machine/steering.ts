@@ -6,9 +6,9 @@ import { type MachineLaw, stepNamed, traceFor } from "./machine-law.ts";
 import { ofAsk, utteranceOf } from "../evidence/utterance.ts";
 
 /**
- * M12: what joins a turn is shown before it counts as delivered. While an ask joins, no prompt shows it; it becomes one of
- * the turn's asks by the very entry that asks for a call whose prompt holds what it says, which is reported as delivered. A
- * turn that ends before gives it back.
+ * Checks M12: an ask that joins a turn is shown before it counts as delivered. While it is joining, no prompt shows it.
+ * It becomes one of the turn's asks by the entry that requests the first call whose prompt shows it. A signal reports
+ * it as delivered in that call. If the turn ends earlier, the ask is requeued.
  */
 export const shownBeforeDelivered: MachineLaw = (options, schedule, subject = realSubject) => {
   for (const [index, step] of handledSteps(traceFor(options, schedule, subject)).entries()) {
@@ -29,7 +29,7 @@ export const shownBeforeDelivered: MachineLaw = (options, schedule, subject = re
   }
 };
 
-/** The asks that joined the open turn and that a step makes asks of it. */
+/** Returns the joining asks of the open turn that become asks of the turn in a step. */
 export const deliveredBy = ({ before, transition }: HandledStep): readonly QueuedAsk[] => {
   const [was, is] = [before.context.open, transition.state.context.open];
   if (was === null || is?.number !== was.number) return [];
@@ -68,7 +68,7 @@ const requireDelivered = (step: HandledStep, delivered: readonly QueuedAsk[], na
     throw new LawBroken("M12", `${name} delivers message ${missing.id}, which the prompt of ${call.id} does not show`);
 };
 
-/** The messages of the open turn that were not there before. */
+/** Returns the messages that were added to the open turn. */
 const addedTo = (before: OpenTurn | null, open: OpenTurn): readonly Message[] => {
   const known = new Set(before === null ? [] : toArray(before.messages).map(({ id }) => id));
   return toArray(open.messages).filter(({ id }) => !known.has(id));

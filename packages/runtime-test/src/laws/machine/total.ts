@@ -5,15 +5,15 @@ import { LawBroken, requireSame } from "../evidence/law-broken.ts";
 import { isLookedAt, type MachineLaw, stepNamed, traceFor } from "./machine-law.ts";
 
 /**
- * M2: `transition`, `outstanding` and `promptOf` never throw. An event is handled, with the next entry; or it is
- * refused with a kind and a reason, and the state is the same reference.
+ * Checks M2: `transition`, `outstanding` and `promptOf` never throw. An event is either handled, with the next entry,
+ * or refused with a kind and a reason. The state of a refusal is the same reference.
  */
 export const total: MachineLaw = (options, schedule, subject = realSubject) => {
   const guarded = guard(subject);
   const trace = traceFor(options, schedule, guarded);
   for (const [index, { machine, event, before, transition }] of trace.steps.entries()) {
     requireAnswer(stepNamed(index, event), before, event, transition);
-    // All of them in eight steps.
+    // Eight steps together cover all stray events.
     for (const stray of strayEvents(before).filter((_, at) => (at + index) % 8 === 0)) {
       requireAnswer(
         `a stray event before ${stepNamed(index, event)}`,
@@ -62,14 +62,14 @@ const attempt = <Result>(what: string, run: () => Result): Result => {
   }
 };
 
-/** Even what has no text form gets a name here. */
+/** Returns a name for any thrown value, even one that cannot be converted to a string. */
 const nameOf = (thrown: unknown): string =>
   thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : typeof thrown;
 
-/** A message that would lose its calls, and a reply that lacks its results. */
+/** Invalid as an appended message, because it would lose its calls; invalid as a reply without results. */
 const calling = { role: "assistant" as const, content: "", toolCalls: [{ id: null, name: "search", arguments: "{}" }] };
 
-/** An event of every type that names nothing that there is. */
+/** Returns an event of every type, each with names that do not exist. */
 const strayEvents = ({ context }: State): readonly Event[] => {
   const { updatedAt: at, threadId } = context;
   const answers = ["", "nobody's", `${threadId}/999.1#1`, `${threadId}/999.1.0#1`, `${threadId}/999!deadline`];

@@ -3,7 +3,7 @@ import { entriesOf } from "../../arbitraries/trace.ts";
 import { LawBroken } from "../evidence/law-broken.ts";
 import { isLookedAt, type MachineLaw, traceFor } from "./machine-law.ts";
 
-/** M4: inputs are never changed. Options, events, states, effects and entries are frozen through and through before use. */
+/** Checks M4: inputs are never changed. Options, events, states, effects and entries are deeply frozen before use. */
 export const untouched: MachineLaw = (options, schedule, subject = realSubject) => {
   deepFreeze(options);
   deepFreeze(schedule);
@@ -22,13 +22,16 @@ export const untouched: MachineLaw = (options, schedule, subject = realSubject) 
   }
 };
 
-/** Whether it is what engines throw for a write to something frozen; whatever else is thrown is another law's. */
+/**
+ * Returns whether a thrown value is the engine's error for a write to a frozen object. Other errors are the concern of
+ * other laws.
+ */
 export const isWriteToFrozen = (thrown: unknown): thrown is TypeError =>
   thrown instanceof TypeError && aboutFrozen.test(thrown.message);
 
 const aboutFrozen = /read.?only|not extensible|non-extensible|delete property|unconfigurable|non-configurable/i;
 
-/** The same value, with all that it holds frozen. What is frozen already is taken to be frozen through and through. */
+/** Deeply freezes a value and returns it. A frozen object is assumed to be deeply frozen. */
 export const deepFreeze = <Value>(value: Value): Value => {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);
@@ -36,7 +39,7 @@ export const deepFreeze = <Value>(value: Value): Value => {
   return value;
 };
 
-/** The path to the first thing in a value that is not frozen; null where all of it is. */
+/** Returns the path to the first object in a value that is not frozen; null if all are. */
 export const unfrozenIn = (value: unknown, path = "it"): string | null => {
   if (typeof value !== "object" || value === null) return null;
   if (!Object.isFrozen(value)) return path;
@@ -47,7 +50,7 @@ export const unfrozenIn = (value: unknown, path = "it"): string | null => {
   return null;
 };
 
-/** The same functions, with all that they are given and give frozen through and through. */
+/** Returns the same functions, with arguments and results that are deeply frozen. */
 export const freezing = (subject: Subject): Subject => ({
   ...subject,
   start: (machine, input) => deepFreeze(subject.start(machine, input)),

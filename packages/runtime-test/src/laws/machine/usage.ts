@@ -14,21 +14,21 @@ import { type HandledStep, handledSteps } from "../../arbitraries/trace.ts";
 import { LawBroken, requireSame } from "../evidence/law-broken.ts";
 import { type MachineLaw, stepNamed, traceFor } from "./machine-law.ts";
 
-/** One call as it was reported, and its price. */
+/** The reported usage of one call, and its price. */
 export interface ReportedCall {
   readonly usage: ReportedUsage | null;
   readonly cost: Cost | null;
 }
 
-/** The functions that the laws of usage are about. */
+/** The functions that the laws of usage check. */
 export interface UsageSubject {
   readonly monoid: typeof realMonoid;
   readonly usageOfCall: typeof realUsageOfCall;
 }
 
 /**
- * M8, of usage itself: it is a commutative monoid, and adding up calls gives what counting their fields one by one
- * gives, where an absent field is counted as unreported and never as zero.
+ * Checks M8 for usage itself: it is a commutative monoid. Adding up calls gives the same as counting their fields one
+ * by one. An absent field counts as unreported, never as zero.
  */
 export const usageAddsUp = (
   calls: readonly ReportedCall[],
@@ -50,9 +50,9 @@ export const usageAddsUp = (
 };
 
 /**
- * M8, of a thread: its usage is the sum over its turns, the open one and `betweenTurns`, and the sum over its calls.
- * Each call is charged to the turn that it names, summaries to the one that was open when they were asked for, and
- * else between turns. A call that was stopped, and whose usage is unknown, counts as a call all the same.
+ * Checks M8 for a thread: its usage is the sum over its turns, the open turn and `betweenTurns`, and also the sum over
+ * its calls. Each call is charged to the turn that it names. A summary is charged to the turn that was open at its
+ * request, otherwise between turns. A stopped call with unknown usage still counts as a call.
  */
 export const usageOfThread: MachineLaw = (options, schedule, subject = realSubject) => {
   const trace = traceFor(options, schedule, subject);
@@ -87,7 +87,10 @@ interface ChargedCall extends ReportedCall {
   readonly turn: number;
 }
 
-/** What a turn used that stays behind in another thread is charged to none; what was out there is no call here. */
+/**
+ * In a fork, charges the usage of a turn that stays in the original thread between turns. Calls that were outstanding
+ * there do not exist in the fork.
+ */
 const leftBehind = (
   { event, before }: HandledStep,
   calls: readonly ChargedCall[],
@@ -98,7 +101,7 @@ const leftBehind = (
   return calls.map((call) => (call.turn === before.context.open?.number ? { ...call, turn: 0 } : call));
 };
 
-/** The calls that a step ended; those that it asked for are out from then on. */
+/** Returns the calls that a step ended, and adds the calls that it requested to the outstanding ones. */
 const callsEndedBy = (
   { event, transition: { entry, effects } }: HandledStep,
   out: Map<string, CallLlm>,
@@ -123,7 +126,7 @@ const callsEndedBy = (
   return ended;
 };
 
-/** It may be charged to any turn. */
+/** Returns whether a step ends a summary, which may be charged to any turn. */
 const isSummaryOf = ({ before, transition }: HandledStep): boolean =>
   before.context.summarising !== null && before.context.summarising !== transition.state.context.summarising;
 
@@ -136,7 +139,7 @@ const fields = [
   "reasoningTokens",
 ] as const;
 
-/** The obvious way to count. */
+/** Counts usage field by field, in the simplest way. */
 const counted = (calls: readonly ReportedCall[]): Usage => {
   const tally = (values: readonly (number | undefined)[]) => {
     const known = values.filter((value) => value !== undefined);
@@ -156,7 +159,7 @@ const counted = (calls: readonly ReportedCall[]): Usage => {
     cacheReadTokens: field("cacheReadTokens"),
     cacheWriteTokens: field("cacheWriteTokens"),
     reasoningTokens: field("reasoningTokens"),
-    // What used nothing has no price to be known.
+    // A call with no usage has no unknown price.
     unpriced: calls.filter(({ usage, cost }) => cost === null && !fields.every((name) => figure(usage, name) === 0))
       .length,
     cost: Object.fromEntries(
@@ -175,7 +178,7 @@ const figure = (usage: ReportedUsage | null, name: (typeof fields)[number]): num
   return inputTokens === undefined || outputTokens === undefined ? undefined : inputTokens + outputTokens;
 };
 
-/** Currencies in one order, whichever came first. */
+/** Sorts the currencies, so that their order of occurrence does not matter. */
 const sorted = (usage: Usage): Usage => {
   for (const field of fields) {
     const { reported, unreported } = usage[field];

@@ -3,7 +3,7 @@ import { runSchedule } from "../../arbitraries/run-schedule.ts";
 import type { Schedule } from "../../arbitraries/schedule.ts";
 import type { Trace } from "../../arbitraries/trace.ts";
 
-/** A conversation to be read: one line for each event, under the number of its entry in the journal. */
+/** Formats a conversation for a reader: one line for each event, with the number of its journal entry. */
 export const conversationInLines = (options: MachineOptions, schedule: Schedule): readonly string[] => {
   const trace = traceOf(options, schedule);
   if (trace === null) return schedule.moves.map(({ move, ...said }) => `  ${move} ${preview(JSON.stringify(said))}`);
@@ -18,7 +18,7 @@ export const conversationInLines = (options: MachineOptions, schedule: Schedule)
   ];
 };
 
-/** Null where the conversation can't even be had: what is wrong with it throws. */
+/** Returns the trace; null if the conversation throws. */
 const traceOf = (options: MachineOptions, schedule: Schedule): Trace | null => {
   try {
     return runSchedule(conversationMachine(options), schedule);
@@ -35,7 +35,7 @@ const line = (number: string, { type, at: _, ...fields }: Event | ThreadStarted)
       .map(([name, value]) => `${name}=${preview(JSON.stringify(value))}`),
   ].join(" ");
 
-/** Long texts say nothing that their beginning does not. */
+/** Truncates a long text; its beginning is enough for a message. */
 const preview = (text = "nothing"): string => (text.length > longest ? `${text.slice(0, longest)}…` : text);
 
 /** Unit: UTF-16 units. */

@@ -8,17 +8,17 @@ import { LawBroken } from "../evidence/law-broken.ts";
 import { type PolicyLaw, type PolicyRun, runPolicy, unchanging } from "./policy-run.ts";
 import { smallerSchedule } from "./smaller.ts";
 
-/** What a policy is held to, and how. */
+/** The laws that a policy is checked against, and the settings. */
 export interface Checking {
   readonly options: MachineOptions;
-  /** Each under its name, in the order in which they are asked. */
+  /** Each law with its name, in the order of the checks. */
   readonly laws: readonly (readonly [name: string, law: PolicyLaw])[];
   readonly subject?: Subject;
-  /** The policy is also held to the claims that it leaves open. */
+  /** Also checks the claims that the policy leaves open. */
   readonly claims?: "all";
 }
 
-/** A conversation, and what the machine is configured with where the options do not say. */
+/** A conversation, and the configuration for options that are not given. */
 export interface Play {
   readonly schedule: Schedule;
   readonly shares: readonly number[];
@@ -26,13 +26,13 @@ export interface Play {
   readonly interrupted: NonNullable<MachineOptions["interrupted"]>;
 }
 
-/** What a machine has where its options do not say. */
+/** The defaults for options that are not given. */
 export const defaults: MachineOptions = {
   tools: [{ name: "search" }, { name: "pay", recovery: "once" }],
   overlap: { type: "queue", max: 2 },
 };
 
-/** What a policy makes of a conversation, once it has kept all laws. */
+/** Runs the policy on a conversation and checks all laws. Returns the run if none is broken. */
 export const heldToLaws = (checking: Checking, play: Play): PolicyRun => {
   const { laws, subject } = checking;
   const how = subject === undefined ? {} : { subject };
@@ -41,10 +41,13 @@ export const heldToLaws = (checking: Checking, play: Play): PolicyRun => {
   return run;
 };
 
-/** The conversation that broke a law, and what leads to it. */
+/** The conversation that broke a law, and the seed and path that reproduce it. */
 export type Found = Pick<RunDetails<[Play]>, "counterexample" | "counterexamplePath" | "seed" | "errorInstance">;
 
-/** What was found, as an error: the law, the shortest conversation that breaks it in the same way, and how to see it again. */
+/**
+ * Returns an error with the broken law, the shortest conversation that breaks it in the same way, and how to reproduce
+ * it.
+ */
 export const counterexampleOf = (checking: Checking, found: Found, tries?: number): Error => {
   const { counterexample, counterexamplePath, seed, errorInstance } = found;
   if (counterexample === null) return new Error(`no conversation could be made from the path with seed ${seed}`);
@@ -71,7 +74,10 @@ export const counterexampleOf = (checking: Checking, found: Found, tries?: numbe
 const seenAgain = ({ claims }: Checking, run: string): string =>
   `To see it again: checkPolicyLaws(policy, { ${run}${claims === undefined ? "" : ', claims: "all"'} })`;
 
-/** Names the policy and the seed if a law is broken by all conversations together, or by one that is not drawn. */
+/**
+ * Adds the policy and the seed to the error if a law is broken by all conversations together, or by one that is not
+ * drawn.
+ */
 export const seenAgainWith = (checking: Checking, seed: number, run: () => void): void => {
   try {
     naming(checking.options, run);
@@ -82,7 +88,7 @@ export const seenAgainWith = (checking: Checking, seed: number, run: () => void)
   }
 };
 
-/** Names the policy where a law is broken, with its options: a caller may hold many policies to the laws. */
+/** Adds the policy and its options to the error of a broken law, since a caller may check many policies. */
 export const naming = (options: MachineOptions, run: () => void): void => {
   try {
     run();
@@ -110,7 +116,7 @@ const thrownBy = (checking: Checking, play: Play): unknown => {
 
 const lawOf = (thrown: unknown): string | null => (thrown instanceof LawBroken ? thrown.law : null);
 
-/** First with less to look at, then with a shorter conversation. */
+/** Returns a smaller counterexample: first with simpler settings, then with a shorter conversation. */
 const smallerPlay = (found: Play, isWrong: (play: Play) => boolean, tries?: number): Play => {
   let play: Play = { ...found, schedule: unchanging(found.schedule) };
   for (const plainer of [{ shares: [] }, { budget: null }, { interrupted: "keep" }] as const) {
@@ -120,7 +126,7 @@ const smallerPlay = (found: Play, isWrong: (play: Play) => boolean, tries?: numb
   return { ...play, schedule: smallerSchedule(play.schedule, (schedule) => isWrong({ ...play, schedule }), tries) };
 };
 
-/** The words of a broken law, without its name, and the policy. */
+/** Returns the message of a broken law without the law's name, and with the policy. */
 const inWords = (thrown: unknown, { policy = keepAll() }: MachineOptions): string => {
   const options = JSON.stringify(policy.options, (_, value: unknown) => (isLong(value) ? "…" : value));
   const message = thrown instanceof Error ? thrown.message : String(thrown);
@@ -128,7 +134,7 @@ const inWords = (thrown: unknown, { policy = keepAll() }: MachineOptions): strin
   return `${words} (policy ${policy.name}@${policy.version} ${options})`;
 };
 
-/** As instructions of summaries are. */
+/** Returns whether a value is a long text, such as a summary instruction. */
 const isLong = (value: unknown): boolean => typeof value === "string" && value.length > 100;
 
 const nameOf = ({ budget = null, interrupted = "keep" }: MachineOptions): string => {

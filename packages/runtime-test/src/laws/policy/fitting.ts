@@ -25,9 +25,10 @@ import {
 import { withQuestions } from "../evidence/questions.ts";
 
 /**
- * P4: a prompt fits, or says that it does not. Every call that is made fits into the room, as an independent count
- * says; a turn whose prompt does not ends `unfit`, with true numbers, before anything is asked for; or it waits for a
- * summary, and whatever becomes of that, and also when nothing does, it goes on. Every look says truly whether it fits.
+ * Checks P4: a prompt fits, or reports that it does not. Every call fits into the room by an independent count. A turn
+ * whose prompt does not fit ends `unfit`, with correct numbers, before any call is requested; or it waits for a
+ * summary. The wait ends whatever the summary's outcome, and also without one. Every prompt reports correctly whether
+ * it fits.
  */
 export const fitsOrSaysSo: PolicyLaw = (run) => {
   const { views, counter } = run;
@@ -54,8 +55,8 @@ export const fitsOrSaysSo: PolicyLaw = (run) => {
 };
 
 /**
- * P7: zero means zero, and bad numbers are refused. Within a budget of nothing nothing is sent; a budget that can't be
- * is refused where it is configured, in words that name it.
+ * Checks P7: zero means zero, and invalid numbers are refused. With a budget of zero tokens nothing is sent. An invalid
+ * budget is refused when it is configured, with an error that names it.
  */
 export const zeroMeansZero: PolicyLaw = ({ options, counter, trace, views, subject }) => {
   for (const budget of badBudgets) {
@@ -88,7 +89,10 @@ export interface BadOptions {
   readonly value: string;
 }
 
-/** P7, of the options of policies: what is invalid is refused where the policy is built, in words that name the value. */
+/**
+ * Checks P7 for the options of policies: an invalid option is refused when the policy is built, with an error that
+ * names the value.
+ */
 export const badOptionsAreRefused = (cases: readonly BadOptions[]): void => {
   for (const { what, build, value } of cases) {
     const message = refused(what, build);
@@ -117,11 +121,11 @@ const refused = (what: string, build: () => unknown): string => {
   throw new LawBroken("P7", `${what} is taken`);
 };
 
-/** Tokens that there is room for, as the counter counts them; null for no bound. */
+/** Returns the available tokens, as the counter counts them; null if unlimited. */
 const roomOf = (budget: PolicyRun["options"]["budget"], calibration: number): number | null =>
   budget === null || budget === undefined ? null : Math.floor((budget.tokens - budget.reserve) / calibration);
 
-/** The same in the state that is looked at: less, where a server refused a prompt as too long. */
+/** Returns the available tokens in a state. They are fewer after a server refused a prompt as too long. */
 export const roomIn = ({ budget, state }: Pick<Look, "budget" | "state">, calibration: number): number | null => {
   const room = roomOf(budget, calibration);
   const learned = state.context.room?.tokens ?? null;
@@ -150,7 +154,7 @@ const requireCallsFit = ({ options, counter, trace }: PolicyRun): void => {
   }
 };
 
-/** The numbers of a turn that ended because it did not fit. */
+/** Checks the numbers of a turn that ended because its prompt did not fit. */
 const requireTrue = (ended: {
   readonly counter: PolicyRun["counter"];
   readonly before: State;
@@ -165,7 +169,7 @@ const requireTrue = (ended: {
   const turn = toArray(state.context.conversation.turns).at(-1);
   requireSame("P4", `the outcome of ${name}`, { status: "failed", unfit }, turn?.outcome);
   if (unfit.tokens <= room) throw new LawBroken("P4", `${name}: ${unfit.tokens} tokens do fit into a room of ${room}`);
-  // The turn has ended, so what was open is the newest of what is closed.
+  // The turn has ended, so its messages are the newest closed units.
   const all = saidUnits(state);
   const open = all.closed.filter((unit) => unit.turn === turn?.number);
   const said = withoutLeftOut(all, options);
@@ -173,8 +177,8 @@ const requireTrue = (ended: {
   const pinned = new Set(earlier.filter((unit) => unit.pinned === true));
   const led = withQuestions(earlier, open, pinned);
   const kept = earlier.filter((unit) => led.has(unit));
-  // What joined it would have stood in that prompt, and was given back.
-  // Answers that were refused, and what was said of them, went aside with its end.
+  // Joining asks would have been in that prompt, and were requeued. Refused answers and their repair requests were set
+  // aside when the turn ended.
   const aside = turn === undefined ? [] : refusedMessages(turn);
   const shown = [...messagesIn(open), ...aside, ...joiningMessages(before.context.open)];
   const fixed = [...(all.system === null ? [] : [all.system]), ...messagesIn(kept), ...shown];
@@ -202,7 +206,10 @@ const requireTrue = (ended: {
 const sizeOf = (counter: PolicyRun["counter"], message: Message): number =>
   sumOfTokens(counter, [message]) - counter.perPrompt;
 
-/** A call that waits is let go by the timer that bounds the wait, and by any outcome of what it waits for, unless that is used and another summary is asked for under the same timer. */
+/**
+ * Checks that a waiting call continues when the timer of the wait fires, and after any outcome of the summary. It may
+ * keep waiting only if a usable summary is followed by a request for another one, under the same timer.
+ */
 const requireWaitEnds = ({ subject }: PolicyRun, machine: ConversationMachine, state: State): void => {
   const name = `the call that waits after entry ${state.context.seq}`;
   const out = outstanding(state);
@@ -219,7 +226,7 @@ const requireWaitEnds = ({ subject }: PolicyRun, machine: ConversationMachine, s
   }
 };
 
-/** The timer is the one that it began with, so the wait is no longer by another summary. */
+/** Returns whether the call waits for another summary under its first timer, so that the wait gets no longer. */
 const waitsForAnother = (state: State, timer: string, summary: string | undefined): boolean => {
   const out = outstanding(state);
   const another = out.find((effect) => effect.type === "callLlm");

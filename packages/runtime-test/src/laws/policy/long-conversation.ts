@@ -11,10 +11,10 @@ import type { Trace, TraceStep } from "../../arbitraries/trace.ts";
 import { LawBroken } from "../evidence/law-broken.ts";
 
 /**
- * A conversation in which all that is asked for is answered at once, summaries first.
+ * Runs a conversation in which every effect is answered at once, summaries first.
  *
- * @param law the law that it is for.
- * @param hasTool whether a tool is called in a turn, by its number. Default: in each.
+ * @param law the law that uses it.
+ * @param hasTool whether a turn, by its number, calls a tool. Default: each turn does.
  */
 export const longConversation = (
   law: "P6" | "P9" | "P11",
@@ -45,7 +45,7 @@ export const longConversation = (
   return { started, steps };
 };
 
-/** The outcome of what is out, summaries first; null when nothing is. */
+/** Returns the outcome of an outstanding effect, summaries first; null if there is none. */
 const answerTo = (state: State, at: number, hasTool: boolean): Event | null => {
   const out = outstanding(state);
   const [effect] = [...out.filter(isSummary), ...out.filter((each) => !isSummary(each))];

@@ -4,7 +4,7 @@ import { cutNamed, type Look, lookNamed, type PolicyLaw, type PolicyRun } from "
 import { hasWordsIn } from "./shown.ts";
 import { fixedIn, tokensOf, wholeOf, withGapsFilled, withoutLeftOut } from "../evidence/said-units.ts";
 
-/** The looks at which a policy could make room: all that was said does not fit, and what must be shown does. */
+/** Returns the looks at which a policy could make room: the whole thread does not fit, but the mandatory part does. */
 export const tightLooks = ({ views, counter, options }: PolicyRun): readonly Look[] =>
   views.flatMap(({ looks, calibration }) =>
     looks.filter((look) => {
@@ -17,8 +17,8 @@ export const tightLooks = ({ views, counter, options }: PolicyRun): readonly Loo
   );
 
 /**
- * P4, for policies that leave out more if there is less room. A policy that decides the same within every budget, or that
- * only shortens, need not mean to make room.
+ * Checks P4 for policies that leave out more if there is less room. Other policies need not intend to make room: they
+ * decide the same for every budget, or only shorten.
  */
 export const makesRoomIfMeant: PolicyLaw = (run) => {
   const isMeant = run.views.some(({ looks }) => new Set(looks.map(leftOutIn)).size > 1);
@@ -27,7 +27,7 @@ export const makesRoomIfMeant: PolicyLaw = (run) => {
 
 const leftOutIn = ({ prompt: { cut } }: Look): string => JSON.stringify([cut.from, cut.dropped]);
 
-/** P4, of policies that are to make room: what they show fits wherever what must be shown does. */
+/** Checks P4 for policies that must make room: their prompt fits whenever the mandatory part does. */
 export const makesRoom = (run: PolicyRun): void => {
   const look = tightLooks(run).find(({ prompt }) => !prompt.fits);
   if (look === undefined) return;

@@ -21,8 +21,9 @@ import type { PolicyLaw, View } from "./policy-run.ts";
 import { lessIsShown } from "./settling.ts";
 
 /**
- * P6, of policies that are declared monotone: with older turns to choose from, and without a last cut, all is shown that is
- * shown without these turns, and nothing of it shorter. The room is that of the prompt without them, or has no bound.
+ * Checks P6 for policies that are declared monotone, without a last cut. With more older turns, the prompt shows
+ * everything that it shows without them, and nothing of it shorter. The room is that of the prompt without the older
+ * turns, or unlimited.
  */
 export const moreHistoryShowsMore: PolicyLaw = ({ policy, options, views, subject }) => {
   const view = views.at(-1);
@@ -31,7 +32,7 @@ export const moreHistoryShowsMore: PolicyLaw = ({ policy, options, views, subjec
   requireMoreWithin(given, view, subject, comparing({ ...given, budget: null }, subject)(view.state));
 };
 
-/** The same, after each turn of a long conversation. */
+/** Checks the same after each turn of a long conversation. */
 export const moreHistoryShowsMoreAtLength = (options: MachineOptions): void => {
   const { policy = keepAll() } = options;
   if (!policy.monotone) return;

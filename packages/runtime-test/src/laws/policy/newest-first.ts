@@ -10,12 +10,15 @@ import { fixedIn, messagesIn, tokensOf, wholeWith, withGapsFilled, withoutLeftOu
 import { hasWordsIn } from "./shown.ts";
 
 /**
- * P11, of policies that are declared `newestFirst`: what fits is shown, newest first. No unit is left out while an older
- * one that is not pinned is shown; and the newest turn of which something is left out would not fit as a whole, into
- * the room or within the limits that the policy declares. It is counted as it was said, without what a rule makes
- * shorter. Nothing is shown beyond these limits, but for pinned units, the open turn, and the questions that the machine adds
- * to what was decided, since a prompt begins with a user message. Turns that are left out because they were interrupted, and units of
- * which no field is left, do not count.
+ * Checks P11 for policies that are declared `newestFirst`: whatever fits is shown, newest first.
+ *
+ * - No unit is left out while an older one that is not pinned is shown.
+ * - If a turn is not shown whole, the newest such turn would not fit into the room or the declared limits. It is
+ * counted unshortened.
+ * - Nothing beyond these limits is shown, except pinned units, the open turn, and questions that the machine adds. It
+ * adds questions because a prompt begins with a user message.
+ *
+ * Turns that are omitted because they were interrupted, and units of which no field is shown, do not count.
  */
 export const newestIsShownFirst: PolicyLaw = (run) => {
   const { newestFirst = false } = run.policy;
@@ -23,7 +26,7 @@ export const newestIsShownFirst: PolicyLaw = (run) => {
   const limits = newestFirst === true ? {} : newestFirst;
   for (const { looks, calibration } of run.views) {
     for (const look of looks) {
-      // The machine shows everything in the place of a policy that failed.
+      // The machine shows everything if a policy fails.
       if (look.prompt.failed !== undefined) continue;
       const said = withoutLeftOut(withGapsFilled(look.said, look.prompt.messages), run.options);
       requireNewestFirst(run, { ...look, said }, limits, calibration);
@@ -32,8 +35,8 @@ export const newestIsShownFirst: PolicyLaw = (run) => {
 };
 
 /**
- * P11 again, in a conversation that is longer than the windows that are declared, of 110 turns at least; a tool is
- * called in some of them. It is looked at in its last turns, and before and after some of the cuts.
+ * Checks P11 in a conversation that is longer than the declared windows, of 110 turns at least. Some turns call a tool.
+ * The checks are in its last turns, and before and after some of the cuts.
  */
 export const newestIsShownFirstAtLength = (options: MachineOptions): void => {
   const { policy = keepAll() } = options;
@@ -56,7 +59,7 @@ const mostCuts = 10;
 
 const turnsBeyond = (newestFirst: true | NewestFirst): number => {
   const { turns = 0, messages = 0 } = newestFirst === true ? {} : newestFirst;
-  // In two turns there are six messages.
+  // Two turns have six messages.
   const wanted = [mostOf(turns) + 4, Math.ceil(mostOf(messages) / 3) + 4].filter((each) => each <= longest);
   return Math.max(110, ...wanted);
 };
@@ -95,7 +98,7 @@ const requireNewestFirst = (run: PolicyRun, look: Look, limits: NewestFirst, cal
     );
 };
 
-/** Whether it was decided to leave a unit out: by the cut, or because its turn was interrupted. */
+/** Returns whether the cut leaves a unit out, or its turn is omitted because it was interrupted. */
 const isBeyondDecision = ({ id, turn, position }: Unit, { said, prompt: { cut } }: Look): boolean => {
   const { from, dropped = [] } = cut;
   const isOlder = from !== null && (turn < from.turn || (turn === from.turn && position < from.unit));
@@ -109,7 +112,7 @@ const beyondLimits = (
   { turns, messages, tokens }: NewestFirst,
 ): string | null => {
   if (shown.length === 0) return null;
-  // A look without a budget is not calibrated.
+  // A prompt without a budget is not calibrated.
   const { calibration = 1 } = prompt.cut;
   const counts = [
     [new Set(shown.map(({ turn }) => turn)).size, mostOf(turns), "turns"],
@@ -124,25 +127,34 @@ const mostOf = (window: Window = Number.POSITIVE_INFINITY): number => boundsOf(w
 
 const leastOf = (window: Window = Number.POSITIVE_INFINITY): number => boundsOf(window)[0];
 
-/** Whether some of the newest units, and the open turn, are no more turns and messages than are shown in any case. */
+/**
+ * Returns whether these newest units and the open turn together stay within the smallest declared numbers of turns and
+ * messages.
+ */
 const isWithinCounts = (look: Look, { turns, messages }: NewestFirst, units: readonly Unit[]): boolean => {
   const { said } = look;
   const first = units[0]?.turn ?? 0;
-  // A turn in which nothing was said counts too.
+  // An empty turn counts too.
   const newer = [...said.turns.keys()].filter((number) => number >= first).length;
   const count = first === 0 ? newer + 1 : newer;
   const led = [...withQuestions(said.closed, said.open, new Set(units), hasWordsIn(look))];
   return count <= leastOf(turns) && messagesIn([...led, ...said.open]).length <= leastOf(messages);
 };
 
-/** Tokens of a prompt that shows all closed units from one on, as they were said; null where the counter can't count them. */
+/**
+ * Counts the tokens of a prompt that shows all closed units from `from` on, unshortened; null if the counter cannot
+ * count them.
+ */
 const tokensWith = ({ counter }: PolicyRun, look: Look, from: number): number | null =>
   tokensOf(
     counter,
     wholeWith(look.said, ({ pinned }, index) => index >= from || pinned === true, hasWordsIn(look)),
   );
 
-/** Tokens that may be filled in any case: of the room for what is closed, the share that is declared. Null for no bound. */
+/**
+ * Returns the tokens that a prompt may always fill: the declared share of the room for closed turns, beside the
+ * mandatory part. Null if unlimited.
+ */
 const roomWithin = (
   { counter }: PolicyRun,
   look: Look,

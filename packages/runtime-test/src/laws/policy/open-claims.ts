@@ -10,7 +10,7 @@ export interface OpenClaim {
   readonly name: "P4" | "P11";
   readonly claim: string;
   readonly law: PolicyLaw;
-  /** The same law in a long conversation. */
+  /** Checks the same law in a long conversation. */
   readonly atLength?: (options: MachineOptions) => void;
 }
 

@@ -30,7 +30,7 @@ import { looksWithSystem, openAndPinnedAreWhole, showsSystem, shownIsSubsequence
 import { turnNumbersAreStable } from "./turn-numbers.ts";
 import { recordOf } from "../../arbitraries/record.ts";
 
-/** P10: the thread is untouched by looking at its prompts, and nothing that was handed in is written to. */
+/** Checks P10: computing a prompt changes neither the thread nor any argument. */
 export const threadIsUntouched: PolicyLaw = ({ views }) => {
   for (const { state, text } of views) {
     if (JSON.stringify(state) !== text)
@@ -39,14 +39,14 @@ export const threadIsUntouched: PolicyLaw = ({ views }) => {
 };
 
 /**
- * The laws of pruning, by name. P6 is about policies that are declared monotone, P9 about those that are declared
- * stable, P11 about those that are declared newestFirst. `usable`: the machine never has to do without the policy,
- * because it throws or its decision is invalid.
+ * The laws of pruning, by name. P6 applies to policies that are declared monotone, P9 to those declared stable, P11 to
+ * those declared `newestFirst`. `usable`: the machine never has to replace the policy because it throws or its decision
+ * is invalid.
  */
 export const policyLaws: {
   readonly [Name in "P1" | "P2" | "P3" | "P4" | "P5" | "P6" | "P7" | "P8" | "P9" | "P10" | "P11" | "usable"]: PolicyLaw;
 } = {
-  // First, since keep-all in its place breaks other laws by that alone.
+  // First, because replacing the policy with keep-all breaks other laws.
   usable: isNeverReplaced,
   P1: shownIsSubsequence,
   P2: shownIsWellFormed,
@@ -68,15 +68,18 @@ export const policyLaws: {
 };
 
 export interface PolicyLawsRun {
-  /** How many conversations it is held to the laws on. Default 100. */
+  /** The number of conversations to check. Default 100. */
   readonly runs?: number;
-  /** Repeats a run that was reported. */
+  /** Repeats a reported run. */
   readonly seed?: number;
-  /** As reported with the seed: leads to the very conversation. */
+  /** The path reported with the seed; it leads to the exact conversation. */
   readonly path?: string;
-  /** Laws that are not held to: `["usable"]` for a policy that may throw. Default: none. */
+  /** Laws to skip: `["usable"]` for a policy that may throw. Default: none. */
   readonly except?: readonly (keyof typeof policyLaws)[];
-  /** It is a policy that is to make room: a prompt that does not fit, although what must be shown would, breaks P4. Not for those that wait for a summary. Default false. */
+  /**
+   * The policy must make room: a prompt that does not fit, although the mandatory part would, breaks P4. Not for
+   * policies that wait for a summary. Default false.
+   */
   readonly makesRoom?: boolean;
   /** Treats an open claim that would not hold as a broken law, not as a remark. */
   readonly claims?: "all";
@@ -84,30 +87,35 @@ export interface PolicyLawsRun {
   readonly subject?: Subject;
 }
 
-/** What `checkPolicyLaws` saw of a policy that broke no law. */
+/** The report of `checkPolicyLaws` on a policy that broke no law. */
 export interface PolicyLawsReport {
-  /** How many conversations it was held to the laws on. */
+  /** The number of conversations that were checked. */
   readonly conversations: number;
-  /** Prompts for which the policy could have made room: all that was said did not fit, and what must be shown did. */
+  /** Prompts for which the policy could have made room: the whole thread did not fit, but the mandatory part did. */
   readonly tight: number;
-  /** How many of these it made fit. */
+  /** The number of these prompts that fit. */
   readonly fitting: number;
-  /** The open claims that would not hold, each with its counterexample, and whether the policy never makes room or never shows the system message. Each may be a mistake. */
+  /**
+   * The open claims that would not hold, each with its counterexample. Also whether the policy never makes room or
+   * never shows the system message. Each may be a mistake.
+   */
   readonly remarks: readonly string[];
 }
 
 /**
- * Holds a policy to the laws of pruning, on random conversations and many budgets each: with tools that are called
- * several at once, fail, or never answer; with provider ids that repeat; with turns that are cancelled, edits, pins
- * and seeds. In one line of a test: `checkPolicyLaws(myPolicy())`.
+ * Checks a policy against the laws of pruning, on random conversations with many budgets each. Their tools are called
+ * several at once, fail, or never answer. Provider ids repeat; turns are cancelled; there are edits, pins and seeds. In
+ * one line of a test: `checkPolicyLaws(myPolicy())`.
  *
- * A policy is held to its claims. The remarks of the report name the open claims (`newestFirst`, and to make room) that would
- * not hold. `except` leaves out a claim that is open on purpose, and `claims: "all"` makes it a fault.
+ * A policy is checked against its claims. The remarks of the report name the open claims (`newestFirst`, and to make
+ * room) that would not hold. `except` skips a claim that is open on purpose, and `claims: "all"` makes an open claim a
+ * fault.
  *
- * @param subject the policy, or the options of a machine, its policy among them. A budget, and what becomes of
- *   interrupted turns, are drawn where the options do not say.
- * @throws ConfigurationError for a subject that is neither, and for an invalid `run`; else `LawBroken`, with the law, the policy, what it decided, the
- *   shortest conversation that was found, a line for each event, and the seed and path that lead to it.
+ * @param subject the policy, or the options of a machine with that policy. A budget and the treatment of interrupted
+ * turns are drawn if the options do not set them.
+ * @throws ConfigurationError for an invalid subject or `run`. If a law is broken: `LawBroken`, with the law, the
+ * policy, its decision, the shortest conversation that was found, a line for each event, and the seed and path to
+ * reproduce it.
  */
 export const checkPolicyLaws = (subject: Policy | MachineOptions, run: PolicyLawsRun = {}): PolicyLawsReport => {
   const options = optionsOf(subject);
@@ -145,7 +153,7 @@ export const checkPolicyLaws = (subject: Policy | MachineOptions, run: PolicyLaw
   });
   const found = fc.check(property, {
     numRuns: runs,
-    // What is found is made shorter in a way that knows conversations, and tries few.
+    // `smallerPlay` shortens the counterexample, because it knows conversations and needs few tries.
     endOnFailure: true,
     ...(seed === undefined ? {} : { seed }),
     ...(path === undefined ? {} : { path }),
@@ -193,7 +201,7 @@ const remarkOn = (
   return error === null ? null : `${policy.name} does not claim "${claim}"; if it did, it would break ${error.message}`;
 };
 
-/** A remark takes no longer than the check. */
+/** The limit that keeps a remark from taking longer than the check. */
 const triesForRemark = 100;
 
 const neverMakesRoom = (
@@ -204,7 +212,10 @@ const neverMakesRoom = (
     ? null
     : `${policy.name} never makes room: of ${tight} prompts that were too large, and could have fitted, it made none fit; a turn whose prompt does not fit ends unfit`;
 
-/** The system message is not a unit that a law could miss: a policy may leave it out of any prompt. */
+/**
+ * Returns a remark if the policy never shows the system message. No law notices this, because a policy may omit the
+ * system message from any prompt.
+ */
 const neverShowsSystem = (
   { policy = keepAll() }: MachineOptions,
   { said, shown }: { readonly said: number; readonly shown: number },
@@ -221,7 +232,7 @@ const playArbitrary = (options: MachineOptions): fc.Arbitrary<Play> =>
     interrupted: fc.constantFrom("keep" as const, "omit" as const),
   });
 
-/** A caller in JavaScript may hand in the function that makes a policy: then nothing would be tested. */
+/** A caller in JavaScript may pass the function that makes a policy; then nothing would be tested. */
 const optionsOf = (subject: Policy | MachineOptions): MachineOptions => {
   if (typeof subject === "object" && subject !== null) {
     if ("decide" in subject) return { policy: subject };

@@ -16,13 +16,13 @@ import { LawBroken } from "../evidence/law-broken.ts";
 import { fixedIn, type SaidUnits, saidUnits, tokensOf, wholeOf } from "../evidence/said-units.ts";
 import { deepFreeze, freezing, isWriteToFrozen } from "../machine/untouched.ts";
 
-/** What a policy makes of a conversation: what the laws of pruning are about. */
+/** A policy's prompts of a conversation, which the laws of pruning check. */
 export interface PolicyRun {
   readonly options: MachineOptions;
   readonly policy: Policy;
   readonly counter: Counter;
   readonly trace: Trace;
-  /** A prompt for each of many budgets, at some of the states that the conversation went through. */
+  /** Prompts for many budgets, at some of the states of the conversation. */
   readonly views: readonly View[];
   readonly subject: Subject;
 }
@@ -30,31 +30,31 @@ export interface PolicyRun {
 /** The prompts of one state. */
 export interface View {
   readonly state: State;
-  /** The state as it was before anybody looked at it, as text. */
+  /** The state as text, before any prompt was computed. */
   readonly text: string;
-  /** How many tokens a model reports for one that is counted. */
+  /** The tokens that a model reports for one counted token. */
   readonly calibration: number;
   readonly said: SaidUnits;
-  /** From the least room to the most; the last one without bound. */
+  /** From the smallest room to the largest; the last one is unlimited. */
   readonly looks: readonly Look[];
 }
 
-/** What a policy shows of a state within a budget. */
+/** A policy's prompt of a state within a budget. */
 export interface Look {
   readonly machine: ConversationMachine;
   readonly state: State;
   readonly budget: Budget | null;
-  /** What there was to be shown. */
+  /** The content that the prompt can show. */
   readonly said: SaidUnits;
   readonly prompt: Prompt;
 }
 
-/** A law of pruning: throws `LawBroken` where what it promises does not hold. */
+/** A law of pruning. It throws `LawBroken` if its promise does not hold. */
 export type PolicyLaw = (run: PolicyRun) => void;
 
 /**
- * Sends a machine with these options what a schedule says, and looks at the prompts of some of its states, each
- * within budgets from nothing to more than enough. All that is handed in is frozen through and through.
+ * Sends a schedule to a machine with these options, and computes the prompts of some of its states, each within budgets
+ * from nothing to more than enough. All arguments are deeply frozen.
  */
 export const runPolicy = (options: MachineOptions, schedule: Schedule, how: HowToLook = {}): PolicyRun => {
   const subject = freezing(how.subject ?? realSubject);
@@ -64,15 +64,18 @@ export const runPolicy = (options: MachineOptions, schedule: Schedule, how: HowT
 };
 
 export interface HowToLook {
-  /** Further budgets, as shares of what all of a thread takes. Default: none. */
+  /** More budgets, as shares of the tokens of the whole thread. Default: none. */
   readonly shares?: readonly number[];
-  /** At how many states, the last one among them. Default 3. */
+  /** The number of states, the last one included. Default 3. */
   readonly states?: number;
   /** For tests of the laws. */
   readonly subject?: Subject;
 }
 
-/** The same, of a conversation that was had: of a recorded one, for instance. The trace is of one machine with these options. */
+/**
+ * Does the same for an existing conversation, such as a recorded one. One machine with these options must have made the
+ * trace.
+ */
 export const policyRunOf = (options: MachineOptions, trace: Trace, how: HowToLook = {}): PolicyRun => {
   const { shares = [], states = 3 } = how;
   const subject = freezing(how.subject ?? realSubject);
@@ -95,7 +98,7 @@ export const policyRunOf = (options: MachineOptions, trace: Trace, how: HowToLoo
   });
 };
 
-/** A machine for each budget, made once: making them costs more than the prompts. */
+/** Caches a machine for each budget, since making them costs more than the prompts. */
 const machines = (options: MachineOptions): ((budget: Budget | null) => ConversationMachine) => {
   const made = new Map<number | null, ConversationMachine>();
   return (budget) => {
@@ -114,11 +117,11 @@ export const lookNamed = (look: Look): string => `${look.prompt.cut.policy} ${pl
 export const placeOf = ({ budget, state }: Look): string =>
   `after entry ${state.context.seq}, ${budget === null ? "without a budget" : `with a budget of ${budget.tokens}`}`;
 
-/** What was shown where, in short, so that a message says what was decided. */
+/** Returns the decision in short, for messages. */
 export const cutNamed = ({ prompt: { cut, reason } }: Look): string =>
   `it decided ${JSON.stringify({ ...cut, reason })}`;
 
-/** A write into what is frozen breaks P10. */
+/** Runs a function. If it writes into a frozen object, throws `LawBroken` for P10. */
 const unwritten = <Result>(run: () => Result): Result => {
   try {
     return run();
@@ -128,7 +131,7 @@ const unwritten = <Result>(run: () => Result): Result => {
   }
 };
 
-/** The schedule under one configuration. */
+/** Returns the schedule without its changes of configuration. */
 export const unchanging = (schedule: Schedule): Schedule => ({
   ...schedule,
   moves: schedule.moves.filter(
@@ -136,14 +139,17 @@ export const unchanging = (schedule: Schedule): Schedule => ({
   ),
 });
 
-/** A state, with how far the counter was off in the newest call that shows it, and what that was when it was decided. */
+/** A state, with the calibration after its newest call, and the calibration that its decision used. */
 export interface Calibrated {
   readonly state: State;
   readonly calibration: number;
   readonly decidedWith: number;
 }
 
-/** The states of a trace. A report that is further off than four times makes no sense; what does not fit is measured anew. */
+/**
+ * Returns the states of a trace with their calibrations. A reported count of more than four times the own count is
+ * implausible, and resets the calibration. So does a prompt that did not fit.
+ */
 export const calibrated = (
   trace: Trace,
   { calibrate = true, budget = null }: MachineOptions,
@@ -170,13 +176,18 @@ export const calibrated = (
   return [{ state: trace.started.state, calibration: 1, decidedWith: 1 }, ...later];
 };
 
-/** What was measured was measured of the words that a redaction takes out, or under a configuration that is another now. */
+/**
+ * The events after which an earlier measurement is void: its messages were redacted, or the configuration has changed.
+ */
 const forgetful: ReadonlySet<Event["type"]> = new Set(["thread.redacted", "thread.configured"]);
 
 const reportedBy = (event: Event, asked: string | null): number | null =>
   event.type === "llm.completed" && event.effectId === asked ? (event.usage?.inputTokens ?? null) : null;
 
-/** Nothing, what must be shown, all that there is, a token less than that, and shares between them. */
+/**
+ * Returns the budgets to try: zero, the mandatory part, the whole thread, one token less than that, and shares between
+ * them.
+ */
 const budgetsFor = (
   said: SaidUnits,
   counter: Counter,

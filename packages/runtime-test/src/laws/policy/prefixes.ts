@@ -13,11 +13,12 @@ import { longConversation } from "./long-conversation.ts";
 import type { PolicyLaw } from "./policy-run.ts";
 
 /**
- * P9, of policies that are declared stable: of two answering calls that follow one another the first one's prompt is
- * the beginning of the second one's, by the digests of its messages, unless a journalled cause stands between them:
- * another cut (a compaction or a shrinking is one), a system prompt that was changed or reset, a head that moved, an
- * answer that was truncated, a pin, an interrupted turn that is left out, the end of a turn with answers that were refused,
- * a redaction, another configuration.
+ * Checks P9 for policies that are declared stable. The prompt of an answering call is a prefix of the next one's
+ * prompt, by the digests of its messages. The exception is a journalled cause between them:
+ *
+ * - another cut (a compaction or a shrinking is one), or another configuration
+ * - a change or reset of the system prompt, a move of the head, a truncated answer, a pin, or a redaction
+ * - an interrupted turn that is omitted, or the end of a turn with refused answers
  */
 export const promptsArePrefixes: PolicyLaw = ({ policy, options, trace }) => {
   if (!policy.stable) return;
@@ -43,13 +44,13 @@ export const promptsArePrefixes: PolicyLaw = ({ policy, options, trace }) => {
 };
 
 /**
- * P9, of a policy that is declared stable: what it leaves out does not change all the time. In a long conversation of
- * equal turns, each with a question, a tool's result and an answer, about 150 tokens together, of which 40 fit into the
- * room, and whose summaries come at once, the cut becomes another in at most three of four turns from the first cut on,
- * and one more. (The first call has a cut in any case. Where a policy has a room of its own that holds hardly any such
- * turns, it is stable only for those who say less.)
+ * Checks P9 for policies that are declared stable: the cut does not change all the time. The test is a long
+ * conversation of equal turns. Each turn has a question, a tool's result and an answer, about 150 tokens together; 40
+ * turns fit into the room. Summaries are answered at once. From the first cut on, the cut may change in three of four
+ * turns, and in one more. The first call always has a cut. A policy may have its own room, which holds hardly any of
+ * these turns. It is then stable only in conversations with shorter turns.
  *
- * @param turns how many there are.
+ * @param turns the number of turns.
  */
 export const cutsSeldom = (options: MachineOptions, turns = 80): void => {
   const { policy = keepAll(), counter = estimateCounter } = options;
@@ -68,7 +69,7 @@ const isCause = ({ event, before, transition: { entry, state } }: HandledStep, o
   if (entry.decided?.cut !== undefined || causes.has(event.type) || movesHead(event)) return true;
   const { length } = state.context.conversation.turns;
   const ended = length > before.context.conversation.turns.length ? turnNumbered(state, length) : undefined;
-  // Answers that did not fit are shown in their own turn only.
+  // Refused answers are shown only in their own turn.
   if (ended?.refusedOutputs !== undefined) return true;
   return omitting && ended !== undefined && ended.outcome.status !== "completed";
 };
@@ -88,7 +89,7 @@ const causes: ReadonlySet<Event["type"]> = new Set([
 const answeringCallOf = ({ transition: { effects } }: HandledStep): CallLlm | undefined =>
   [...effects].find((effect): effect is CallLlm => effect.type === "callLlm" && effect.purpose === "answer");
 
-/** The turns, by number, in which the cut became another, at whatever step. */
+/** Returns the numbers of the turns in which the cut changed, at any step. */
 const cutsOf = (options: MachineOptions, counter: Counter, turns: number): readonly number[] => {
   const sample = longConversation("P9", conversationMachine({ counter, policy: keepAll(), unknownTool: "ask" }), 1);
   const last = sample.steps.at(-1)?.transition.state ?? sample.started.state;

@@ -4,8 +4,8 @@ import { requireSame } from "../evidence/law-broken.ts";
 import { lookNamed, type PolicyLaw } from "./policy-run.ts";
 
 /**
- * P10 as well: whatever is written into all that the policy, its summariser and the counter were given, by those that were
- * given it beside them, the next prompt is the same. The widest or the narrowest look of the last state is looked at again.
+ * Checks P10: writing into the arguments of the policy, its summariser and the counter does not change the next prompt.
+ * The check uses the widest or the narrowest look of the last state.
  */
 export const scribblingChangesNothing: PolicyLaw = ({ options, views, subject }) => {
   for (const { state, looks } of views.slice(-1)) {

@@ -4,7 +4,7 @@ import { differenceOf } from "../evidence/difference.ts";
 import { LawBroken } from "../evidence/law-broken.ts";
 import { cutNamed, lookNamed, placeOf, type PolicyLaw } from "./policy-run.ts";
 
-/** P5: deciding again, with what was decided as the last cut, decides the same. */
+/** Checks P5: deciding again, with the decision as the last cut, gives the same decision. */
 export const decidesTheSameAgain: PolicyLaw = ({ views, subject }) => {
   for (const look of views.flatMap(({ looks }) => looks)) {
     const { machine, state, prompt } = look;
@@ -20,8 +20,8 @@ export const decidesTheSameAgain: PolicyLaw = ({ views, subject }) => {
 };
 
 /**
- * P6, of policies that are declared monotone: of one history, more room shows all that less room shows, and nothing of
- * it shorter. A prompt that does not fit is not sent, so it shows nothing.
+ * Checks P6 for policies that are declared monotone: for the same history, more room shows everything that less room
+ * shows, and nothing of it shorter. A prompt that does not fit is not sent, so it shows nothing.
  */
 export const moreRoomShowsMore: PolicyLaw = ({ policy, views }) => {
   if (!policy.monotone) return;
@@ -39,7 +39,10 @@ export const moreRoomShowsMore: PolicyLaw = ({ policy, views }) => {
   }
 };
 
-/** Describes what a prompt shows less of than one that has less to show; null if nothing. A prompt that is not sent shows nothing. */
+/**
+ * Describes the content that `smaller` shows and `larger` lacks or shortens; null if there is none. A prompt that is
+ * not sent shows nothing.
+ */
 export const lessIsShown = (smaller: Prompt, larger: Prompt): string | null => {
   if (!isSent(smaller) || !isSent(larger)) return null;
   const shown = new Map(larger.messages.map((message) => [message.id, message]));
@@ -55,8 +58,8 @@ export const lessIsShown = (smaller: Prompt, larger: Prompt): string | null => {
 const lengthOf = ({ parts }: Message): number => JSON.stringify(parts).length;
 
 /**
- * The machine never had to do without the policy; but where an ask says nothing itself, a policy that shows nothing of
- * the thread is replaced by right.
+ * Checks that the machine never replaces the policy. One replacement is correct: an ask is empty, and the policy shows
+ * nothing of the thread.
  */
 export const isNeverReplaced: PolicyLaw = ({ views, trace }) => {
   for (const { transition } of handledSteps(trace)) {

@@ -16,17 +16,17 @@ import { problemOfPrompt } from "../machine/prompts.ts";
 import { isGap, messagesIn, withoutLeftOut } from "../evidence/said-units.ts";
 
 /**
- * P1: what a prompt shows is a subsequence of what was said on the path, and all else in it is marked as synthesised.
- * Units are shown or left out whole. A message that is shown in fewer words keeps its id, its role, its calls, and all
- * that is neither a text, nor a data field, nor a tool's result; and some rule that the cut declares made it shorter.
+ * Checks P1: a prompt is a subsequence of the messages on the path; everything else in it is marked as synthesised.
+ * Units are shown whole or left out. A shortened message keeps its id, its role, its calls, and all parts except texts,
+ * data fields and tool results. A declared rule of the cut must have shortened it.
  */
 export const shownIsSubsequence: PolicyLaw = ({ views }) => {
   for (const look of views.flatMap(({ looks }) => looks)) requireSubsequence(look);
 };
 
 /**
- * P2: every prompt is well-formed, of every state and within every budget; and so is each that a call carries. Behind the
- * system message and the summaries it begins with a user message, where one was said before that may be shown.
+ * Checks P2: every prompt is well-formed, in every state, within every budget, and in every call. After the system
+ * message and the summaries it begins with a user message, if an earlier one may be shown.
  */
 export const shownIsWellFormed: PolicyLaw = ({ trace, views, options }) => {
   for (const effect of handledSteps(trace).flatMap(({ transition }): readonly Effect[] => transition.effects)) {
@@ -35,7 +35,7 @@ export const shownIsWellFormed: PolicyLaw = ({ trace, views, options }) => {
   }
   for (const look of views.flatMap(({ looks }) => looks)) {
     const { messages } = look.prompt;
-    // Between turns the prompt may be empty: its question comes with the next ask.
+    // Between turns the prompt may be empty, because its question comes with the next ask.
     const problem = look.state.context.open === null && messages.length === 0 ? null : problemOfPrompt(messages);
     if (problem !== null)
       throw new LawBroken("P2", `${lookNamed(look)} is not well-formed: ${problem}; ${cutNamed(look)}`);
@@ -62,7 +62,7 @@ const requireQuestion = (look: Look): void => {
     );
 };
 
-/** Returns whether the fields that a prompt shows leave anything of a unit. */
+/** Returns a function that tells whether the shown fields leave anything of a unit. */
 export const hasWordsIn =
   ({ prompt: { cut } }: Look) =>
   ({ messages }: Unit): boolean =>
@@ -73,9 +73,9 @@ const mayBeShown = (message: Message, fields: Fields | undefined): boolean =>
   message.parts.some((part) => part.type !== "data" || hasField(message, part.field, fields));
 
 /**
- * P3: the open turn and what is pinned are whole. The open turn stands at the end, every unit in order, and nothing
- * but the rules that the cut declares makes it shorter; none of them clears its newest round. Units with something
- * pinned are shown as they were said, whatever is decided, and so is the system message, unless it is left out.
+ * Checks P3: the open turn and pinned units are whole. The open turn is at the end, with every unit in order. Only
+ * declared rules of the cut shorten it, and none of them clears its newest round. Units with a pinned message are shown
+ * unshortened, whatever the policy decides. So is the system message, unless it is omitted.
  */
 export const openAndPinnedAreWhole: PolicyLaw = ({ views }) => {
   for (const look of views.flatMap(({ looks }) => looks)) {
@@ -108,24 +108,27 @@ const requireSubsequence = (look: Look): void => {
   const ids = new Set(look.prompt.messages.map(({ id }) => id));
   for (const { id, messages } of [...closed, ...open]) {
     const shown = messages.filter((message) => ids.has(message.id)).length;
-    // A message whose fields are all left out is left out itself; rounds have none.
+    // A message is left out if all its fields are; the messages of rounds have no fields.
     if (shown > 0 && shown < messages.length)
       fail(`of unit ${id} only ${shown} of ${messages.length} messages are shown`);
   }
 };
 
-/** How a message, of a closed turn's unit or not, is shown otherwise than it was said and may be; null where it is not. */
+/**
+ * Describes how a shown message differs from the thread in a way that is not allowed; null if it does not. `unit` is
+ * null if the unit is not of a closed turn.
+ */
 const problemOfShown = (said: Message, shown: Message, unit: Unit | null, cut: Cut): string | null => {
   if (said.role !== shown.role) return `under the role ${shown.role}`;
   if (differenceOf(toolCallsOf(said), toolCallsOf(shown)) !== null) return "with other calls";
   if (differenceOf(said.parts.filter(isFirm), shown.parts.filter(isFirm)) !== null) return "with other parts";
-  // A call that is still running has no result yet; P3 compares the open turn.
+  // A running call has no result yet; P3 compares the open turn.
   if (isGap(said) || unit === null) return null;
   const difference = differenceOf(asDeclared(said, unit, cut).parts, shown.parts);
   return difference === null ? null : `otherwise than the cut declares: ${difference}`;
 };
 
-/** A message of a closed turn with the fields that are shown, as the rules leave it. */
+/** Returns a message of a closed turn with its shown fields, shortened by the declared rules. */
 const asDeclared = (message: Message, unit: Unit, { shrink = [], fields }: Cut): Message => {
   if (unit.pinned === true) return message;
   const at = { turn: unit.turn, unit: unit.position };
@@ -136,11 +139,11 @@ const asDeclared = (message: Message, unit: Unit, { shrink = [], fields }: Cut):
   );
 };
 
-/** Whether a message of a closed turn shows a field. */
+/** Returns whether a message of a closed turn shows a field. */
 const hasField = ({ role }: Message, field: string, { omit = [], inputs }: Fields = {}): boolean =>
   !omit.includes(field) && (role !== "user" || inputs === undefined || inputs.includes(field));
 
-/** What no rule makes shorter, and no choice of fields leaves out. */
+/** Returns whether a part may neither be shortened nor left out. */
 const isFirm = ({ type }: Part): boolean => type !== "text" && type !== "data" && type !== "toolResult";
 
 const requireOpen = (look: Look): void => {
@@ -162,7 +165,7 @@ const requireOpen = (look: Look): void => {
   }
 };
 
-/** A unit of the open turn as the rules leave it. */
+/** Returns the messages of a unit of the open turn, shortened by the declared rules. */
 const expectedOf = (unit: Unit, { shrink = [] }: Cut, isNewest: boolean): readonly Message[] => {
   if (unit.pinned === true) return unit.messages;
   const at = { turn: unit.turn, unit: unit.position };

@@ -1,14 +1,14 @@
 import type { Json, JsonObject } from "@colloquy/machine";
 import type { Move, Schedule } from "../../arbitraries/schedule.ts";
 
-/** How many shorter conversations are tried at most, by default: what is found within them is short enough to be read. */
+/** The default limit of tries; it finds conversations that are short enough to read. */
 export const mostTries = 400;
 
 /**
- * A shorter schedule that is still wrong in the same way: with the fewest moves that could be found, said as plainly
- * as will do. A schedule is read against the state that is reached, so it stays meaningful with any of its moves gone.
+ * Returns a smaller schedule that is still wrong in the same way: with as few moves as could be found, and simple ones.
+ * Each move is interpreted in the state at that point, so a schedule stays meaningful without any of its moves.
  *
- * @param isWrong whether a shorter one is still wrong. Asked `most` times at most.
+ * @param isWrong returns whether a smaller schedule is still wrong. Called at most `most` times.
  */
 export const smallerSchedule = (
   schedule: Schedule,
@@ -34,7 +34,10 @@ export const smallerSchedule = (
 
 type Accepts = (smaller: Schedule) => boolean;
 
-/** Leaves out halves, then quarters, and so on down to single moves, from the end on: what comes after the fault does nothing. */
+/**
+ * Removes halves, then quarters, and so on down to single moves, from the end on, because moves after the fault have no
+ * effect.
+ */
 const withFewerMoves = (best: () => Schedule, accepts: Accepts): void => {
   for (let size = best().moves.length; size >= 1; size = Math.floor(size / 2)) {
     for (let end = best().moves.length; end > 0; end -= size) {
@@ -44,7 +47,7 @@ const withFewerMoves = (best: () => Schedule, accepts: Accepts): void => {
   }
 };
 
-/** Says the thread's beginning and each move with less. What is plainer may be made plainer still. */
+/** Simplifies the thread's beginning and each move, repeatedly. */
 const withPlainer = (best: () => Schedule, accepts: Accepts): void => {
   while (plainerInputs(best().input).some((input) => accepts({ ...best(), input })));
   for (let index = 0; index < best().moves.length; index++) {
@@ -70,13 +73,13 @@ const plainerInputs = (input: Schedule["input"]): readonly Schedule["input"][] =
   ];
 };
 
-/** Members that any move may do without. */
+/** Members that every move may omit. */
 const optional = ["usage", "model", "name", "metadata", "limits", "overlap", "joins", "partial", "reason", "by"];
 
-/** The move said in other words, each plainer than what it says. */
+/** Returns variants of a move, each simpler than the move itself. */
 const plainerMoves = (move: Move): readonly Move[] => {
   const plainer: JsonObject[] = [];
-  // A move is plain data, whatever it says; what is made of it below has the same form.
+  // Every move is plain data; the variants below have the same form.
   const said = move as unknown as JsonObject;
   const change = (changes: JsonObject): void => {
     plainer.push({ ...said, ...changes });
@@ -88,7 +91,7 @@ const plainerMoves = (move: Move): readonly Move[] => {
   if ("pick" in move) change({ pick: 0 });
   if (move.move === "ask") change({ input: "Q" });
   if (move.move === "answer") {
-    // A call is plainer than most replies, and no plainer than a word.
+    // A tool call is simpler than most replies, but not simpler than a one-word reply.
     const isWord = JSON.stringify(move.reply) === JSON.stringify(word);
     change({ reply: word });
     if (!isWord) change({ reply: { toolCalls: [{ id: "c", name: "search", arguments: "{}" }] } });
@@ -103,18 +106,18 @@ const plainerMoves = (move: Move): readonly Move[] => {
   return plainer as unknown as readonly Move[];
 };
 
-/** The same, each time without one of these members, which it may do without. */
+/** Returns copies of the value, each without one of these optional members. */
 const without = <Value extends object>(value: Value, names: readonly string[]): readonly Value[] =>
   names
     .filter((name) => Object.hasOwn(value, name))
-    // Those that are named are optional.
+    // All named members are optional.
     .map((name) => Object.fromEntries(Object.entries(value).filter(([each]) => each !== name)) as Value);
 
 const remark = { role: "user", content: "S" } as const;
 
 const word = { content: "A" };
 
-/** The same value with its longest text half as long; undefined where all are short. */
+/** Returns the value with its longest text cut in half; undefined if all texts are short. */
 const halved = (value: Json): Json | undefined => {
   const longest = longestIn(value);
   if (longest.length < 16) return undefined;
@@ -139,5 +142,5 @@ const withText = (value: Json, text: string, shorter: string): Json => {
 const membersOf = (value: JsonObject | readonly Json[]): readonly (Json | undefined)[] =>
   isList(value) ? value : Object.values(value);
 
-/** The guard of JavaScript knows no lists that are read-only. */
+/** `Array.isArray` does not narrow read-only arrays. */
 const isList = (value: JsonObject | readonly Json[]): value is readonly Json[] => Array.isArray(value);

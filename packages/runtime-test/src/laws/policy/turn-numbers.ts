@@ -6,9 +6,9 @@ import { LawBroken } from "../evidence/law-broken.ts";
 import { cutNamed, type Look, lookNamed, type PolicyLaw } from "./policy-run.ts";
 
 /**
- * P8: turn numbers are stable. A turn keeps its number, its place in the tree, the ids of its messages and its
- * summaries, wherever the head moves. The message that stands for earlier turns has each turn of its range once, in
- * order, under its own number: as a summary that was written of just these turns, or as a line made by rule.
+ * Checks P8: turn numbers are stable. A turn keeps its number, its place in the tree, its message ids and its
+ * summaries, wherever the head moves. The message that replaces earlier turns contains each turn of its range once, in
+ * order, under its own number. Each is part of a summary of just these turns, or a line made by rule.
  */
 export const turnNumbersAreStable: PolicyLaw = ({ trace, views, options }) => {
   requireSameTurns(trace);
@@ -79,10 +79,10 @@ const requireLines = (look: Look, omitting: boolean): void => {
 
 const heading = "Earlier in this conversation:\n";
 
-/** Left out because it was interrupted. */
+/** Returns whether a turn is omitted because it was interrupted. */
 const isSilent = ({ outcome }: LineTurn, omitting: boolean): boolean => omitting && outcome.status !== "completed";
 
-/** A turn as far as a line shows it; what stands before the first one counts as turn 0. */
+/** The part of a turn that a line needs; the seed before the first turn counts as turn 0. */
 type LineTurn = Pick<Turn, "number" | "outcome">;
 
 const seed: LineTurn = { number: 0, outcome: { status: "completed", finishReason: null } };
@@ -90,11 +90,11 @@ const seed: LineTurn = { number: 0, outcome: { status: "completed", finishReason
 interface Line {
   readonly from: number;
   readonly to: number;
-  /** With what ends it. */
+  /** The length with the line break, in UTF-16 units. */
   readonly length: number;
 }
 
-/** The turns that the first line of a text stands for; a summary may have lines of its own. */
+/** Returns the turns that the first line of a text represents; a summary may itself have several lines. */
 const lineOf = (text: string, turns: ReadonlyMap<number, Turn>, range: SummarisedTurns): Line | null => {
   const label = labelOf(text);
   if (label === null) return null;
@@ -106,7 +106,7 @@ const lineOf = (text: string, turns: ReadonlyMap<number, Turn>, range: Summarise
     .map((summary) => summary.text.length)
     .filter((end) => said[end] === undefined || said[end] === "\n");
   const end = said.indexOf("\n");
-  // A line by rule stands only for a turn that no summary covers.
+  // A line made by rule represents only a turn that no summary covers.
   const byRule = from === to && usable.length === 0 ? (end < 0 ? said.length : end) : null;
   const longest = written.length > 0 ? Math.max(...written) : byRule;
   return longest === null ? null : { from, to, length: length + longest + (said[longest] === "\n" ? 1 : 0) };

@@ -5,30 +5,30 @@ import { type WirePlay, wirePlayArbitrary } from "./wire-play.ts";
 import type { WireTarget } from "./wire-target.ts";
 
 export interface WireLawsRun {
-  /** How many conversations are had. Default 100. */
+  /** The number of conversations. Default 100. */
   readonly threads?: number;
-  /** Repeats a run that was reported. */
+  /** Repeats a reported run. */
   readonly seed?: number;
-  /** As reported with the seed: leads to the very conversation. */
+  /** The path reported with the seed; it leads to the exact conversation. */
   readonly path?: string;
 }
 
-/** What `checkWireLaws` saw if no law was broken. */
+/** The report of `checkWireLaws` if no law was broken. */
 export interface WireLawsReport {
   readonly threads: number;
-  /** How many requests the strict servers took. */
+  /** The number of requests that the strict servers accepted. */
   readonly requests: number;
 }
 
 /**
- * M14, the law on bytes: whatever the body that a handler sends, the strict server of its family takes it, in every state that
- * is reached and under every policy; so what was taken once is taken in every later prompt of its thread. A handler must not
- * withhold a request either: then the thread could not continue.
+ * Checks M14, the law on bytes: the strict server of a handler's family accepts every body that the handler sends, in
+ * every reached state and under every policy. So every later prompt of a thread accepts what was accepted once. A
+ * handler must not withhold a request either, because then the thread could not continue.
  *
- * The conversations are drawn. Their models reply in odd forms: with arguments that are not JSON, without any text, with
- * reasoning alone, with ids that repeat or that no server takes; they are stopped anywhere. Tools return images, texts have
- * halves of surrogate pairs, names have spaces. The targets take turns within a thread, so that each continues what any other
- * began. Nothing leaves the process.
+ * The conversations are drawn. Their models reply in odd forms: with arguments that are not JSON, without any text,
+ * with reasoning alone, with ids that repeat or that every server refuses. They are stopped anywhere. Tools return
+ * images, texts have lone surrogates, names have spaces. The targets alternate within a thread, so that each continues
+ * what any other began. Nothing leaves the process.
  *
  * ```ts
  * await checkWireLaws([
@@ -36,7 +36,7 @@ export interface WireLawsReport {
  * ]);
  * ```
  *
- * @throws LawBroken with the rule that was broken, its source, the body, and the smallest conversation that was found
+ * @throws LawBroken with the broken rule, its source, the body, and the smallest conversation that was found
  */
 export const checkWireLaws = async (targets: readonly WireTarget[], run: WireLawsRun = {}): Promise<WireLawsReport> => {
   const { threads = 100, seed, path } = run;
@@ -71,11 +71,11 @@ export interface WireFault {
   readonly target: string;
   readonly rule: string;
   readonly words: string;
-  /** In how many calls. */
+  /** The number of calls in which it occurs. */
   readonly calls: number;
 }
 
-/** Lists all ways in which targets break M14, instead of stopping at the first one: the most frequent first. */
+/** Lists all ways in which targets break M14, the most frequent first, instead of stopping at the first one. */
 export const surveyWire = async (
   targets: readonly WireTarget[],
   run: WireLawsRun = {},

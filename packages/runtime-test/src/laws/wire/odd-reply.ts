@@ -3,13 +3,13 @@ import { recordOf } from "../../arbitraries/record.ts";
 import type { StrictFamily } from "../../server/strict/strict-server.ts";
 import { apiOf, type WireApi } from "./wire-target.ts";
 
-/** What a model answers, in the forms that real ones have been seen to send. */
+/** A model's reply, in forms that real models have sent. */
 export interface OddReply {
   readonly text: string;
   readonly reasoning: string;
   readonly calls: readonly OddCall[];
   readonly finishReason: string | null;
-  /** After how many events the stream breaks off; null if it does not. */
+  /** The number of events after which the stream breaks off; null if it does not. */
   readonly cutAfter: number | null;
 }
 
@@ -31,7 +31,7 @@ export const oddTextArbitrary: fc.Arbitrary<string> = fc.constantFrom(
   "a long answer ".repeat(40),
 );
 
-/** Answers that call tools of these names, and others. */
+/** Returns an arbitrary of replies that call tools of these names, and others. */
 export const oddReplyArbitrary = (tools: readonly string[]): fc.Arbitrary<OddReply> =>
   recordOf({
     text: fc.oneof({ weight: 2, arbitrary: fc.constant("") }, { weight: 3, arbitrary: oddTextArbitrary }),
@@ -74,7 +74,7 @@ export const eventsOf = (family: StrictFamily, reply: OddReply): string => {
 const data = (value: object, name?: string): string =>
   `${name === undefined ? "" : `event: ${name}\n`}data: ${JSON.stringify(value)}\n\n`;
 
-/** Cuts a text in two, between the halves of a pair as well. */
+/** Cuts a text in two, sometimes inside a surrogate pair. */
 const halves = (text: string): readonly string[] =>
   [text.slice(0, Math.ceil(text.length / 2)), text.slice(Math.ceil(text.length / 2))].filter((half) => half !== "");
 

@@ -22,18 +22,18 @@ import { eventsOf, type OddReply } from "./odd-reply.ts";
 import type { WireMove, WirePlay } from "./wire-play.ts";
 import { apiOf, serverOf, type WireTarget } from "./wire-target.ts";
 
-/** A call that a target was given, and what left for its server. */
+/** A call that a target performed, and the requests that it sent. */
 export interface SentCall {
   readonly target: WireTarget;
   readonly call: CallLlm;
   /** The bodies of its requests. Empty if nothing was sent. */
   readonly bodies: readonly string[];
-  /** Why the strict server refuses the first of them that it refuses. */
+  /** The reason of the first request that the strict server refuses; null if it accepts all. */
   readonly refusal: StrictRefusal | null;
   readonly outcome: LlmOutcome;
 }
 
-/** A target whose handler is made. */
+/** A target with its handler. */
 export interface ReadyTarget {
   readonly target: WireTarget;
   readonly perform: (call: CallLlm, tools: readonly ToolDeclaration[], reply: OddReply) => Promise<SentCall>;
@@ -69,12 +69,12 @@ export const readyTarget = (target: WireTarget): ReadyTarget => {
 
 const plainReply: OddReply = { text: "Yes.", reasoning: "", calls: [], finishReason: "stop", cutAfter: null };
 
-/** No wake-up comes: what is sent needs no time. */
+/** A clock that never fires, since sending needs no timer. */
 const standing: Clock = { now: () => 1_700_000_000_000, wakeAt: () => () => undefined };
 
 /**
- * Has a conversation, and shows every call that is made in it. Each state that waits for a model is shown to one more target
- * under one more policy, whose reply is not used.
+ * Runs a conversation, and passes every call in it to `see`. In each state that waits for a model, one more target gets
+ * the call under one more policy; that reply is not used.
  */
 export const playWire = async (
   targets: readonly ReadyTarget[],
@@ -125,7 +125,7 @@ const nextAsk = (index: number, at: number): Event => ({
 
 type CarryOn = Extract<WireMove, { readonly move: "carryOn" }>;
 
-/** A tool succeeds or fails as the move says, and a timer fires. */
+/** Converts a move: a tool succeeds or fails as the move says, and a timer fires. */
 const asOutcome = ({ failed, result }: CarryOn): Parameters<typeof outcomeOf>[0] => {
   const failure = { kind: "network", message: "gone", retryable: false } as const;
   const common = { afterMs: 0, pick: 0, content: result };
@@ -146,7 +146,7 @@ const answered = ({ call, outcome }: SentCall, { stopped, reply }: CarryOn, at: 
     : { type: "llm.failed", ...answer, ...(told as Omit<typeof outcome, "type">) };
 };
 
-/** The declarations of the tools that a call offers, as a host hands them over. */
+/** Returns the declarations of the tools that a call offers, as a host passes them. */
 const offered = ({ purpose, tools }: CallLlm, declared: readonly ToolDeclaration[]): readonly ToolDeclaration[] =>
   purpose === "summary"
     ? []

@@ -5,19 +5,22 @@ import { recordOf } from "../../arbitraries/record.ts";
 import type { Move } from "../../arbitraries/schedule.ts";
 import { type OddReply, oddReplyArbitrary, oddTextArbitrary } from "./odd-reply.ts";
 
-/** A conversation whose requests are judged. */
+/** A conversation whose requests are checked. */
 export interface WirePlay {
   readonly options: MachineOptions;
   readonly input: ThreadInput;
-  /** Which target answers first, counted round and round. */
+  /** The index of the target that answers first, modulo the number of targets. */
   readonly target: number;
   readonly moves: readonly WireMove[];
 }
 
-/** One thing that happens in it. */
+/** One move of the conversation. */
 export type WireMove =
   | Move
-  /** Whatever is out is answered: a call of the model by a reply, which may be stopped where it breaks off; a tool by a result. */
+  /**
+   * Answers the outstanding effect. A reply answers a model call, which may be stopped at its break; a result answers a
+   * tool call.
+   */
   | {
       readonly move: "carryOn";
       readonly reply: OddReply;
@@ -47,7 +50,7 @@ function toolArbitrary(): fc.Arbitrary<ToolDeclaration> {
     },
     {
       description: fc.constant("Looks."),
-      // What servers of the Model Context Protocol declare.
+      // Schemas that servers of the Model Context Protocol declare.
       parameters: fc.constantFrom(
         { type: "object" },
         {},
@@ -83,7 +86,7 @@ const questionArbitrary: fc.Arbitrary<Content> = fc.oneof(
   { weight: 1, arbitrary: fc.tuple(text, fc.constant({ type: "data" as const, field: "city", value: "Oslo" })) },
 );
 
-/** Results have images, those of screens above all. */
+/** Results often contain images, such as screenshots. */
 const resultArbitrary: fc.Arbitrary<Content> = fc.oneof(
   { weight: 3, arbitrary: questionArbitrary },
   { weight: 1, arbitrary: fc.tuple(text, fc.constant(image)) },
@@ -122,7 +125,7 @@ function moveArbitrary(tools: readonly string[]): fc.Arbitrary<WireMove> {
   const append = recordOf({
     move: fc.constant("append" as const),
     afterMs: fc.constant(10),
-    // Whoever appends a reply before a call wants it continued, which some servers take and others do not.
+    // A reply that is appended before a call asks the model to continue it; not all servers accept that.
     message: recordOf({ role: fc.constantFrom("user", "system"), content: oddTextArbitrary }),
   });
   const edits: fc.Arbitrary<WireMove> = fc.oneof(

@@ -1,32 +1,32 @@
 import type { LlmHandler } from "@colloquy/host";
 import type { StrictFamily } from "../../server/strict/strict-server.ts";
 
-/** A handler that is held to the law on bytes, and the strict server that its requests go to. */
+/** A handler to check against the law on bytes, and the strict server for its requests. */
 export interface WireTarget {
   /** For messages. */
   readonly name: string;
   readonly family: StrictFamily;
-  /** The name of the model. Default: one that servers of the family have. */
+  /** The name of the model. Default: one that servers of the family offer. */
   readonly model?: string;
-  /** Makes the handler. It must send its requests by this `fetch`. */
+  /** Makes the handler. It must send its requests with this `fetch`. */
   readonly handler: (server: WireServer) => LlmHandler;
 }
 
-/** How a handler reaches the strict server. */
+/** The access of a handler to the strict server. */
 export interface WireServer {
   readonly fetch: typeof fetch;
-  /** As of the real servers of the family. */
+  /** The base URL of the family's real server. */
   readonly baseURL: string;
   readonly apiKey: string;
   readonly model: string;
 }
 
-/** What a server of a family speaks. */
+/** The API of a family's server. */
 export type WireApi = "chat" | "responses" | "messages" | "text";
 
 export const apiOf = (family: StrictFamily): WireApi => apis[family] ?? "chat";
 
-/** The server of a target, as a client of the real one would reach it. */
+/** Returns the server of a target, with the base URL and model of the real one. */
 export const serverOf = ({ family, model }: WireTarget, given: typeof fetch): WireServer => {
   const [baseURL, usual] = places[family];
   return { fetch: given, baseURL, apiKey: "none", model: model ?? usual };
@@ -38,7 +38,7 @@ const apis: { readonly [Family in StrictFamily]?: WireApi } = {
   "text-completions": "text",
 };
 
-/** The base URL of each family, and a model that it has. */
+/** The base URL of each family, and one of its models. */
 const places: { readonly [Family in StrictFamily]: readonly [baseURL: string, model: string] } = {
   "openai-chat": ["https://api.openai.com/v1", "gpt-5"],
   "openai-responses": ["https://api.openai.com/v1", "gpt-5"],
