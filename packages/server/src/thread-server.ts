@@ -8,7 +8,7 @@ import { responseRoutes } from "./responses/response-routes.ts";
 import type { ResponsesOptions } from "./responses/responses-room.ts";
 import { takeOver } from "./take-over.ts";
 import type { UiOptions } from "./ui/chat.ts";
-import { uiRoutes } from "./ui/routes.ts";
+import { pageErrors, uiRoutes } from "./ui/routes.ts";
 
 /** How threads are served. */
 export interface ThreadServerOptions extends HttpOptions {
@@ -39,10 +39,10 @@ export const threadServer = (
   const routes = [
     ...responseRoutes(host, context, responses),
     ...conversationRoutes(host, context),
-    ...uiRoutes(host, ui),
+    ...uiRoutes(host, context, ui),
     ...moreRoutes,
   ];
-  const server = serve([...routes, openApiRoute(routes)], context);
+  const server = serve([...routes, openApiRoute(routes)], context, pageErrors(ui));
   if (takeOverMs === null) return server;
   const stop = takeOver(host, context, takeOverMs);
   return {
