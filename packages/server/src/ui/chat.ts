@@ -1,4 +1,10 @@
-import { type AskHandle, AskRefusedError, type CallerToolDefinition, type HostedThread } from "@colloquy/host";
+import {
+  type AskHandle,
+  AskRefusedError,
+  type CallerToolDefinition,
+  EventRefusedError,
+  type HostedThread,
+} from "@colloquy/host";
 import { approvalsOf, callsToAnswer, type State, turnNumbered } from "@colloquy/machine";
 import { overlapOf, waitsOutside } from "@colloquy/machine/hosting";
 import { askOfPage, cancelled, type PageAsk, type PageHost, type PageNotes, turnsEnd } from "./ask-of-page.ts";
@@ -56,10 +62,10 @@ export const chat = async (
     throw refused("it must be a user's message, or a model's with results of tools or answers to approvals");
   const turn = turnIn(last.id) ?? 0;
   const standing = await thread.look((state) => standingOf(state, turn));
-  if (standing?.askId == null) throw refused(`no turn of the thread is ${JSON.stringify(last.id)}`);
+  if (standing?.askId == null) throw differing(`no turn of the thread is ${JSON.stringify(last.id)}`);
   if (standing.after === null) throw differing(`${last.id} is no longer on the path of the thread`);
   const answers = answersIn(last);
-  const taken = await answer(thread, standing, answers, by);
+  const taken = await answer(thread, standing, answers, by).catch(asDiffering);
   // A page that sends by itself when its message is complete would send it for ever.
   if (taken === 0 && standing.waits) throw refused("the turn waits for answers that it does not bring");
   const notes = { differs: standing.after > 0 ? threadIsAhead : null, isCut: false };
@@ -210,4 +216,9 @@ const answer = async (
   }
   for (const give of given) await give();
   return given.length;
+};
+
+/** The thread waits for something else by now. */
+const asDiffering = (thrown: unknown): never => {
+  throw thrown instanceof EventRefusedError ? differing(thrown.refusal.reason) : thrown;
 };
