@@ -177,7 +177,8 @@ const isStanding = (
 
 const standingOf = (state: State, record: AskRecord | null, shownParent: number | null) => {
   const turn = record?.turn ?? null;
-  if (turn === null) return { ahead: null, parent: state.context.conversation.head };
+  const { open, conversation } = state.context;
+  if (turn === null) return { ahead: null, parent: open?.number ?? conversation.head };
   const parent = shownTurn(state, turn)?.parent ?? 0;
   // Another page may have sent the same message, behind turns that this one does not show.
   const isAhead = (pathBehind(state, turn) ?? []).length > 0 || (shownParent !== null && parent > shownParent);

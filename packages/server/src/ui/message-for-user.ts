@@ -63,7 +63,7 @@ export const textForUser = (error: unknown, errorText?: ErrorText): string => {
 const sentences: { readonly [Kind in UserMessageKind]: string } = {
   busy: "This chat is still working on an earlier message. Wait for its answer, then try again.",
   held: "This chat is in use somewhere else. Try again in a moment.",
-  limit: "The answer took more work than is allowed, so it was stopped. Ask for less at a time.",
+  limit: "The answer took more work than is allowed, so it was stopped. Try a smaller question.",
   refused: "This message was not accepted. Change it, then send it again.",
   too_long: "This is too long for the assistant. Shorten the message, or begin a new chat.",
   changed: "This chat has changed since it was loaded here. Load it again, then continue.",

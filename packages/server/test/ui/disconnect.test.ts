@@ -355,4 +355,3 @@ test("uiChat and threadServer refuse another value", () => {
   expect(() => uiChat(host, { path: "/api/chat", authenticate: () => null, onDisconnect })).toThrow("onDisconnect");
   expect(() => threadServer(host, { ui: { onDisconnect } })).toThrow("onDisconnect");
 });
-

@@ -234,6 +234,8 @@ test("system messages of a page are left out, and messages that nobody answered 
 
 test("an answer to a turn that the thread does not have is refused", async () => {
   const { server } = served();
-  const refusal = await pageErrorOf(await server.fetch(post("/ui", { id: "t", messages: [said("turn-1", "assistant", "Hi.")] })));
+  const refusal = await pageErrorOf(
+    await server.fetch(post("/ui", { id: "t", messages: [said("turn-1", "assistant", "Hi.")] })),
+  );
   expect(refusal).toMatchObject({ status: 400, kind: "changed" });
 });
