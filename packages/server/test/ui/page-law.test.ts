@@ -7,6 +7,7 @@ import { describe, expect } from "vitest";
 import { type ThreadServer, threadServer } from "../../src/index.ts";
 import { at, post } from "../serving.ts";
 import { Chat, stage } from "./page.ts";
+import { runs } from "../../../../test/runs.ts";
 
 /** What somebody does in one of several tabs. `place` counts messages from the end. */
 interface Action {
@@ -47,14 +48,14 @@ const actionsOf = (kinds: readonly Kind[], tabs: number): fc.Arbitrary<readonly 
   );
 
 describe("law: what a page shows is what its thread continues from, or the page is told", () => {
-  test.prop([actionsOf(anything, 3), fc.boolean(), fc.constantFrom("continue", "cancel")], { numRuns: 400 })(
+  test.prop([actionsOf(anything, 3), fc.boolean(), fc.constantFrom("continue", "cancel")], { numRuns: runs(1600) })(
     "in up to three tabs, with ids of their own or the same, whether or not a page that goes cancels its turn",
     async (actions, sharesIds, onDisconnect) => {
       expect(await play(actions, sharesIds, onDisconnect)).toMatchObject({ differences: [] });
     },
   );
 
-  test.prop([actionsOf(oneTab, 1)], { numRuns: 200 })(
+  test.prop([actionsOf(oneTab, 1)], { numRuns: runs(800) })(
     "and a single tab that loses only its end is never told",
     async (actions) => {
       expect(await play(actions, false, "continue")).toEqual({ told: [], differences: [] });
