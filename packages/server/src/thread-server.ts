@@ -42,7 +42,8 @@ export const threadServer = (
     ...uiRoutes(host, context, ui),
     ...moreRoutes,
   ];
-  const server = serve([...routes, openApiRoute(routes)], context, pageErrors(ui));
+  const pages = pageErrors(ui);
+  const server = serve([...routes, openApiRoute(routes, pages.base)], context, pages);
   if (takeOverMs === null) return server;
   const stop = takeOver(host, context, takeOverMs);
   return {
