@@ -14,7 +14,7 @@ import { pageErrors, uiRoutes } from "./ui/routes.ts";
 export interface ThreadServerOptions extends HttpOptions {
   /** How responses are asked for and kept, under `/v1/responses`. */
   readonly responses?: ResponsesOptions;
-  /** What pages of the AI SDK are served with, under `/ui`. */
+  /** How pages of the AI SDK are served, under `/ui`. */
   readonly ui?: UiOptions;
   /**
    * How often the server looks for threads that a server which died left open, and continues them, in milliseconds: the
