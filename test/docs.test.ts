@@ -98,7 +98,7 @@ const programs = [
   {
     path: "examples/docs/ui-stream.ts",
     run: () => import("../examples/docs/ui-stream.ts"),
-    says: "text-end\nfinish-step\nmessage-metadata\nfinish\ntrue\n",
+    says: "message-metadata\nfinish\ntrue\ncompleted true\ncancelled true\n",
   },
   {
     path: "examples/21-chat-backend/main.ts",

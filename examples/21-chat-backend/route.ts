@@ -26,4 +26,6 @@ export const { GET, POST } = uiChat(host, {
   authenticate: ({ headers }) => (headers.get("cookie") === "user=ada" ? { id: "ada" } : null),
   mayUse: (user, threadId) => threadId.startsWith(`${user.id}-`),
   tools: [{ name: "cart", description: "What is in the cart of the page.", input: z.object({}) }],
+  onDisconnect: "continue", // or "cancel": see below
+  onError: (error, requestId) => console.error(requestId, error), // the page reads a sentence instead
 });

@@ -11,7 +11,7 @@ export type {
 export { callIdAt, deadlineId, llmId, placeIn, turnOfEffect } from "./conversation/protocol/effect-id.ts";
 export { problemOfEvent, readEvent } from "./conversation/protocol/event-shape.ts";
 export { foreignCallsIn } from "./conversation/decide/lost-calls.ts";
-export { configurationOfMachine, isConversationMachine } from "./conversation/machine.ts";
+export { configurationOfMachine, isConversationMachine, overlapOf } from "./conversation/machine.ts";
 export { callOut, callToAnswer, waitsOutside } from "./conversation/read/outstanding.ts";
 export { askedOtherwise, isSameInput, refusalOfRepeat } from "./conversation/read/same-ask.ts";
 export { approvalDigest } from "./conversation/update/call.ts";

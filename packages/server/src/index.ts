@@ -9,6 +9,7 @@ export type { ResponsesOptions } from "./responses/responses-room.ts";
 export { threadServer, type ThreadServerOptions } from "./thread-server.ts";
 export type { UiOptions } from "./ui/chat.ts";
 export type * from "./ui/chunk.ts";
+export { type ErrorText, messageForUser, type UserMessage, type UserMessageKind } from "./ui/message-for-user.ts";
 export { type UiChat, uiChat, type UiChatOptions } from "./ui/routes.ts";
 export { uiMessagesOf } from "./ui/ui-messages.ts";
 export { type ShownAsk, toUiMessageStream, uiMessageStreamResponse, type UiStreamOptions } from "./ui/ui-stream.ts";

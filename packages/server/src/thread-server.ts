@@ -8,13 +8,13 @@ import { responseRoutes } from "./responses/response-routes.ts";
 import type { ResponsesOptions } from "./responses/responses-room.ts";
 import { takeOver } from "./take-over.ts";
 import type { UiOptions } from "./ui/chat.ts";
-import { uiRoutes } from "./ui/routes.ts";
+import { pageErrors, uiRoutes } from "./ui/routes.ts";
 
 /** How threads are served. */
 export interface ThreadServerOptions extends HttpOptions {
   /** How responses are asked for and kept, under `/v1/responses`. */
   readonly responses?: ResponsesOptions;
-  /** What pages of the AI SDK are served with, under `/ui`. */
+  /** How pages of the AI SDK are served, under `/ui`. */
   readonly ui?: UiOptions;
   /**
    * How often the server looks for threads that a server which died left open, and continues them, in milliseconds: the
@@ -39,10 +39,11 @@ export const threadServer = (
   const routes = [
     ...responseRoutes(host, context, responses),
     ...conversationRoutes(host, context),
-    ...uiRoutes(host, ui),
+    ...uiRoutes(host, context, ui),
     ...moreRoutes,
   ];
-  const server = serve([...routes, openApiRoute(routes)], context);
+  const pages = pageErrors(ui);
+  const server = serve([...routes, openApiRoute(routes, pages.base)], context, pages);
   if (takeOverMs === null) return server;
   const stop = takeOver(host, context, takeOverMs);
   return {

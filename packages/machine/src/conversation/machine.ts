@@ -13,7 +13,7 @@ import type { ConversationData } from "./protocol/data.ts";
 import { decide } from "./decide/decide.ts";
 import type { Effect } from "./protocol/effect.ts";
 import { readEvent, readThreadInput } from "./protocol/event-shape.ts";
-import type { MachineOptions } from "./decide/options.ts";
+import type { MachineOptions, Overlap } from "./decide/options.ts";
 import type { Arrow, Plan } from "./update/plan.ts";
 import { guardedMachine } from "./live-actor.ts";
 import { update } from "./update/update.ts";
@@ -30,6 +30,7 @@ export type ConversationMachine = ReturnType<typeof machineOf> & {
 export interface Internals {
   readonly settings: Settings;
   readonly arrows: Arrows;
+  readonly isOverlapSet: boolean;
 }
 
 /**
@@ -41,7 +42,9 @@ export interface Internals {
  */
 export const conversationMachine = (options: MachineOptions = {}): ConversationMachine => {
   const settings = settingsOf(options);
-  return Object.assign(guardedMachine(machineOf(settings)), { [internals]: { settings, arrows } });
+  return Object.assign(guardedMachine(machineOf(settings)), {
+    [internals]: { settings, arrows, isOverlapSet: options.overlap != null },
+  });
 };
 
 const machineOf = (settings: Settings) => {
@@ -210,6 +213,12 @@ export const fingerprintOf = (machine: ConversationMachine): string => machine[i
  */
 export const configurationOfMachine = (machine: ConversationMachine): Configuration =>
   configurationOf(machine[internals].settings);
+
+/** Returns the option `overlap` of a machine; null if it was left out, so that a host may choose what is best for its callers. */
+export const overlapOf = (machine: ConversationMachine): Overlap | null => {
+  const { settings, isOverlapSet } = machine[internals];
+  return isOverlapSet ? settings.overlap : null;
+};
 
 /** Returns the tools that a machine was configured with. */
 export const toolsOf = (machine: ConversationMachine): readonly ToolDeclaration[] => machine[internals].settings.tools;

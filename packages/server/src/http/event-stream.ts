@@ -63,7 +63,7 @@ export class OpenStreams {
   }
 
   /** Takes one of the streams that may be open. @throws HttpError 429 or 503 */
-  take(principal: string, signal: AbortSignal, requestId: string): OpenStream {
+  take(principal: string, signal: AbortSignal, requestId: string, onGone: () => void = () => {}): OpenStream {
     const { streamsMax, streamsByPrincipalMax } = this.#limits;
     const own = this.#byPrincipal.get(principal) ?? 0;
     const headers = { "retry-after": "5" };
@@ -80,12 +80,12 @@ export class OpenStreams {
       });
     this.#taken += 1;
     this.#byPrincipal.set(principal, own + 1);
-    return new OpenStream(this, principal, signal, requestId);
+    return new OpenStream(this, { principal, signal, requestId, onGone });
   }
 
   /** Ends all that are open. */
   endAll(): void {
-    for (const stream of this.#open) stream.handleEvent();
+    for (const stream of this.#open) stream.close();
   }
 
   begin(stream: OpenStream): void {
@@ -115,21 +115,25 @@ export class OpenStreams {
   }
 }
 
+/** Whose stream it is. */
+interface StreamOwner {
+  readonly principal: string;
+  readonly signal: AbortSignal;
+  readonly requestId: string;
+  readonly onGone: () => void;
+}
+
 /** One stream. It is its own source and its own listener: a thousand of them that are idle have to be cheap. */
 class OpenStream implements StreamContext {
   readonly #streams: OpenStreams;
-  readonly #principal: string;
-  readonly #signal: AbortSignal;
-  readonly #requestId: string;
+  readonly #owner: StreamOwner;
   #iterator: AsyncIterator<string> | null = null;
   #controller: ReadableStreamDefaultController<Uint8Array> | null = null;
   #isOver = false;
 
-  constructor(streams: OpenStreams, principal: string, signal: AbortSignal, requestId: string) {
+  constructor(streams: OpenStreams, owner: StreamOwner) {
     this.#streams = streams;
-    this.#principal = principal;
-    this.#signal = signal;
-    this.#requestId = requestId;
+    this.#owner = owner;
   }
 
   run(blocks: AsyncIterable<string>): ReadableStream<Uint8Array> {
@@ -137,8 +141,8 @@ class OpenStream implements StreamContext {
     this.#streams.begin(this);
     // Nothing is taken before it is read.
     const body = new ReadableStream<Uint8Array>(this, { highWaterMark: 0 });
-    this.#signal.addEventListener("abort", this);
-    if (this.#signal.aborted) this.handleEvent();
+    this.#owner.signal.addEventListener("abort", this);
+    if (this.#owner.signal.aborted) this.handleEvent();
     return body;
   }
 
@@ -157,7 +161,7 @@ class OpenStream implements StreamContext {
     } catch (thrown) {
       if (this.#isOver) return;
       this.#end();
-      this.#streams.report(thrown, this.#requestId);
+      this.#streams.report(thrown, this.#owner.requestId);
       // Not what was thrown: it may hold a secret, and there are servers that show it.
       const broken = new Error("the stream broke off");
       // Servers that print it show one sentence: its stack would name only this line.
@@ -166,13 +170,21 @@ class OpenStream implements StreamContext {
     }
   }
 
+  /** The client reads no more. */
   cancel(): void {
+    if (this.#isOver) return;
     this.#stop();
+    this.#owner.onGone();
   }
 
-  /** The client went, or the server closes for good. */
+  /** The client went. */
   handleEvent(): void {
-    if (this.#isOver) return;
+    this.cancel();
+    this.#controller?.close();
+  }
+
+  /** The server closes for good. */
+  close(): void {
     this.#stop();
     this.#controller?.close();
   }
@@ -188,16 +200,15 @@ class OpenStream implements StreamContext {
   }
 
   #stop(): void {
-    if (this.#isOver) return;
     this.#end();
     // Not waited for: a generator that waits itself returns when that is over.
-    this.#iterator?.return?.().catch((thrown: unknown) => this.#streams.report(thrown, this.#requestId));
+    this.#iterator?.return?.().catch((thrown: unknown) => this.#streams.report(thrown, this.#owner.requestId));
   }
 
   #end(): void {
     this.#isOver = true;
-    this.#signal.removeEventListener("abort", this);
-    this.#streams.giveBack(this, this.#principal);
+    this.#owner.signal.removeEventListener("abort", this);
+    this.#streams.giveBack(this, this.#owner.principal);
   }
 }
 

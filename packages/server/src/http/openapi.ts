@@ -1,26 +1,28 @@
 import { z } from "zod";
 import type { Route } from "./route.ts";
 
-/** The route that describes all others: OpenAPI 3.1, of the schemas by which they read what they are sent. */
-export const openApiRoute = (routes: readonly Route[]): Route => {
+/** The route that describes all others: OpenAPI 3.1, of the schemas by which they read what they are sent. @param pages the path under which errors are sentences for users */
+export const openApiRoute = (routes: readonly Route[], pages: string): Route => {
   const own: Route = {
     method: "GET",
     path: "/openapi.json",
     description: "This description.",
     handle: () => Response.json(description),
   };
-  const description = descriptionOf([...routes, own]);
+  const description = descriptionOf([...routes, own], pages);
   return own;
 };
 
-const descriptionOf = (routes: readonly Route[]): object => ({
+const descriptionOf = (routes: readonly Route[], pages: string): object => ({
   openapi: "3.1.0",
   info: { title: "Colloquy", version: "1", description: "Threads over HTTP." },
   security: [{ bearer: [] }, {}],
   paths: Object.fromEntries(
     Object.entries(Object.groupBy(routes, ({ path }) => path.replaceAll(/:(\w+)/g, "{$1}"))).map(([path, at = []]) => [
       path,
-      Object.fromEntries(at.map((route) => [route.method.toLowerCase(), operationOf(route)])),
+      Object.fromEntries(
+        at.map((route) => [route.method.toLowerCase(), operationOf(route, route.path.startsWith(pages))]),
+      ),
     ]),
   ),
   components: {
@@ -29,7 +31,7 @@ const descriptionOf = (routes: readonly Route[]): object => ({
   },
 });
 
-const operationOf = ({ path, description = "", query, body }: Route): object => ({
+const operationOf = ({ path, description = "", query, body }: Route, isOfPage: boolean): object => ({
   description,
   parameters: [
     ...Array.from(path.matchAll(/:(\w+)/g), ([, name]) => ({
@@ -43,10 +45,12 @@ const operationOf = ({ path, description = "", query, body }: Route): object => 
   ...(body === undefined ? {} : { requestBody: { content: { "application/json": { schema: schemaOf(body) } } } }),
   responses: {
     "200": { description: "The answer." },
-    default: {
-      description: "A refusal, in words.",
-      content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
-    },
+    default: isOfPage
+      ? { description: "A sentence for the user.", content: { "text/plain": { schema: { type: "string" } } } }
+      : {
+          description: "A refusal, in words.",
+          content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+        },
   },
 });
 

@@ -32,9 +32,10 @@ export interface Call {
    * Takes one of the streams that may be open, for `eventStream`. To be called before anything is begun that is to be streamed:
    * a refusal then costs nothing. What no stream was made of is given back when the route has answered.
    *
+   * @param onGone called if the client ends the connection before the stream has ended; not if the server closes.
    * @throws HttpError 429 where this principal has too many open, 503 where all have
    */
-  openStream(): StreamContext;
+  openStream(onGone?: () => void): StreamContext;
 }
 
 /** What is answered at one path. */

@@ -18,29 +18,43 @@ export interface ThreadServer {
   close(): Promise<void>;
 }
 
+/** How errors under a path are answered whose clients are pages. */
+export interface PageErrors {
+  /** Without a slash at its end. */
+  readonly base: string;
+  answer(thrown: unknown, problem: HttpError): Response;
+}
+
 /** Serves routes. */
-export const serve = (routes: readonly Route[], context: ServerContext): ThreadServer =>
-  new RoutesServer(routes, context);
+export const serve = (
+  routes: readonly Route[],
+  context: ServerContext,
+  pages: PageErrors | null = null,
+): ThreadServer => new RoutesServer(routes, context, pages);
 
 class RoutesServer implements ThreadServer {
   readonly #find: Router;
   readonly #context: ServerContext;
+  readonly #pages: PageErrors | null;
   readonly #streams: OpenStreams;
   readonly #over = new AbortController();
   #answering = 0;
   #closing: Promise<void> | null = null;
   #drained: (() => void) | null = null;
 
-  constructor(routes: readonly Route[], context: ServerContext) {
+  constructor(routes: readonly Route[], context: ServerContext, pages: PageErrors | null) {
     this.#find = routerOf(routes);
     this.#context = context;
+    this.#pages = pages;
     this.#streams = new OpenStreams(context, context.clock, () => this.#checkDrained(), context.onError);
   }
 
   async fetch(request: Request): Promise<Response> {
     const requestId = requestIdOf(request);
     this.#answering += 1;
-    const response = await this.#answer(request, requestId).catch((thrown: unknown) => this.#refuse(thrown, requestId));
+    const response = await this.#answer(request, requestId).catch((thrown: unknown) =>
+      this.#refuse(thrown, request, requestId),
+    );
     this.#answering -= 1;
     this.#checkDrained();
     const headers = {
@@ -92,18 +106,22 @@ class RoutesServer implements ThreadServer {
       mayUse: (threadId) => access.mayUse(principal, threadId),
       newThreadId: async (name) => `${await access.prefixOf(principal)}${name}`,
       warn: (warnings) => onWarning(warnings, requestId),
-      openStream: () => (stream ??= this.#streams.take(principal.id, request.signal, requestId)),
+      openStream: (onGone) => (stream ??= this.#streams.take(principal.id, request.signal, requestId, onGone)),
     };
     return { call, release: () => stream?.release() };
   }
 
-  /** What a route threw, as an answer. What is no refusal is reported to the operator alone: it may hold a secret. */
-  #refuse(thrown: unknown, requestId: string): Response {
-    if (thrown instanceof HttpError) return errorResponse(thrown);
+  /**
+   * Answers an error. One that is not a refusal is reported to the operator alone: it may hold a secret. A page reads no more
+   * than a sentence for its user, so what it stands for is always reported.
+   */
+  #refuse(thrown: unknown, request: Request, requestId: string): Response {
     const internal = `the server failed; its operator finds the reason under request ${requestId}`;
-    const problem = problemOfHost(thrown) ?? new HttpError(500, internal);
-    if (problem.status >= 500) this.#context.onError(thrown, requestId);
-    return errorResponse(problem);
+    const problem = thrown instanceof HttpError ? thrown : (problemOfHost(thrown) ?? new HttpError(500, internal));
+    const pages = this.#pages !== null && isUnder(this.#pages.base, request) ? this.#pages : null;
+    const isOwn = thrown instanceof HttpError;
+    if (pages !== null || (!isOwn && problem.status >= 500)) this.#context.onError(thrown, requestId);
+    return pages?.answer(thrown, problem) ?? errorResponse(problem);
   }
 
   async #drain(): Promise<void> {
@@ -122,6 +140,11 @@ class RoutesServer implements ThreadServer {
     if (this.#answering === 0 && this.#streams.size === 0) this.#drained?.();
   }
 }
+
+const isUnder = (base: string, { url }: Request): boolean => {
+  const { pathname } = new URL(url);
+  return pathname === base || pathname.startsWith(`${base}/`);
+};
 
 const withHeaders = (response: Response, headers: Readonly<Record<string, string>>): Response => {
   try {

@@ -5,12 +5,15 @@ import {
   type Host,
   type HostedThread,
   ThreadExistsError,
+  TurnError,
 } from "@colloquy/host";
 import { type AskRecord, approvalsOf, callsToAnswer, digestOf, type State, turnNumbered } from "@colloquy/machine";
+import { overlapOf } from "@colloquy/machine/hosting";
 import { type ChatRequest, differing, draftOf, historyOf, type SentMessage } from "./chat-request.ts";
-import { type PagePlace, placeInThread } from "./page-place.ts";
+import { type PagePlace, placeInThread, threadIsAhead } from "./page-place.ts";
 import { turnIn } from "./steps.ts";
 import { pathBehind, shownTurn } from "./ui-messages.ts";
+import { mayWait } from "./ui-stream.ts";
 
 /** What a page is told beside the answer. */
 export interface PageNotes {
@@ -20,58 +23,94 @@ export interface PageNotes {
   readonly isCut: boolean;
 }
 
-export const threadIsAhead = "The thread has newer messages than the page shows.";
+/** As much of a host as is used. */
+export type PageHost = Pick<Host, "importMessages" | "threadDefaults" | "machine">;
 
-type Importing = Pick<Host, "importMessages" | "threadDefaults">;
+/** What a page asks. */
+export interface PageAsk extends PageNotes {
+  readonly ask: AskHandle;
+  /** Whether the thread has it in its queue already. */
+  readonly isQueued: boolean;
+}
 
 /** Asks the last message of a page, or finds the ask that it is already. @throws HttpError 400 */
 export const askOfPage = async (
-  host: Importing,
+  host: PageHost,
   thread: HostedThread,
   request: ChatRequest,
   last: SentMessage,
   tools: readonly CallerToolDefinition[],
-): Promise<PageNotes & { readonly ask: AskHandle }> => {
+): Promise<PageAsk> => {
   draftOf(last);
   const place = await placeOf(host, thread, request);
-  const { answered, unanswered, differs } = place;
-  const asked = [...unanswered, last];
-  const drafts = asked.map(draftOf);
+  const { answered, parent, differs } = place;
+  const asked = [...place.unanswered, last];
   const isRegenerated = request.trigger === "regenerate-message";
   // A message that never came to the thread is asked for the first time.
   const isAnew = answered !== null && (isRegenerated || request.messageId !== undefined);
   const another = isAnew && isRegenerated ? `.${turnIn(request.messageId ?? "") ?? answered}` : "";
   const said = asked.flatMap(({ id, parts }) => [id, JSON.stringify(parts)]);
-  const found = await foundAsk(thread, `ui.${digestOf(said)}${another}`, place.parent, isAnew);
+  const found = await foundAsk(thread, `ui.${digestOf(said)}${another}`, parent, isAnew);
   if (found.record !== null) {
-    const seen = await thread.look((state) => standingOf(state, found.record, place.parent));
+    const seen = await thread.look((state) => standingOf(state, found.record, parent));
     return {
       ask: thread.rejoin(found.askId),
       differs: differs ?? seen?.ahead ?? null,
       isCut: isCut(request, place, seen?.parent),
+      isQueued: found.record.status === "queued",
     };
   }
   // A user who says something else no longer answers; one who wants another answer no longer wants the one under way.
-  const isInTheWay = await thread.look((state) =>
-    isAnew ? state.context.open !== null : approvalsOf(state).length + callsToAnswer(state).length > 0,
-  );
-  if (isInTheWay === true) await cancelled(thread, "the user went on");
-  const head = await thread.look(({ context: { open, conversation } }) => ({
-    open: open?.number ?? null,
+  const isInTheWay = await thread.look((state) => (isAnew ? state.context.open !== null : awaitsUser(state)));
+  if (isInTheWay === true) await cancelled(thread, userContinued);
+  const head = await thread.look(({ context: { open, queue, conversation } }) => ({
+    isBusy: open !== null || queue.length > 0,
     last: open?.number ?? conversation.head,
   }));
-  const { parent } = place;
-  // In one entry, so nothing comes between. Behind the open turn it waits, or does as the machine says of overlapping asks.
-  const from = head === null || parent === null || parent === head.open ? {} : { from: parent };
-  const ask = thread.ask(drafts, { askId: found.askId, tools, ...from });
-  return { ask, differs, isCut: isCut(request, place, parent ?? head?.last) };
+  // In one entry, so nothing comes between. Only at the end of the thread may it wait for its turn: elsewhere, the page would not show what it follows.
+  const isAtEnd = head === null || parent === null || (head.isBusy && parent === head.last);
+  const waits = overlapOf(host.machine) === null ? { overlap: "queue" as const } : {};
+  const ask = thread.ask(asked.map(draftOf), { askId: found.askId, tools, ...(isAtEnd ? waits : { from: parent }) });
+  return { ask, differs, isCut: isCut(request, place, parent ?? head?.last), isQueued: false };
 };
+
+/**
+ * Waits until the turns before an ask in the queue have ended; without an ask, until all turns have that are open or wait. A turn
+ * that comes to wait for its user meanwhile is cancelled: the user said something else.
+ */
+export const turnsEnd = async (thread: HostedThread, askId?: string): Promise<void> => {
+  const isInTheWay = (state: State): boolean =>
+    awaitsUser(state) && (askId === undefined || state.context.queue.some((waiting) => waiting.askId === askId));
+  for (const before of (await thread.look((state) => asksBefore(state, askId))) ?? []) {
+    try {
+      for await (const part of thread.rejoin(before)) {
+        // One turn answers both.
+        if (part.type === "turn.started" && askId !== undefined && part.askIds.includes(askId)) return;
+        if (mayWait.has(part.type) && (await thread.look(isInTheWay)) === true) await cancelled(thread, userContinued);
+      }
+    } catch (thrown) {
+      // It was withdrawn, or another took its place.
+      if (!(thrown instanceof TurnError)) throw thrown;
+    }
+  }
+};
+
+const asksBefore = ({ context: { open, queue } }: State, askId?: string): readonly string[] => {
+  const waiting = queue.map((ask) => ask.askId);
+  const end = askId === undefined ? waiting.length : waiting.indexOf(askId);
+  return end < 0 ? [] : [...(open?.asks.slice(0, 1) ?? []).map((ask) => ask.askId), ...waiting.slice(0, end)];
+};
+
+/** Whether the open turn waits for what its user has to say of a call. */
+const awaitsUser = (state: State): boolean => approvalsOf(state).length + callsToAnswer(state).length > 0;
+
+const userContinued = "the user continued with another message";
 
 /** A page that posts one message may show no other, and one that does not say where it continues shows nothing of the thread. */
 const isCut = ({ messages }: ChatRequest, place: PagePlace, parent: number | undefined): boolean =>
   (messages.length === 1 || place.parent === null) && parent !== undefined && parent > 0;
 
-const placeOf = async (host: Importing, thread: HostedThread, request: ChatRequest): Promise<PagePlace> => {
+const placeOf = async (host: PageHost, thread: HostedThread, request: ChatRequest): Promise<PagePlace> => {
   const { messages, trigger, messageId } = request;
   const isAnew = trigger === "regenerate-message" || messageId !== undefined;
   const place = await thread.look((state) => placeInThread(state, messages, isAnew));
@@ -89,7 +128,7 @@ const checked = (place: ReturnType<typeof placeInThread>): PagePlace => {
 };
 
 /** Begins a thread with the conversation that its page brings along, up to the last answer. */
-const imported = async (host: Importing, { id }: HostedThread, earlier: readonly SentMessage[]): Promise<void> => {
+const imported = async (host: PageHost, { id }: HostedThread, earlier: readonly SentMessage[]): Promise<void> => {
   const conversation = earlier.filter(({ role }) => role !== "system");
   const had = conversation.slice(0, conversation.findLastIndex(({ role }) => role === "assistant") + 1);
   if (had.length === 0) return;
@@ -138,7 +177,8 @@ const isStanding = (
 
 const standingOf = (state: State, record: AskRecord | null, shownParent: number | null) => {
   const turn = record?.turn ?? null;
-  if (turn === null) return { ahead: null, parent: state.context.conversation.head };
+  const { open, conversation } = state.context;
+  if (turn === null) return { ahead: null, parent: open?.number ?? conversation.head };
   const parent = shownTurn(state, turn)?.parent ?? 0;
   // Another page may have sent the same message, behind turns that this one does not show.
   const isAhead = (pathBehind(state, turn) ?? []).length > 0 || (shownParent !== null && parent > shownParent);

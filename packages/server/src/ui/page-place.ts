@@ -1,4 +1,4 @@
-import type { State } from "@colloquy/machine";
+import { contentText, type MessageDraft, type State } from "@colloquy/machine";
 import type { SentMessage } from "./chat-request.ts";
 import { turnIn } from "./steps.ts";
 import { pathBehind, type ShownTurn, shownSeed, shownTurn, turnOfUiMessage } from "./ui-messages.ts";
@@ -52,9 +52,17 @@ export const placeInThread = (
   return {
     parent: isStranger ? null : parent,
     answered,
-    unanswered: rest,
+    unanswered: rest.filter((message) => !isWaiting(state, message)),
     differs: before.differs ?? differs,
   };
+};
+
+/** What a page shows otherwise than the thread has it, before the turn that answers its last message; null for nothing. */
+export const differenceBefore = (state: State, turn: number, messages: readonly SentMessage[]): string | null => {
+  const place = placeInThread(state, messages, false);
+  if ("problem" in place) return threadIsAhead;
+  const { parent, differs } = place;
+  return parent === null || parent === turn || parent === shownTurn(state, turn)?.parent ? differs : threadIsAhead;
 };
 
 const knows = (next: ShownTurn | null, [first]: readonly SentMessage[]): boolean =>
@@ -201,7 +209,21 @@ const textOf = (message: Texts | undefined): string =>
 
 const idsOf = ({ inputs }: ShownTurn): readonly string[] => inputs.map(({ id }) => id);
 
+/** Whether a page's message waits in the queue of the thread. */
+const isWaiting = ({ context: { queue } }: State, message: SentMessage): boolean =>
+  queue.some(
+    ({ input }) => typeof input !== "string" && input.some((draft) => "role" in draft && isSame(message, draft)),
+  );
+
+const isSame = (message: SentMessage, { content, provider }: MessageDraft): boolean => {
+  const ui = provider?.["ui"];
+  const isIts = typeof ui === "object" && ui !== null && "id" in ui && ui["id"] === message.id;
+  return isIts && (typeof content === "string" ? content : contentText(content)).toWellFormed() === textOf(message);
+};
+
 const notThere = ({ id }: SentMessage): string => `the thread has no message ${JSON.stringify(id)} there`;
+
+export const threadIsAhead = "The thread has newer messages than the page shows.";
 
 const startMissing = "the thread has older messages, which the page no longer shows";
 const seedMissing = "The thread began with messages that the page does not show.";

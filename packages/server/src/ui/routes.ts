@@ -1,14 +1,17 @@
 import type { Host, HostedThread } from "@colloquy/host";
+import { type OptionNames, problemOfOptions } from "@colloquy/host/store";
 import { ConfigurationError } from "@colloquy/machine";
 import { z } from "zod";
 import { type Call, HttpError, type Route } from "../http/route.ts";
-import { serve } from "../http/server.ts";
+import { type PageErrors, serve } from "../http/server.ts";
+import type { StreamContext } from "../http/event-stream.ts";
 import { type Authenticate, isThreadId } from "../http/access.ts";
-import { serverContextOf, type HttpOptions } from "../http/server-options.ts";
-import { chat, resume, stop, type UiOptions } from "./chat.ts";
+import { serverContextOf, type HttpOptions, type ServerContext } from "../http/server-options.ts";
+import { chat, type ChatCall, resume, stop, type UiOptions } from "./chat.ts";
 import { chatRequest } from "./chat-request.ts";
+import { type ErrorText, messageForUser, textForUser } from "./message-for-user.ts";
 import { uiMessagesOf } from "./ui-messages.ts";
-import { uiResponse } from "./ui-stream.ts";
+import { isExpected, uiResponse } from "./ui-stream.ts";
 
 /**
  * The routes of the AI SDK's `useChat`, where a chat is the thread of that id: `new DefaultChatTransport({ api: "…/ui" })` finds
@@ -16,12 +19,33 @@ import { uiResponse } from "./ui-stream.ts";
  *
  * @param base the path that they stand under, without a slash at its end.
  */
-export const uiRoutes = (host: Host, options: UiOptions = {}, base = "/ui"): readonly Route[] => {
+export const uiRoutes = (
+  host: Host,
+  context: Pick<ServerContext, "onError">,
+  options: UiOptions = {},
+  base = "/ui",
+): readonly Route[] => {
+  const { tools, onDisconnect = "continue" } = options;
+  const problem = problemOfOptions("threadServer: ui", options, uiOptionNames);
+  if (problem !== null) throw new ConfigurationError(problem);
+  if (onDisconnect !== "continue" && onDisconnect !== "cancel")
+    throw new ConfigurationError(`onDisconnect must be "continue" or "cancel" (got ${JSON.stringify(onDisconnect)})`);
+  /** Takes a stream for a call, and what is done in it. */
+  const streaming = (call: Call): { readonly stream: StreamContext; readonly chatCall: ChatCall } => {
+    const gone = new AbortController();
+    const stream = call.openStream(onDisconnect === "cancel" ? () => gone.abort() : undefined);
+    const errorText: ErrorText = (error) => {
+      // Others break the stream, which is reported by itself.
+      if (isExpected(error)) context.onError(error, call.requestId);
+      return textForUser(error, options.errorText);
+    };
+    return { stream, chatCall: { gone: gone.signal, errorText, ...(tools === undefined ? {} : { tools }) } };
+  };
   const post = async (call: Call): Promise<Response> => {
     const request = await call.body(chatRequest);
     const thread = await threadOf(host, call, call.parameters["thread"] ?? request.id ?? "");
-    const context = call.openStream();
-    return uiResponse(await chat(host, thread, request, options, call.principal.id), {}, context);
+    const { stream, chatCall } = streaming(call);
+    return uiResponse(await chat(host, thread, request, chatCall, call.principal.id), {}, stream);
   };
   const posted = { method: "POST", body: chatRequest, handle: post } as const;
   const path = `${base}/:thread`;
@@ -34,9 +58,9 @@ export const uiRoutes = (host: Host, options: UiOptions = {}, base = "/ui"): rea
       description: "The stream of the turn that is open, from its beginning; 204 where none is",
       handle: async (call) => {
         const thread = await threadOf(host, call);
-        const context = call.openStream();
-        const chunks = await resume(thread, options);
-        return chunks === null ? new Response(null, { status: 204 }) : uiResponse(chunks, {}, context);
+        const { stream, chatCall } = streaming(call);
+        const chunks = await resume(thread, chatCall);
+        return chunks === null ? new Response(null, { status: 204 }) : uiResponse(chunks, {}, stream);
       },
     },
     {
@@ -62,6 +86,18 @@ export const uiRoutes = (host: Host, options: UiOptions = {}, base = "/ui"): rea
   ];
 };
 
+const uiOptionNames: OptionNames<UiOptions> = { tools: true, errorText: true, onDisconnect: true };
+
+/** How errors under a path are answered: with a sentence for users, which a client of the AI SDK shows as it is. */
+export const pageErrors = ({ errorText }: UiOptions = {}, base = "/ui"): PageErrors => ({
+  base,
+  answer: (thrown, { status, headers }) =>
+    new Response(textForUser(thrown, errorText), {
+      status,
+      headers: { ...headers, "content-type": "text/plain; charset=utf-8", "x-error-kind": messageForUser(thrown).kind },
+    }),
+});
+
 /** How `uiChat` serves: as `threadServer`, under a path of the framework. */
 export interface UiChatOptions extends HttpOptions, UiOptions {
   /** Where the framework mounts it, as `/api/chat`. */
@@ -79,13 +115,18 @@ export type UiChat = Readonly<Record<"GET" | "POST" | "OPTIONS", (request: Reque
  *
  * @throws ConfigurationError for an option that is invalid.
  */
-export const uiChat = (host: Host, { path, tools, errorText, ...options }: UiChatOptions): UiChat => {
+export const uiChat = (host: Host, { path, tools, errorText, onDisconnect, ...options }: UiChatOptions): UiChat => {
   if (!Object.hasOwn(options, "authenticate"))
     throw new ConfigurationError(
       "uiChat needs the option authenticate: a function from a request to its principal, or { token }",
     );
-  const ui = { ...(tools === undefined ? {} : { tools }), ...(errorText === undefined ? {} : { errorText }) };
-  const server = serve(uiRoutes(host, ui, path), serverContextOf({ hosts: ["*"], ...options }));
+  const ui: UiOptions = {
+    ...(tools === undefined ? {} : { tools }),
+    ...(errorText === undefined ? {} : { errorText }),
+    ...(onDisconnect === undefined ? {} : { onDisconnect }),
+  };
+  const context = serverContextOf({ hosts: ["*"], ...options });
+  const server = serve(uiRoutes(host, context, ui, path), context, pageErrors(ui, path));
   const answer = (request: Request): Promise<Response> => server.fetch(request);
   return { GET: answer, POST: answer, OPTIONS: answer };
 };

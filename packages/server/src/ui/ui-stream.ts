@@ -5,12 +5,14 @@ import {
   type HostedThread,
   TurnCancelledError,
   TurnError,
-  TurnFailedError,
 } from "@colloquy/host";
 import { type State, type ToolResultPart, toolResultOf } from "@colloquy/machine";
 import { waitsOutside } from "@colloquy/machine/hosting";
 import { eventStream, type StreamContext } from "../http/event-stream.ts";
 import type { UiFinishReason, UiMessageChunk } from "./chunk.ts";
+import { HttpError } from "../http/http-error.ts";
+import { differing } from "./chat-request.ts";
+import { type ErrorText, textForUser } from "./message-for-user.ts";
 import { MessageWriter, type StepPlace, type UiEnding } from "./message-writer.ts";
 
 /** How an ask becomes a UI message stream. */
@@ -25,8 +27,8 @@ export interface UiStreamOptions {
    * still does. Default: the parts are taken to be live.
    */
   readonly thread?: Pick<HostedThread, "look">;
-  /** What the client reads of an error. Default: of a model call only how it failed, refusals in words, of anything else nothing. */
-  readonly errorText?: (error: unknown) => string;
+  /** Gives the text that the client reads of an error. Default: the sentence of `messageForUser`. */
+  readonly errorText?: ErrorText;
 }
 
 /**
@@ -35,33 +37,49 @@ export interface UiStreamOptions {
  * from outside (an approval, a tool of the caller) and can't go on without. An error is a chunk; one that is neither the turn's
  * nor a refusal is thrown behind it.
  */
-export async function* toUiMessageStream(
-  ask: ShownAsk,
-  { behind = 0, thread, errorText = errorTextOf }: UiStreamOptions = {},
+export const toUiMessageStream = (ask: ShownAsk, options: UiStreamOptions = {}): AsyncGenerator<UiMessageChunk, void> =>
+  withErrors(chunksOf(ask, options), options.errorText);
+
+/** Ends chunks that throw with a chunk that says so to the user. */
+export async function* withErrors(
+  chunks: AsyncIterable<UiMessageChunk>,
+  errorText?: ErrorText,
 ): AsyncGenerator<UiMessageChunk, void> {
-  const writer = new MessageWriter(behind);
   try {
-    for await (const part of ask) {
-      if (part.type === "parts.dropped") {
-        yield { type: "error", errorText: partsLost };
-        return;
-      }
-      yield* writer.take(part);
-      const place = mayWait.has(part.type) ? writer.waitsAt : null;
-      if (place === null) continue;
-      // Without the thread, the parts are taken to be live.
-      const results = thread === undefined ? [] : await thread.look((state) => resultsWhereWaiting(state, place));
-      if (results === null) continue;
-      yield* writer.endOfLeg(results);
-      return;
-    }
-    yield* writer.end(await endingOf(ask, errorText));
+    yield* chunks;
   } catch (thrown) {
-    yield { type: "error", errorText: errorText(thrown) };
+    yield { type: "error", errorText: textForUser(thrown, errorText) };
     // It is reported to the operator.
     if (!isExpected(thrown)) throw thrown;
   }
 }
+
+/** The chunks of an ask. Throws what becomes an error of the stream. @param options `queued` is called and awaited if the ask has to wait for its turn */
+export async function* chunksOf(
+  ask: ShownAsk,
+  { behind = 0, thread, errorText, queued }: UiStreamOptions & { readonly queued?: () => Promise<void> },
+): AsyncGenerator<UiMessageChunk, void> {
+  const writer = new MessageWriter(behind);
+  for await (const part of ask) {
+    if (part.type === "parts.dropped") throw differing("parts of the answer are not kept any more");
+    if (part.type === "signal" && part.signal.type === "ask.queued") await queued?.();
+    yield* writer.take(part);
+    const place = mayWait.has(part.type) ? writer.waitsAt : null;
+    if (place === null) continue;
+    // Without the thread, the parts are taken to be live.
+    const results = thread === undefined ? [] : await thread.look((state) => resultsWhereWaiting(state, place));
+    if (results === null) continue;
+    yield* writer.endOfLeg(results);
+    return;
+  }
+  yield* writer.end(await endingOf(ask, errorText));
+}
+
+/** Whether an error is the turn's, or a refusal: nothing is wrong with the server. */
+export const isExpected = (error: unknown): boolean =>
+  error instanceof TurnError ||
+  error instanceof EventRefusedError ||
+  (error instanceof HttpError && error.status < 500);
 
 /** The same as a response of server-sent events, which any framework can give back. A client that goes does not cancel the turn. */
 export const uiMessageStreamResponse = (
@@ -76,20 +94,11 @@ export const uiResponse = (
   context: StreamContext = anywhere,
 ): Response => eventStream(context, blocksOf(chunks), { ...headers, "x-vercel-ai-ui-message-stream": "v1" });
 
-/** What the client reads of an error: no word of a provider, a store or a program. */
-const errorTextOf = (error: unknown): string => {
-  if (error instanceof TurnFailedError) return `The model call failed (${error.failure.kind}).`;
-  return isExpected(error) ? error.message : "The server failed.";
-};
-
-const isExpected = (error: unknown): error is TurnError | EventRefusedError =>
-  error instanceof TurnError || error instanceof EventRefusedError;
-
 /** As much of an `AskHandle` as is read, whatever its output. */
 export type ShownAsk = AsyncIterable<AskPart<unknown>> & PromiseLike<CompletedTurn>;
 
 /** The parts behind which a turn may wait for nothing but answers. */
-const mayWait: ReadonlySet<AskPart["type"]> = new Set(["approval.requested", "result.requested", "toolResult"]);
+export const mayWait: ReadonlySet<AskPart["type"]> = new Set(["approval.requested", "result.requested", "toolResult"]);
 
 /** The results that a step has so far whose turn waits for nothing but answers from outside; null where it does not. */
 const resultsWhereWaiting = (state: State, { turn, step }: StepPlace): readonly ToolResultPart[] | null => {
@@ -98,7 +107,7 @@ const resultsWhereWaiting = (state: State, { turn, step }: StepPlace): readonly 
   return open.stage.calls.flatMap(({ result }) => (result === null ? [] : (toolResultOf(result) ?? [])));
 };
 
-const endingOf = async (ask: ShownAsk, errorText: (error: unknown) => string): Promise<UiEnding> => {
+const endingOf = async (ask: ShownAsk, errorText: ErrorText | undefined): Promise<UiEnding> => {
   try {
     const { turn, finishReason, ...summary } = await ask;
     return { turn, status: "completed", summary, chunks: [], finishReason: finishReasonOf(finishReason) };
@@ -107,7 +116,7 @@ const endingOf = async (ask: ShownAsk, errorText: (error: unknown) => string): P
     const { summary } = thrown;
     const { turn } = thrown.summary;
     if (!(thrown instanceof TurnCancelledError)) {
-      const error = { type: "error", errorText: errorText(thrown) } as const;
+      const error = { type: "error", errorText: textForUser(thrown, errorText) } as const;
       return { turn, status: "failed", summary, chunks: [error], finishReason: "error" };
     }
     const reason = thrown.reason === null ? {} : { reason: thrown.reason };
@@ -124,8 +133,6 @@ const finishReasons: ReadonlyMap<string, UiFinishReason> = new Map([
   ...(["content_filter", "content-filter", "refusal"] as const).map((word) => [word, "content-filter"] as const),
   ...(["tool_calls", "tool-calls", "tool_use"] as const).map((word) => [word, "tool-calls"] as const),
 ]);
-
-const partsLost = "Parts of the answer are not kept any more: read the messages of the thread again.";
 
 async function* blocksOf(chunks: AsyncIterable<UiMessageChunk>): AsyncGenerator<string, void> {
   for await (const chunk of chunks) yield `data: ${JSON.stringify(chunk)}`;

@@ -8,12 +8,12 @@ import {
 } from "ai";
 import { describe, expect, test } from "vitest";
 import { type ThreadServer, threadServer } from "../../src/index.ts";
-import { at, errorOf, post } from "../serving.ts";
-import { Chat, keptOf, seat, type Stage, stage } from "./page.ts";
+import { at, post } from "../serving.ts";
+import { Chat, keptOf, pageErrorOf, seat, type Stage, stage, watchedServer } from "./page.ts";
 
-const served = (script: readonly ScriptLine[]): Stage & { readonly server: ThreadServer } => {
+const served = (script: readonly ScriptLine[]): Stage & ReturnType<typeof watchedServer> => {
   const on = stage(script);
-  return { ...on, server: threadServer(on.host, { ui: { tools: [seat] } }) };
+  return { ...on, ...watchedServer(on, { ui: { tools: [seat] } }) };
 };
 
 /** The thread as a page that opens is given it. */
@@ -105,7 +105,7 @@ describe("a page of the AI SDK", () => {
   });
 
   test("is told when what is approved is not what was shown", async () => {
-    const { host, server } = served([toolCalls([{ name: "pay", arguments: {} }])]);
+    const { host, server, reported } = served([toolCalls([{ name: "pay", arguments: {} }])]);
     const chat = new Chat({ server });
     await chat.sendMessage({ text: "Pay." });
     const [user, asked] = chat.messages;
@@ -115,14 +115,15 @@ describe("a page of the AI SDK", () => {
         : part,
     );
     const response = await server.fetch(post("/ui", { id: "t", messages: [user, { ...asked, parts }] }));
-    expect(await errorOf(response)).toMatchObject({ status: 400, message: expect.stringContaining("digest") });
+    expect(await pageErrorOf(response)).toMatchObject({ status: 400, kind: "changed" });
+    expect(reported).toEqual([expect.stringContaining("digest")]);
     await host.close();
   });
 
   test.each([true, false])(
     "that says nothing of what it was shown answers no approval (approved: %s)",
     async (approved) => {
-      const { host, server } = served([toolCalls([{ name: "pay", arguments: {} }])]);
+      const { host, server, reported } = served([toolCalls([{ name: "pay", arguments: {} }])]);
       const chat = new Chat({ server });
       await chat.sendMessage({ text: "Pay." });
       const [user, asked] = chat.messages;
@@ -131,7 +132,8 @@ describe("a page of the AI SDK", () => {
           "approval" in part ? { ...part, state: "approval-responded", approval: { id, approved } } : part,
         );
         const response = await server.fetch(post("/ui", { id: "t", messages: [user, { ...asked, parts }] }));
-        expect(await errorOf(response)).toMatchObject({ status: 400, message: expect.stringContaining("signature") });
+        expect(await pageErrorOf(response)).toMatchObject({ status: 400, kind: "refused" });
+        expect(reported.at(-1)).toContain("signature");
       }
       expect(await host.thread("t").approvals()).toHaveLength(1);
       await host.close();
@@ -139,7 +141,7 @@ describe("a page of the AI SDK", () => {
   );
 
   test("that signs one of two approvals answers neither", async () => {
-    const { host, server } = served([toolCalls([1, 2].map(() => ({ name: "pay", arguments: {} })))]);
+    const { host, server, reported } = served([toolCalls([1, 2].map(() => ({ name: "pay", arguments: {} })))]);
     const chat = new Chat({ server });
     await chat.sendMessage({ text: "Pay twice." });
     const [user, asked] = chat.messages;
@@ -154,7 +156,8 @@ describe("a page of the AI SDK", () => {
         : part,
     );
     const response = await server.fetch(post("/ui", { id: "t", messages: [user, { ...asked, parts }] }));
-    expect(await errorOf(response)).toMatchObject({ status: 400, message: expect.stringContaining("1.1.1") });
+    expect(response.status).toBe(400);
+    expect(reported).toEqual([expect.stringContaining("1.1.1")]);
     expect(await host.thread("t").approvals()).toHaveLength(2);
     await host.close();
   });
@@ -175,7 +178,7 @@ describe("a page of the AI SDK", () => {
     await chat.sendMessage({ text: "Pay." });
     await first.host.close();
     const { host } = stage([reply("Paid.")], { store: first.store, tools: [versioned("2")] });
-    const server = threadServer(host);
+    const { server, reported } = watchedServer({ host });
     const page = new Chat({ server, messages: chat.messages });
     await page.addToolApprovalResponse({ id: "1.1.0", approved: true });
     await page.sendMessage();
@@ -183,7 +186,8 @@ describe("a page of the AI SDK", () => {
     expect(ran).toEqual([]);
     await expect.poll(async () => (await host.thread("t").approvals()).map(({ version }) => version)).toEqual(["2"]);
     const old = await server.fetch(post("/ui", { id: "t", messages: chat.messages.map(approvedAsShown) }));
-    expect(await errorOf(old)).toMatchObject({ status: 400, message: expect.stringContaining("digest") });
+    expect(old.status).toBe(400);
+    expect(reported).toEqual([expect.stringContaining("digest")]);
     const now = new Chat({ server, messages: [...(await painted(server))] });
     await now.addToolApprovalResponse({ id: "1.1.0", approved: true });
     await now.sendMessage();
@@ -292,11 +296,12 @@ describe("a page of the AI SDK", () => {
   });
 
   test("that sends itself what brings no answer is refused, lest it do so for ever", async () => {
-    const { host, server } = served([toolCalls([{ name: "seat", arguments: {} }])]);
+    const { host, server, reported } = served([toolCalls([{ name: "seat", arguments: {} }])]);
     const chat = new Chat({ server });
     await chat.sendMessage({ text: "Where do I sit?" });
-    const refusal = await errorOf(await server.fetch(post("/ui", { id: "t", messages: chat.messages })));
-    expect(refusal).toMatchObject({ status: 400, message: expect.stringContaining("waits for answers") });
+    const response = await server.fetch(post("/ui", { id: "t", messages: chat.messages }));
+    expect(await pageErrorOf(response)).toMatchObject({ status: 400, kind: "refused" });
+    expect(reported).toEqual([expect.stringContaining("waits for answers")]);
     await host.close();
   });
 
@@ -349,11 +354,12 @@ describe("what is posted", () => {
     ["a message that says nothing", { id: "t", messages: [{ ...hello, parts: [] }] }, "messages"],
     ["a part that is none", { id: "t", messages: [{ ...hello, parts: [{ type: "text" }] }] }, "messages"],
     ["a system message", { id: "t", messages: [{ ...hello, role: "system" }] }, "messages"],
-    ["an answer to no turn", { id: "t", messages: [{ ...hello, id: "turn-1", role: "assistant" }] }, "messages"],
     ["an unknown trigger", { id: "t", messages: [hello], trigger: "resume-stream" }, "trigger"],
-  ])("is refused in words: %s", async (_, body, param) => {
-    const { host, server } = served([]);
-    expect(await errorOf(await server.fetch(post("/ui", body)))).toMatchObject({ status: 400, param });
+  ])("is refused, and the operator is told why: %s", async (_, body, member) => {
+    const { host, server, reported } = served([]);
+    const response = await server.fetch(post("/ui", body));
+    expect(await pageErrorOf(response)).toMatchObject({ status: 400, kind: "refused" });
+    expect(reported).toEqual([expect.stringContaining(member)]);
     await host.close();
   });
 

@@ -2,17 +2,16 @@ import { textOf } from "@colloquy/machine";
 import { fails, reply, type ScriptLine, scriptedModel } from "@colloquy/runtime-test/models";
 import type { UIMessage } from "ai";
 import { expect, test } from "vitest";
-import { threadServer } from "../../src/index.ts";
-import { at, errorOf, post } from "../serving.ts";
-import { Chat, stage } from "./page.ts";
+import { at, post } from "../serving.ts";
+import { Chat, pageErrorOf, stage, watchedServer } from "./page.ts";
 
 const served = (...script: readonly ScriptLine[]) => {
   const model = scriptedModel(script);
   const { host } = stage(model);
-  const server = threadServer(host);
+  const { server, reported } = watchedServer({ host });
   const prompt = (): readonly string[] => model.calls.at(-1)?.messages.map(textOf) ?? [];
   const load = async (query = ""): Promise<UIMessage[]> => (await server.fetch(at(`/ui/t/messages${query}`))).json();
-  return { host, server, prompt, load };
+  return { host, server, reported, prompt, load };
 };
 
 const answers = (count: number): readonly ScriptLine[] =>
@@ -67,14 +66,15 @@ test.each([
   ["a message is put in", ([first, ...rest]: UIMessage[]) => [said("m0", "user", "before"), first, ...rest]],
   ["an answer is put in at the end", (messages: UIMessage[]) => [...messages, said("x", "assistant", "mine")]],
 ])("a page is told to load the messages again after %s", async (_, change) => {
-  const { server, load } = served(...answers(3));
+  const { server, reported, load } = served(...answers(3));
   const chat = new Chat({ server, messages: [], generateId: () => `m${chat.messages.length + 1}` });
   await chat.sendMessage({ text: "one" });
   await chat.sendMessage({ text: "two" });
   const before = await load();
   const messages = [...change(chat.messages), said("m9", "user", "three")];
-  const refusal = await errorOf(await server.fetch(post("/ui", { id: "t", messages })));
-  expect(refusal).toMatchObject({ status: 400, code: "messages_differ", message: expect.stringContaining("load") });
+  const refusal = await pageErrorOf(await server.fetch(post("/ui", { id: "t", messages })));
+  expect(refusal).toMatchObject({ status: 400, kind: "changed", text: expect.stringContaining("Load it again") });
+  expect(reported).toEqual([expect.stringContaining("load the messages of the thread again")]);
   expect(await load()).toEqual(before);
 });
 
@@ -195,8 +195,8 @@ test("a result for a turn that left the path is refused", async () => {
   await chat.sendMessage({ text: "one" });
   const [old] = chat.messages.slice(1);
   await chat.regenerate();
-  const refusal = await errorOf(await server.fetch(post("/ui", { id: "t", messages: [old] })));
-  expect(refusal).toMatchObject({ status: 400, code: "messages_differ" });
+  const refusal = await pageErrorOf(await server.fetch(post("/ui", { id: "t", messages: [old] })));
+  expect(refusal).toMatchObject({ status: 400, kind: "changed" });
 });
 
 test("two tabs that edit at once each continue from what they show, or are told", async () => {
@@ -230,4 +230,12 @@ test("system messages of a page are left out, and messages that nobody answered 
   expect(prompt()).toEqual(["lost", "one"]);
   await chat.sendMessage({ text: "two" });
   expect(prompt()).toEqual(["lost", "one", "answer 1", "two"]);
+});
+
+test("an answer to a turn that the thread does not have is refused", async () => {
+  const { server } = served();
+  const refusal = await pageErrorOf(
+    await server.fetch(post("/ui", { id: "t", messages: [said("turn-1", "assistant", "Hi.")] })),
+  );
+  expect(refusal).toMatchObject({ status: 400, kind: "changed" });
 });

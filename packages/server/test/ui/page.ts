@@ -21,7 +21,7 @@ import {
   type UIMessage,
   type UIMessageChunk,
 } from "ai";
-import type { ThreadServer, UiMessageChunk } from "../../src/index.ts";
+import { type ThreadServer, threadServer, type ThreadServerOptions, type UiMessageChunk } from "../../src/index.ts";
 
 /** A host whose model follows a script, on a clock that needs no time. */
 export interface Stage {
@@ -30,6 +30,28 @@ export interface Stage {
   /** Another host on the same store, as after a restart. */
   readonly another: (next?: readonly ScriptLine[] | LlmHandler) => Stage;
 }
+
+/** A server, and what its operator is told. */
+export const watchedServer = (
+  { host }: Pick<Stage, "host">,
+  options: ThreadServerOptions = {},
+): { readonly server: ThreadServer; readonly reported: readonly string[] } => {
+  const reported: string[] = [];
+  const server = threadServer(host, {
+    ...options,
+    onError: (error) => void reported.push(error instanceof Error ? error.message : String(error)),
+  });
+  return { server, reported };
+};
+
+/** What a page reads of an error. */
+export const pageErrorOf = async (
+  response: Response,
+): Promise<{ readonly status: number; readonly kind: string | null; readonly text: string }> => ({
+  status: response.status,
+  kind: response.headers.get("x-error-kind"),
+  text: await response.text(),
+});
 
 /** Each has a lease of its own. */
 let hosts = 0;

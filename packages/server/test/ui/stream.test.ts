@@ -140,7 +140,7 @@ test("a failure, without a word of the provider", async () => {
     text-end {"id":"1.0"}
     finish-step {}
     message-metadata {"messageMetadata":{"turn":1,"status":"failed"}}
-    error {"errorText":"The model call failed (auth)."}
+    error {"errorText":"The assistant is not available right now. Try again in a moment."}
     finish {"finishReason":"error"}"
   `);
 });
@@ -177,7 +177,7 @@ test("an ask that gets no turn", async () => {
   expect(await allOf(toUiMessageStream(ask))).toMatchInlineSnapshot(`
     [
       {
-        "errorText": "thread "default": invalid: the event at "askId": Too small: expected string to have >=1 characters, got """,
+        "errorText": "This message was not accepted. Change it, then send it again.",
         "type": "error",
       },
     ]
