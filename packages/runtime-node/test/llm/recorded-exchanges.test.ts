@@ -5,7 +5,7 @@ import { messageFromDraft, messageFromReply, messageFromResult, toolCallsOf } fr
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
 import { isObject, listOf, textOf } from "../../src/llm/reply/loose-json.ts";
-import { openaiChat } from "../../src/llm/openai-chat.ts";
+import { openaiChat } from "../../src/llm/openai.ts";
 import { callOf, perform } from "./call.ts";
 import { canonical } from "../../../interchange/test/canonical.ts";
 import { recordingsFolder, recordingsOf } from "../../../interchange/test/recordings.ts";

@@ -1,8 +1,7 @@
 import type { LlmDelta } from "@colloquy/host";
 import type { Json, JsonObject } from "@colloquy/machine";
-import { isObject, isText, listOf, textOf } from "./loose-json.ts";
-import { contentOf, detailsText, isBareError, isError, joined, joinedTexts, withOneObject } from "./message-pieces.ts";
-import { mergedDetails } from "./reasoning-details.ts";
+import { isList, isObject, isText, listOf, textOf } from "./loose-json.ts";
+import { contentOf, isBareError, isError, joined, joinedDetails, thoughtOf, withOneObject } from "./message-pieces.ts";
 import { indexOf, toolCallPieces, type ToolCallPiece, type ToolCallPieces } from "./tool-call-pieces.ts";
 import { laterReport, reportIn } from "./usage.ts";
 
@@ -60,7 +59,6 @@ export const chatChunks = (onDelta?: (delta: LlmDelta) => void, isOne = false): 
       index,
       finishReason: null,
       fields: {},
-      lists: new Map(),
       content: null,
       toolCalls: isOne ? calls : toolCallPieces(),
     };
@@ -120,8 +118,6 @@ interface GrowingChoice {
   readonly toolCalls: ToolCallPieces;
   /** Everything else of the message, as it grows. */
   readonly fields: { [field: string]: Json };
-  /** Of everything else, the lists. */
-  readonly lists: Map<string, Json[]>;
 }
 
 /** What is new in a whole message: its texts may have come in pieces before. */
@@ -185,7 +181,7 @@ const addDelta = (choice: GrowingChoice, delta: JsonObject, onDelta?: (delta: Ll
         reasoning ??= value;
         break;
       case "reasoning_details":
-        choice.fields[field] = mergedDetails(listOf(choice.fields[field]), listOf(value));
+        choice.fields[field] = joinedDetails(listOf(choice.fields[field]), listOf(value));
         break;
       case "refusal":
         addRefusal(choice, value, onDelta);
@@ -198,7 +194,7 @@ const addDelta = (choice: GrowingChoice, delta: JsonObject, onDelta?: (delta: Ll
         addOther(choice, field, value);
     }
   }
-  reasoning ??= detailsText(delta["reasoning_details"]);
+  reasoning ??= thoughtOf(delta["reasoning_details"]);
   if (reasoning) onDelta?.({ type: "reasoning", text: reasoning });
 };
 
@@ -216,7 +212,7 @@ const addContent = (choice: GrowingChoice, wire: Json | undefined, onDelta?: (de
   if (!Array.isArray(choice.content)) choice.content = before;
   for (const part of content) {
     choice.content.push(part);
-    const thinking = part["type"] === "thinking" ? joinedTexts(part["thinking"]) : "";
+    const thinking = part["type"] === "thinking" ? thoughtOf(part["thinking"]) : "";
     if (thinking !== "") onDelta?.({ type: "reasoning", text: thinking });
     if (isText(part["text"]) && part["type"] === "text") onDelta?.({ type: "text", text: part["text"] });
   }
@@ -251,12 +247,12 @@ const addRefusal = (choice: GrowingChoice, refusal: Json | undefined, onDelta?: 
 };
 
 /** Lists grow, everything else is as it was said last. */
-const addOther = (choice: GrowingChoice, field: string, value: Json | undefined): void => {
+const addOther = ({ fields }: GrowingChoice, field: string, value: Json | undefined): void => {
   if (field === "role" || value === undefined || value === null) return;
-  const list = choice.lists.get(field);
-  if (!Array.isArray(value)) choice.fields[field] = value;
-  else if (list === undefined) choice.lists.set(field, [...listOf(value)]);
-  else for (const item of listOf(value)) list.push(item);
+  const before = fields[field];
+  // A list among the fields was made here.
+  if (isList(before) && isList(value)) for (const item of value) (before as Json[]).push(item);
+  else fields[field] = isList(value) ? [...value] : value;
 };
 
 const decodedChoice = (choice: GrowingChoice): DecodedChoice => {
@@ -270,7 +266,6 @@ const decodedChoice = (choice: GrowingChoice): DecodedChoice => {
       content: choice.content,
       ...choice.fields,
       ...(isObject(called) && isText(called["arguments"]) ? { function_call: withOneObject(called) } : {}),
-      ...Object.fromEntries(choice.lists),
       ...(calls.length === 0 ? {} : { tool_calls: calls }),
     },
   };

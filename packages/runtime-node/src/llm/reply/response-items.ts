@@ -2,7 +2,7 @@ import type { LlmDelta } from "@colloquy/host";
 import { replyFromResponseItems } from "@colloquy/interchange";
 import type { Json, JsonObject } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import { deltasOf } from "./deltas.ts";
+import { deltasOf } from "./outcome.ts";
 import { isObject, isText, textOf } from "./loose-json.ts";
 
 /** Puts the items of a streamed output together, and shows the pieces of the reply as they come. */

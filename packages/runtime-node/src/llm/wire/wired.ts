@@ -1,13 +1,14 @@
 import type { LlmContext, LlmDelta, LlmHandler, LlmOutcome } from "@colloquy/host";
 import type { CallLlm, Json, JsonObject, ReplyDraft, ToolDeclaration } from "@colloquy/machine";
+import { wellFormed } from "@colloquy/machine/hosting";
+import { badRequest } from "../failure/failure.ts";
 import { isObject } from "../reply/loose-json.ts";
-import type { Dialect } from "./dialects/dialect.ts";
+import type { Dialect } from "./dialect.ts";
 import { type Api, dialectFor, dialects } from "./dialects.ts";
+import { originOf, withOrigin } from "./fields.ts";
 import type { Wire } from "./messages.ts";
 import { toolNameOnWire } from "./names.ts";
-import { originOf, withOrigin } from "./origin.ts";
 import { completedSchema } from "./schemas.ts";
-import { wellFormed } from "./well-formed.ts";
 
 /** Options of a handler that say which server it calls. */
 export interface WireOptions {
@@ -41,8 +42,9 @@ export const wired =
     const offered = offeredTools(call, context.tools, given ?? []);
     if (typeof offered === "string") {
       const way = given === undefined ? "" : `, or give ${name} tools`;
-      const message = `the call offers the tool "${offered}", and ${name} has no declaration of it: hand it over in the context's tools${way}`;
-      return { type: "failed", failure: { kind: "bad_request", message, retryable: false } };
+      return badRequest(
+        `the call offers the tool "${offered}", and ${name} has no declaration of it: hand it over in the context's tools${way}`,
+      );
     }
     const names = changedNames(call, offered, dialect);
     const own = (written: string): string => names.get(written) ?? written;

@@ -1,6 +1,6 @@
-import type { Json, JsonObject } from "@colloquy/machine";
+import { charactersRead, redact, redactionMark } from "@colloquy/host/runtime";
+import type { Failure, Json, JsonObject } from "@colloquy/machine";
 import { isObject, isText, listOf, parseJson, textOf } from "../reply/loose-json.ts";
-import { charactersRead } from "@colloquy/host/runtime";
 
 /** What an error says of itself, however it is wrapped. */
 export interface ErrorFacts {
@@ -21,14 +21,14 @@ export const errorFacts = (error: unknown, responseStatus = 0): ErrorFacts => {
   const value = unwrapped(error);
   const object = isObject(value) ? value : {};
   const status = responseStatus >= 400 ? responseStatus : statusOf(object);
-  const code = codeOf(object);
+  const code = codeIn(object);
   const inner = object["innererror"];
   const words = [object["code"], object["type"], object["status"], isObject(inner) ? inner["code"] : undefined];
   return {
     ...(status === undefined ? {} : { status }),
     ...(code === undefined ? {} : { code }),
     message:
-      messageOf(value) ||
+      messageIn(value) ||
       (status === undefined
         ? "the server reported an error and did not say which"
         : `the server answered with status ${status}`),
@@ -38,16 +38,12 @@ export const errorFacts = (error: unknown, responseStatus = 0): ErrorFacts => {
 
 // A body was parsed from JSON, or is a text.
 const unwrapped = (error: unknown): Json => {
-  const value = (typeof error === "string" ? (objectIn(error) ?? error) : error) as Json;
+  const parsed = typeof error === "string" ? parseJson(error) : undefined;
+  const value = (isObject(parsed) ? parsed : error) as Json;
   const [first] = listOf(value);
   if (first !== undefined) return unwrapped(first);
   const inner = isObject(value) ? value["error"] : undefined;
   return isObject(inner) || isText(inner) ? inner : (value ?? null);
-};
-
-const objectIn = (text: string): JsonObject | undefined => {
-  const value = parseJson(text);
-  return isObject(value) ? value : undefined;
 };
 
 /** The longest code that is one. */
@@ -58,19 +54,19 @@ const statusOf = (error: JsonObject): number | undefined =>
     .map(Number)
     .find((status) => Number.isInteger(status) && status >= 400 && status < 600);
 
-const codeOf = (error: JsonObject): string | undefined => {
+const codeIn = (error: JsonObject): string | undefined => {
   const code = error["code"] ?? error["type"];
   if (typeof code === "number") return String(code);
   return isText(code) ? code.slice(0, codeCharacters) : undefined;
 };
 
 /** A gateway's own message says little; what it got from the model's provider stands behind it. */
-const messageOf = (error: Json): string => {
+const messageIn = (error: Json): string => {
   if (!isObject(error)) return isText(error) ? plainText(error) : "";
   const { message, detail, metadata } = error;
   const own = (isText(message) ? message : detailOf(detail) || JSON.stringify(error)).slice(0, charactersRead);
   const raw = isObject(metadata) ? metadata["raw"] : undefined;
-  const upstream = isText(raw) ? messageOf(unwrapped(raw)) || raw : "";
+  const upstream = isText(raw) ? messageIn(unwrapped(raw)) || raw : "";
   return upstream === "" ? own : `${own}: ${upstream}`;
 };
 
@@ -95,3 +91,70 @@ const plainText = (text: string): string =>
     .replaceAll(/<[^>]*>/g, " ")
     .replaceAll(/\s+/g, " ")
     .trim();
+
+/**
+ * The failure that a redirect is: keys, headers and the whole prompt were meant for one host, and are sent to no
+ * other. It names the target by host and path, without query and whatever in the path may be a secret.
+ */
+export const redirectFailure = (
+  status: number,
+  location: string | null,
+  { baseURL, secrets = [] }: { readonly baseURL?: string; readonly secrets?: readonly string[] },
+): Failure => {
+  const target = location === null ? null : targetOf(location, baseURL, secrets);
+  const where = target === null ? `(${status}) and does not say where to` : `(${status}) to ${target}`;
+  return {
+    kind: "unknown",
+    retryable: false,
+    message: `the server redirects ${where}; redirects are not followed, lest key and prompt reach another host: check the base URL`,
+    status,
+  };
+};
+
+/** Null for a location that can't be read. */
+const targetOf = (location: string, baseURL: string | undefined, secrets: readonly string[]): string | null => {
+  const url = URL.parse(location, baseURL);
+  if (url === null) return null;
+  const path = url.pathname.split("/").map((segment) => segmentOf(segment, secrets));
+  const target = redact(`${url.protocol}//${url.host}${path.join("/")}`, secrets);
+  return target.length > targetLength ? `${target.slice(0, targetLength)}…` : target;
+};
+
+const segmentOf = (segment: string, secrets: readonly string[]): string => {
+  const text = redact(decoded(segment), secrets);
+  return /^(?=.*\d)(?=.*[A-Za-z])[\w.~+=-]{32,}$/.test(text) ? redactionMark : text;
+};
+
+const decoded = (segment: string): string => {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+};
+
+const targetLength = 300;
+
+/**
+ * How long the server asked to wait before the next attempt, in milliseconds: `retry-after-ms`, else `retry-after`
+ * in seconds or as a date, against `now` (milliseconds since the epoch). Undefined when it did not say, or not in
+ * a way that can be read.
+ */
+export const retryAfterMs = (headers: { get(name: string): string | null }, now: number): number | undefined => {
+  const milliseconds = numberOf(headers.get("retry-after-ms"));
+  if (milliseconds !== undefined) return whole(milliseconds);
+  const after = headers.get("retry-after");
+  const seconds = numberOf(after);
+  if (seconds !== undefined) return whole(seconds * 1000);
+  const date = after === null ? Number.NaN : Date.parse(after);
+  return Number.isNaN(date) ? undefined : whole(Math.max(0, date - now));
+};
+
+/** Servers do send fractions; and a wait beyond what can be counted is too long all the same. */
+const whole = (milliseconds: number): number => Math.min(Math.ceil(milliseconds), Number.MAX_SAFE_INTEGER);
+
+const numberOf = (header: string | null): number | undefined => {
+  if (header === null || header.trim() === "") return undefined;
+  const value = Number(header);
+  return Number.isFinite(value) && value >= 0 ? value : undefined;
+};
