@@ -12,7 +12,7 @@ import {
   withoutEncrypted,
 } from "./request.ts";
 import type { Connected } from "./transport/connection.ts";
-import { httpHandler } from "./transport/exchange.ts";
+import { exchanges } from "./transport/exchange.ts";
 import { writerFor } from "./transport/written-messages.ts";
 import { wired, wireFor } from "./wire/wired.ts";
 
@@ -21,13 +21,17 @@ export const chatHandler = (connected: Connected<ChatRequestOptions>): LlmHandle
   const { handler: name, options } = connected;
   const wireOf = wireFor(connected, "chat");
   const write = writerFor(connected, chatMessages, wireOf);
-  const perform = httpHandler(connected, {
-    path: "/chat/completions",
+  return wired({
+    name,
+    wireOf,
+    tools: options.tools ?? [],
     request: (call, offered) => Either.right(chatRequest(call, options, offered, write)),
-    // Unless several were asked for, all choices are one reply.
-    reader: (onDelta, { model }) => chatAnswer(onDelta, { isOne: !(Number(model["n"]) > 1) }),
+    perform: exchanges(connected, {
+      path: "/chat/completions",
+      // Unless several were asked for, all choices are one reply.
+      reader: (onDelta, { model }) => chatAnswer(onDelta, { isOne: !(Number(model["n"]) > 1) }),
+    }),
   });
-  return wired({ name, perform, wireOf, tools: options.tools ?? [] });
 };
 
 /** Performs the calls of `openaiResponses`. */
@@ -35,25 +39,23 @@ export const responseHandler = (connected: Connected<ResponseRequestOptions>): L
   const { handler: name, options } = connected;
   const wireOf = wireFor(connected, "responses");
   const write = writerFor(connected, responseItems, wireOf);
-  const asking = (wish: (body: ReturnType<typeof responseRequest>) => typeof body): LlmHandler =>
-    httpHandler(connected, {
-      path: "/responses",
-      request: (call, offered) => Either.right(wish(responseRequest(call, options, offered, write))),
-      reader: responseAnswer,
-    });
-  const [withWish, without] = [asking((body) => body), asking(withoutEncrypted)];
+  const send = exchanges(connected, { path: "/responses", reader: responseAnswer });
   const refusing = new Set<unknown>();
-  const perform: LlmHandler = async (call, context) => {
-    const { include, model = options.model } = call.model;
-    if (include !== undefined) return withWish(call, context);
-    const outcome = refusing.has(model) ? null : await withWish(call, context);
-    if (outcome !== null && !refusesInclude(outcome)) return outcome;
-    const second = await without(call, context);
-    // Only now is it known that nothing else was wrong.
-    if (second.type === "completed") refusing.add(model);
-    return second;
-  };
-  return wired({ name, perform, wireOf });
+  return wired({
+    name,
+    wireOf,
+    request: (call, offered) => Either.right(responseRequest(call, options, offered, write)),
+    perform: async (body, call, context) => {
+      const { model } = body;
+      if (call.model["include"] !== undefined) return send(body, call, context);
+      const outcome = refusing.has(model) ? null : await send(body, call, context);
+      if (outcome !== null && !refusesInclude(outcome)) return outcome;
+      const second = await send(withoutEncrypted(body), call, context);
+      // Only now is it known that nothing else was wrong.
+      if (second.type === "completed") refusing.add(model);
+      return second;
+    },
+  });
 };
 
 /** Reasoning of another account that can't be decrypted, and a request that has to "include" something, are other refusals. */

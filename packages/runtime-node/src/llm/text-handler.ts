@@ -2,13 +2,14 @@ import type { LlmHandler } from "@colloquy/host";
 import type { CallLlm, JsonObject, ToolDeclaration } from "@colloquy/machine";
 import { answerFilter, type StopFilter, type Template } from "@colloquy/templates";
 import * as Either from "fp-ts/lib/Either.js";
+import { badRequest } from "./failure/failure.ts";
 import { chatAnswer, type ChatFormat } from "./reply/chat-answer.ts";
 import { isObject, isText, listOf, textOf } from "./reply/loose-json.ts";
 import { parametersOf, type RequestOptions, type UsageOptions, withUsage } from "./request.ts";
 import type { Connected } from "./transport/connection.ts";
-import { httpHandler } from "./transport/exchange.ts";
+import { exchanges } from "./transport/exchange.ts";
 import { wireMessages, WireState } from "./wire/messages.ts";
-import { wireFor } from "./wire/wired.ts";
+import { wired, wireFor } from "./wire/wired.ts";
 
 export interface TextRequestOptions extends RequestOptions, UsageOptions {
   /** Where an answer ends, beside the stop patterns of the template. */
@@ -20,23 +21,28 @@ export interface TextRequestOptions extends RequestOptions, UsageOptions {
  * makes of them.
  */
 export const textHandler = (template: Template, connected: Connected<TextRequestOptions>): LlmHandler => {
-  const { options } = connected;
-  const wireOf = wireFor(connected, "text");
-  return httpHandler(connected, {
-    path: "/completions",
-    request: (call, declared, at) => {
-      const problem = problemOf(call, declared);
-      if (problem !== null) return Either.left(problem);
+  const { handler: name, options } = connected;
+  const handler = wired({
+    name,
+    wireOf: wireFor(connected, "text"),
+    request: (call, _, { wire, at }) => {
       const body = withUsage({ max_tokens: maxTokens, ...parametersOf(call, options) }, options);
       const stop = sentStops(template, stopsOf(call, options));
       if (stop.length > 0) body["stop"] = stop;
-      const messages = wireMessages(call.messages, wireOf(call), new WireState());
+      const messages = wireMessages(call.messages, wire, new WireState());
       return Either.map((prompt: string) => ({ ...body, prompt: prompt.toWellFormed() }))(
         template.render(messages, { at }),
       );
     },
-    reader: (onDelta, call) => chatAnswer(onDelta, textFormat(answerFilter(template, stopsOf(call, options)))),
+    perform: exchanges(connected, {
+      path: "/completions",
+      reader: (onDelta, call) => chatAnswer(onDelta, textFormat(answerFilter(template, stopsOf(call, options)))),
+    }),
   });
+  return async (call, context) => {
+    const problem = problemOf(call, context.tools);
+    return problem === null ? handler(call, context) : badRequest(problem);
+  };
 };
 
 /** Where the answer to a call ends, beside the patterns of the template: as the call's parameters say, and the handler's options. */
@@ -60,7 +66,8 @@ const sentStops = ({ stop, opening }: Template, given: readonly string[]): reado
 const problemOf = ({ purpose, tools, output }: CallLlm, declared: readonly ToolDeclaration[]): string | null => {
   if (output?.mode === "native")
     return "textCompletion has no native outputs: ask for the output in words (prompted), which is then checked";
-  const offered = purpose === "summary" ? undefined : (tools ?? declared)[0];
+  const byTool = output?.mode === "tool" ? output : undefined;
+  const offered = purpose === "summary" ? undefined : ((tools ?? declared)[0] ?? byTool);
   return offered === undefined
     ? null
     : `the call offers the tool "${offered.name}", and textCompletion can't read calls out of a text: offer none, or call the model through chat completions (openaiChat)`;

@@ -7,7 +7,7 @@ import { openaiChat } from "../../src/llm/openai.ts";
 import { redact } from "@colloquy/host/runtime";
 import { retryAfterMs } from "../../src/llm/failure/response-facts.ts";
 import { secretsIn, sentBy } from "../../src/llm/secrets/secrets.ts";
-import { toolCallPieces } from "../../src/llm/reply/tool-call-pieces.ts";
+import { ToolCallPieces } from "../../src/llm/reply/tool-call-pieces.ts";
 
 describe("an error body of a megabyte", () => {
   it.each([
@@ -68,7 +68,7 @@ describe("secrets", () => {
 
 describe("a tool call in twenty thousand pieces that each repeat its name", () => {
   it("is put together without reading what came before for each of them", () => {
-    const pieces = toolCallPieces();
+    const pieces = new ToolCallPieces();
     pieces.add({ function: { name: "note", arguments: '{"text":"' } });
     for (let count = 0; count < 20_000; count++)
       pieces.add({ function: { name: "note", arguments: "words and words " } });

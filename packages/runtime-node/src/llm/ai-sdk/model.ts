@@ -1,10 +1,9 @@
-import { type LlmContext, type LlmHandler, type LlmOutcome, outputRequest } from "@colloquy/host";
+import type { LlmContext, LlmHandler, LlmOutcome } from "@colloquy/host";
 import { type OptionNames, problemOfOptions } from "@colloquy/host/store";
 import { type CallLlm, ConfigurationError, type JsonObject, type ToolDeclaration } from "@colloquy/machine";
 import { frozenCopy } from "@colloquy/machine/hosting";
 import { jsonSchema, type ModelMessage, streamText, tool, type ToolSet } from "ai";
-import * as Either from "fp-ts/lib/Either.js";
-import { aborted, badRequest, type FailureSetting } from "../failure/failure.ts";
+import { aborted, type FailureSetting } from "../failure/failure.ts";
 import { problemOfValues, type WaitOptions, waitsOf } from "../transport/options.ts";
 import { runningCall } from "../transport/running-call.ts";
 import { wired, wireFor, type WireOptions } from "../wire/wired.ts";
@@ -48,16 +47,13 @@ export const aiSdkModel = (model: AiSdkLanguageModel, given: AiSdkModelOptions =
     { baseURL: model.provider, options: { model: model.modelId, ...(dialect === undefined ? {} : { dialect }) } },
     "ai-sdk",
   );
-  const handler: LlmHandler = async (call, context) => {
-    const asked = outputRequest(call, context);
-    const wire = wireOf(call);
-    const request = aiRequest(asked.call, asked.context.tools, { modelId: model.modelId, providerOptions, wire });
-    return Either.isLeft(request)
-      ? badRequest(request.left)
-      : asked.read(await perform({ model, headers, idleMs }, request.right, call, asked.context));
-  };
-  const named = wired({ name: "aiSdkModel", perform: handler, wireOf });
-  return Object.assign(named, { secrets: keysOfModel(model, headers).keys });
+  const handler = wired({
+    name: "aiSdkModel",
+    wireOf,
+    request: (call, offered, { wire }) => aiRequest(call, offered, { modelId: model.modelId, providerOptions, wire }),
+    perform: (request, call, context) => perform({ model, headers, idleMs }, request, call, context),
+  });
+  return Object.assign(handler, { secrets: keysOfModel(model, headers).keys });
 };
 
 const optionNames: OptionNames<AiSdkModelOptions> = {

@@ -43,22 +43,14 @@ export const watchedModel = (
     },
   });
 
-/** What is known of the keys that a provider of the AI SDK sends. */
-export interface KnownKeys {
-  /** Those that must not stand in a reply. */
-  readonly keys: () => readonly string[];
-  /** What must not stand in an error beside them. */
-  readonly secrets: () => readonly string[];
-}
-
 /**
- * The keys of a model: what its provider sends as headers, the headers that the handler was given, and the environment
+ * Returns the keys of a model, which must not stand in a reply, and what must not stand in an error beside them: what its provider sends as headers, the headers that the handler was given, and the environment
  * variables that are named like a provider's key. Whatever else a provider sends (a key in a query, a signature) is not known.
  */
 export const keysOfModel = (
   model: AiSdkLanguageModel,
   headers: Readonly<Record<string, string | undefined>>,
-): KnownKeys => {
+): { readonly keys: () => readonly string[]; readonly secrets: () => readonly string[] } => {
   const sent: Sent[] = sentBy(headers);
   const add = (more: unknown): void => void sent.push(...sentBy(more));
   try {

@@ -80,8 +80,8 @@ const withoutFrame = (body: string): string =>
 
 /** The failure that something thrown by the SDK, or by `fetch` while a body was read, is. */
 export const failureOfThrown = (thrown: unknown, setting: FailureSetting): Failure => {
-  if (thrown instanceof APIUserAbortError || nameOf(thrown) === "AbortError") return aborted;
-  if (thrown instanceof APIConnectionTimeoutError || timeoutCodes.has(codeOf(thrown))) {
+  if (thrown instanceof APIUserAbortError || (thrown instanceof Error && thrown.name === "AbortError")) return aborted;
+  if (thrown instanceof APIConnectionTimeoutError || timeoutCode.test(codeOf(thrown))) {
     return { kind: "timeout", retryable: true, message: "the server did not answer in time" };
   }
   if (thrown instanceof APIConnectionError || (thrown instanceof TypeError && isNetwork(thrown))) {
@@ -244,17 +244,10 @@ const shortened = (text: string, { secrets }: Pick<FailureSetting, "secrets">): 
 
 const messageLength = 500;
 
-const timeoutCodes: ReadonlySet<string> = new Set([
-  "UND_ERR_BODY_TIMEOUT",
-  "UND_ERR_HEADERS_TIMEOUT",
-  "UND_ERR_CONNECT_TIMEOUT",
-  "ETIMEDOUT",
-]);
+const timeoutCode = /^(UND_ERR_(BODY|HEADERS|CONNECT)_TIMEOUT|ETIMEDOUT)$/;
 
 const isNetwork = (thrown: TypeError): boolean =>
   thrown.cause !== undefined || /terminated|fetch failed|network/i.test(thrown.message);
-
-const nameOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.name : "");
 
 /** The code of the innermost cause. */
 const codeOf = (thrown: unknown): string => {

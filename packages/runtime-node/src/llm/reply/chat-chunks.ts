@@ -2,7 +2,7 @@ import type { LlmDelta } from "@colloquy/host";
 import type { Json, JsonObject } from "@colloquy/machine";
 import { isList, isObject, isText, listOf, textOf } from "./loose-json.ts";
 import { contentOf, isBareError, isError, joined, joinedDetails, thoughtOf, withOneObject } from "./message-pieces.ts";
-import { indexOf, toolCallPieces, type ToolCallPiece, type ToolCallPieces } from "./tool-call-pieces.ts";
+import { indexOf, type ToolCallPiece, ToolCallPieces } from "./tool-call-pieces.ts";
 import { laterReport, reportIn } from "./usage.ts";
 
 /** What a chat completion says, whether it came in one piece or in many. In the words of the wire. */
@@ -44,31 +44,31 @@ export interface ChatChunks {
  * @param isOne All choices are one reply: a server that was asked for one may put its text in one and its calls in another.
  */
 export const chatChunks = (onDelta?: (delta: LlmDelta) => void, isOne = false): ChatChunks => {
-  const choices: GrowingChoice[] = [];
-  const byIndex = new Map<number, GrowingChoice>();
-  const calls = toolCallPieces();
+  /** By index, in the order in which they began. */
+  const choices = new Map<number, GrowingChoice>();
+  const all = (): readonly GrowingChoice[] => [...choices.values()];
+  const calls = new ToolCallPieces();
   let usage: JsonObject | null = null;
   let model: string | undefined;
   let responseId: string | undefined;
   let error: Json | undefined;
 
   const choiceOf = (index: number): GrowingChoice => {
-    const begun = byIndex.get(index);
+    const begun = choices.get(index);
     if (begun !== undefined) return begun;
     const choice: GrowingChoice = {
       index,
       finishReason: null,
       fields: {},
       content: null,
-      toolCalls: isOne ? calls : toolCallPieces(),
+      toolCalls: isOne ? calls : new ToolCallPieces(),
     };
-    choices.push(choice);
-    byIndex.set(index, choice);
+    choices.set(index, choice);
     return choice;
   };
 
   const showOther = (delta: LlmDelta): void => {
-    if (delta.type === "toolCall" || !byIndex.get(0)?.content) onDelta?.(delta);
+    if (delta.type === "toolCall" || !choices.get(0)?.content) onDelta?.(delta);
   };
 
   return {
@@ -94,10 +94,10 @@ export const chatChunks = (onDelta?: (delta: LlmDelta) => void, isOne = false): 
       }
     },
     end: () => {
-      for (const choice of choices) showRest(choice, isOne || choice.index === 0 ? onDelta : undefined);
+      for (const choice of choices.values()) showRest(choice, isOne || choice.index === 0 ? onDelta : undefined);
     },
     decoded: () => ({
-      choices: isOne ? oneChoice(choices.map(decodedChoice)) : choices.map(decodedChoice),
+      choices: isOne ? oneChoice(all().map(decodedChoice)) : all().map(decodedChoice),
       usage,
       ...(model === undefined ? {} : { model }),
       ...(responseId === undefined ? {} : { responseId }),
@@ -106,8 +106,8 @@ export const chatChunks = (onDelta?: (delta: LlmDelta) => void, isOne = false): 
     // Some servers give an empty reason with each chunk.
     isFinished: () =>
       isOne
-        ? choices.length > 0 && choices.every(({ finishReason }) => finishReason)
-        : Boolean((byIndex.get(0) ?? choices[0])?.finishReason),
+        ? choices.size > 0 && all().every(({ finishReason }) => finishReason)
+        : Boolean((choices.get(0) ?? all()[0])?.finishReason),
   };
 };
 

@@ -18,8 +18,8 @@ export interface BodyReading {
  */
 export const readBody = async (response: Response, { stream, signal, touch }: BodyReading): Promise<string> => {
   if (response.body === null) return "";
-  const reader: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader();
-  const kept: Uint8Array[] = [];
+  const reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> = response.body.getReader();
+  const kept: Uint8Array<ArrayBuffer>[] = [];
   let keptBytes = 0;
   try {
     while (!signal.aborted) {
@@ -44,17 +44,7 @@ export const readBody = async (response: Response, { stream, signal, touch }: Bo
     void reader.cancel().catch(() => {});
     throw thrown;
   }
-  return textOf(kept, keptBytes);
-};
-
-const textOf = (pieces: readonly Uint8Array[], bytes: number): string => {
-  const whole = new Uint8Array(bytes);
-  let filled = 0;
-  for (const piece of pieces) {
-    whole.set(piece, filled);
-    filled += piece.length;
-  }
-  return new TextDecoder().decode(whole);
+  return new Blob(kept).text();
 };
 
 /** White space of JSON has no byte beyond. */

@@ -74,16 +74,12 @@ export const connect = <Options extends object>(
 /** A handler whose code is loaded with its first call, the SDK with it: not every process that makes one calls it. */
 export const loadedLater = ({ keys }: Connected<object>, load: () => Promise<LlmHandler>): LlmHandler => {
   let loaded: Promise<LlmHandler> | undefined;
-  const begin = async (): Promise<LlmHandler> => {
-    try {
-      return await load();
-    } catch (thrown) {
-      // The next call tries again.
-      loaded = undefined;
-      throw thrown;
-    }
+  const handler: LlmHandler = async (call, context) => {
+    loaded ??= load();
+    // The next call tries again.
+    loaded.catch(() => (loaded = undefined));
+    return (await loaded)(call, context);
   };
-  const handler: LlmHandler = async (call, context) => (await (loaded ??= begin()))(call, context);
   return Object.assign(handler, { secrets: keys });
 };
 
@@ -139,9 +135,8 @@ const isClient = (client: object | null): boolean =>
 const pick = <Options extends object, Name extends keyof Options>(
   options: Options,
   names: { readonly [Each in Name]: true },
-): Partial<Pick<Options, Name>> => {
-  const picked: Partial<Pick<Options, Name>> = {};
-  // A table of names has no others.
-  for (const name of Object.keys(names) as Name[]) if (options[name] !== undefined) picked[name] = options[name];
-  return picked;
-};
+): Partial<Pick<Options, Name>> =>
+  // Those of the names that have a value.
+  Object.fromEntries(
+    Object.entries(options).filter(([name, value]) => name in names && value !== undefined),
+  ) as Partial<Pick<Options, Name>>;

@@ -1,15 +1,7 @@
-import { type LlmContext, type LlmHandler, type LlmOutcome, outputRequest } from "@colloquy/host";
-import type { CallLlm, ToolDeclaration } from "@colloquy/machine";
-import * as Either from "fp-ts/lib/Either.js";
+import type { LlmContext, LlmOutcome } from "@colloquy/host";
+import type { CallLlm } from "@colloquy/machine";
 import OpenAI from "openai";
-import {
-  aborted,
-  badRequest,
-  failureOfBody,
-  failureOfThrown,
-  type FailureSetting,
-  isStatusError,
-} from "../failure/failure.ts";
+import { aborted, failureOfBody, failureOfThrown, type FailureSetting, isStatusError } from "../failure/failure.ts";
 import { redirectFailure } from "../failure/response-facts.ts";
 import { type AnswerReader, readWhole } from "../reply/answer-reader.ts";
 import { deltasOf } from "../reply/outcome.ts";
@@ -23,84 +15,59 @@ import { type RequestBody, sentBody } from "./written-messages.ts";
 export interface Endpoint {
   /** Where requests go, behind the base URL, such as `/chat/completions`. */
   readonly path: string;
-  /**
-   * The body of the request of a call at a time, with the declarations of the tools that it offers; or in words why there can be
-   * none. A body with `stream: true` asks for the reply piece by piece.
-   */
-  readonly request: (
-    call: CallLlm,
-    declared: readonly ToolDeclaration[],
-    at: number,
-  ) => Either.Either<string, RequestBody>;
   /** Makes what reads one answer. */
   readonly reader: (onDelta: LlmContext["onDelta"], call: CallLlm) => AnswerReader;
 }
 
-/** Performs model calls by HTTP requests. Outputs that are wanted by a tool or in words are asked for here. */
-export const httpHandler = (connected: Pick<Connected<object>, "client" | "waits">, endpoint: Endpoint): LlmHandler => {
-  const client = withBoundedErrors(connected.client(OpenAI));
-  return async (given, context) => {
-    const asked = outputRequest(given, context);
-    const body = endpoint.request(asked.call, asked.context.tools, context.clock.now());
-    if (Either.isLeft(body)) return badRequest(body.left);
-    return asked.read(await exchange({ client, waits: connected.waits, endpoint }, given, body.right, asked.context));
-  };
-};
-
 /**
- * Makes one request of a call: aborted with the call's signal, given up after `idleTimeoutMs` without a piece, answered at most
- * `endMs` after the answer said why it ended, not redirected, not retried, read whole or in pieces.
+ * Returns what makes one request of a call: aborted with the call's signal, given up after `idleTimeoutMs` without a piece,
+ * answered at most `endMs` after the answer said why it ended, not redirected, not retried, read whole or in pieces. A body with
+ * `stream: true` asks for the reply piece by piece.
  */
-const exchange = async (
-  {
-    client,
-    waits,
-    endpoint,
-  }: Pick<Connected<object>, "waits"> & { readonly client: OpenAI; readonly endpoint: Endpoint },
-  call: CallLlm,
-  body: RequestBody,
-  context: LlmContext,
-): Promise<LlmOutcome> => {
-  const running = runningCall(call, context, waits, () => keysIn(sentBy(client)));
-  const stream = endpoint.reader(running.onDelta, call);
+export const exchanges = ({ client: made, waits }: Pick<Connected<object>, "client" | "waits">, endpoint: Endpoint) => {
+  const client = withBoundedErrors(made(OpenAI));
   const secrets = (): readonly string[] => secretsIn(sentBy(client));
-  const setting = (): FailureSetting => ({ now: context.clock.now(), secrets: secrets(), baseURL: client.baseURL });
-  const ended = (reader: AnswerReader, text: string): LlmOutcome =>
-    reader.outcome(setting()) ?? { type: "failed", failure: failureOfBody(text, setting()) };
-  const interrupted = (thrown: unknown): LlmOutcome => {
-    if (context.signal.aborted) return stream.failed(aborted);
-    // The answer is whole: only what would have followed it (a report of usage) is lost.
-    if (stream.state.finished) return ended(stream, "");
-    // A server that answered with an error said why, also where the rest of its body never came.
-    const silence = isStatusError(thrown) ? null : running.silence();
-    return stream.failed(silence ?? failureOfThrown(thrown, setting()));
-  };
-  const answered = async (): Promise<LlmOutcome> => {
-    const response = await request(client, endpoint.path, body, call, running.signal);
-    running.begin();
-    const touch = (): void => running.touch(stream.state);
-    touch();
-    if (response.redirected) {
-      // A `fetch` of the caller's own follows redirects although it is asked not to. Nobody reads the body.
-      void response.body?.cancel().catch(() => {});
-      return stream.failed(redirectFailure(response.status, response.url, setting()));
+  return async (body: RequestBody, call: CallLlm, context: LlmContext): Promise<LlmOutcome> => {
+    const running = runningCall(call, context, waits, () => keysIn(sentBy(client)));
+    const stream = endpoint.reader(running.onDelta, call);
+    const setting = (): FailureSetting => ({ now: context.clock.now(), secrets: secrets(), baseURL: client.baseURL });
+    const ended = (reader: AnswerReader, text: string): LlmOutcome =>
+      reader.outcome(setting()) ?? { type: "failed", failure: failureOfBody(text, setting()) };
+    const interrupted = (thrown: unknown): LlmOutcome => {
+      if (context.signal.aborted) return stream.failed(aborted);
+      // The answer is whole: only what would have followed it (a report of usage) is lost.
+      if (stream.state.finished) return ended(stream, "");
+      // A server that answered with an error said why, also where the rest of its body never came.
+      const silence = isStatusError(thrown) ? null : running.silence();
+      return stream.failed(silence ?? failureOfThrown(thrown, setting()));
+    };
+    const answered = async (): Promise<LlmOutcome> => {
+      const response = await request(client, endpoint.path, body, call, running.signal);
+      const touch = (): void => running.touch(stream.state);
+      running.begin();
+      touch();
+      if (response.redirected) {
+        // A `fetch` of the caller's own follows redirects although it is asked not to. Nobody reads the body.
+        void response.body?.cancel().catch(() => {});
+        return stream.failed(redirectFailure(response.status, response.url, setting()));
+      }
+      const streams = isEventStream(response, body["stream"] === true);
+      const text = await readBody(response, { stream: streams ? stream : null, signal: running.signal, touch });
+      // An aborted body may just end.
+      if (running.signal.aborted) return interrupted(undefined);
+      if (streams && stream.state.begun) return ended(stream, "");
+      const whole = endpoint.reader(() => {}, call);
+      readWhole(whole, text);
+      const outcome = ended(whole, text);
+      if (outcome.type === "completed") for (const delta of deltasOf(outcome.reply)) running.onDelta(delta);
+      return outcome;
+    };
+    try {
+      return running.filtered(await answered().catch(interrupted), secrets());
+    } finally {
+      running.close();
     }
-    const streams = isEventStream(response, body["stream"] === true);
-    const text = await readBody(response, { stream: streams ? stream : null, signal: running.signal, touch });
-    // An aborted body may just end.
-    if (running.signal.aborted) return interrupted(undefined);
-    if (streams && stream.state.begun) return ended(stream, "");
-    const whole = endpoint.reader(() => {}, call);
-    readWhole(whole, text);
-    const outcome = ended(whole, text);
-    if (outcome.type === "completed") for (const delta of deltasOf(outcome.reply)) running.onDelta(delta);
-    return outcome;
   };
-  try {
-    return running.filtered(await answered().catch(interrupted), secrets());
-  } finally {
-    running.close();
-  }
 };
 
 /** The SDK makes the request; the response is taken as it is. */
