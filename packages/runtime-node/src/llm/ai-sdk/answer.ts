@@ -2,7 +2,7 @@ import type { LlmDelta, LlmOutcome } from "@colloquy/host";
 import type { Failure, ReplyDraft, ReportedUsage } from "@colloquy/machine";
 import { replyFromModelMessages } from "@colloquy/interchange";
 import * as Either from "fp-ts/lib/Either.js";
-import { truncated } from "../failure/failure.ts";
+import { retryable } from "../failure/failure.ts";
 import { isObject } from "../reply/loose-json.ts";
 import { completed, failedWith } from "../reply/outcome.ts";
 import { usageFromWire } from "../reply/usage.ts";
@@ -67,11 +67,11 @@ export class AiAnswer {
   outcome(messages: readonly unknown[]): LlmOutcome {
     const reason = this.#finish?.finishReason;
     if (reason === undefined || reason.unified === "interrupted")
-      return this.failed(truncated("the stream ended without saying why"));
+      return this.failed(retryable("truncated", "the stream ended without saying why"));
     if (reason.unified === "error") {
       const why = reason.raw === undefined ? "" : ` (${reason.raw})`;
       const message = `the provider ended the answer with the reason "error"${why}`;
-      return this.failed({ kind: "unknown", retryable: true, message });
+      return this.failed(retryable("unknown", message));
     }
     const finishReason = reason.unified === "other" ? (reason.raw ?? "other") : reason.unified;
     const usage = this.#usage();
@@ -148,18 +148,13 @@ type AiUsage = Extract<AiStreamPart, { type: "finish" }>["usage"];
  */
 const usageOfAi = ({ inputTokens, outputTokens, raw }: AiUsage): ReportedUsage | undefined => {
   const { totalTokens, provider } = (isObject(raw) ? usageFromWire(raw) : undefined) ?? {};
-  const known = {
-    inputTokens: tokensOf(inputTokens.total),
-    outputTokens: tokensOf(outputTokens.total),
-    totalTokens,
-    cacheReadTokens: tokensOf(inputTokens.cacheRead),
-    cacheWriteTokens: tokensOf(inputTokens.cacheWrite),
-    reasoningTokens: tokensOf(outputTokens.reasoning),
-  };
-  const reported = Object.fromEntries(Object.entries(known).filter(([, tokens]) => tokens !== undefined));
-  if (Object.keys(reported).length === 0) return undefined;
-  return { ...reported, ...(provider === undefined ? {} : { provider }) };
+  const reported = usageFromWire({
+    input_tokens: inputTokens.total,
+    output_tokens: outputTokens.total,
+    total_tokens: totalTokens,
+    cache_read_input_tokens: inputTokens.cacheRead,
+    cache_creation_input_tokens: inputTokens.cacheWrite,
+    reasoning_tokens: outputTokens.reasoning,
+  });
+  return reported && { ...reported, ...(provider === undefined ? {} : { provider }) };
 };
-
-const tokensOf = (value: number | undefined): number | undefined =>
-  Number.isSafeInteger(value) && value !== undefined && value >= 0 ? value : undefined;

@@ -58,7 +58,7 @@ export const failureOfErrorObject = (error: Json, setting: FailureSetting): Fail
  */
 export const failureOfBody = (body: string, setting: FailureSetting): Failure => {
   const text = withoutFrame(body.trim());
-  if (text === "") return truncated("the server's answer was empty");
+  if (text === "") return retryable("truncated", "the server's answer was empty");
   if (/^<(!doctype|html|\?xml|head|body)/i.test(text)) {
     return {
       kind: "unknown",
@@ -68,10 +68,10 @@ export const failureOfBody = (body: string, setting: FailureSetting): Failure =>
   }
   const value = parseJson(text);
   if (value === undefined && /^[[{]/.test(text))
-    return truncated(`the server's answer breaks off: ${shortened(text, setting)}`);
+    return retryable("truncated", `the server's answer breaks off: ${shortened(text, setting)}`);
   // Written anew, for a key is not to be found behind escapes.
   const shown = shortened(value === undefined ? text : JSON.stringify(value), setting);
-  return { kind: "unknown", retryable: true, message: `the server's answer holds no reply: ${shown}` };
+  return retryable("unknown", `the server's answer holds no reply: ${shown}`);
 };
 
 /** A stream that broke off in its first event is half a body too, and one of comments alone is empty. */
@@ -81,16 +81,10 @@ const withoutFrame = (body: string): string =>
 /** The failure that something thrown by the SDK, or by `fetch` while a body was read, is. */
 export const failureOfThrown = (thrown: unknown, setting: FailureSetting): Failure => {
   if (thrown instanceof APIUserAbortError || (thrown instanceof Error && thrown.name === "AbortError")) return aborted;
-  if (thrown instanceof APIConnectionTimeoutError || timeoutCode.test(codeOf(thrown))) {
-    return { kind: "timeout", retryable: true, message: "the server did not answer in time" };
-  }
-  if (thrown instanceof APIConnectionError || (thrown instanceof TypeError && isNetwork(thrown))) {
-    return {
-      kind: "network",
-      retryable: true,
-      message: `the connection failed: ${redact(rootOf(thrown), setting.secrets)}`,
-    };
-  }
+  if (thrown instanceof APIConnectionTimeoutError || timeoutCode.test(codeOf(thrown)))
+    return retryable("timeout", "the server did not answer in time");
+  if (thrown instanceof APIConnectionError || (thrown instanceof TypeError && isNetwork(thrown)))
+    return retryable("network", `the connection failed: ${redact(rootOf(thrown), setting.secrets)}`);
   if (thrown instanceof APIError) return failureOfResponse(responseOf(thrown), setting);
   return { kind: "unknown", retryable: false, message: shortened(rootOf(thrown), setting) };
 };
@@ -104,15 +98,8 @@ export const badRequest = (message: string): LlmOutcome => ({
 /** The call was cancelled. */
 export const aborted: Failure = { kind: "unknown", retryable: false, message: "the call was aborted", code: "aborted" };
 
-/** Nothing came for longer than was allowed. */
-export const idleFailure = (idleMs: number): Failure => ({
-  kind: "timeout",
-  retryable: true,
-  message: `the server was silent for more than ${idleMs} ms`,
-});
-
-/** The stream ended without saying why, or what came of it has a hole. */
-export const truncated = (how: string): Failure => ({ kind: "truncated", retryable: true, message: how });
+/** Another try may do. */
+export const retryable = (kind: FailureKind, message: string): Failure => ({ kind, retryable: true, message });
 
 /** The SDK keeps the `error` of a body, or, of a body that is not JSON, the text in its own message, behind the status. */
 const responseOf = (thrown: StatusError): ErrorResponse => {

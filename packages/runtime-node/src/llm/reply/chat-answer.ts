@@ -2,7 +2,7 @@ import type { LlmDelta, LlmOutcome } from "@colloquy/host";
 import { replyFromChatMessage } from "@colloquy/interchange";
 import type { Failure, Json, JsonObject, ReplyDraft } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import { failureOfErrorObject, type FailureSetting, truncated } from "../failure/failure.ts";
+import { failureOfErrorObject, type FailureSetting, retryable } from "../failure/failure.ts";
 import { type AnswerReader, newState, readAll } from "./answer-reader.ts";
 import { chatChunks, type DecodedChat, type DecodedChoice } from "./chat-chunks.ts";
 import { jsonEvents } from "./json-events.ts";
@@ -108,14 +108,14 @@ const outcomeOf = (
   const isSaid = stream === null && reason !== "error" && answer !== undefined && saysSomething(answer.message);
   if (chat.error !== undefined && !isSaid) return failed(failureOfErrorObject(chat.error, setting), chat);
   if (stream !== null && (reason === null || (reason === "" && !stream.done)))
-    return failed(truncated("the stream ended without saying why"), chat);
+    return failed(retryable("truncated", "the stream ended without saying why"), chat);
   if (answer === undefined) return null;
   // Gateways end an answer so when the model behind them failed, whether they say why or not.
   if (reason === "error") {
     const message = 'the server ended the answer with the reason "error"';
-    return failed({ kind: "unknown", retryable: true, message }, chat);
+    return failed(retryable("unknown", message), chat);
   }
-  if (stream?.damaged === true) return failed(truncated("a piece of the stream could not be read"), chat);
+  if (stream?.damaged === true) return failed(retryable("truncated", "a piece of the stream could not be read"), chat);
   return completed(replyFromChatMessage(answer.message), reason, reportedIn(chat), (failure) => failed(failure, chat));
 };
 

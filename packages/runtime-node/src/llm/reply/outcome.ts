@@ -1,6 +1,7 @@
 import type { LlmDelta, LlmOutcome } from "@colloquy/host";
 import type { Failure, JsonObject, ReplyDraft, ReportedUsage } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
+import { retryable } from "../failure/failure.ts";
 import { isObject, listOf } from "./loose-json.ts";
 import { usageFromWire } from "./usage.ts";
 
@@ -28,7 +29,7 @@ export const completed = (
   reported: Reported,
   failed: (failure: Failure) => LlmOutcome,
 ): LlmOutcome => {
-  if (Either.isLeft(reply)) return failed({ kind: "unknown", retryable: true, message: reply.left });
+  if (Either.isLeft(reply)) return failed(retryable("unknown", reply.left));
   const nothing = nothingSaid(reply.right, finishReason);
   return nothing === null ? { type: "completed", reply: reply.right, finishReason, ...reported } : failed(nothing);
 };
@@ -83,7 +84,7 @@ export const nothingSaid = (
   const hasThought = parts.some((part) => part.type === "reasoning");
   if (incomplete.test(word) || (stopped.has(word) && !hasThought)) return null;
   const message = `the server's answer has neither text nor calls${hasThought ? ", only reasoning" : ""}, and ended with the reason ${JSON.stringify(reason)}`;
-  return { kind: "unknown", retryable: true, message };
+  return retryable("unknown", message);
 };
 
 type ReplyPart = Exclude<ReplyDraft["content"], string | undefined>[number];

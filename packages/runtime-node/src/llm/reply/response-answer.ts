@@ -2,7 +2,7 @@ import type { LlmDelta, LlmOutcome } from "@colloquy/host";
 import { replyFromResponseItems } from "@colloquy/interchange";
 import type { CallLlm, Failure, Json, JsonObject, ReplyDraft } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import { failureOfErrorObject, type FailureSetting, truncated } from "../failure/failure.ts";
+import { failureOfErrorObject, type FailureSetting, retryable } from "../failure/failure.ts";
 import { type AnswerReader, newState, readAll, readWhole } from "./answer-reader.ts";
 import { jsonEvents } from "./json-events.ts";
 import { isObject, isText, listOf } from "./loose-json.ts";
@@ -154,8 +154,8 @@ const outcomeOf = (
 ): LlmOutcome => {
   const { error, status } = response;
   if (error !== undefined) return failed(failureOfError(error, setting), response);
-  if (damaged) return failed(truncated("a piece of the stream could not be read"), response);
-  if (status === null) return failed(truncated("the stream ended without saying how"), response);
+  if (damaged) return failed(retryable("truncated", "a piece of the stream could not be read"), response);
+  if (status === null) return failed(retryable("truncated", "the stream ended without saying how"), response);
   if (notAnswered.has(status)) return failed(failureOfStatus(status), response);
   const reply = Either.mapLeft(({ reason }: { readonly reason: string }) => reason)(
     replyOf(response.output, wantsOutput),

@@ -1,3 +1,4 @@
+import type { LlmDelta } from "@colloquy/host";
 import type { JsonObject } from "@colloquy/machine";
 import { isObject, parseJson, textOf } from "./loose-json.ts";
 
@@ -7,14 +8,6 @@ interface PiecePlace {
   readonly choice?: number;
   /** The place in a list of several whose indexes don't tell them apart. */
   readonly entry?: number | null;
-}
-
-export interface ToolCallPiece {
-  /** The position of the call, from 0, in the order in which calls began. */
-  readonly position: number;
-  readonly id: string | null;
-  readonly name: string;
-  readonly arguments: string;
 }
 
 /**
@@ -31,7 +24,7 @@ export class ToolCallPieces {
    * Takes one entry of a delta's `tool_calls`. Returns the call that it belongs to and what is new of its arguments; null if
    * there is nothing to show yet.
    */
-  add(wire: JsonObject, place: PiecePlace = {}): ToolCallPiece | null {
+  add(wire: JsonObject, place: PiecePlace = {}): CallDelta | null {
     const piece = pieceOf(wire, place);
     const call = this.#callOf(piece);
     this.#last = call;
@@ -44,14 +37,12 @@ export class ToolCallPieces {
     const added = piece.isCustom ? piece.arguments : call.arguments.add(piece.arguments);
     if (wire["extra_content"] !== undefined) call.rest = { extra_content: wire["extra_content"] };
     const isHeld = added === "" && piece.arguments !== "" && piece.name === "" && typeof wire["id"] !== "string";
-    return isHeld ? null : { position: call.position, id: call.id, name: call.name, arguments: added };
+    return isHeld ? null : deltaOf(call, added);
   }
 
   /** Returns what was held back of the arguments, once the reply says that it is complete. */
-  rest(): readonly ToolCallPiece[] {
-    return this.#calls
-      .map(({ position, id, name, arguments: given }) => ({ position, id, name, arguments: given.rest() }))
-      .filter((piece) => piece.arguments !== "");
+  rest(): readonly CallDelta[] {
+    return this.#calls.map((call) => deltaOf(call, call.arguments.rest())).filter((piece) => piece.arguments !== "");
   }
 
   /** Returns the calls so far, in the order in which they began, as they are in a message. */
@@ -85,6 +76,16 @@ export class ToolCallPieces {
     return keys.map((key) => this.#known.get(key)).find((call) => call !== undefined) ?? this.#last;
   }
 }
+
+type CallDelta = Extract<LlmDelta, { type: "toolCall" }>;
+
+const deltaOf = ({ position: index, id, name }: GrowingCall, added: string): CallDelta => ({
+  type: "toolCall",
+  index,
+  id,
+  name,
+  arguments: added,
+});
 
 interface GrowingCall {
   readonly position: number;

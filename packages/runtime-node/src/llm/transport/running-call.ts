@@ -1,7 +1,7 @@
 import type { LlmContext, LlmDelta, LlmOutcome } from "@colloquy/host";
 import { type KeyFilter, keyFilter, type KeyPieces, type KeyWalk, redact } from "@colloquy/host/runtime";
 import type { CallLlm, Failure } from "@colloquy/machine";
-import { idleFailure } from "../failure/failure.ts";
+import { retryable } from "../failure/failure.ts";
 import type { Waits } from "./options.ts";
 
 /** A call while it runs: it ends with its signal or after a silence, and nothing that leaves it holds a key. */
@@ -65,7 +65,10 @@ export const runningCall = (
         if (state.finished) abort();
       });
     },
-    silence: () => (isOver ? idleFailure(call.idleTimeoutMs ?? waits.idleMs ?? 0) : null),
+    silence: () =>
+      isOver
+        ? retryable("timeout", `the server was silent for more than ${call.idleTimeoutMs ?? waits.idleMs} ms`)
+        : null,
     filtered: (outcome, secrets) => {
       deltas.end();
       const shown = filter().json(outcome);
