@@ -4,7 +4,7 @@ import { answerFilter, type StopFilter, type Template } from "@colloquy/template
 import * as Either from "fp-ts/lib/Either.js";
 import { badRequest } from "./failure/failure.ts";
 import { chatAnswer, type ChatFormat } from "./reply/chat-answer.ts";
-import { isObject, isText, listOf, textOf } from "./reply/loose-json.ts";
+import { isObject, isText, listOf, textOf } from "./json/loose-json.ts";
 import { parametersOf, type RequestOptions, type UsageOptions, withUsage } from "./request.ts";
 import type { Connected } from "./transport/connection.ts";
 import { exchanges } from "./transport/exchange.ts";

@@ -4,7 +4,7 @@ import { fromChatMessage } from "@colloquy/interchange";
 import { messageFromDraft, messageFromReply, messageFromResult, toolCallsOf } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
-import { isObject, listOf, textOf } from "../../src/llm/reply/loose-json.ts";
+import { isObject, listOf, textOf } from "../../src/llm/json/loose-json.ts";
 import { openaiChat } from "../../src/llm/openai.ts";
 import { callOf, perform } from "./call.ts";
 import { canonical } from "../../../interchange/test/canonical.ts";

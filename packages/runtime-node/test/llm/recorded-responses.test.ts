@@ -4,7 +4,7 @@ import { messageFromDraft, messageFromReply, messagesFromSeed } from "@colloquy/
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
 import { openaiResponses } from "../../src/llm/openai.ts";
-import { isObject, listOf, parseJson } from "../../src/llm/reply/loose-json.ts";
+import { isObject, listOf, parseJson } from "../../src/llm/json/loose-json.ts";
 import { decodeResponseBody, decodeResponseStream } from "../../src/llm/reply/response-answer.ts";
 import { callOf, perform } from "./call.ts";
 import { recordingsFolder, recordingsOf } from "../../../interchange/test/recordings.ts";

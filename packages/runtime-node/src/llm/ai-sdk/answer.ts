@@ -3,7 +3,7 @@ import type { Failure, ReplyDraft, ReportedUsage } from "@colloquy/machine";
 import { replyFromModelMessages } from "@colloquy/interchange";
 import * as Either from "fp-ts/lib/Either.js";
 import { retryable } from "../failure/failure.ts";
-import { isObject } from "../reply/loose-json.ts";
+import { isObject } from "../json/loose-json.ts";
 import { completed, failedWith } from "../reply/outcome.ts";
 import { usageFromWire } from "../reply/usage.ts";
 import type { AiStreamPart } from "./sdk-model.ts";

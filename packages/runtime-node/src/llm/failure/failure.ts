@@ -2,7 +2,7 @@ import type { LlmOutcome } from "@colloquy/host";
 import { redact } from "@colloquy/host/runtime";
 import type { Failure, FailureKind, Json } from "@colloquy/machine";
 import { APIConnectionError, APIConnectionTimeoutError, APIError, APIUserAbortError } from "openai/core/error";
-import { parseJson } from "../reply/loose-json.ts";
+import { parseJson } from "../json/loose-json.ts";
 import { errorFacts, type ErrorFacts, redirectFailure, retryAfterMs } from "./response-facts.ts";
 
 /** What classifying needs beside the error itself. */

@@ -1,6 +1,6 @@
 import { charactersRead, redact, redactionMark } from "@colloquy/host/runtime";
 import type { Failure, Json, JsonObject } from "@colloquy/machine";
-import { isObject, isText, listOf, parseJson, textOf } from "../reply/loose-json.ts";
+import { isObject, isText, listOf, parseJson, textOf } from "../json/loose-json.ts";
 
 /** What an error says of itself, however it is wrapped. */
 export interface ErrorFacts {

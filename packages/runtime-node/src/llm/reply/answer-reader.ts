@@ -2,7 +2,7 @@ import type { LlmOutcome } from "@colloquy/host";
 import type { Failure, JsonObject } from "@colloquy/machine";
 import type { FailureSetting } from "../failure/failure.ts";
 import type { EventStream } from "./json-events.ts";
-import { isObject, parseJson } from "./loose-json.ts";
+import { isObject, parseJson } from "../json/loose-json.ts";
 
 /** Reads one answer of a server, which comes in pieces or whole. */
 export interface AnswerReader extends EventStream {

@@ -6,7 +6,7 @@ import { failureOfErrorObject, type FailureSetting, retryable } from "../failure
 import { type AnswerReader, newState, readAll } from "./answer-reader.ts";
 import { chatChunks, type DecodedChat, type DecodedChoice } from "./chat-chunks.ts";
 import { jsonEvents } from "./json-events.ts";
-import { isObject, listOf } from "./loose-json.ts";
+import { isObject, listOf } from "../json/loose-json.ts";
 import { completed, failedWith, reportedIn } from "./outcome.ts";
 import { usageFromWire } from "./usage.ts";
 

@@ -1,6 +1,6 @@
 import type { LlmDelta } from "@colloquy/host";
 import type { Json, JsonObject } from "@colloquy/machine";
-import { isList, isObject, isText, listOf, textOf } from "./loose-json.ts";
+import { isList, isObject, isText, listOf, textOf } from "../json/loose-json.ts";
 import { contentOf, isBareError, isError, joined, joinedDetails, thoughtOf, withOneObject } from "./message-pieces.ts";
 import { indexOf, ToolCallPieces } from "./tool-call-pieces.ts";
 import { laterReport, reportIn } from "./usage.ts";

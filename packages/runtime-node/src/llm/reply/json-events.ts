@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "@colloquy/machine";
 import { createParser } from "eventsource-parser";
-import { isObject, parseJson } from "./loose-json.ts";
+import { isObject, parseJson } from "../json/loose-json.ts";
 
 /** What takes the bytes of a server-sent event stream. */
 export interface EventStream {

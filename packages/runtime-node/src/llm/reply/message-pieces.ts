@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "@colloquy/machine";
-import { isObject, isText, listOf, textOf } from "./loose-json.ts";
+import { isObject, isText, listOf, textOf } from "../json/loose-json.ts";
 import { CallArguments } from "./tool-call-pieces.ts";
 
 /** Content that is neither a text nor parts is the JSON that was asked for: Cloudflare's servers parse it. */

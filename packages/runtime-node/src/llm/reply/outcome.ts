@@ -2,7 +2,7 @@ import type { LlmDelta, LlmOutcome } from "@colloquy/host";
 import type { Failure, JsonObject, ReplyDraft, ReportedUsage } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { retryable } from "../failure/failure.ts";
-import { isObject, listOf } from "./loose-json.ts";
+import { isObject, listOf } from "../json/loose-json.ts";
 import { usageFromWire } from "./usage.ts";
 
 /** What an answer says beside its reply. */

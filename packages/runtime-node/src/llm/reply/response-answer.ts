@@ -5,7 +5,7 @@ import * as Either from "fp-ts/lib/Either.js";
 import { failureOfErrorObject, type FailureSetting, retryable } from "../failure/failure.ts";
 import { type AnswerReader, newState, readAll, readWhole } from "./answer-reader.ts";
 import { jsonEvents } from "./json-events.ts";
-import { isObject, isText, listOf } from "./loose-json.ts";
+import { isObject, isText, listOf } from "../json/loose-json.ts";
 import { completed, failedWith, reportedIn, textsOf } from "./outcome.ts";
 import { ResponseItems } from "./response-items.ts";
 import { laterReport, usageFromWire } from "./usage.ts";
@@ -64,10 +64,7 @@ export const responseAnswer = (
     if (type === "response.output_item.added") items.begin(event);
     else if (type === "response.output_item.done") items.finish(event);
     else if (terminal.has(type)) {
-      const { status } = response;
-      // Some servers end an answer that they still call unfinished.
-      const isSaid = isText(status) && status !== "in_progress" && status !== "queued";
-      said = { ...said, status: isSaid ? status : type.slice("response.".length) };
+      said = { ...said, status: statusAt(type, response) };
       if (isObject(response["error"])) error ??= response["error"];
       items.complete(listOf(response["output"]));
       finish();
@@ -83,10 +80,7 @@ export const responseAnswer = (
     ...jsonEvents({
       onObject: onEvent,
       onError: fail,
-      onDone: () => {
-        state.begun = true;
-        state.done = true;
-      },
+      onDone: () => void (state.begun = state.done = true),
       onDamage: () => (state.damaged ||= !state.finished),
     }),
     whole: (body) => {
@@ -129,6 +123,10 @@ export const decodeResponseBody = (text: string): DecodedResponse | null => {
 const waiting: ReadonlySet<string> = new Set(["response.created", "response.queued", "response.in_progress"]);
 
 const terminal: ReadonlySet<string> = new Set(["response.completed", "response.incomplete", "response.failed"]);
+
+/** Some servers end an answer that they still call unfinished. */
+const statusAt = (type: string, { status }: JsonObject): string =>
+  isText(status) && status !== "in_progress" && status !== "queued" ? status : type.slice("response.".length);
 
 /** An event of the type `error` has its facts under `error`, or beside its type. */
 const errorOf = ({ type: _type, sequence_number: _number, ...facts }: JsonObject): Json => facts["error"] ?? facts;

@@ -3,7 +3,7 @@ import { replyFromResponseItems } from "@colloquy/interchange";
 import type { Json, JsonObject } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { deltasOf } from "./outcome.ts";
-import { isObject, isText, textOf } from "./loose-json.ts";
+import { isObject, isText, textOf } from "../json/loose-json.ts";
 
 /** Puts the items of a streamed output together, and shows the pieces of the reply as they come. */
 export class ResponseItems {

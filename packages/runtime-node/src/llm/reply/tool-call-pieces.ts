@@ -1,6 +1,6 @@
 import type { LlmDelta } from "@colloquy/host";
 import type { JsonObject } from "@colloquy/machine";
-import { isObject, parseJson, textOf } from "./loose-json.ts";
+import { isObject, parseJson, textOf } from "../json/loose-json.ts";
 
 /** Where a piece came from. */
 interface PiecePlace {

@@ -1,7 +1,7 @@
 import { redact } from "@colloquy/host/runtime";
 import type { OptionNames } from "@colloquy/host/store";
 import type { ClientOptions } from "openai";
-import { isObject } from "../reply/loose-json.ts";
+import { isObject } from "../json/loose-json.ts";
 import { common } from "../wire/dialect.ts";
 import { dialects } from "../wire/dialects.ts";
 

@@ -1,6 +1,6 @@
 import type { LlmOutcome } from "@colloquy/host";
 import type { ContentPart, JsonObject, Message, Part, ReplyDraft } from "@colloquy/machine";
-import { isObject } from "../reply/loose-json.ts";
+import { isObject } from "../json/loose-json.ts";
 import type { Dialect } from "./dialect.ts";
 import { hostOf } from "./dialects.ts";
 

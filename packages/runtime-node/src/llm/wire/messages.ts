@@ -13,7 +13,7 @@ import {
   toolResultOf,
 } from "@colloquy/machine";
 import { wellFormed } from "@colloquy/machine/hosting";
-import { isObject, isText, listOf, parseJson, textOf } from "../reply/loose-json.ts";
+import { isObject, isText, listOf, parseJson, textOf } from "../json/loose-json.ts";
 import type { Dialect } from "./dialect.ts";
 import { partWithTaken, type Taken, takenFields, takenOf } from "./fields.ts";
 import { CallIds, messageNameOnWire, toolNameOnWire } from "./names.ts";

@@ -3,7 +3,7 @@ import type { CallLlm, Json, JsonObject, ReplyDraft, ToolDeclaration } from "@co
 import { wellFormed } from "@colloquy/machine/hosting";
 import * as Either from "fp-ts/lib/Either.js";
 import { badRequest } from "../failure/failure.ts";
-import { isObject } from "../reply/loose-json.ts";
+import { isObject } from "../json/loose-json.ts";
 import type { Dialect } from "./dialect.ts";
 import { type Api, dialectFor, dialects } from "./dialects.ts";
 import { originOf, withOrigin } from "./fields.ts";

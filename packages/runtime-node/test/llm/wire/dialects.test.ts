@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { JsonObject } from "@colloquy/machine";
 import { messageFromDraft, messageFromReply, messageFromResult, toolCallsOf } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
-import { listOf } from "../../../src/llm/reply/loose-json.ts";
+import { listOf } from "../../../src/llm/json/loose-json.ts";
 import { openaiChat } from "../../../src/llm/openai.ts";
 import { openaiResponses } from "../../../src/llm/openai.ts";
 import { dialectFor, dialects } from "../../../src/llm/wire/dialects.ts";

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { runs } from "../../../../../test/runs.ts";
 import { chatMessages } from "../../../src/llm/request.ts";
-import { isList, isObject, listOf, parseJson, textOf } from "../../../src/llm/reply/loose-json.ts";
+import { isList, isObject, listOf, parseJson, textOf } from "../../../src/llm/json/loose-json.ts";
 import { responseItems } from "../../../src/llm/request.ts";
 import type { Dialect } from "../../../src/llm/wire/dialect.ts";
 import { dialects } from "../../../src/llm/wire/dialects.ts";
