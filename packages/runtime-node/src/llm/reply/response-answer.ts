@@ -59,8 +59,8 @@ export const responseAnswer = (
     if (type === "error" || (type === "" && event["error"] !== undefined)) return fail(errorOf(event));
     state.begun = true;
     if (type.startsWith("response.") && !waiting.has(type) && event["delta"] !== "") state.heard += 1;
-    const response = isObject(event["response"]) ? event["response"] : {};
-    addFacts(response);
+    const response = isObject(event["response"]) ? event["response"] : nothing;
+    if (response !== nothing) addFacts(response);
     if (type === "response.output_item.added") items.begin(event);
     else if (type === "response.output_item.done") items.finish(event);
     else if (terminal.has(type)) {
@@ -118,6 +118,8 @@ export const decodeResponseBody = (text: string): DecodedResponse | null => {
   readWhole(answer, text);
   return answer.state.begun ? answer.decoded() : null;
 };
+
+const nothing: JsonObject = {};
 
 /** Events that say that there is nothing yet. */
 const waiting: ReadonlySet<string> = new Set(["response.created", "response.queued", "response.in_progress"]);

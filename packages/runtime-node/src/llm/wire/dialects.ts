@@ -237,10 +237,11 @@ const byModel = new Map<Dialect, Choices>([
   [gemini, [[/gemini-[12]/, gemini2]]],
 ]);
 
-const all = [
-  ...[common, openaiChat, openaiResponses, anthropic, gemini, gemini2, mistral, deepseek, groq, llamaCpp, ollama, vllm],
-  ...[openrouter, ...throughRouter.map(([, routed]) => routed), lenient],
-];
+const all = [common, openaiChat, openaiResponses, anthropic, gemini, gemini2, mistral, deepseek, groq, llamaCpp].concat(
+  [ollama, vllm, openrouter],
+  throughRouter.map(([, routed]) => routed),
+  lenient,
+);
 
 /** The dialects that Colloquy has, by name. */
 export const dialects: { readonly [name: string]: Dialect } = Object.freeze(
