@@ -1,10 +1,22 @@
 import { describe, expect, test } from "vitest";
-import { openaiChat } from "../../src/llm/openai-chat.ts";
+import { openaiChat } from "../../src/llm/openai.ts";
 import { callOf, handlerFor, perform, testClock } from "./call.ts";
 import { answering, answeringJson, begin, chatServer, chunkOf, eventOf } from "./server.ts";
 
 const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
 const partial = { content: "Be" };
+
+test("a stream that comes as a plain body fails if it ends without a reason, and is an answer with one", async () => {
+  const said = eventOf(chunkOf({ content: "Be" }));
+  const outcomes = [said, said + eventOf(chunkOf({}, "stop"))].map(async (text) => {
+    const { baseURL } = await chatServer(answering(text, 200, { "content-type": "application/json" }));
+    return perform(openaiChat({ baseURL, apiKey: "k", tools: [], stream: false })).outcome;
+  });
+  expect(await Promise.all(outcomes)).toMatchObject([
+    { type: "failed", failure: { kind: "truncated", retryable: true }, partial },
+    { type: "completed", reply: partial, finishReason: "stop" },
+  ]);
+});
 
 describe("what is no reply", () => {
   test.each([

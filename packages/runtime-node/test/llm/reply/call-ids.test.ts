@@ -6,7 +6,7 @@ import { virtualClock } from "@colloquy/runtime-test";
 import * as Either from "fp-ts/lib/Either.js";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { decodeChatStream } from "../../../src/llm/reply/chat-stream.ts";
+import { decodeChatStream } from "../../../src/llm/reply/chat-answer.ts";
 import { bytesOf, chunkOf } from "./wire.ts";
 import { runs } from "../../../../../test/runs.ts";
 
