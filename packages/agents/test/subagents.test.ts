@@ -154,14 +154,16 @@ test("a host that closes loses nothing: the next one goes on, and asks nothing a
     atHelper.resolve();
     return new Promise(() => {});
   };
-  const { host, store } = await hostOf(files, { llm });
+  const clock = virtualClock();
+  const { host, store } = await hostOf(files, { llm, clock });
   void host.ask("a b", { threadId: "t" });
   await atHelper.promise;
   await host.close();
   hangs = false;
   const recovered = Promise.withResolvers<unknown>();
-  const { host: next } = await hostOf(files, { llm, store, observers: [{ recovered: recovered.resolve }] });
+  const { host: next } = await hostOf(files, { llm, store, clock, observers: [{ recovered: recovered.resolve }] });
   next.start();
+  await clock.advance(1);
   expect(await recovered.promise).toEqual({ continued: ["t"], left: [] });
   const [open] = await next.thread("t").asks();
   expect((await next.thread("t").rejoin(open?.askId ?? "")).text).toBe("a | a,b");

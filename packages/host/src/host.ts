@@ -184,7 +184,8 @@ class ConversationHost implements Host, Loops {
   }
 
   #beginRecovery(): void {
-    if (this.#recovery !== null && !this.#closed) this.#host.active.code.run(null, () => this.#recovery?.begin());
+    if (this.#recovery === null || this.#closed) return;
+    this.#host.active.code.run(null, () => this.#recovery?.begin());
   }
 
   opened(threadId: string): ThreadLoop | undefined {

@@ -41,9 +41,17 @@ export class Recovery {
     this.#options = { ...options, everyMs: options.everyMs ?? 30_000 };
   }
 
-  /** Looks once at all threads, unless that was done. */
+  /** Looks once at all threads, unless that was done, or no model call can be made: every turn would fail. */
   begin(): void {
-    if (this.#patientUntil === null && this.#host.clock.now() >= this.#nextAt) this.#look(this.#host.clock.now());
+    const { clock, llm } = this.#host;
+    if (this.#patientUntil !== null || this.#isUnderWay || clock.now() < this.#nextAt) return;
+    try {
+      llm.check?.();
+    } catch {
+      // The use of a thread says so, if it calls the model.
+      return;
+    }
+    this.#look(clock.now());
   }
 
   /** Looks at all threads, and from then on again and again. */

@@ -164,6 +164,7 @@ describe("a host that is started", () => {
       },
     });
     expect(() => host.start()).toThrow("no key");
+    await host.thread("a").start();
     await clock.advance(1);
     expect(rounds).toEqual([]);
   });
