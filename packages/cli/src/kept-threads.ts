@@ -28,7 +28,10 @@ export const openStore = async (place: string): Promise<Store> => {
     throw new Error(`--store is "${shown}", and the folder "${withoutUser(around)}" does not exist; create it first`);
   if (isPipeOrDevice(place))
     throw new Error(`--store is "${shown}", which is a pipe or a device; name a file or a folder`);
-  return isFolder(place) ? filesStore({ folder: place }) : sqliteStore({ path: place });
+  const store = isFolder(place) ? filesStore({ folder: place }) : sqliteStore({ path: place });
+  // A store opens with its first call, and a command is to say at its start what is wrong.
+  await store.list({ limit: 1 });
+  return store;
 };
 
 /**

@@ -10,7 +10,7 @@ import type { Records } from "./records.ts";
 import type { Signature } from "./program/signature.ts";
 import type { SessionTurn } from "./thread/turns.ts";
 import type { Trace } from "./nesting/trace.ts";
-import type { Checkpoint, HostedThread, ResumeAllOptions, ResumedAll } from "@colloquy/host";
+import type { Checkpoint, HostedThread } from "@colloquy/host";
 
 /**
  * A program with turns, on one thread. All values that it takes and returns are copied. Each manual change of the
@@ -76,8 +76,8 @@ export interface Session<
   swap(program: Program<Inputs, Outputs>, options?: { readonly version?: string }): void;
   /** Returns the calls within a turn, by its number. Default: the newest. Null if there is no such turn. */
   trace(turn?: number): Promise<Trace | null>;
-  /** After a restart: has all threads of this program that were in the middle of a call go on. */
-  resume(options?: Pick<ResumeAllOptions, "waitMs">): Promise<ResumedAll>;
+  /** Continues, in the background, the calls of this program that were under way when a process died. See `Host.start`. */
+  start(): void;
   /**
    * Returns a session on a new thread from the result of `save` or `fromDspySession`. It is unchanged, and can
    * continue.

@@ -77,7 +77,7 @@ export class HostedThread {
     return rejoin(this.#thread, askId, options);
   }
 
-  /** Takes the thread up: what was under way when a process died goes on, and the result has handles to it. Rejects with `ThreadUnknownError`, `ThreadHeldError`; `host.resumeAll` waits for another host's lease. */
+  /** Takes the thread up: what was under way when a process died goes on, and the result has handles to it. Rejects with `ThreadUnknownError`, `ThreadHeldError`; `host.start` tries again for another host's lease. */
   resume(): Promise<Resumed> {
     return resume(this.#thread);
   }

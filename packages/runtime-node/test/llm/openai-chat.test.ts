@@ -275,17 +275,28 @@ describe("a request", () => {
     expect(bodies).toHaveLength(1);
   });
 
-  test("without a key can't be made, and says so at once", () => {
+  test("without a key fails, naming the variable, until there is one", async () => {
     vi.stubEnv("OPENAI_API_KEY", undefined);
     vi.stubEnv("OPENAI_BASE_URL", undefined);
-    expect(() => openaiChat({ tools: [] })).toThrow(ConfigurationError);
-    expect(() => openaiChat({ tools: [] })).toThrow("openaiChat has no key: set OPENAI_API_KEY, or give apiKey");
+    const message = expect.stringContaining("openaiChat has no key: set OPENAI_API_KEY, or give apiKey");
+    const noKey = { type: "failed", failure: { kind: "auth", message, retryable: false } };
+    const sent: unknown[] = [];
+    const answering: typeof fetch = async (_, init) => {
+      sent.push(new Headers(init?.headers).get("authorization"));
+      return new Response("no", { status: 400 });
+    };
+    const handler = openaiChat({ model: "m", fetch: answering });
+    expect(() => handler.check?.()).toThrow(ConfigurationError);
+    expect(await perform(handler).outcome).toMatchObject(noKey);
     for (const empty of ["", " "]) {
       vi.stubEnv("OPENAI_API_KEY", empty);
-      expect(() => openaiChat({ tools: [] })).toThrow("openaiChat has no key");
+      expect(await perform(handler).outcome).toMatchObject(noKey);
     }
     vi.stubEnv("OPENAI_API_KEY", "of-the-environment");
-    expect(() => openaiChat({ apiKey: "" })).toThrow("openaiChat has no key");
+    expect(await perform(openaiChat({ apiKey: "" })).outcome).toMatchObject(noKey);
+    handler.check?.();
+    await perform(handler).outcome;
+    expect(sent).toEqual(["Bearer of-the-environment"]);
     vi.unstubAllEnvs();
   });
 
@@ -301,19 +312,20 @@ describe("a request", () => {
     vi.unstubAllEnvs();
   });
 
-  test("has the key and the server that the environment named when its handler was made", async () => {
+  test("has the key and the server that the environment named at the first call", async () => {
     const sent: unknown[] = [];
     const { baseURL } = await chatServer((request, ...rest) => {
       sent.push(request.headers.authorization);
       reply(request, ...rest);
     });
+    const handler = openaiChat({ model: "m" });
     vi.stubEnv("OPENAI_API_KEY", " first ");
     vi.stubEnv("OPENAI_BASE_URL", baseURL);
-    const handler = openaiChat({ model: "m" });
+    expect(await perform(handler).outcome).toMatchObject({ type: "completed" });
     vi.stubEnv("OPENAI_API_KEY", "second");
     vi.stubEnv("OPENAI_BASE_URL", "http://127.0.0.1:1");
     expect(await perform(handler).outcome).toMatchObject({ type: "completed" });
-    expect(sent).toEqual(["Bearer first"]);
+    expect(sent).toEqual(["Bearer first", "Bearer first"]);
     vi.unstubAllEnvs();
   });
 });

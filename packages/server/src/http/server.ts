@@ -1,3 +1,4 @@
+import type { Host } from "@colloquy/host";
 import { bodyOf, queryOf } from "./reading.ts";
 import { OpenStreams } from "./event-stream.ts";
 import { checkPlace, corsHeaders, preflight } from "./guard.ts";
@@ -25,14 +26,17 @@ export interface PageErrors {
   answer(thrown: unknown, problem: HttpError): Response;
 }
 
-/** Serves routes. */
+/** Serves routes. The first request starts the host. */
 export const serve = (
+  host: Pick<Host, "start">,
   routes: readonly Route[],
   context: ServerContext,
   pages: PageErrors | null = null,
-): ThreadServer => new RoutesServer(routes, context, pages);
+): ThreadServer => new RoutesServer(host, routes, context, pages);
 
 class RoutesServer implements ThreadServer {
+  /** Null once it was started. */
+  #host: Pick<Host, "start"> | null;
   readonly #find: Router;
   readonly #context: ServerContext;
   readonly #pages: PageErrors | null;
@@ -42,7 +46,13 @@ class RoutesServer implements ThreadServer {
   #closing: Promise<void> | null = null;
   #drained: (() => void) | null = null;
 
-  constructor(routes: readonly Route[], context: ServerContext, pages: PageErrors | null) {
+  constructor(
+    host: Pick<Host, "start">,
+    routes: readonly Route[],
+    context: ServerContext,
+    pages: PageErrors | null,
+  ) {
+    this.#host = host;
     this.#find = routerOf(routes);
     this.#context = context;
     this.#pages = pages;
@@ -50,6 +60,7 @@ class RoutesServer implements ThreadServer {
   }
 
   async fetch(request: Request): Promise<Response> {
+    this.#start();
     const requestId = requestIdOf(request);
     this.#answering += 1;
     const response = await this.#answer(request, requestId).catch((thrown: unknown) =>
@@ -68,6 +79,16 @@ class RoutesServer implements ThreadServer {
   close(): Promise<void> {
     this.#closing ??= this.#drain();
     return this.#closing;
+  }
+
+  #start(): void {
+    const host = this.#host;
+    this.#host = null;
+    try {
+      host?.start();
+    } catch (thrown) {
+      this.#context.onError(thrown, "recovery");
+    }
   }
 
   async #answer(request: Request, requestId: string): Promise<Response> {

@@ -110,7 +110,8 @@ export interface UiChatOptions extends HttpOptions, UiOptions {
 export type UiChat = Readonly<Record<"GET" | "POST" | "OPTIONS", (request: Request) => Promise<Response>>>;
 
 /**
- * The chat backend of a page, as a file of routes exports it (`app/api/chat/[[...path]]/route.ts` of Next). The names by which
+ * The chat backend of a page, as a file of routes exports it (`app/api/chat/[[...path]]/route.ts` of Next). Nothing happens
+ * before the first request, which calls `host.start()`. The names by which
  * the application is called are the framework's affair (`hosts`: any).
  *
  * @throws ConfigurationError for an option that is invalid.
@@ -126,7 +127,7 @@ export const uiChat = (host: Host, { path, tools, errorText, onDisconnect, ...op
     ...(onDisconnect === undefined ? {} : { onDisconnect }),
   };
   const context = serverContextOf({ hosts: ["*"], ...options });
-  const server = serve(uiRoutes(host, context, ui, path), context, pageErrors(ui, path));
+  const server = serve(host, uiRoutes(host, context, ui, path), context, pageErrors(ui, path));
   const answer = (request: Request): Promise<Response> => server.fetch(request);
   return { GET: answer, POST: answer, OPTIONS: answer };
 };

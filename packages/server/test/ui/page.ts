@@ -87,7 +87,7 @@ const echo: Tool = tool({
 });
 
 /** A tool that a person has to approve. */
-const pay: Tool = tool({
+export const pay: Tool = tool({
   name: "pay",
   description: "Pays.",
   input: { jsonSchema: { type: "object" } },

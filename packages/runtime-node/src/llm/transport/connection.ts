@@ -20,32 +20,33 @@ export interface Connected<Options> {
   readonly client: (sdk: typeof OpenAI) => OpenAI;
   readonly options: Partial<Options>;
   readonly waits: Waits;
-  /** The base URL of the server. */
+  /** The base URL of the server. @throws as `check` */
   readonly baseURL: string;
   /** The client is the caller's. */
   readonly isGiven: boolean;
   /** Gives the keys that go with each request, as far as they are known by now. */
   readonly keys: () => readonly string[];
+  /** Throws a `ConfigurationError` if no call can be made: where there is no key, and where the environment is wrong. */
+  readonly check: () => void;
 }
 
 /**
- * Splits the options of a handler into those of its connection, from which a client is made, and its own. The SDK takes
- * longer to load than all else, and is loaded with the first call; what is wrong with the options is said at once.
+ * Splits the options of a handler into those of its connection, from which a client is made, and its own. What is wrong with
+ * the options is said at once. The environment is read by the first call, the key with it: a server may be built without one.
+ * The SDK takes longer to load than all else, and is loaded with that call too.
  *
  * @param handler Its name, for errors.
  * @param own The names of its own options.
- * @throws ConfigurationError for an option that there is none of or that is invalid, and where there is no key
- * @throws TypeError where the base URL holds credentials
+ * @throws ConfigurationError for an option that there is none of or that is invalid
  */
 export const connect = <Options extends object>(
   handler: string,
   given: Options & OpenAiConnection,
   own: { readonly [Name in keyof Options]-?: true },
 ): Connected<Options> => {
-  const environment = fromEnvironment();
   const problem =
     problemOfOptions(handler, given, { ...own, ...connectionOptions, ...waitOptions, client: true }) ??
-    problemOfValues(handler, given, environment);
+    problemOfValues(handler, given);
   if (problem !== null) throw new ConfigurationError(problem);
   const common = { handler, options: frozenCopy(pick<Options, keyof Options>(given, own)), waits: waitsOf(given) };
   const { client } = given;
@@ -56,34 +57,68 @@ export const connect = <Options extends object>(
       );
     const { baseURL } = client;
     refuseCredentials(handler, baseURL);
-    return { ...common, client: () => client, baseURL, isGiven: true, keys: () => keysIn(sentBy(client)) };
+    return {
+      ...common,
+      client: () => client,
+      baseURL,
+      isGiven: true,
+      keys: () => keysIn(sentBy(client)),
+      check: () => {},
+    };
   }
-  const connection: ClientOptions = { fetch, ...environment, ...frozenCopy(pick(given, connectionOptions)) };
-  refuseCredentials(handler, connection.baseURL ?? "");
-  const key = keyFor(handler, connection);
+  const chosen: ClientOptions = { fetch, ...frozenCopy(pick(given, connectionOptions)) };
+  checkConnection(handler, chosen);
+  let found: ClientOptions | undefined;
+  const connection = (): ClientOptions => {
+    if (found !== undefined) return found;
+    const environment = fromEnvironment();
+    const wrong = problemOfValues(handler, given, environment);
+    if (wrong !== null) throw new ConfigurationError(wrong);
+    const all = { ...environment, ...chosen };
+    checkConnection(handler, all);
+    return (found = { ...all, ...keyFor(handler, all) });
+  };
   let made: OpenAI | undefined;
   return {
     ...common,
-    client: (SDK) => (made ??= new SDK({ ...connection, ...key })),
-    baseURL: connection.baseURL || "https://api.openai.com/v1",
+    client: (SDK) => (made ??= new SDK(connection())),
+    get baseURL() {
+      return connection().baseURL || "https://api.openai.com/v1";
+    },
     isGiven: false,
-    keys: () => keysIn(sentBy(made ?? connection)),
+    keys: () => keysIn(sentBy(made ?? found ?? { ...fromEnvironment(), ...chosen })),
+    check: () => void connection(),
   };
 };
 
-/** A handler whose code is loaded with its first call, the SDK with it: not every process that makes one calls it. */
-export const loadedLater = ({ keys }: Connected<object>, load: () => Promise<LlmHandler>): LlmHandler => {
+/** @throws ConfigurationError if the base URL holds credentials, and if a page would show the key */
+const checkConnection = (handler: string, connection: ClientOptions): void => {
+  refuseCredentials(handler, connection.baseURL ?? "");
+  refuseShownKey(handler, connection);
+};
+
+/**
+ * A handler whose code is loaded with its first call, the SDK with it: not every process that makes one calls it. Calls fail
+ * while `check` throws.
+ */
+export const loadedLater = ({ keys, check }: Connected<object>, load: () => Promise<LlmHandler>): LlmHandler => {
   let loaded: Promise<LlmHandler> | undefined;
   const handler: LlmHandler = async (call, context) => {
+    try {
+      check();
+    } catch (thrown) {
+      if (!(thrown instanceof ConfigurationError)) throw thrown;
+      return { type: "failed", failure: { kind: "auth", message: thrown.message, retryable: false } };
+    }
     loaded ??= load();
     // The next call tries again.
     loaded.catch(() => (loaded = undefined));
     return (await loaded)(call, context);
   };
-  return Object.assign(handler, { secrets: keys });
+  return Object.assign(handler, { secrets: keys, check });
 };
 
-/** What the SDK takes from around it where nothing is given, as it is now: at the first call it may be another. */
+/** Returns the options that the SDK reads from the environment, as it is now. */
 const fromEnvironment = (): ClientOptions =>
   Object.fromEntries(
     [
@@ -98,20 +133,22 @@ const fromEnvironment = (): ClientOptions =>
     }),
   );
 
-/** A server of one's own often needs no key, but the SDK wants one. @throws ConfigurationError where OpenAI's needs one, and where a page would show it */
+/** @throws ConfigurationError where a page would show the key. The SDK asks for the same, but it is made with the first call. */
+const refuseShownKey = (handler: string, { apiKey, adminAPIKey, dangerouslyAllowBrowser }: ClientOptions): void => {
+  if ((isGiven(apiKey) || isGiven(adminAPIKey)) && isPage() && dangerouslyAllowBrowser !== true)
+    throw new ConfigurationError(
+      `${handler} has an apiKey, which everybody who opens the page can read; give the baseURL of a server of yours that has the key, and no apiKey, or dangerouslyAllowBrowser: true`,
+    );
+};
+
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null && value !== "";
+
+/** A server of one's own often needs no key, but the SDK wants one. @throws ConfigurationError where OpenAI's needs one */
 const keyFor = (
   handler: string,
-  { apiKey, adminAPIKey, baseURL, dangerouslyAllowBrowser }: ClientOptions,
+  { apiKey, adminAPIKey, baseURL }: ClientOptions,
 ): Pick<ClientOptions, "apiKey" | "dangerouslyAllowBrowser"> => {
-  const isGiven = (value: unknown): boolean => value !== undefined && value !== null && value !== "";
-  if (isGiven(apiKey) || isGiven(adminAPIKey)) {
-    // The SDK asks for the same, but it is made with the first call.
-    if (isPage() && dangerouslyAllowBrowser !== true)
-      throw new ConfigurationError(
-        `${handler} has an apiKey, which everybody who opens the page can read; give the baseURL of a server of yours that has the key, and no apiKey, or dangerouslyAllowBrowser: true`,
-      );
-    return {};
-  }
+  if (isGiven(apiKey) || isGiven(adminAPIKey)) return {};
   // Where there is no key, a page shows none.
   if (isGiven(baseURL)) return { apiKey: "none", dangerouslyAllowBrowser: true };
   throw new ConfigurationError(

@@ -1,3 +1,4 @@
+import type { LlmHandler } from "@colloquy/host";
 import { ConfigurationError } from "@colloquy/machine";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { chatHandler } from "../../../src/llm/http-handlers.ts";
@@ -21,7 +22,7 @@ afterEach(() => {
 const local = { baseURL: "http://127.0.0.1:1/v1", apiKey: "k" };
 
 /** As a caller in JavaScript may have them. */
-const made = (options: object): unknown => openaiChat({ ...local, ...options });
+const made = (options: object): LlmHandler => openaiChat({ ...local, ...options });
 
 const refusalOf = (make: () => unknown): string => {
   try {
@@ -98,7 +99,7 @@ describe("a key that is null", () => {
   test("is none: a server of one's own needs none, and OpenAI's does", () => {
     expect(refusalOf(() => made({ apiKey: null }))).toBe("made");
     for (const baseURL of [undefined, null, ""])
-      expect(refusalOf(() => made({ apiKey: null, baseURL }))).toContain("openaiChat has no key");
+      expect(refusalOf(() => made({ apiKey: null, baseURL }).check?.())).toContain("openaiChat has no key");
   });
 
   test("leaves the key of an administrator alone", () => {
@@ -109,11 +110,12 @@ describe("a key that is null", () => {
 
 test("what the environment has is called by its variable", () => {
   vi.stubEnv("OPENAI_BASE_URL", "nowhere");
-  expect(refusalOf(() => openaiChat({ model: "m" }))).toBe(`OPENAI_BASE_URL is "nowhere"; ${url}`);
-  expect(refusalOf(() => openaiChat({ ...local, model: "m" }))).toBe("made");
+  expect(refusalOf(() => openaiChat({ model: "m" }))).toBe("made");
+  expect(refusalOf(() => openaiChat({ model: "m" }).check?.())).toBe(`OPENAI_BASE_URL is "nowhere"; ${url}`);
+  expect(refusalOf(() => openaiChat({ ...local, model: "m" }).check?.())).toBe("made");
   vi.stubEnv("OPENAI_BASE_URL", undefined);
   vi.stubEnv("OPENAI_API_KEY", "se\ncret");
-  expect(refusalOf(() => openaiChat({ model: "m" }))).toMatch(
+  expect(refusalOf(() => openaiChat({ model: "m" }).check?.())).toMatch(
     /^OPENAI_API_KEY has a character that no header can have/,
   );
 });

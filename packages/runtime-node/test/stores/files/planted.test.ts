@@ -15,7 +15,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { createHost, type Store } from "@colloquy/host";
+import { createHost, type Recovered, type Store } from "@colloquy/host";
 import type { Lease } from "@colloquy/host/store";
 import { conversationMachine, type Entry, start } from "@colloquy/machine";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
@@ -28,12 +28,13 @@ let parent: string;
 let folder: string;
 let outside: string;
 let store: Store;
-beforeEach(() => {
+beforeEach(async () => {
   parent = mkdtempSync(join(tmpdir(), "colloquy-planted-"));
   folder = join(parent, "threads");
   outside = join(parent, "outside");
   mkdirSync(outside);
   store = filesStore({ folder, synchronous: "NORMAL" });
+  await store.list();
 });
 afterEach(async () => {
   await store.close();
@@ -144,7 +145,7 @@ test.each(["leases.db", "leases.db.part"])("a link %s is not followed when a sto
   rmSync(folder, { recursive: true });
   mkdirSync(folder);
   symlinkSync(join(outside, "words"), join(folder, name));
-  expect(() => filesStore({ folder })).toThrow(expect.objectContaining(refusedLink(name)));
+  await expect(filesStore({ folder }).list()).rejects.toMatchObject(refusedLink(name));
   expect(existsSync(join(outside, "words"))).toBe(false);
 });
 
@@ -197,10 +198,13 @@ test("a link in the place of a journal keeps a host from no other thread", async
   await store.append(await leaseOf("sound"), -1, [start(machine, { threadId: "sound", at: 0 }).entry]);
   await store.inbox?.post("sound", open);
   const llm = async () => ({ type: "completed", reply: { content: "done" }, finishReason: "stop" }) as const;
-  const host = createHost({ machine, store, llm, clock: systemClock, ids: randomIds, owner: "owner" });
+  const recovered = Promise.withResolvers<Recovered>();
+  const observers = [{ recovered: recovered.resolve }];
+  const host = createHost({ machine, store, llm, clock: systemClock, ids: randomIds, owner: "owner", observers });
   expect((await host.threads()).threads.map(({ threadId }) => threadId)).toEqual(["thread", "sound"]);
-  const { resumed, left } = await host.resumeAll({ waitMs: 0 });
-  expect(resumed.map(({ threadId }) => threadId)).toEqual(["sound"]);
+  host.start();
+  const { continued, left } = await recovered.promise;
+  expect(continued).toEqual(["sound"]);
   expect(left).toMatchObject([{ threadId: "thread", error: { cause: refusedLink("thread.jsonl") } }]);
   await host.close();
 });
@@ -217,7 +221,9 @@ test.each(Object.entries(plant))("%s in the place of the leases is told at once"
   const path = join(parent, "new");
   mkdirSync(path);
   await make(join(path, "leases.db"));
-  expect(() => filesStore({ folder: path })).toThrow(`"${join(path, "leases.db")}" is ${what} where a file should be`);
+  await expect(filesStore({ folder: path }).list()).rejects.toThrow(
+    `"${join(path, "leases.db")}" is ${what} where a file should be`,
+  );
 });
 
 /** How a thread is listed of which nothing can be read. */
