@@ -12,7 +12,7 @@ import { openStore } from "../kit/places.ts";
 import { answerTo, callerTool, type ChildOptions, hostTool, leaseTtlMs } from "./talk.ts";
 
 // The parent wrote it.
-const { place, owner, fault } = JSON.parse(process.argv[2] ?? "") as ChildOptions;
+const { place, fault } = JSON.parse(process.argv[2] ?? "") as ChildOptions;
 
 const llm: LlmHandler = async ({ messages }, { onDelta }) => {
   const asked = messages.findLastIndex(({ role, synthesised }) => role === "user" && synthesised !== true);
@@ -72,7 +72,6 @@ const seenThrough = <Whole extends object>(
 const host = createHost({
   llm,
   store: openStore(place),
-  owner,
   tools: [run],
   leaseTtlMs,
   idleMs: 2_000,

@@ -35,7 +35,7 @@ export const serveTwice = (
   withCleanup(async (later) => {
     const place = newPlace(store, "two-servers");
     later(() => leavePlace(place));
-    const servers = ["one", "two"].map((owner) => new Served(program, { place, owner, fault }));
+    const servers = ["one", "two"].map((name) => new Served(program, { place, name, fault }));
     for (const server of servers) {
       later(() => server.kill());
       await server.start();

@@ -146,8 +146,7 @@ class ConversationHost implements Host, Loops {
   }
 
   inMemory(): Host {
-    const { owner: _, ...options } = this.#options;
-    return new ConversationHost({ ...options, store: memoryStore({ clock: options.clock }) });
+    return new ConversationHost({ ...this.#options, store: memoryStore({ clock: this.#options.clock }) });
   }
 
   async close(): Promise<void> {
@@ -165,11 +164,11 @@ class ConversationHost implements Host, Loops {
   }
 
   use(threadId: string): ThreadLoop | null {
-    return this.#loops.get(threadId) ?? (this.#closed ? null : this.#open(threadId, this.#host.owner, null));
+    return this.#loops.get(threadId) ?? (this.#closed ? null : this.#open(threadId, null));
   }
 
-  #open(threadId: string, owner: string, lost: State | null): ThreadLoop {
-    const before = { over: this.#closing.get(threadId), owner, lost };
+  #open(threadId: string, lost: State | null): ThreadLoop {
+    const before = { over: this.#closing.get(threadId), lost };
     const loop = new ThreadLoop(threadId, this.#host, before, this.#forget);
     this.#loops.set(threadId, loop);
     return loop;
@@ -208,8 +207,7 @@ class ConversationHost implements Host, Loops {
     this.#loops.delete(threadId);
     this.#keepOut(threadId, loop.released);
     if (carried.length === 0) return;
-    // Under another name: the lease may now be that of another process of the same name, and would count as ours.
-    const next = this.#closed ? null : this.#open(threadId, this.#host.ids.draw("owner"), loop.state ?? loop.lost);
+    const next = this.#closed ? null : this.#open(threadId, loop.state ?? loop.lost);
     for (const ask of carried) {
       // By its id an ask is known wherever the thread is now.
       if (next === null) ask.fail(new ThreadClosedError(threadId));

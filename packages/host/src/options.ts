@@ -6,6 +6,7 @@ import { checkKinds, checkOptions, checkValue, kinds, type OptionKinds } from ".
 import { type OptionNames, problemOfOptions } from "./boundary/option-names.ts";
 import { type Hooks, Observation, type Observer, type ObserverErrorHandler } from "./context/hooks.ts";
 import { type HostContext, type RunContext, type ThreadDefaults, threadDefaultNames } from "./context/host-context.ts";
+import { renewMsOf } from "./journal/lease.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Ids } from "./ports/ids.ts";
 import type { LlmHandler } from "./ports/llm.ts";
@@ -88,14 +89,6 @@ export interface HostOptions {
   readonly keepPartsMs?: number;
   /** After how many entries a snapshot of the thread is saved, in the background, so that opening a long one reads little. 0: never. Default 512. */
   readonly snapshotEvery?: number;
-  /**
-   * Under which name leases are taken. Default: drawn, so that no two hosts have the same. A host of the same name takes a
-   * lease over at once, without waiting for it to run out: so a process that is restarted under the name that it had goes on
-   * without a wait. Two hosts that live at the same time must never have one name: each would take the other's threads in
-   * the middle of a turn, again and again. What is journalled stays whole (a host that lost the lease writes nothing more), but
-   * models are called, and tools that may run again are run, in both.
-   */
-  readonly owner?: string;
 }
 
 /** How a conversation is imported. */
@@ -168,7 +161,6 @@ export const hostContextOf = (options: HostOptions): HostContext => {
   checkKinds<HostOptions>("createHost", options, {
     toolContext: kinds.object,
     defaultThread: kinds.text,
-    owner: kinds.text,
     whenHeld: kinds.oneOf("enqueue", "reject"),
     partials: kinds.oneOf("askAgain", "keep"),
   });
@@ -193,7 +185,7 @@ export const hostContextOf = (options: HostOptions): HostContext => {
   const store = storeInTime(options.store, {
     clock,
     timeoutMs: storeTimeoutMs,
-    renewMs: Math.min(storeTimeoutMs, Math.floor(leaseTtlMs / 3)),
+    renewMs: Math.min(storeTimeoutMs, renewMsOf(leaseTtlMs)),
   });
   const report = (error: unknown): void => observation.report(error, "parts");
   if (partsMs !== null && store.parts === undefined)
@@ -218,7 +210,7 @@ export const hostContextOf = (options: HostOptions): HostContext => {
         : { log: store.parts, clock, everyMs: partsMs, keepMs: keepPartsMs, report },
     snapshotEvery,
     toolContext: withContext(options.toolContext ?? {}, undefined),
-    owner: options.owner ?? ids.draw("owner"),
+    owner: ids.draw("owner"),
   };
 };
 
@@ -248,7 +240,6 @@ export const hostOptionNames: OptionNames<HostOptions> = {
   partsMs: true,
   keepPartsMs: true,
   snapshotEvery: true,
-  owner: true,
 };
 
 /** For those who write JavaScript: the parts are what they have to be, as far as that can be seen. */

@@ -29,6 +29,8 @@ export interface StageOptions extends Partial<Omit<HostOptions, "llm" | "machine
   readonly script?: readonly ScriptedStep[];
   readonly machine?: MachineOptions;
   readonly clock?: ManualClock;
+  /** The name under which it takes leases. Two of one name are a process that died, and one that takes over at once. Default: drawn. */
+  readonly owner?: string;
   /** The keys that the model handler sends. */
   readonly keys?: readonly string[];
 }
@@ -41,13 +43,14 @@ export const stage = (options: StageOptions = {}): Stage => {
     ids = countingIds(),
     tools = [],
     keys = [],
+    owner,
     ...rest
   } = options;
   const store = rest.store ?? memoryStore({ clock });
   const model = scriptedModel(script);
   const host = createHost({
     ...rest,
-    ids,
+    ids: owner === undefined ? ids : { draw: (kind) => (kind === "owner" ? owner : ids.draw(kind)) },
     tools,
     clock,
     store,

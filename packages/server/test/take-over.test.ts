@@ -30,8 +30,8 @@ const twoServers = (second: LlmHandler, options = {}) => {
   const first = mortal(store);
   const llm = scriptedModel([never()]);
   // Of a dead process nobody reads what its host says.
-  const dying = createHost({ llm, store: first.store, clock, owner: "first", onObserverError: () => {} });
-  const host = createHost({ llm: second, store, clock, owner: "second" });
+  const dying = createHost({ llm, store: first.store, clock, onObserverError: () => {} });
+  const host = createHost({ llm: second, store, clock });
   const server = threadServer(host, { clock, takeOverMs, ...options });
   const { client } = respondingOf(dying, { clock });
   return { clock, store, server, die: first.die, client };

@@ -29,8 +29,6 @@ export interface Candidate extends Follower, Worker {
 export interface PreviousLoop {
   /** Resolves when that loop has ended; undefined where there was none. */
   readonly over: Promise<void> | undefined;
-  /** Under which name the lease is to be taken. */
-  readonly owner: string;
   /** The state in which it lost the thread, if its asks go on; else null. */
   readonly lost: State | null;
 }
@@ -42,12 +40,12 @@ export interface PreviousLoop {
  * @throws ThreadHeldError where it can't be followed; StoreError, JournalUnreadableError
  */
 export const leaseThread = async (candidate: Candidate, mailbox: Mailbox): Promise<LeasedThread | null> => {
-  const { threadId, owner, host, lost } = candidate;
+  const { threadId, host, lost } = candidate;
   const { active, store } = host;
   if (store.engine !== undefined) return followEngine(store.engine, candidate, mailbox);
   const onLost = (error: LeaseLostError): void => candidate.end(error);
   // After a lost lease the journal is read first: another host may have answered the asks meanwhile.
-  const lease = lost === null ? await HeldLease.take(threadId, host, onLost, owner) : null;
+  const lease = lost === null ? await HeldLease.take(threadId, host, onLost) : null;
   if (lease !== null) return new LeasedThread(lease, candidate, null);
   if (candidate.hasEnded) return null;
   if (store.inbox === undefined || !mayFollow(host)) throw new ThreadHeldError(threadId);

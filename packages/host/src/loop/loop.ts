@@ -31,7 +31,6 @@ import { type Taken, takeTogether } from "./taken.ts";
  */
 export class ThreadLoop implements Candidate, LoopPort {
   readonly threadId: string;
-  readonly owner: string;
   lost: State | null;
   readonly host: HostContext;
   readonly asks: Asks = new Asks();
@@ -60,7 +59,6 @@ export class ThreadLoop implements Candidate, LoopPort {
     onEnd: (loop: ThreadLoop, carried: readonly Ask[]) => void,
   ) {
     this.threadId = threadId;
-    this.owner = before.owner;
     this.lost = before.lost;
     this.host = host;
     this.#onEnd = onEnd;

@@ -197,7 +197,7 @@ test("a link in the place of a journal keeps a host from no other thread", async
   await store.append(await leaseOf("sound"), -1, [start(machine, { threadId: "sound", at: 0 }).entry]);
   await store.inbox?.post("sound", open);
   const llm = async () => ({ type: "completed", reply: { content: "done" }, finishReason: "stop" }) as const;
-  const host = createHost({ machine, store, llm, clock: systemClock, ids: randomIds, owner: "owner" });
+  const host = createHost({ machine, store, llm, clock: systemClock, ids: randomIds });
   expect((await host.threads()).threads.map(({ threadId }) => threadId)).toEqual(["thread", "sound"]);
   const { resumed, left } = await host.resumeAll({ waitMs: 0 });
   expect(resumed.map(({ threadId }) => threadId)).toEqual(["sound"]);
