@@ -4,7 +4,13 @@ import { frozenCopy } from "@colloquy/machine/hosting";
 import { type AskInput, type AskOptions, askOptionNames } from "./ask/ask-event.ts";
 import type { AskHandle } from "./ask/ask-handle.ts";
 import type { Ask } from "./ask/ask.ts";
-import { ImportRefusedError, SearchUnavailableError, ThreadClosedError, ThreadExistsError } from "./boundary/errors.ts";
+import {
+  ImportRefusedError,
+  SearchUnavailableError,
+  StoreError,
+  ThreadClosedError,
+  ThreadExistsError,
+} from "./boundary/errors.ts";
 import { problemOfOptions } from "./boundary/option-names.ts";
 import type { HostContext, ThreadDefaults } from "./context/host-context.ts";
 import { lookAt } from "./journal/opening.ts";
@@ -89,6 +95,8 @@ class ConversationHost implements Host, Loops {
   readonly #loops = new Map<string, ThreadLoop>();
   /** Of threads that are being let go: when that is done. */
   readonly #closing = new Map<string, Promise<void>>();
+  /** Of threads that were left to the hosts that wanted them: cancels the look whether one came. */
+  readonly #handedOver = new Map<string, () => void>();
   #closed = false;
 
   constructor(options: HostOptions) {
@@ -151,6 +159,7 @@ class ConversationHost implements Host, Loops {
 
   async close(): Promise<void> {
     this.#closed = true;
+    for (const cancel of this.#handedOver.values()) cancel();
     for (const loop of this.#loops.values()) void loop.close();
     await Promise.all(this.#closing.values());
   }
@@ -206,6 +215,7 @@ class ConversationHost implements Host, Loops {
     const { threadId } = loop;
     this.#loops.delete(threadId);
     this.#keepOut(threadId, loop.released);
+    if (loop.isHandedOver && !this.#closed) this.#lookAfter(threadId);
     if (carried.length === 0) return;
     const next = this.#closed ? null : this.#open(threadId, loop.state ?? loop.lost);
     for (const ask of carried) {
@@ -215,6 +225,27 @@ class ConversationHost implements Host, Loops {
     }
   };
 
+  /** Takes a thread back that was handed over, if the host that wanted it is gone. */
+  #lookAfter(threadId: string): void {
+    const { clock, pollMs } = this.#host;
+    this.#handedOver.get(threadId)?.();
+    const cancel = clock.wakeAt(clock.now() + takesPolls * pollMs, () => {
+      this.#handedOver.delete(threadId);
+      void this.#takeBack(threadId);
+    });
+    this.#handedOver.set(threadId, cancel);
+  }
+
+  async #takeBack(threadId: string): Promise<void> {
+    const { store, observation } = this.#host;
+    try {
+      const left = await store.inbox?.unanswered(threadId);
+      if (left !== undefined && left.length > 0) this.use(threadId);
+    } catch (thrown) {
+      observation.report(new StoreError(threadId, "look into its inbox", thrown), "store");
+    }
+  }
+
   /** The next use of a thread waits until something is over. */
   #keepOut(threadId: string, until: Promise<void>): void {
     const closing = until.finally(() => {
@@ -223,5 +254,8 @@ class ConversationHost implements Host, Loops {
     this.#closing.set(threadId, closing);
   }
 }
+
+/** After so many polls a host that wants a thread has tried for it. */
+const takesPolls = 5;
 
 const hostAskOptionNames = { ...askOptionNames, threadId: true } as const;

@@ -22,6 +22,7 @@ import { Recorder } from "../shown/recorder.ts";
 export interface Candidate extends Follower, Worker {
   readonly hasEnded: boolean;
   post(envelope: Envelope): void;
+  handOver(): boolean;
   end(reason: Error): void;
 }
 

@@ -37,6 +37,8 @@ export class ThreadLoop implements Candidate, LoopPort {
   readonly running: Map<string, Running> = new Map();
   callsToModel = 0;
   responding: Responding | null = null;
+  /** The thread was left to the host that left something in its inbox. */
+  isHandedOver = false;
   readonly #mailbox = new Mailbox();
   readonly #onEnd: (loop: ThreadLoop, carried: readonly Ask[]) => void;
   #busy = true; // opening, or between taking an event and having performed its effects
@@ -132,6 +134,14 @@ export class ThreadLoop implements Candidate, LoopPort {
 
   reportActivity(): void {
     this.host.active.report(this, this.callsToModel > 0 ? "works" : "rests");
+  }
+
+  /** Ends the loop where nothing happens here, for another host that wants the thread. */
+  handOver(): boolean {
+    if (!this.#isIdle()) return false;
+    this.isHandedOver = true;
+    this.end(new ThreadClosedError(this.threadId));
+    return true;
   }
 
   /** Another thread waits for a slot. */
