@@ -9,7 +9,7 @@ import { threadServer } from "@colloquy/server";
 import { getRequestListener } from "@hono/node-server";
 
 import { openStore } from "../kit/places.ts";
-import { answerTo, callerTool, type ChildOptions, hostTool, leaseTtlMs } from "./talk.ts";
+import { answerTo, callerTool, type ChildOptions, hostTool, takeOverMs } from "./talk.ts";
 
 // The parent wrote it.
 const { place, fault } = JSON.parse(process.argv[2] ?? "") as ChildOptions;
@@ -73,13 +73,12 @@ const host = createHost({
   llm,
   store: openStore(place),
   tools: [run],
-  leaseTtlMs,
   idleMs: 2_000,
   pollMs: 20,
   // On a busy machine a store is now and then slower than a lease allows.
   onObserverError: () => {},
 });
-const server = threadServer(fault === "blind" ? blind(host) : host, { takeOverMs: leaseTtlMs });
+const server = threadServer(fault === "blind" ? blind(host) : host, { takeOverMs });
 const listener = getRequestListener((request) => server.fetch(request), { overrideGlobalObjects: false });
 const sockets = createServer((request, response) => void listener(request, response)).listen(0, "127.0.0.1", () => {
   const address = sockets.address();

@@ -19,4 +19,4 @@ export const hostTool = "run";
 /** Returns the answer of the model, after its tools have answered. */
 export const answerTo = (question: string): string => `This is the answer to ${question}.`;
 
-export const leaseTtlMs = 1_500;
+export const takeOverMs = 1_500;

@@ -137,8 +137,6 @@ const partsOf = (
   store,
   clock: systemClock,
   ids: randomIds,
-  // After a crash the next run must not wait long for the thread.
-  leaseTtlMs: 5_000,
   ...(system === undefined ? {} : { thread: { system } }),
   ...(prompts === null ? {} : { hooks: { beforeStep: (call) => prompts.show(promptText(call)) } }),
 });

@@ -17,8 +17,8 @@ export interface ThreadServerOptions extends HttpOptions {
   /** What pages of the AI SDK are served with, under `/ui`. */
   readonly ui?: UiOptions;
   /**
-   * How often the server looks for threads that a server which died left open, and continues them, in milliseconds: the
-   * `leaseTtlMs` of the hosts. Default null: never. Set it only if this host may continue every thread of the store.
+   * How often the server looks for threads that a server which died left open, and continues them, in milliseconds.
+   * Default null: never. Set it only if this host may continue every thread of the store.
    */
   readonly takeOverMs?: number | null;
 }
