@@ -11,5 +11,5 @@ const store = kind === "files" ? filesStore({ folder: place }) : sqliteStore({ p
 await take(store, "thread", "the holder", 1e9);
 await store.release(await take(store, "another thread", "the holder", 1e9));
 process.send?.("holds");
-parentPort?.postMessage("holds");
+parentPort?.postMessage("holds", []);
 setInterval(() => {}, 1e6);
