@@ -39,8 +39,6 @@ export class Ask implements AskHandle, Sender {
   readonly #outcome = new Settlement();
   #watcher: AskWatcher<Ask> | null = null;
   #carried = 0;
-  /** The approvals and results that were asked for, by their ids. */
-  #requests: Set<string> | null = null;
   /** Whether it says what the first ask of its id said. */
   #isChecked = false;
 
@@ -207,16 +205,7 @@ export class Ask implements AskHandle, Sender {
 
   /** Shows a part: of its turn, with its place there, or for this ask alone. */
   push(part: AskPart, place: PartPlace | null = null): void {
-    if (!this.#isShownAgain(part)) this.#parts.push(part, place);
-  }
-
-  /** Whether a host that took the thread over shows again what the turn waits for. */
-  #isShownAgain(part: AskPart): boolean {
-    if (part.type === "thread.lost") this.#requests = null;
-    if (part.type !== "approval.requested" && part.type !== "result.requested") return false;
-    const id = part.type === "approval.requested" ? part.request.id : part.callId;
-    const requests = (this.#requests ??= new Set());
-    return requests.size === requests.add(id).size;
+    this.#parts.push(part, place);
   }
 
   /** Another host has the thread, until then if it is dead. */

@@ -1,5 +1,5 @@
 import { askNamed, type Entry, type Refusal, type State } from "@colloquy/machine";
-import type { SnapshotDamagedError } from "@colloquy/machine/storage";
+import { SnapshotDamagedError } from "@colloquy/machine/storage";
 import type { Worker } from "../activity/active-threads.ts";
 import { Ask } from "../ask/ask.ts";
 import { StoreError, StoreTimeoutError, ThreadClosedError, ThreadHeldError } from "../boundary/errors.ts";
@@ -186,6 +186,22 @@ export class LeasedThread {
     }
     this.#snapshots.forget();
     return loadWhole(host, threadId);
+  }
+
+  /** Does something with the state; again with one that was read anew, if a chunk of its snapshot can't be read. */
+  async withWholeState<Done>(
+    state: State,
+    known: (state: State) => void,
+    work: (state: State) => Promise<Done>,
+  ): Promise<Done> {
+    try {
+      return await work(state);
+    } catch (thrown) {
+      if (!(thrown instanceof SnapshotDamagedError)) throw thrown;
+      const read = await this.openAgain(thrown, state);
+      known(read);
+      return this.withWholeState(read, known, work);
+    }
   }
 
   /** From here on the inbox is polled. */

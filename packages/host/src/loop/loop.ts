@@ -169,7 +169,7 @@ export class ThreadLoop implements Candidate, LoopPort {
     if (this.#ended !== null) return;
     const known = (state: State): void => void (this.#state = state);
     if (this.#state === null) await begin(this, leased, this.#mailbox, known);
-    else this.#mailbox.addFirst(await this.#withWholeState(leased, this.#state, (state) => recover(this, state)));
+    else this.#mailbox.addFirst(await leased.withWholeState(this.#state, known, (state) => recover(this, state)));
     leased.watch();
   }
 
@@ -234,21 +234,6 @@ export class ThreadLoop implements Candidate, LoopPort {
       this.#fail(envelope, thrown);
     }
     this.#drain();
-  }
-
-  /** Does something with the state; again with one that was read anew, where a chunk of its snapshot can't be read. */
-  async #withWholeState<Done>(
-    leased: LeasedThread,
-    state: State,
-    work: (state: State) => Promise<Done>,
-  ): Promise<Done> {
-    try {
-      return await work(state);
-    } catch (thrown) {
-      if (!(thrown instanceof SnapshotDamagedError)) throw thrown;
-      this.#state = await leased.openAgain(thrown, state);
-      return this.#withWholeState(leased, this.#state, work);
-    }
   }
 
   #commit({ envelope: { sender }, step: { state, entry, effects } }: Taken): void {
