@@ -20,8 +20,7 @@ const { PORT, THREADS = ":memory:", OPENAI_API_KEY: apiKey = "none" } = process.
 const store = sqliteStore({ path: THREADS });
 const llm = openaiChat({ model: "gpt-4o-mini", apiKey }); // of the server at OPENAI_BASE_URL, or OpenAI's
 const system = "You help the customers of a shop.";
-// Under the name that it had, a restarted process need not wait for the lease of the one that died.
-const host = createHost({ llm, store, system, tools: [refund], owner: "web-1" });
+const host = createHost({ llm, store, system, tools: [refund] });
 
 type Route = (threadId: string, request: IncomingMessage, response: ServerResponse) => Promise<unknown>;
 

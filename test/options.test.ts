@@ -75,7 +75,6 @@ const ofHosts = {
   partsMs: "null count",
   keepPartsMs: "count zero",
   snapshotEvery: "count zero",
-  owner: "text",
 };
 
 const ofPredicting = {

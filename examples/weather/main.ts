@@ -69,8 +69,6 @@ const talk = async (store: Store, threadId: string | undefined, pace: number | u
     machine: weatherOptions,
     tools: weatherTools(systemClock),
     system: weatherSystem,
-    // After a crash the next run must not wait long for the thread.
-    leaseTtlMs: 5_000,
   });
   const signal = endingOf(process);
   if (isDemonstration) console.log("there is no input, so this is a demonstration; in a terminal it is a conversation");

@@ -35,8 +35,6 @@ const main = async (): Promise<void> => {
     machine: weatherOptions,
     tools: weatherTools(systemClock),
     system: weatherSystem,
-    // After a crash the next run must not wait long for its threads.
-    leaseTtlMs: 5_000,
   });
   const server = threadServer(host, { responses: { models: ["weather"] } });
   const answer = getRequestListener((request) => server.fetch(request), { overrideGlobalObjects: false });

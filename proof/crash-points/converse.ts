@@ -82,14 +82,15 @@ class Conversing {
   /** One process: asks what has no answer yet, and approves what has to be approved. */
   async #live(fuse: Fuse): Promise<void> {
     const pace = this.#pace;
+    const ids = sequentialIds();
     const host = createHost({
       machine,
       store: doomedStore(this.#store, pace, fuse, (entries) => this.#acknowledged.push(...entries)),
       llm: modelIn(pace, fuse),
       tools: toolsIn(pace, fuse, (name, key) => this.#ran.push({ name, key })),
       clock: doomedClock(pace, fuse),
-      ids: sequentialIds(),
-      owner: "crashed",
+      // Its lease is known to be that of a dead process: all that die here have one name.
+      ids: { draw: (kind) => (kind === "owner" ? "crashed" : ids.draw(kind)) },
       snapshotEvery: 8,
     });
     const over = this.#approve(host, fuse);

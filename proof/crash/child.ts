@@ -21,8 +21,6 @@ export interface ChildOptions {
   readonly seed: number;
   /** At which point of its work it kills itself, counted from 1; null for never. */
   readonly diesAt: number | null;
-  /** The name under which it takes leases; null for another one each time. */
-  readonly owner: string | null;
   readonly synchronous: "NORMAL" | "FULL";
   readonly fault: Fault | null;
 }
@@ -31,7 +29,7 @@ export interface ChildOptions {
 export const leaseLostCode = 75;
 
 const main = async (options: ChildOptions): Promise<void> => {
-  const { seed, boot, fault, owner } = options;
+  const { seed, boot, fault } = options;
   const random = randomOf(seed);
   const record = recorderOf(options.records, boot);
   let points = 0;
@@ -74,9 +72,6 @@ const main = async (options: ChildOptions): Promise<void> => {
     clock: systemClock,
     ids: randomIds,
     tools: toolsOf(run, overrule),
-    // Longer than a busy machine keeps a process waiting: the judge takes a lost lease for a crash that there was not.
-    leaseTtlMs: 600,
-    ...(owner !== null && { owner }),
   });
   process.stdout.write("ready\n");
   for (const askId of asks) {

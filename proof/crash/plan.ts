@@ -3,8 +3,6 @@ import type { Random } from "../kit/random.ts";
 /** How one conversation is crashed. */
 export interface Plan {
   readonly synchronous: "NORMAL" | "FULL";
-  /** The name under which all boots take leases; null for another one each time, which has to wait for the lease. */
-  readonly owner: string | null;
   /** One for each boot that is killed; the boot after them is not. */
   readonly kills: readonly Kill[];
 }
@@ -14,7 +12,6 @@ export type Kill = { readonly atPoint: number } | { readonly afterMs: number };
 
 export const planOf = (random: Random): Plan => ({
   synchronous: random.percent(50) ? "NORMAL" : "FULL",
-  owner: random.percent(80) ? "child" : null,
   kills: Array.from({ length: random.integer(1, 5) }, () =>
     random.percent(70) ? { atPoint: random.integer(1, pointsMax) } : { afterMs: random.integer(0, msMax) },
   ),

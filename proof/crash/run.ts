@@ -97,13 +97,12 @@ class CrashedConversation {
   }
 
   #boot(count: number, kill: Plan["kills"][number] | null): Promise<BootEnd> {
-    const { synchronous, owner } = this.#plan;
+    const { synchronous } = this.#plan;
     const options = {
       database: join(this.#databaseFolder, databaseName),
       records: this.#recordsFile,
       boot: count,
       seed: this.#given.seed * bootsMax + count,
-      owner,
       synchronous,
       fault: this.#given.fault,
     };
@@ -170,7 +169,6 @@ const converse = async (store: Store): Promise<Journal> => {
     clock: systemClock,
     ids: randomIds,
     tools: toolsOf(async (name) => `${name} done`),
-    owner: "child",
   });
   for (const askId of asks) {
     await host.ask(askId, { threadId, askId });

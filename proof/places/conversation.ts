@@ -19,8 +19,7 @@ const weather = tool({
 // Written by `conversation-elsewhere.ts`.
 const store = openStore(JSON.parse(place ?? "") as StorePlace);
 const llm = openaiChat({ model: "any", apiKey: "none", ...(baseURL !== undefined && { baseURL }) });
-// With a name of its own it need not wait for the lease of the process that died.
-const host = createHost({ llm, tools: [weather], store, owner: "elsewhere" });
+const host = createHost({ llm, tools: [weather], store });
 if (question === undefined) {
   const { turn } = await host.thread("ada").resume();
   await turn;

@@ -9,10 +9,10 @@ import { threadServer } from "@colloquy/server";
 import { getRequestListener } from "@hono/node-server";
 
 import { openStore } from "../kit/places.ts";
-import { answerTo, callerTool, type ChildOptions, hostTool, leaseTtlMs } from "./talk.ts";
+import { answerTo, callerTool, type ChildOptions, hostTool, recoveryMs } from "./talk.ts";
 
 // The parent wrote it.
-const { place, owner, fault } = JSON.parse(process.argv[2] ?? "") as ChildOptions;
+const { place, fault } = JSON.parse(process.argv[2] ?? "") as ChildOptions;
 
 const llm: LlmHandler = async ({ messages }, { onDelta }) => {
   const asked = messages.findLastIndex(({ role, synthesised }) => role === "user" && synthesised !== true);
@@ -72,10 +72,8 @@ const seenThrough = <Whole extends object>(
 const host = createHost({
   llm,
   store: openStore(place),
-  owner,
   tools: [run],
-  leaseTtlMs,
-  recovery: { everyMs: leaseTtlMs },
+  recovery: { everyMs: recoveryMs },
   idleMs: 2_000,
   pollMs: 20,
   // On a busy machine a store is now and then slower than a lease allows.

@@ -66,6 +66,26 @@ export const converse = async (
   return had;
 };
 
+/**
+ * Asks one server, kills it while it holds the thread, and asks on of the other one. Returns the seconds after which that one
+ * had answered.
+ */
+export const answeredAfterDeath = async (holder: Served, other: Served): Promise<number> => {
+  const ask = async ({ url }: Served, more: object): Promise<Response> => {
+    const body = JSON.stringify({ model: "any", input: "last 1 say", ...more });
+    const headers = { "content-type": "application/json" };
+    const signal = AbortSignal.timeout(endsWithinMs);
+    const got = await fetch(`${url}/v1/responses`, { method: "POST", headers, body, signal });
+    return response.parse(await got.json());
+  };
+  const { id } = await ask(holder, {});
+  await holder.kill();
+  const began = performance.now();
+  const { status } = await ask(other, { previous_response_id: id });
+  if (status !== "completed") throw new Error(`the answer after the death of the other server is ${status}`);
+  return (performance.now() - began) / 1000;
+};
+
 class Client {
   readonly #servers: readonly Served[];
   readonly #random: Random;

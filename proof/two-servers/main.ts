@@ -35,7 +35,7 @@ if (import.meta.main)
           twoServers({ ...options, store }, from).then((run) => [run]),
           ([run]) =>
             `${store}: ${run?.kills} kills, ${run?.responses} responses, ${run?.answers} answers, ` +
-            `${run?.again} requests made again.`,
+            `${run?.again} requests made again; a thread of a killed server was answered by the other after ${run?.seconds?.toFixed(1)} s.`,
           from,
           () => again({ store, kills: options.kills, clients: options.clients, seed: from }),
         );

@@ -8,7 +8,7 @@ import { withCleanup } from "../kit/cleanup.ts";
 import { leavePlace, newPlace, openStore, type StorePlace } from "../kit/places.ts";
 import { randomOf } from "../kit/random.ts";
 import type { SeededRun } from "../kit/seeded-runs.ts";
-import { converse, type Had } from "./client.ts";
+import { answeredAfterDeath, converse, type Had } from "./client.ts";
 import { Served } from "./served.ts";
 import type { faults } from "./talk.ts";
 
@@ -24,6 +24,8 @@ export interface TwoServersRun extends SeededRun {
   readonly responses: number;
   readonly answers: number;
   readonly again: number;
+  /** Until the other server had answered on the thread of one that was killed; null if a problem was found before. */
+  readonly seconds: number | null;
 }
 
 /** Kills one of two servers on one store again and again, while clients ask both. Stops early if a client finds a problem. */
@@ -35,7 +37,7 @@ export const serveTwice = (
   withCleanup(async (later) => {
     const place = newPlace(store, "two-servers");
     later(() => leavePlace(place));
-    const servers = ["one", "two"].map((owner) => new Served(program, { place, owner, fault }));
+    const servers = ["one", "two"].map((name) => new Served(program, { place, name, fault }));
     for (const server of servers) {
       later(() => server.kill());
       await server.start();
@@ -66,9 +68,12 @@ export const serveTwice = (
     const all = await conversing;
     const problems = all.flatMap((had) => had.problems);
     const violations = problems.length > 0 ? problems : await lostIn(place, all);
+    const [one, two] = servers;
+    const isSound = violations.length === 0 && one !== undefined && two !== undefined;
+    const seconds = isSound ? await answeredAfterDeath(one, two) : null;
     const sum = (of: (had: Had) => number): number => all.reduce((total, had) => total + of(had), 0);
     const [responses, again] = [sum((had) => had.responses), sum((had) => had.again)];
-    return { seed, violations, kills, responses, answers: sum(({ answers }) => answers.length), again };
+    return { seed, violations, kills, responses, answers: sum(({ answers }) => answers.length), again, seconds };
   });
 
 /** Names the conversations whose answers are not those of a journal, each once and in order. */

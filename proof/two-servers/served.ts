@@ -25,7 +25,7 @@ export class Served {
       stdio: ["ignore", "pipe", "inherit"],
     });
     this.#child = child;
-    const exited = once(child, "exit").then(() => Promise.reject(new Error(`${this.#options.owner} did not start`)));
+    const exited = once(child, "exit").then(() => Promise.reject(new Error(`${this.#options.name} did not start`)));
     exited.catch(() => {});
     const line: Promise<readonly unknown[]> = once(child.stdout, "data");
     const [port] = await Promise.race([line, exited]);

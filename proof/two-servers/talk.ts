@@ -6,7 +6,7 @@ export const faults = { blind: "an ask is shown nothing of its turn but that it 
 /** The options that a server is started with. */
 export interface ChildOptions {
   readonly place: StorePlace;
-  readonly owner: string;
+  readonly name: string;
   readonly fault: keyof typeof faults | null;
 }
 
@@ -19,4 +19,4 @@ export const hostTool = "run";
 /** Returns the answer of the model, after its tools have answered. */
 export const answerTo = (question: string): string => `This is the answer to ${question}.`;
 
-export const leaseTtlMs = 1_500;
+export const recoveryMs = 1_500;

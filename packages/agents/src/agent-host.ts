@@ -68,16 +68,14 @@ export const agentHost = (agent: Agent, given: AgentHostOptions): AgentHost => {
   checkValue("agentHost: store", given.store, kinds.needed(kinds.store));
   checkKinds("agentHost", given, optionKinds);
   const { llm, models, model: named, machine = {}, store, ...others } = given;
-  const { system, thread, defaultThread, owner, ...options } = others;
+  const { system, thread, defaultThread, ...options } = others;
   const { limits: _, model: __, overlap: ___, policy: ____, ...inherited } = machine;
   const handlerOf = handlersOf(llm, models);
-  const owned = owner === undefined ? {} : { owner };
-  const below = new AgentHosts({ handlerOf, options: { ...options, ...owned, store }, machine: inherited });
+  const below = new AgentHosts({ handlerOf, options: { ...options, store }, machine: inherited });
   const model = named ?? agent.model;
   const says = system ?? agent.instructions;
   const host = createHost({
     ...options,
-    ...owned,
     ...(defaultThread === undefined ? {} : { defaultThread }),
     thread: { ...(says === null ? {} : { system: says }), ...thread },
     ...below.partsOf(agent, model),
@@ -104,10 +102,7 @@ export const agentHost = (agent: Agent, given: AgentHostOptions): AgentHost => {
     importJournal: (...journal) => host.importJournal(...journal),
     importMessages: (...messages) => host.importMessages(...messages),
     start: () => host.start(),
-    inMemory: () => {
-      const { owner: _, ...again } = given;
-      return agentHost(agent, { ...again, store: memoryStore(), recovery: false });
-    },
+    inMemory: () => agentHost(agent, { ...given, store: memoryStore(), recovery: false }),
     calls: (threadId, turn) => subagentCalls(host, agent, threadId, turn),
     subagent: (...names) => below.at(agent, model, names),
     close,

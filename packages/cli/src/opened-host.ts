@@ -144,8 +144,6 @@ const partsOf = (
   store,
   clock: systemClock,
   ids: randomIds,
-  // After a crash the next run must not wait long for the thread.
-  leaseTtlMs: 5_000,
   recovery,
   ...(system === undefined ? {} : { thread: { system } }),
   ...(prompts === null ? {} : { hooks: { beforeStep: (call) => prompts.show(promptText(call)) } }),

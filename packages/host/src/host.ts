@@ -4,7 +4,13 @@ import { frozenCopy } from "@colloquy/machine/hosting";
 import { type AskInput, type AskOptions, askOptionNames } from "./ask/ask-event.ts";
 import type { AskHandle } from "./ask/ask-handle.ts";
 import type { Ask } from "./ask/ask.ts";
-import { ImportRefusedError, SearchUnavailableError, ThreadClosedError, ThreadExistsError } from "./boundary/errors.ts";
+import {
+  ImportRefusedError,
+  SearchUnavailableError,
+  StoreError,
+  ThreadClosedError,
+  ThreadExistsError,
+} from "./boundary/errors.ts";
 import { problemOfOptions } from "./boundary/option-names.ts";
 import type { HostContext, ThreadDefaults } from "./context/host-context.ts";
 import { lookAt } from "./journal/opening.ts";
@@ -91,6 +97,8 @@ class ConversationHost implements Host, Loops {
   /** Of threads that are being let go: when that is done. */
   readonly #closing = new Map<string, Promise<void>>();
   readonly #recovery: Recovery | null;
+  /** Of threads that were left to the hosts that wanted them: cancels the look whether one came. */
+  readonly #handedOver = new Map<string, () => void>();
   #closed = false;
 
   constructor(options: HostOptions) {
@@ -152,13 +160,17 @@ class ConversationHost implements Host, Loops {
   }
 
   inMemory(): Host {
-    const { owner: _, ...options } = this.#options;
-    return new ConversationHost({ ...options, store: memoryStore({ clock: options.clock }), recovery: false });
+    return new ConversationHost({
+      ...this.#options,
+      store: memoryStore({ clock: this.#options.clock }),
+      recovery: false,
+    });
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     this.#recovery?.end();
+    for (const cancel of this.#handedOver.values()) cancel();
     for (const loop of this.#loops.values()) void loop.close();
     await Promise.all(this.#closing.values());
   }
@@ -173,11 +185,11 @@ class ConversationHost implements Host, Loops {
 
   use(threadId: string): ThreadLoop | null {
     this.#beginRecovery();
-    return this.#loops.get(threadId) ?? (this.#closed ? null : this.#open(threadId, this.#host.owner, null));
+    return this.#loops.get(threadId) ?? (this.#closed ? null : this.#open(threadId, null));
   }
 
-  #open(threadId: string, owner: string, lost: State | null): ThreadLoop {
-    const before = { over: this.#closing.get(threadId), owner, lost };
+  #open(threadId: string, lost: State | null): ThreadLoop {
+    const before = { over: this.#closing.get(threadId), lost };
     const loop = new ThreadLoop(threadId, this.#host, before, this.#forget);
     this.#loops.set(threadId, loop);
     return loop;
@@ -221,15 +233,36 @@ class ConversationHost implements Host, Loops {
     const { threadId } = loop;
     this.#loops.delete(threadId);
     this.#keepOut(threadId, loop.released);
+    if (loop.isHandedOver && !this.#closed) this.#lookAfter(threadId);
     if (carried.length === 0) return;
-    // Under another name: the lease may now be that of another process of the same name, and would count as ours.
-    const next = this.#closed ? null : this.#open(threadId, this.#host.ids.draw("owner"), loop.state ?? loop.lost);
+    const next = this.#closed ? null : this.#open(threadId, loop.state ?? loop.lost);
     for (const ask of carried) {
       // By its id an ask is known wherever the thread is now.
       if (next === null) ask.fail(new ThreadClosedError(threadId));
       else next.postAsk(ask);
     }
   };
+
+  /** Takes a thread back that was handed over, if the host that wanted it is gone. */
+  #lookAfter(threadId: string): void {
+    const { clock, pollMs } = this.#host;
+    this.#handedOver.get(threadId)?.();
+    const cancel = clock.wakeAt(clock.now() + takesPolls * pollMs, () => {
+      this.#handedOver.delete(threadId);
+      void this.#takeBack(threadId);
+    });
+    this.#handedOver.set(threadId, cancel);
+  }
+
+  async #takeBack(threadId: string): Promise<void> {
+    const { store, observation } = this.#host;
+    try {
+      const left = await store.inbox?.unanswered(threadId);
+      if (left !== undefined && left.length > 0) this.use(threadId);
+    } catch (thrown) {
+      observation.report(new StoreError(threadId, "look into its inbox", thrown), "store");
+    }
+  }
 
   /** The next use of a thread waits until something is over. */
   #keepOut(threadId: string, until: Promise<void>): void {
@@ -239,5 +272,8 @@ class ConversationHost implements Host, Loops {
     this.#closing.set(threadId, closing);
   }
 }
+
+/** After so many polls a host that wants a thread has tried for it. */
+const takesPolls = 5;
 
 const hostAskOptionNames = { ...askOptionNames, threadId: true } as const;

@@ -6,6 +6,7 @@ import { checkKinds, checkOptions, checkValue, kinds, type OptionKinds } from ".
 import { type OptionNames, problemOfOptions } from "./boundary/option-names.ts";
 import { type Hooks, Observation, type Observer, type ObserverErrorHandler } from "./context/hooks.ts";
 import { type HostContext, type RunContext, type ThreadDefaults, threadDefaultNames } from "./context/host-context.ts";
+import { renewMsOf } from "./journal/lease.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Ids } from "./ports/ids.ts";
 import type { LlmHandler } from "./ports/llm.ts";
@@ -95,14 +96,6 @@ export interface HostOptions {
    * one with some `metadata`. `false`: it continues only threads that are used. Default: `{}`.
    */
   readonly recovery?: RecoveryOptions | false;
-  /**
-   * Under which name leases are taken. Default: drawn, so that no two hosts have the same. A host of the same name takes a
-   * lease over at once, without waiting for it to run out: so a process that is restarted under the name that it had goes on
-   * without a wait. Two hosts that live at the same time must never have one name: each would take the other's threads in
-   * the middle of a turn, again and again. What is journalled stays whole (a host that lost the lease writes nothing more), but
-   * models are called, and tools that may run again are run, in both.
-   */
-  readonly owner?: string;
 }
 
 /** How a conversation is imported. */
@@ -175,7 +168,6 @@ export const hostContextOf = (options: HostOptions): HostContext => {
   checkKinds<HostOptions>("createHost", options, {
     toolContext: kinds.object,
     defaultThread: kinds.text,
-    owner: kinds.text,
     whenHeld: kinds.oneOf("enqueue", "reject"),
     partials: kinds.oneOf("askAgain", "keep"),
     recovery: kinds.of("false or an object", (value) => value === false || kinds.object.fits(value)),
@@ -203,7 +195,7 @@ export const hostContextOf = (options: HostOptions): HostContext => {
   const store = storeInTime(options.store, {
     clock,
     timeoutMs: storeTimeoutMs,
-    renewMs: Math.min(storeTimeoutMs, Math.floor(leaseTtlMs / 3)),
+    renewMs: Math.min(storeTimeoutMs, renewMsOf(leaseTtlMs)),
   });
   const report = (error: unknown): void => observation.report(error, "parts");
   if (partsMs !== null && store.parts === undefined)
@@ -230,7 +222,7 @@ export const hostContextOf = (options: HostOptions): HostContext => {
     // An engine continues its threads itself.
     recovery: recovery === false || store.engine !== undefined ? null : recovery,
     toolContext: withContext(options.toolContext ?? {}, undefined),
-    owner: options.owner ?? ids.draw("owner"),
+    owner: ids.draw("owner"),
   };
 };
 
@@ -261,7 +253,6 @@ export const hostOptionNames: OptionNames<HostOptions> = {
   keepPartsMs: true,
   snapshotEvery: true,
   recovery: true,
-  owner: true,
 };
 
 /** For those who write JavaScript: the parts are what they have to be, as far as that can be seen. */

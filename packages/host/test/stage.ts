@@ -29,6 +29,8 @@ export interface StageOptions extends Partial<Omit<HostOptions, "llm" | "machine
   readonly script?: readonly ScriptedStep[];
   readonly machine?: MachineOptions;
   readonly clock?: ManualClock;
+  /** The name under which it takes leases. Two of one name are a process that died, and one that takes over at once. Default: drawn. */
+  readonly owner?: string;
   /** The keys that the model handler sends. */
   readonly keys?: readonly string[];
   /** Throws where the model handler can make no call. */
@@ -44,6 +46,7 @@ export const stage = (options: StageOptions = {}): Stage => {
     tools = [],
     keys = [],
     check = () => {},
+    owner,
     ...rest
   } = options;
   const store = rest.store ?? memoryStore({ clock });
@@ -51,7 +54,7 @@ export const stage = (options: StageOptions = {}): Stage => {
   const host = createHost({
     recovery: false,
     ...rest,
-    ids,
+    ids: owner === undefined ? ids : { draw: (kind) => (kind === "owner" ? owner : ids.draw(kind)) },
     tools,
     clock,
     store,

@@ -19,6 +19,8 @@ export class PartQueue {
   #place: PartPlace | null = null;
   /** Whether the newest part says that what was shown of the step is void. */
   #isVoid = false;
+  /** The approvals and results that were asked for, by their ids; null for none. */
+  #requests: Set<string> | null = null;
 
   /** The place behind the newest part that was read; null before one that has a place. */
   get cursor(): string | null {
@@ -35,7 +37,16 @@ export class PartQueue {
     // The host that lost the thread says so, and whoever makes the step anew.
     if (this.#isVoid && part.type === "thread.lost") return;
     this.#isVoid = part.type === "thread.lost";
-    this.#add(part, place);
+    if (!this.#isShownAgain(part)) this.#add(part, place);
+  }
+
+  /** Whether a host that took the thread over shows again what the turn waits for. */
+  #isShownAgain(part: AskPart): boolean {
+    if (part.type === "thread.lost") this.#requests = null;
+    if (part.type !== "approval.requested" && part.type !== "result.requested") return false;
+    const id = part.type === "approval.requested" ? part.request.id : part.callId;
+    const requests = (this.#requests ??= new Set());
+    return requests.size === requests.add(id).size;
   }
 
   /** Shows that another host has the thread, until `endWait`, or until something else is shown. */

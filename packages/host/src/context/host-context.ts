@@ -34,7 +34,7 @@ export interface RunContext {
 /** What all threads of a host run with. */
 export interface HostContext extends RunContext {
   readonly store: Store;
-  /** Under which name leases are taken. */
+  /** Under which name leases are taken: no other host has it. */
   readonly owner: string;
   readonly leaseTtlMs: number;
   /** The longest that any one call of the store takes. */

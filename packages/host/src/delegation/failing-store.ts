@@ -25,13 +25,13 @@ export class FailingStore {
   /**
    * Reports what the store threw.
    *
-   * @throws it when waiting can't help, or when the store has failed for the shorter of `leaseTtlMs` and `storeTimeoutMs`
+   * @throws it when waiting can't help, or when the store has failed for `storeTimeoutMs`
    */
   tolerate(thrown: unknown): void {
-    const { clock, leaseTtlMs, storeTimeoutMs, observation } = this.#host;
+    const { clock, storeTimeoutMs, observation } = this.#host;
     const now = clock.now();
     this.#since ??= now;
-    if (isLasting(thrown) || now - this.#since >= Math.min(leaseTtlMs, storeTimeoutMs)) throw thrown;
+    if (isLasting(thrown) || now - this.#since >= storeTimeoutMs) throw thrown;
     const error = thrown instanceof Error ? thrown : new StoreError(this.#threadId, "follow it", thrown);
     observation.report(error, "store");
   }

@@ -20,8 +20,6 @@ import { type Answered, Outbox, type Outgoing } from "./outbox.ts";
 /** The loop that follows a thread, as far as following needs it. */
 export interface Follower {
   readonly threadId: string;
-  /** Under which name it takes the lease. */
-  readonly owner: string;
   readonly host: HostContext;
   readonly asks: Asks;
   /** The state in which the thread was last known here, where asks have come from before; null where there are none. */
@@ -107,7 +105,7 @@ export class Following implements Diversion {
   /**
    * Follows until the lease can be had; null when there is nothing left to follow.
    *
-   * @throws what the store threw, when waiting can't help, or when it has failed for the shorter of `leaseTtlMs` and `storeTimeoutMs`
+   * @throws what the store threw, when waiting can't help, or when it has failed for `storeTimeoutMs`
    */
   async untilHeld(onLost: (error: LeaseLostError) => void): Promise<HeldLease | null> {
     if (this.#follower.lost !== null) {
@@ -274,10 +272,10 @@ export class Following implements Diversion {
   /** Takes the lease where it is free. What the last holder did is shown before anything else is done. */
   async #tryToTake(onLost: (error: LeaseLostError) => void): Promise<HeldLease | null> {
     if (this.#engine !== null) return null;
-    const { threadId, owner, host } = this.#follower;
+    const { threadId, host } = this.#follower;
     let lease: HeldLease | null = null;
     try {
-      lease = await HeldLease.take(threadId, host, onLost, owner);
+      lease = await HeldLease.take(threadId, host, onLost);
       if (lease === null) return null;
       await this.outbox.settled();
       await this.#readAnswers();

@@ -10,6 +10,8 @@ import { idOf, isEntryOf, readItem } from "./inbox-items.ts";
 /** The loop that reads the inbox of its thread, as long as the lease lasts. */
 export interface InboxHolder {
   post(envelope: Envelope): void;
+  /** Leaves the thread, and what is new in its inbox, to the host that left it there. False if something goes on here. */
+  handOver(): boolean;
   /** The store says that the lease is that of another host. */
   end(reason: LeaseLostError): void;
 }
@@ -54,7 +56,10 @@ export class HeldInbox {
 
   /** The inbox items that were not taken yet, as envelopes in the order in which they came. Those of `own` that are among them are taken out of it: this host left them itself. */
   async collect(own: Map<string, EventEnvelope> | null = null): Promise<readonly EventEnvelope[]> {
-    const stored = await this.#look();
+    return this.#envelopes(await this.#look(), own);
+  }
+
+  #envelopes(stored: readonly unknown[], own: Map<string, EventEnvelope> | null): readonly EventEnvelope[] {
     const envelopes: EventEnvelope[] = [];
     for (const each of stored) {
       const id = idOf(each);
@@ -108,12 +113,17 @@ export class HeldInbox {
   }
 
   async #poll(): Promise<void> {
-    const envelopes = await this.collect();
-    if (this.#over) return;
-    for (const envelope of envelopes) this.#holder.post(envelope);
+    const stored = await this.#look();
+    if (this.#over || (stored.some((each) => this.#isNew(each)) && this.#holder.handOver())) return;
+    for (const envelope of this.#envelopes(stored, null)) this.#holder.post(envelope);
     this.#writeSoon();
     await this.#clear();
     this.watch();
+  }
+
+  #isNew(stored: unknown): boolean {
+    const id = idOf(stored);
+    return id !== null && this.#taken?.has(id) !== true;
   }
 
   async #look(): Promise<readonly unknown[]> {

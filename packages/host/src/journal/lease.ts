@@ -27,10 +27,9 @@ export class HeldLease {
     threadId: string,
     host: HostContext,
     onLost: (error: LeaseLostError) => void,
-    owner: string = host.owner,
   ): Promise<HeldLease | null> {
     const takenAt = host.clock.now();
-    const lease = await acquire(threadId, owner, host);
+    const lease = await acquire(threadId, host);
     return lease === null ? null : new HeldLease(lease, host, takenAt, onLost);
   }
 
@@ -70,8 +69,9 @@ export class HeldLease {
     }
   }
 
-  #wake(now: number): () => void {
-    return this.#host.clock.wakeAt(now + Math.floor(this.#host.leaseTtlMs / 3), () => void this.#renew());
+  /** Reckoned from when it was last asked for: an attempt may take as long as lies between two, so that the last is over with the lease. */
+  #wake(askedAt: number): () => void {
+    return this.#host.clock.wakeAt(askedAt + renewMsOf(this.#host.leaseTtlMs), () => void this.#renew());
   }
 
   async #renew(): Promise<void> {
@@ -88,7 +88,7 @@ export class HeldLease {
     }
     if (this.#over) return;
     if (kept) {
-      this.#cancel = this.#wake(clock.now());
+      this.#cancel = this.#wake(askedAt);
       return;
     }
     this.#stop();
@@ -104,6 +104,9 @@ export class HeldLease {
     this.#host.observation.report(new StoreError(this.lease.threadId, doing, thrown), "store");
   }
 }
+
+/** How long after one attempt to renew a lease the next is due. */
+export const renewMsOf = (leaseTtlMs: number): number => Math.ceil(leaseTtlMs / 3);
 
 /**
  * Does something with a thread that is not open here, under its lease.
@@ -124,7 +127,7 @@ export const withLease = async <Done>(
   }
 };
 
-const acquire = (threadId: string, owner: string, { store, leaseTtlMs }: HostContext): Promise<Lease | null> =>
+const acquire = (threadId: string, { store, leaseTtlMs, owner }: HostContext): Promise<Lease | null> =>
   fromStore(threadId, "acquire its lease", async () => {
     // A store is foreign code: its answer is checked.
     const lease: unknown = await store.acquire(threadId, owner, leaseTtlMs);

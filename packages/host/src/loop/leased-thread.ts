@@ -1,5 +1,5 @@
 import { askNamed, type Entry, type Refusal, type State } from "@colloquy/machine";
-import type { SnapshotDamagedError } from "@colloquy/machine/storage";
+import { SnapshotDamagedError } from "@colloquy/machine/storage";
 import type { Worker } from "../activity/active-threads.ts";
 import { Ask } from "../ask/ask.ts";
 import { StoreError, StoreTimeoutError, ThreadClosedError, ThreadHeldError } from "../boundary/errors.ts";
@@ -22,6 +22,7 @@ import { Recorder } from "../shown/recorder.ts";
 export interface Candidate extends Follower, Worker {
   readonly hasEnded: boolean;
   post(envelope: Envelope): void;
+  handOver(): boolean;
   end(reason: Error): void;
 }
 
@@ -29,8 +30,6 @@ export interface Candidate extends Follower, Worker {
 export interface PreviousLoop {
   /** Resolves when that loop has ended; undefined where there was none. */
   readonly over: Promise<void> | undefined;
-  /** Under which name the lease is to be taken. */
-  readonly owner: string;
   /** The state in which it lost the thread, if its asks go on; else null. */
   readonly lost: State | null;
 }
@@ -42,12 +41,12 @@ export interface PreviousLoop {
  * @throws ThreadHeldError where it can't be followed; StoreError, JournalUnreadableError
  */
 export const leaseThread = async (candidate: Candidate, mailbox: Mailbox): Promise<LeasedThread | null> => {
-  const { threadId, owner, host, lost } = candidate;
+  const { threadId, host, lost } = candidate;
   const { active, store } = host;
   if (store.engine !== undefined) return followEngine(store.engine, candidate, mailbox);
   const onLost = (error: LeaseLostError): void => candidate.end(error);
   // After a lost lease the journal is read first: another host may have answered the asks meanwhile.
-  const lease = lost === null ? await HeldLease.take(threadId, host, onLost, owner) : null;
+  const lease = lost === null ? await HeldLease.take(threadId, host, onLost) : null;
   if (lease !== null) return new LeasedThread(lease, candidate, null);
   if (candidate.hasEnded) return null;
   if (store.inbox === undefined || !mayFollow(host)) throw new ThreadHeldError(threadId);
@@ -187,6 +186,22 @@ export class LeasedThread {
     }
     this.#snapshots.forget();
     return loadWhole(host, threadId);
+  }
+
+  /** Does something with the state; again with one that was read anew, if a chunk of its snapshot can't be read. */
+  async withWholeState<Done>(
+    state: State,
+    known: (state: State) => void,
+    work: (state: State) => Promise<Done>,
+  ): Promise<Done> {
+    try {
+      return await work(state);
+    } catch (thrown) {
+      if (!(thrown instanceof SnapshotDamagedError)) throw thrown;
+      const read = await this.openAgain(thrown, state);
+      known(read);
+      return this.withWholeState(read, known, work);
+    }
   }
 
   /** From here on the inbox is polled. */

@@ -31,13 +31,14 @@ import { type Taken, takeTogether } from "./taken.ts";
  */
 export class ThreadLoop implements Candidate, LoopPort {
   readonly threadId: string;
-  readonly owner: string;
   lost: State | null;
   readonly host: HostContext;
   readonly asks: Asks = new Asks();
   readonly running: Map<string, Running> = new Map();
   callsToModel = 0;
   responding: Responding | null = null;
+  /** The thread was left to the host that left something in its inbox. */
+  isHandedOver = false;
   readonly #mailbox = new Mailbox();
   readonly #onEnd: (loop: ThreadLoop, carried: readonly Ask[]) => void;
   #busy = true; // opening, or between taking an event and having performed its effects
@@ -60,7 +61,6 @@ export class ThreadLoop implements Candidate, LoopPort {
     onEnd: (loop: ThreadLoop, carried: readonly Ask[]) => void,
   ) {
     this.threadId = threadId;
-    this.owner = before.owner;
     this.lost = before.lost;
     this.host = host;
     this.#onEnd = onEnd;
@@ -136,6 +136,14 @@ export class ThreadLoop implements Candidate, LoopPort {
     this.host.active.report(this, this.callsToModel > 0 ? "works" : "rests");
   }
 
+  /** Ends the loop where nothing happens here, for another host that wants the thread. */
+  handOver(): boolean {
+    if (!this.#isIdle()) return false;
+    this.isHandedOver = true;
+    this.end(new ThreadClosedError(this.threadId));
+    return true;
+  }
+
   /** Another thread waits for a slot. */
   makeRoom(): void {
     if (this.#isIdle()) void this.#letGo();
@@ -161,7 +169,7 @@ export class ThreadLoop implements Candidate, LoopPort {
     if (this.#ended !== null) return;
     const known = (state: State): void => void (this.#state = state);
     if (this.#state === null) await begin(this, leased, this.#mailbox, known);
-    else this.#mailbox.addFirst(await this.#withWholeState(leased, this.#state, (state) => recover(this, state)));
+    else this.#mailbox.addFirst(await leased.withWholeState(this.#state, known, (state) => recover(this, state)));
     leased.watch();
   }
 
@@ -226,21 +234,6 @@ export class ThreadLoop implements Candidate, LoopPort {
       this.#fail(envelope, thrown);
     }
     this.#drain();
-  }
-
-  /** Does something with the state; again with one that was read anew, where a chunk of its snapshot can't be read. */
-  async #withWholeState<Done>(
-    leased: LeasedThread,
-    state: State,
-    work: (state: State) => Promise<Done>,
-  ): Promise<Done> {
-    try {
-      return await work(state);
-    } catch (thrown) {
-      if (!(thrown instanceof SnapshotDamagedError)) throw thrown;
-      this.#state = await leased.openAgain(thrown, state);
-      return this.#withWholeState(leased, this.#state, work);
-    }
   }
 
   #commit({ envelope: { sender }, step: { state, entry, effects } }: Taken): void {

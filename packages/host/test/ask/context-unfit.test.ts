@@ -1,7 +1,8 @@
 import type { Counter, Policy } from "@colloquy/machine/policies";
 import { expect, test } from "vitest";
-import { ContextUnfitError } from "@colloquy/host";
-import { errorOf, held, journalOf, partsOf, says, settle, stage } from "../stage.ts";
+import { ContextUnfitError, memoryStore } from "@colloquy/host";
+import { mortal } from "../mortal-store.ts";
+import { errorOf, held, journalOf, manualClock, partsOf, says, settle, stage } from "../stage.ts";
 
 /** A character is a token. */
 const counter: Counter = {
@@ -126,11 +127,16 @@ test("an answer that waits for a summary begins when that is there, and its ask 
 test("an answer that waits for a summary waits on after a restart, and not for ever", async () => {
   const summaries = [held(), held()] as const;
   const machine = { ...bounded, policy: compacting };
-  const first = stage({ machine, owner: "same", script: [says(words(20)), summaries[0].step] });
+  const clock = manualClock();
+  const inner = memoryStore({ clock });
+  const { store, die } = mortal(inner);
+  const shared = { clock, machine, owner: "same" };
+  const first = stage({ ...shared, store, script: [says(words(20)), summaries[0].step] });
   await first.host.ask("one");
   first.host.ask("and now?", { askId: "b" });
   await settle();
-  const next = first.another({ script: [summaries[1].step, says("two"), held().step] });
+  die();
+  const next = stage({ ...shared, store: inner, script: [summaries[1].step, says("two"), held().step] });
   const handle = next.host.ask("and now?", { askId: "b" });
   await settle();
   expect(next.model.calls).toEqual([first.model.calls[1]]);

@@ -69,7 +69,8 @@ describe("an ask under the id of another that says something else", () => {
     await first.store.inbox?.post("default", { id: "letter-2", event: event("two") });
     model.answer(says("0"));
     await under;
-    await first.clock.advance(1_000);
+    // No host comes for them.
+    await first.clock.advance(2_000);
     expect(await first.store.inbox?.answerTo("default", "letter-1")).toMatchObject({ handled: true });
     expect(await first.store.inbox?.answerTo("default", "letter-2")).toMatchObject({
       handled: false,

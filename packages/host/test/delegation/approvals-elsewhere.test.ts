@@ -1,7 +1,7 @@
 import { ConfigurationError } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
 import { asking, paying } from "../paying.ts";
-import { calls, errorOf, journalOf, partsOf, says, settle } from "../stage.ts";
+import { calls, errorOf, held, journalOf, partsOf, says, settle } from "../stage.ts";
 
 const day = 86_400_000;
 
@@ -123,11 +123,17 @@ describe("a tool call that needs approval", () => {
 
   test("is shown to an asker by way of the inbox", async () => {
     const { pay } = paying();
-    const first = asking({ tools: [pay], script: [says("1"), calls(["pay", { amount: 5 }]), says("done")] });
-    const open = await first.host.ask("hold the thread");
-    expect(open.turn).toBe(1);
-    const other = first.another({ script: [] });
+    const model = held();
+    const machine = { overlap: { type: "queue", max: 1 } } as const;
+    const script = [model.step, calls(["pay", { amount: 5 }])];
+    const first = asking({ tools: [pay], machine, script });
+    const open = first.host.ask("hold the thread");
+    await settle();
+    const other = first.another({ script: [says("done")] });
     const asked = other.host.ask("pay 5");
+    await first.clock.advance(2_000);
+    model.answer(says("1"));
+    expect((await open).turn).toBe(1);
     await first.clock.advance(2_000);
     const [request] = await other.host.thread().approvals();
     const approved = other.host.thread().approve(request?.id ?? "");

@@ -46,6 +46,10 @@ const replaceable = (
   };
 };
 
+/** A store that gives its leases to others. */
+const giving = (store: Store, isOver: () => boolean): Store =>
+  overriding(store, { acquire: async (...given) => (isOver() ? store.acquire(...given) : null) });
+
 const machine = { overlap: { type: "queue", max: 5 } } as const;
 
 test.each([1, 3, 4, 5])(
@@ -81,11 +85,13 @@ test("what was shown of a turn that is gone is said to be void", async () => {
   const out = held();
   const first = stage({ clock, store, script: [says("1"), out.step] });
   await first.host.ask("one");
-  const second = first.another({ script: [says("2")] });
+  let isLost = false;
+  const second = stage({ clock, store: giving(store, () => isLost), owner: "second", script: [says("2")] });
   const asked = second.host.ask("two");
-  await clock.advance(1_000);
+  await clock.advance(2_000);
   expect(asked).toMatchObject({ turn: 2 });
   await restore(3);
+  isLost = true;
   out.answer(says("lost"));
   await clock.advance(100_000);
   expect((await asked).text).toBe("2");
@@ -113,7 +119,8 @@ test("an ask whose inbox item was answered, and whose entry is lost before its a
   });
   const first = stage({ clock, store: losing, script: [says("1"), says("lost")] });
   await first.host.ask("one");
-  const second = first.another({ script: [says("2")] });
+  const given = giving(losing, () => restored > 0);
+  const second = stage({ clock, store: given, owner: "second", script: [says("2")] });
   const asked = second.host.ask("two", { askId: "two" });
   await clock.advance(100_000);
   expect(restored).toBeGreaterThan(0);
@@ -130,7 +137,8 @@ test("an ask that a store takes and loses again and again fails, and says so", a
   });
   const first = stage({ clock, store, idleMs: 1_000_000, script: [says("1"), held().step] });
   await first.host.ask("one");
-  const asked = first.another({ script: [] }).host.ask("two", { askId: "two" });
+  const second = stage({ clock, store: giving(store, () => false), owner: "second" });
+  const asked = second.host.ask("two", { askId: "two" });
   await clock.advance(100_000);
   expect(await Promise.race([asked.then(({ text }) => text, String), settle()])).toBe(
     'StoreError: thread "default": the store failed to keep the ask: it took it, and lost it again',

@@ -75,13 +75,12 @@ test("two hosts ask on one thread, stand still and go on: each ask has one outco
       });
       let drawn = 0;
       const ids = { draw: (kind: string) => `${kind}-${++drawn}` };
-      const hosts = ["one", "two"].map((owner) => {
+      const hosts = ["one", "two"].map(() => {
         const process = stoppable(inner);
         const made = stage({
           clock,
           ids,
           store: process.store,
-          owner,
           machine,
           script,
           leaseTtlMs: 3_000,

@@ -172,6 +172,33 @@ describe("the lease", () => {
     }
   });
 
+  test("is lost by the end of its time when the store answers nothing any more", async () => {
+    const clock = manualClock();
+    const inner = memoryStore({ clock });
+    const silent = overriding(inner, { renew: () => new Promise<never>(() => {}) });
+    const model = held();
+    const options = { whenHeld: "reject", leaseTtlMs: 4_000, storeTimeoutMs: 30_000 } as const;
+    const { host } = stage({ clock, store: silent, ...options, script: [model.step] });
+    const lost = errorOf(host.ask("one"));
+    await clock.advance(3_999);
+    expect(model.signal()?.aborted).toBe(false);
+    await clock.advance(3);
+    expect(model.signal()?.aborted).toBe(true);
+    expect(await lost).toBeInstanceOf(LeaseLostError);
+  });
+
+  test("is renewed late by a process that stood still past its time, if nobody took it", async () => {
+    const model = held();
+    const { host, clock } = stage({ whenHeld: "reject", leaseTtlMs: 4_000, script: [model.step] });
+    const handle = host.ask("one");
+    await settle();
+    const { now } = clock;
+    clock.now = () => now() + 60_000;
+    await clock.advance(2_000);
+    model.answer(says("1"));
+    expect((await handle).text).toBe("1");
+  });
+
   test.each([undefined, "lease", {}])(
     "that is none, from a store that gives %j, fails in words and leaves nothing behind",
     async (given) => {

@@ -161,7 +161,7 @@ describe("an ask behind a turn of a busy thread that may fork it", () => {
 
   test("a host that has not the thread reaches it by the inbox, and forks it where it is refused", async () => {
     const { host, another, clock, open, end } = await busy();
-    const second = another({ script: [says("elsewhere")] });
+    const second = another({ script: [says("elsewhere"), says("in place")] });
     const refused = errorOf(second.host.ask("Q3", { from: 1, askId: "plain" }));
     const asked = second.host.ask("Q3", asking);
     for (let polls = 0; polls < 5; polls++) await clock.advance(1_000);
@@ -172,7 +172,7 @@ describe("an ask behind a turn of a busy thread that may fork it", () => {
     expect((await open).text).toBe("A2");
     const inPlace = second.host.ask("Q4", { from: 1 });
     for (let polls = 0; polls < 5; polls++) await clock.advance(1_000);
-    expect(await inPlace).toMatchObject({ threadId: "default", turn: 3, text: "in the fork" });
+    expect(await inPlace).toMatchObject({ threadId: "default", turn: 3, text: "in place" });
     await host.close();
   });
 });

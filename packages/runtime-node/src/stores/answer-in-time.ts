@@ -33,3 +33,9 @@ export const checkTimeout = (what: string, timeoutMs: number): void => {
   if (!(timeoutMs > 0 && timeoutMs <= 2 ** 31 - 1))
     throw new ConfigurationError(`${what}: timeoutMs is ${timeoutMs}; give milliseconds, more than 0`);
 };
+
+/**
+ * How long a lease lasts in a store on a server, which does not know whether its holder lives. So it is short: nobody waits for
+ * a dead holder for longer. A living one renews it three times as often.
+ */
+export const serverLeaseTtlMs = 4_000;

@@ -67,7 +67,7 @@ class Stage {
     );
     this.#processes = new Processes(
       world,
-      (process, owner) => this.#hostIn(process, owner),
+      (process) => this.#hostIn(process),
       (dead) => this.#user.lost(dead),
     );
     this.#user = new User(world, this.#processes);
@@ -113,7 +113,7 @@ class Stage {
     };
   }
 
-  #hostIn(process: SimulatedProcess, owner: string): Host {
+  #hostIn(process: SimulatedProcess): Host {
     const world = this.#world;
     const names = this.#tools.map(({ declaration }) => declaration.name);
     const replyTo = this.#options.script?.reply ?? madeUpReply(world, [names[0] ?? "guess", ...names.slice(1)]);
@@ -127,7 +127,6 @@ class Stage {
       tools: toolsIn(world, process, this.#journal, this.#ledger, this.#tools),
       clock: process.clock,
       ids: { draw: (kind) => `${process.name}-${kind}-${++drawn}` },
-      owner,
       recovery: false,
       leaseTtlMs,
       idleMs,

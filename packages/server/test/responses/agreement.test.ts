@@ -293,8 +293,8 @@ test("whichever of two servers on one store is asked, and however, a response is
       let llm = scriptedModel([]);
       const model: LlmHandler = (call, context) => llm(call, context);
       const machine = { retry: { attempts: 6, baseDelayMs: 0, maxDelayMs: 0 } };
-      const hosts = ["one", "two", "reader"].map((owner) =>
-        createHost({ llm: model, store, clock, owner, tools: [weather, refund], machine, partsMs }),
+      const hosts = ["one", "two", "reader"].map(() =>
+        createHost({ llm: model, store, clock, tools: [weather, refund], machine, partsMs }),
       );
       const [one, two, reader] = hosts as [Host, Host, Host];
       const servers = [respondingOf(one, { clock }), respondingOf(two, { clock })] as const;

@@ -14,8 +14,8 @@ const twoServers = (script: readonly ScriptLine[]) => {
   const clock = virtualClock();
   const store = memoryStore({ clock });
   const llm = scriptedModel(script);
-  const [holder, other] = ["holder", "other"].map((owner) => {
-    const host = createHost({ llm, store, clock, owner, tools: [weather, refund] });
+  const [holder, other] = ["holder", "other"].map(() => {
+    const host = createHost({ llm, store, clock, tools: [weather, refund] });
     return { host, ...respondingOf(host, { clock }) };
   });
   if (holder === undefined || other === undefined) throw new Error("there are two servers");

@@ -8,8 +8,7 @@ const [path = "", which = "first"] = process.argv.slice(2);
 const llm = scriptedModel(
   which === "first" ? [never({ pieces: ["It was a "] })] : [reply("It was a dark night."), reply("And then?")],
 );
-// Under its old name a host takes over what it had at once.
-const host = createHost({ llm, store: sqliteStore({ path }), owner: "server" });
+const host = createHost({ llm, store: sqliteStore({ path }) });
 const server = threadServer(host);
 serve({ fetch: (request) => server.fetch(request), hostname: "127.0.0.1", port: 0 }, ({ port }) =>
   process.stdout.write(`${port}\n`),

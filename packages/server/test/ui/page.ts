@@ -60,13 +60,15 @@ export const stage = (
   script: readonly ScriptLine[] | LlmHandler,
   { machine = {}, clock = runningClock(), store = memoryStore({ clock }), tools = [echo, pay] }: StageOptions = {},
 ): Stage => {
+  const ids = sequentialIds();
+  // Each host has a name of its own, and the same ids.
+  const owner = `host ${(hosts += 1)}`;
   const host = createHost({
     llm: typeof script === "function" ? script : scriptedModel(script),
     store,
     tools,
     clock,
-    ids: sequentialIds(),
-    owner: `host ${(hosts += 1)}`,
+    ids: { draw: (kind) => (kind === "owner" ? owner : ids.draw(kind)) },
     machine: conversationMachine({ tools: declarationsOf(tools), ...machine }),
   });
   return { host, store, another: (next = script) => stage(next, { machine, clock, store, tools }) };

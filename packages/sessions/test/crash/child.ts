@@ -57,7 +57,7 @@ const main = async ({ store: place, notes, diesAt, calls, aheadMs }: ChildOption
       point();
       return { a: [memory.exchanges.length, ...drafts.map(({ text }) => text), a].join(", ") };
     },
-    { name: "qa", store, llm, onTurn: point, host: { clock, owner: "the one process", leaseTtlMs } },
+    { name: "qa", store, llm, onTurn: point, host: { clock, leaseTtlMs } },
   );
   const { threads } = await store.list({});
   for (const { threadId } of threads)

@@ -31,7 +31,7 @@ describe("a model call within a program", () => {
     const options = {
       store,
       llm,
-      host: { owner: "the same process", onObserverError: () => {} },
+      host: { onObserverError: () => {} },
     };
     const again: string[][] = [];
     const make = () =>

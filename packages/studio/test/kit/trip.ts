@@ -20,7 +20,7 @@ export const trips = (store: Store, startAt: number = Date.UTC(2026, 8, 14, 9)):
   let now = startAt;
   const passing = { ...clock, now: () => (now += 430) };
   const ids = sequentialIds();
-  const make = (owner: string, options: MachineOptions): Host =>
+  const make = (options: MachineOptions): Host =>
     createHost({
       store,
       clock: passing,
@@ -28,12 +28,11 @@ export const trips = (store: Store, startAt: number = Date.UTC(2026, 8, 14, 9)):
       tools,
       llm: guide,
       machine: conversationMachine({ ...options, tools: declarationsOf(tools) }),
-      owner,
     });
   const budget = { tokens: 900, reserve: 200 };
   const policy = compose(limitResults({ characters: 200 }), tokenWindow({ cutTo: 0.75 }));
-  const host = make("own", { policy, budget });
-  const other = make("other", { policy: lastTurns(2), budget });
+  const host = make({ policy, budget });
+  const other = make({ policy: lastTurns(2), budget });
   return {
     host,
     configurations: [

@@ -2,6 +2,7 @@ import { closeSync, existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 
+import { ProcessLock } from "../process-lock.ts";
 import { whileBusy } from "../sqlite/failure.ts";
 import { StorageError } from "@colloquy/host/store";
 import { checkFile, createAnew, lookAt, openFile, partEnding } from "./disk.ts";
@@ -28,6 +29,7 @@ export interface Leases {
 
 /** What can be done with leases under the lock. */
 export interface HeldLeases {
+  /** Undefined as well if the process that took the lease is gone. */
   readonly holder: (threadId: string) => { readonly owner: string; readonly until: number } | undefined;
   /** A token greater than all before it. */
   readonly grant: (threadId: string, owner: string, until: number) => number;
@@ -59,7 +61,8 @@ export const leasesLater = (folder: string, open: () => Leases): Leases => {
 
 /** Opens the leases of a folder that is there, or makes them. */
 export const openLeases = (folder: string, busyTimeoutMs: number): Leases => {
-  let connection: Connection | null = connect(folder, busyTimeoutMs);
+  const lock = new ProcessLock(`${leasesOf(folder)}-holder-`);
+  let connection: Connection | null = connect(folder, busyTimeoutMs, lock);
   const connected = (): Connection => {
     if (connection === null) throw closed(folder);
     const there = lookAt(leasesOf(folder));
@@ -67,7 +70,7 @@ export const openLeases = (folder: string, busyTimeoutMs: number): Leases => {
     if (there.ino === connection.fileNumber) return connection;
     // Another file has taken its place, as when a disk was mounted again. Its lock is the one that others hold.
     const replaced = connection;
-    connection = connect(folder, busyTimeoutMs);
+    connection = connect(folder, busyTimeoutMs, lock);
     replaced.database.close();
     return connection;
   };
@@ -86,6 +89,7 @@ export const openLeases = (folder: string, busyTimeoutMs: number): Leases => {
     },
     check: () => void connected(),
     close: () => {
+      lock.close();
       connection?.database.close();
       connection = null;
     },
@@ -101,7 +105,7 @@ interface Connection {
   readonly held: HeldLeases;
 }
 
-const connect = (folder: string, busyTimeoutMs: number): Connection => {
+const connect = (folder: string, busyTimeoutMs: number, lock: ProcessLock): Connection => {
   const reason = reasonAgainst(folder);
   if (reason !== null) throw new StorageError("cannot-open", `files store "${folder}": ${reason}.`);
   const path = leasesOf(folder);
@@ -117,7 +121,7 @@ const connect = (folder: string, busyTimeoutMs: number): Connection => {
       fileNumber: lookAt(path)?.ino ?? 0,
       begin: database.prepare("BEGIN IMMEDIATE"),
       commit: database.prepare("COMMIT"),
-      held: heldLeases(database),
+      held: heldLeases(database, lock),
     };
   } catch (error) {
     database.close();
@@ -151,14 +155,18 @@ const prepare = (database: DatabaseSync, folder: string, busyTimeoutMs: number):
       database.exec("BEGIN IMMEDIATE");
       const version = database.prepare("PRAGMA user_version").get()?.["user_version"];
       if (version === 0) database.exec(schema);
+      if (version === 1) database.exec(holders);
       database.exec("COMMIT; PRAGMA journal_mode = WAL");
-      if (version !== 0 && version !== 1) throw newer(folder, version);
+      if (version !== 0 && version !== 1 && version !== 2) throw newer(folder, version);
     } catch (error) {
       if (database.isTransaction) database.exec("ROLLBACK");
       throw error;
     }
   });
 };
+
+/** A lease names the lock of the store that took it, by which others see whether its process lives. */
+const holders = "ALTER TABLE leases ADD COLUMN holder TEXT; PRAGMA user_version = 2";
 
 /** Tokens come from one counter, so that they keep growing when a thread is deleted and made again. */
 const schema = `
@@ -167,22 +175,28 @@ const schema = `
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE last_token (token INTEGER NOT NULL) STRICT;
   INSERT INTO last_token VALUES (0);
-  PRAGMA user_version = 1`;
+  PRAGMA user_version = 1;
+  ${holders}`;
 
 /** The casts say what the schema says: its tables are STRICT. */
-const heldLeases = (database: DatabaseSync): HeldLeases => {
-  const holder = database.prepare("SELECT owner, until FROM leases WHERE thread = ?");
+const heldLeases = (database: DatabaseSync, lock: ProcessLock): HeldLeases => {
+  const holder = database.prepare("SELECT owner, until, holder FROM leases WHERE thread = ?");
   const nextToken = database.prepare("UPDATE last_token SET token = token + 1 RETURNING token");
-  const grant = database.prepare("INSERT OR REPLACE INTO leases (thread, owner, token, until) VALUES (?, ?, ?, ?)");
+  const grant = database.prepare(
+    "INSERT OR REPLACE INTO leases (thread, owner, token, until, holder) VALUES (?, ?, ?, ?, ?)",
+  );
   const renew = database.prepare("UPDATE leases SET until = ? WHERE thread = ? AND token = ?");
   const release = database.prepare("DELETE FROM leases WHERE thread = ? AND token = ?");
   const until = database.prepare("SELECT until FROM leases WHERE thread = ? AND token = ?");
   const forget = database.prepare("DELETE FROM leases WHERE thread = ?");
   return {
-    holder: (threadId) => holder.get(threadId) as ReturnType<HeldLeases["holder"]>,
+    holder: (threadId) => {
+      const held = holder.get(threadId) as HeldRow | undefined;
+      return held !== undefined && lock.isHeld(held.holder) ? held : undefined;
+    },
     grant: (threadId, owner, end) => {
       const { token } = nextToken.get() as { readonly token: number };
-      grant.run(threadId, owner, token, end);
+      grant.run(threadId, owner, token, end, lock.name);
       return token;
     },
     renew: (threadId, token, end) => renew.run(end, threadId, token).changes === 1,
@@ -191,6 +205,12 @@ const heldLeases = (database: DatabaseSync): HeldLeases => {
     forget: (threadId) => void forget.run(threadId),
   };
 };
+
+interface HeldRow {
+  readonly owner: string;
+  readonly until: number;
+  readonly holder: string | null;
+}
 
 const leasesOf = (folder: string): string => join(folder, "leases.db");
 
@@ -208,5 +228,5 @@ const away = (folder: string): StorageError =>
 const newer = (folder: string, version: unknown): StorageError =>
   new StorageError(
     "newer",
-    `files store "${folder}": its leases.db has version ${String(version)}, and this version of @colloquy/runtime-node knows 1; update the package.`,
+    `files store "${folder}": its leases.db has version ${String(version)}, and this version of @colloquy/runtime-node knows 2; update the package.`,
   );

@@ -15,7 +15,7 @@ import {
 import type { Clock, Store } from "@colloquy/host";
 import { ConfigurationError, type Entry } from "@colloquy/machine";
 
-import { checkTimeout } from "../answer-in-time.ts";
+import { checkTimeout, serverLeaseTtlMs } from "../answer-in-time.ts";
 import { connect, type Connection } from "./connection.ts";
 import { membersOf, rowsOf } from "./entry-rows.ts";
 import { postgresInbox } from "./inbox.ts";
@@ -90,6 +90,7 @@ const storeOver = (connection: Connection): PostgresStore & AsyncDisposable => {
   const read = readerOf(connection);
   const releaseLease = connection.prepared(`DELETE FROM ${schema}.leases WHERE thread = $1 AND token = $2`);
   return disposable({
+    leaseTtlMs: serverLeaseTtlMs,
     acquire: acquirerOf(connection),
     renew: async ({ threadId, token }, ttlMs) => {
       checkTtl(ttlMs);

@@ -14,7 +14,7 @@ import {
 } from "@colloquy/host/store";
 import { ConfigurationError, type Entry } from "@colloquy/machine";
 
-import { checkTimeout } from "../answer-in-time.ts";
+import { checkTimeout, serverLeaseTtlMs } from "../answer-in-time.ts";
 import { refuseUnstorable } from "../store-arguments.ts";
 import { checkStoreOptions } from "../store-options.ts";
 import { toStorable } from "../storable-text.ts";
@@ -87,6 +87,7 @@ export const redisStore = (options: RedisStoreOptions): RedisStore & AsyncDispos
 const storeOver = (connection: Connection): RedisStore & AsyncDisposable => {
   const { name, prefix, now, run } = connection;
   return disposable({
+    leaseTtlMs: serverLeaseTtlMs,
     acquire: (threadId, owner, ttlMs) => acquire(connection, threadId, owner, ttlMs),
     renew: async ({ threadId, token }, ttlMs) => {
       checkTtl(ttlMs);

@@ -1,6 +1,7 @@
 import { checkTtl, type Lease, LeaseLostError } from "@colloquy/host/store";
 import type { Store } from "@colloquy/host";
 
+import { ProcessLock } from "../process-lock.ts";
 import { attempt, type Connection, refuseUnstorable, writingAnyway } from "./connection.ts";
 
 export interface Leases extends Pick<Store, "acquire" | "renew" | "release"> {
@@ -8,14 +9,18 @@ export interface Leases extends Pick<Store, "acquire" | "renew" | "release"> {
   readonly check: (lease: Lease) => void;
   /** Within a transaction: the thread has no lease any more. */
   readonly forget: (threadId: string) => void;
+  /** Shows other processes that no lease of this store is used any more. */
+  readonly close: () => void;
 }
 
 export const sqliteLeases = (connection: Connection): Leases => {
   const { database, file, clock } = connection;
-  const holder = database.prepare("SELECT owner, expires_at AS expiresAt FROM leases WHERE thread = ?");
+  const location = database.location();
+  const lock = new ProcessLock(location === null ? null : `${location}-holder-`);
+  const held = database.prepare("SELECT owner, expires_at AS expiresAt, holder FROM leases WHERE thread = ?");
   const nextToken = database.prepare("UPDATE last_token SET token = token + 1 RETURNING token");
   const grant = database.prepare(
-    "INSERT OR REPLACE INTO leases (thread, owner, token, expires_at) VALUES (?, ?, ?, ?)",
+    "INSERT OR REPLACE INTO leases (thread, owner, token, expires_at, holder) VALUES (?, ?, ?, ?, ?)",
   );
   // The owner of a lease may append what the search has not seen.
   const unsearched = database.prepare("UPDATE threads SET unsearched = 1 WHERE thread = ? AND unsearched = 0");
@@ -28,11 +33,12 @@ export const sqliteLeases = (connection: Connection): Leases => {
       refuseUnstorable(connection, threadId);
       return writingAnyway(connection, () => {
         // The columns that the statement names, of a STRICT table; the driver types a row as any record.
-        const held = holder.get(threadId) as { readonly owner: string; readonly expiresAt: number } | undefined;
-        if (held !== undefined && held.owner !== owner && held.expiresAt > clock.now()) return null;
+        const there = held.get(threadId) as HeldRow | undefined;
+        const isOthers = there !== undefined && there.owner !== owner && there.expiresAt > clock.now();
+        if (isOthers && lock.isHeld(there.holder)) return null;
         // As above; there is always the one row.
         const { token } = nextToken.get() as { readonly token: number };
-        grant.run(threadId, owner, token, expiry(connection, ttlMs));
+        grant.run(threadId, owner, token, expiry(connection, ttlMs), lock.name);
         unsearched.run(threadId);
         return { threadId, owner, token };
       });
@@ -48,8 +54,15 @@ export const sqliteLeases = (connection: Connection): Leases => {
       if (inForce.get(lease.threadId, lease.token, clock.now()) === undefined) throw new LeaseLostError(lease);
     },
     forget: (threadId) => void forget.run(threadId),
+    close: () => lock.close(),
   };
 };
+
+interface HeldRow {
+  readonly owner: string;
+  readonly expiresAt: number;
+  readonly holder: string | null;
+}
 
 const expiry = ({ clock }: Connection, ttlMs: number): number => {
   checkTtl(ttlMs);

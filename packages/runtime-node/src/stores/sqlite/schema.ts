@@ -53,6 +53,8 @@ export const steps: readonly string[] = [
      thread TEXT NOT NULL, token INTEGER NOT NULL, number INTEGER NOT NULL, turn INTEGER NOT NULL, until REAL NOT NULL,
      body TEXT NOT NULL, PRIMARY KEY (thread, token, number)
    ) STRICT, WITHOUT ROWID;`,
+  // The lock of the store that took it, by which others see whether its process lives.
+  `ALTER TABLE leases ADD COLUMN holder TEXT;`,
 ];
 
 /** SQL for the seq of the newest entry of the row of `threads` at hand; by the primary key, so it costs the same however long the thread is. */

@@ -107,6 +107,7 @@ export const storeOver = (
     close: async () => {
       if (!database.isOpen) return;
       if (connection.file.isInPlace()) eraser.settle();
+      leases.close();
       database.close();
     },
   };

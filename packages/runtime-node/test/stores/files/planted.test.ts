@@ -200,7 +200,7 @@ test("a link in the place of a journal keeps a host from no other thread", async
   const llm = async () => ({ type: "completed", reply: { content: "done" }, finishReason: "stop" }) as const;
   const recovered = Promise.withResolvers<Recovered>();
   const observers = [{ recovered: recovered.resolve }];
-  const host = createHost({ machine, store, llm, clock: systemClock, ids: randomIds, owner: "owner", observers });
+  const host = createHost({ machine, store, llm, clock: systemClock, ids: randomIds, observers });
   expect((await host.threads()).threads.map(({ threadId }) => threadId)).toEqual(["thread", "sound"]);
   host.start();
   const { continued, left } = await recovered.promise;

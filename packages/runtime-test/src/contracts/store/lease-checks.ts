@@ -85,6 +85,17 @@ export const leaseChecks: StoreChecks = {
     expect(await store.acquire("thread", "third", ttlMs)).toBeNull();
     await append(store, lease, -1, [entryOf(0)]);
   },
+  "voids the lease of a store that was closed when another takes the thread, and not before": async (subject) => {
+    const old = await take(subject.store, "thread", "first");
+    const other = await subject.another();
+    const reopened = await subject.reopen();
+    const lease = await other.acquire("thread", "second", ttlMs);
+    // A store that knows who lives gives the thread away at once.
+    if (lease === null) return append(reopened, old, -1, [entryOf(0)]);
+    expect(lease.token).toBeGreaterThan(old.token);
+    await expect(append(reopened, old, -1, [entryOf(0)])).rejects.toBeInstanceOf(LeaseLostError);
+    await append(other, lease, -1, [entryOf(0)]);
+  },
   "takes a time to live of zero at its word, and refuses one that is none": async ({ store }) => {
     const lease = await store.acquire("thread", "first", 0);
     expect(lease).not.toBeNull();

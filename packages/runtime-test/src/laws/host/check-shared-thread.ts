@@ -50,8 +50,8 @@ interface Process {
 
 const played = async (ground: Ground, all: readonly Happening[]): Promise<SharedThreadRun> => {
   const ran: string[] = [];
-  const open = (store: Store, owner: string): Host => hostOn(ground, store, owner, ran);
-  const processes = [processOf(ground.store, open, "one"), processOf(ground.store, open, "two")] as const;
+  const open = (store: Store): Host => hostOn(ground, store, ran);
+  const processes = [processOf(ground.store, open), processOf(ground.store, open)] as const;
   const handles: AskHandle[] = [];
   const ask = (at: Host, index: number): void => {
     const handle = at.ask(`question ${index}`, { askId: `ask-${index}` });
@@ -71,7 +71,7 @@ const played = async (ground: Ground, all: readonly Happening[]): Promise<Shared
     else {
       // It gives up what it was asked; the asker asks again.
       const { host: old } = process;
-      process.host = open(ground.store, `${now.host} after ${handles.length}`);
+      process.host = open(ground.store);
       process.goOn();
       await old.close();
     }
@@ -88,16 +88,15 @@ const played = async (ground: Ground, all: readonly Happening[]): Promise<Shared
   return { asked, answered, stored, ran, tools: declarationsOf([act([], async () => {})]) };
 };
 
-const processOf = (inner: Store, open: (store: Store, owner: string) => Host, owner: string): Process => {
+const processOf = (inner: Store, open: (store: Store) => Host): Process => {
   const { store, stand, goOn } = stoppable(inner);
-  return { host: open(store, owner), stand, goOn };
+  return { host: open(store), stand, goOn };
 };
 
-const hostOn = ({ open, sleep }: Ground, store: Store, owner: string, ran: string[]): Host => {
+const hostOn = ({ open, sleep }: Ground, store: Store, ran: string[]): Host => {
   const tools = [act(ran, () => sleep(60))];
   return open({
     store,
-    owner,
     leaseTtlMs: 100,
     idleMs: 30,
     pollMs: 5,

@@ -40,6 +40,7 @@ export class ProcessStore implements Store {
       this.#process.openings++;
       const opening: Opening = {
         token: lease.token,
+        drop: () => store.release(lease),
         performed: new Map(),
         until,
         loaded: true,

@@ -4,6 +4,8 @@ import type { World } from "./world.ts";
 /** What a process did between acquiring the lease and giving it back, losing it, or dying. */
 export interface Opening {
   readonly token: number;
+  /** Frees the lease, as a store does that knows that its holder is dead. */
+  readonly drop: () => Promise<void>;
   /** The ids of the model calls and tool calls that it made, with how often. */
   readonly performed: Map<string, number>;
   /** When the lease runs out, as far as the process can know. */

@@ -2,8 +2,8 @@ import type { Host } from "@colloquy/host";
 import { SimulatedProcess } from "./process.ts";
 import type { World } from "./world.ts";
 
-/** How a host is put into a process that takes leases under the name of an owner. */
-export type MakeHost = (process: SimulatedProcess, owner: string) => Host;
+/** How a host is put into a process. */
+export type MakeHost = (process: SimulatedProcess) => Host;
 
 /** The processes of a simulation: one that is there whenever it can be, and now and then a rival. */
 export class Processes {
@@ -68,10 +68,10 @@ export class Processes {
     if (primary.alive) await closed(primary);
   }
 
-  #start(owner: string): SimulatedProcess {
-    const name = `${owner}-${this.all.length + 1}`;
+  #start(kind: "server" | "rival"): SimulatedProcess {
+    const name = `${kind}-${this.all.length + 1}`;
     const process = new SimulatedProcess(this.#world, name, (dead) => this.#crashed(dead));
-    process.host = this.#makeHost(process, owner);
+    process.host = this.#makeHost(process);
     this.all.push(process);
     process.note("starts");
     return process;
@@ -86,7 +86,9 @@ export class Processes {
 
   async #restart(dead: SimulatedProcess): Promise<void> {
     await this.#world.sleep(this.#world.random.whole(1, 200));
-    if (this.#primary === dead) this.#primary = this.#start(this.#owner());
+    // Some stores know at once that a holder is dead; elsewhere its lease has to run out.
+    if (this.#world.random.chance(0.5)) await dead.opening?.drop();
+    if (this.#primary === dead) this.#primary = this.#start("server");
   }
 
   #handOver(): void {
@@ -95,12 +97,7 @@ export class Processes {
     leaving.note("is asked to stop");
     leaving.closing = true;
     void closed(leaving);
-    this.#primary = this.#start(this.#owner());
-  }
-
-  /** One that comes back under its old name need not wait for its lease to run out. */
-  #owner(): string {
-    return this.#world.random.chance(0.5) ? "server" : `server-${this.all.length}`;
+    this.#primary = this.#start("server");
   }
 }
 

@@ -166,6 +166,7 @@ describe("a call that waits for a summary", () => {
     const process = new SimulatedProcess(world, "server-1", () => {});
     process.opening = {
       token: 1,
+      drop: async () => {},
       performed: new Map(),
       until: Infinity,
       loaded: true,

@@ -27,6 +27,13 @@ export const journalFaults: Faults = {
       },
     }),
   ],
+  "a lease that is taken from a holder who writes on": [
+    "of a store that was closed",
+    (sound) => ({
+      acquire: async (threadId, owner, ttlMs) =>
+        (await sound.acquire(threadId, owner, ttlMs)) ?? { threadId, owner, token: 1e9 },
+    }),
+  ],
   "a renewal of anything": ["does not renew a lease that was taken over", () => ({ renew: async () => true })],
   "a renewal that prolongs nothing": [
     "from the moment of renewal",

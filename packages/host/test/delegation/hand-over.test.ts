@@ -1,0 +1,124 @@
+// A host that has nothing to do on a thread leaves it to the host that is asked there.
+import { describe, expect, test } from "vitest";
+import { memoryStore } from "@colloquy/host";
+import type { Event } from "@colloquy/machine";
+import { overriding } from "../gated-store.ts";
+import { mortal } from "../mortal-store.ts";
+import { asking, paying } from "../paying.ts";
+import { calls, entriesOf, held, journalOf, manualClock, partsOf, says, settle, stage } from "../stage.ts";
+
+const queue = { overlap: { type: "queue", max: 9 } } as const;
+/** Longer than any of these tests. */
+const idleMs = 1_000_000;
+
+describe("a thread that another host holds, and on which nothing happens", () => {
+  test("is handed over to the host that is asked, which answers itself and shows all of its answer", async () => {
+    const first = stage({ idleMs, script: [says("1"), says("3")] });
+    await first.host.ask("one");
+    const second = first.another({ script: [says("2")] });
+    const asked = second.host.ask("two");
+    await first.clock.advance(1_000);
+    expect((await asked).text).toBe("2");
+    expect(first.model.calls).toHaveLength(1);
+    expect((await partsOf(asked)).map(({ type }) => type)).toEqual([
+      "wait.started",
+      "wait.ended",
+      "turn.started",
+      "step.started",
+      "text.delta",
+      "step.ended",
+      "turn.ended",
+    ]);
+    // And back again.
+    const again = first.host.ask("three");
+    await first.clock.advance(1_000);
+    expect((await again).text).toBe("3");
+    expect(await first.store.inbox?.unanswered("default")).toEqual([]);
+  });
+
+  test("stays where it is while a turn goes on there: its holder answers both", async () => {
+    const model = held();
+    const first = stage({ idleMs, machine: queue, script: [model.step, says("2")] });
+    const one = first.host.ask("one");
+    await settle();
+    const second = first.another({ script: [] });
+    const two = second.host.ask("two");
+    await first.clock.advance(1_000);
+    model.answer(says("1"));
+    expect((await one).text).toBe("1");
+    await first.clock.advance(1_000);
+    expect((await two).text).toBe("2");
+    expect(second.model.calls).toEqual([]);
+  });
+
+  test("is taken back, and its inbox answered, when the host that wanted it died", async () => {
+    const clock = manualClock();
+    const inner = memoryStore({ clock });
+    const first = stage({ clock, store: inner, idleMs, script: [says("1"), says("2")] });
+    await first.host.ask("one");
+    const { store, die } = mortal(inner);
+    const second = stage({ clock, store, owner: "second", script: [] });
+    void second.host.ask("two");
+    await settle();
+    die();
+    await clock.advance(5_000);
+    expect(await journalOf(inner)).toEqual([
+      "thread.started",
+      "ask.received",
+      "llm.completed",
+      "ask.received",
+      "llm.completed",
+    ]);
+    expect(await inner.inbox?.unanswered("default")).toEqual([]);
+  });
+
+  test("has one holder at a time, whose writes alone are taken", async () => {
+    const clock = manualClock();
+    const inner = memoryStore({ clock });
+    const tokens: number[] = [];
+    const store = overriding(inner, {
+      append: (lease, ...given) => {
+        tokens.push(lease.token);
+        return inner.append(lease, ...given);
+      },
+    });
+    const script = Array.from({ length: 8 }, () => says("so"));
+    const first = stage({ clock, store, idleMs, script });
+    const second = first.another({ script });
+    for (const host of [first.host, second.host, first.host, second.host]) {
+      const asked = host.ask("next");
+      await clock.advance(1_000);
+      await asked;
+    }
+    expect(tokens).toEqual([...tokens].sort((one, other) => one - other));
+    expect(new Set(tokens).size).toBe(4);
+    expect((await entriesOf(inner)).map(({ seq }) => seq)).toEqual([...tokens.keys()].map((index) => index));
+  });
+
+  test("is handed over for the answer to an approval, which is shown to its asker once", async () => {
+    const { runs, pay } = paying();
+    const first = asking({ tools: [pay], idleMs, machine: queue, script: [held().step] });
+    const other = first.another({ script: [calls(["pay", { amount: 5 }]), says("paid")] });
+    const asked = other.host.ask("pay 5");
+    await first.clock.advance(1_000);
+    const [request] = await first.host.thread().approvals();
+    const approved = first.host.thread().approve(request?.id ?? "");
+    await first.clock.advance(1_000);
+    await approved;
+    expect((await asked).text).toBe("paid");
+    expect(runs).toHaveLength(1);
+    expect((await partsOf(asked)).filter(({ type }) => type === "approval.requested")).toHaveLength(1);
+  });
+
+  test("leaves no timer behind when its host is closed", async () => {
+    const clock = manualClock();
+    const first = stage({ clock, idleMs, script: [says("1")] });
+    await first.host.ask("one");
+    const event: Event = { type: "ask.received", at: clock.now(), askId: "b", input: "two" };
+    await first.store.inbox?.post("default", { id: "item", event });
+    await clock.advance(300);
+    expect(clock.sleepers).toBe(1);
+    await first.host.close();
+    expect(clock.sleepers).toBe(0);
+  });
+});

@@ -1,0 +1,185 @@
+// A lease ends with the process of its holder, however that dies, and not before.
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { globSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { Worker } from "node:worker_threads";
+
+import type { Clock, Store } from "@colloquy/host";
+import { LeaseLostError } from "@colloquy/host/store";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+
+import { filesStore } from "../../src/stores/files/files-store.ts";
+import { ProcessLock } from "../../src/stores/process-lock.ts";
+import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.ts";
+import { said, take } from "./journal.ts";
+
+let folder: string;
+const opened: Store[] = [];
+const children: ChildProcess[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "colloquy-holder-"));
+});
+afterEach(async () => {
+  for (const store of opened.splice(0)) await store.close();
+  for (const child of children.splice(0)) child.kill("SIGKILL");
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Kind {
+  readonly place: () => string;
+  readonly make: (place: string, clock?: Pick<Clock, "now">) => Store;
+  /** The file that has the leases. */
+  readonly leases: (place: string) => string;
+}
+
+const kinds: Readonly<Record<string, Kind>> = {
+  sqlite: {
+    place: () => join(folder, "threads.db"),
+    make: (path, clock) => sqliteStore({ path, ...(clock !== undefined && { clock }) }),
+    leases: (path) => path,
+  },
+  files: {
+    place: () => join(folder, "threads"),
+    make: (place, clock) => filesStore({ folder: place, ...(clock !== undefined && { clock }) }),
+    leases: (place) => join(place, "leases.db"),
+  },
+};
+
+describe.each(Object.entries(kinds))("a lease of a %s store", (kind, { place, make, leases }) => {
+  const open = (clock?: Pick<Clock, "now">): Store => {
+    const store = make(place(), clock);
+    opened.push(store);
+    return store;
+  };
+  const holder = async (): Promise<ChildProcess> => {
+    const child = fork(new URL("holder.ts", import.meta.url), [kind, place()]);
+    children.push(child);
+    await once(child, "message");
+    return child;
+  };
+  const killed = async (child: ChildProcess): Promise<void> => {
+    child.kill("SIGKILL");
+    await once(child, "exit");
+  };
+  const locks = (): readonly string[] => globSync("**/*-holder-*", { cwd: folder });
+
+  test("is free at once after its process was killed, and the file of its lock is gone", async () => {
+    const child = await holder();
+    const store = open();
+    expect(await store.acquire("thread", "another", 60_000)).toBeNull();
+    await killed(child);
+    expect(await store.acquire("thread", "another", 60_000)).not.toBeNull();
+    expect(locks()).toHaveLength(1);
+    await store.close();
+    expect(locks()).toEqual([]);
+  });
+
+  test("is fenced: what its process wrote under it is refused after another took it", async () => {
+    const first = open();
+    const lease = await take(first, "thread", "first");
+    await first.append(lease, -1, [said(0, "first")]);
+    // As if the system had dropped the lock of a process that still writes.
+    for (const name of locks()) rmSync(join(folder, name));
+    const next = await take(open(), "thread", "second");
+    expect(next.token).toBeGreaterThan(lease.token);
+    await expect(async () => first.append(lease, 0, [said(1, "late")])).rejects.toBeInstanceOf(LeaseLostError);
+    expect(await first.renew(lease, 60_000)).toBe(false);
+  });
+
+  test("lasts while its process is stopped, until its time is over", async () => {
+    const child = await holder();
+    child.kill("SIGSTOP");
+    expect(await open().acquire("thread", "another", 60_000)).toBeNull();
+    const later = open({ now: () => Date.now() + 1e9 });
+    expect(await later.acquire("thread", "another", 60_000)).not.toBeNull();
+  });
+
+  test("is free at once when its store was closed, and not while another store of the same process has it", async () => {
+    const [first, second] = [open(), open()];
+    await take(first, "thread", "first");
+    await take(second, "another thread", "second");
+    expect(await second.acquire("thread", "second", 60_000)).toBeNull();
+    expect(await first.acquire("another thread", "first", 60_000)).toBeNull();
+    await first.close();
+    expect(await second.acquire("thread", "second", 60_000)).not.toBeNull();
+    expect(locks()).toHaveLength(1);
+  });
+
+  test("is free at once when the worker thread that has it ended", async () => {
+    open();
+    const worker = new Worker(new URL("holder.ts", import.meta.url), { argv: [kind, place()] });
+    await once(worker, "message");
+    const store = open();
+    expect(await store.acquire("thread", "another", 60_000)).toBeNull();
+    await worker.terminate();
+    expect(await store.acquire("thread", "another", 60_000)).not.toBeNull();
+  });
+
+  test("gets a new lock when the file of the old one is gone", async () => {
+    const store = open();
+    await take(store, "one", "first");
+    for (const name of locks()) rmSync(join(folder, name));
+    await take(store, "two", "first");
+    expect(locks()).toHaveLength(1);
+    expect(await open().acquire("two", "second", 60_000)).toBeNull();
+  });
+
+  test("makes no lock until it is taken", async () => {
+    const store = open();
+    expect(await store.read("thread")).toEqual([]);
+    expect((await store.list()).threads).toEqual([]);
+    expect(locks()).toEqual([]);
+  });
+
+  test("counts by its time alone if its lock can't be looked at, or is no lock", async () => {
+    const child = await holder();
+    const [name = ""] = locks();
+    const lock = join(folder, name);
+    await killed(child);
+    rmSync(lock);
+    writeFileSync(lock, "something else, which is no database");
+    expect(await open().acquire("thread", "another", 60_000)).toBeNull();
+    expect(locks()).toEqual([name]);
+  });
+
+  test("leads to no file outside of the store, whatever the store says who holds it", async () => {
+    const other = join(folder, "other.db");
+    new DatabaseSync(other).close();
+    writeFileSync(other, "");
+    const store = open();
+    await take(store, "thread", "first");
+    const database = new DatabaseSync(leases(place()));
+    database.prepare("UPDATE leases SET holder = ?").run("/../other.db");
+    database.close();
+    expect(await open().acquire("thread", "second", 60_000)).toBeNull();
+    expect(globSync("other.db", { cwd: folder })).toEqual(["other.db"]);
+  });
+
+  test("leaves no lock of a process that died without a lease", async () => {
+    await killed(await holder());
+    await open().acquire("a third thread", "another", 60_000);
+    expect(locks()).toHaveLength(1);
+  });
+});
+
+test("the leases of a store that was moved while its process was dead are free", async () => {
+  const child = fork(new URL("holder.ts", import.meta.url), ["files", join(folder, "threads")]);
+  children.push(child);
+  await once(child, "message");
+  child.kill("SIGKILL");
+  await once(child, "exit");
+  renameSync(join(folder, "threads"), join(folder, "moved"));
+  const store = filesStore({ folder: join(folder, "moved") });
+  opened.push(store);
+  expect(await store.acquire("thread", "another", 60_000)).not.toBeNull();
+});
+
+test("a lock that can't be made is none, and nothing is thrown", () => {
+  const lock = new ProcessLock(join(folder, "nowhere", "threads.db-holder-"));
+  expect(lock.name).toBeNull();
+  expect(lock.isHeld(null)).toBe(true);
+  lock.close();
+});
