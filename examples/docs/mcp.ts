@@ -1,4 +1,4 @@
-// What docs/mcp.md shows: a server that changes its list, and that dies.
+// Shows a server that changes its list, and one that dies, for docs/mcp.md.
 import { mcpTools } from "@colloquy/mcp";
 import { createHost, memoryStore, tool } from "@colloquy/runtime-node";
 import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
