@@ -127,7 +127,7 @@ const wrongDecisions: readonly (readonly [name: string, says: string, decided: o
   ],
 ];
 
-/** What answers nothing, wherever a conversation is in a turn. */
+/** Returns events that answer nothing at any place in a turn. */
 const straysIn = (turn: number): readonly Placeless[] =>
   [
     answered(`t/${turn}.9#1`),
