@@ -8,7 +8,7 @@ import {
 } from "@colloquy/machine";
 import fc from "fast-check";
 
-// Content that a thread may hold and some server refuses.
+// What a thread may hold that some server refuses.
 
 const half = "\ud83d";
 const texts = fc.constantFrom("Hello.", "", " \n", `cut ${half}`, "two\nlines");
