@@ -117,7 +117,7 @@ async function* ask(address: string, threadId: string, text: string): AsyncGener
   }
 }
 
-/** The id of a waiting call, and the call as it was shown. */
+/** The id of a waiting call, and the digest of the call as it was shown. */
 interface Requested {
   readonly id: string;
   readonly digest: string;

@@ -128,7 +128,7 @@ const dayPatterns: readonly (readonly [RegExp, (word: string, ...from: Parameter
     ),
   ];
 
-/** Returns the days that are left of the weekend, once it has begun. */
+/** Returns how many days it is until Saturday and Sunday; on a Sunday, only until Sunday. */
 const weekendFrom = (today: Date): readonly number[] => {
   const [saturday, sunday] = [daysUntil(today, "Saturday"), daysUntil(today, "Sunday")];
   return sunday < saturday ? [sunday] : [saturday, sunday];

@@ -81,7 +81,7 @@ export class Book {
     return problems;
   }
 
-  /** Returns the acknowledged entries that a journal lacks which was read at the end. */
+  /** Returns the acknowledged entries that are missing from a journal, which was read at the end. */
   lostFrom(threadId: string, stored: readonly unknown[]): readonly string[] {
     return [...this.#entries].flatMap(([tag, noted]) => {
       if (noted.threadId !== threadId || !noted.isThere) return [];

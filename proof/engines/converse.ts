@@ -21,6 +21,7 @@ interface Call {
 /**
  * Returns the answer to one ask of a conversation, despite kills. If the host rejects the ask for a passing reason, it
  * is asked again under the same id. Its approvals are granted.
+ *
  * @throws NeverEnds when it takes longer than the limit.
  */
 export const answerTo = (call: Call, limitMs: number): Promise<Answer> =>

@@ -3,7 +3,7 @@ import { availableParallelism } from "node:os";
 /** An option of a command. */
 export interface Option<Value> {
   readonly kind: "value" | "switch" | "positional";
-  /** The placeholder of its value in the usage. */
+  /** Shown in place of its value in the usage. */
   readonly placeholder: string;
   /** For the usage, in one line or more. */
   readonly about: string;

@@ -48,7 +48,8 @@ export const loadWorker = (root: string, program: string, load: Load): Promise<L
     await using workerd = await Workerd.start({ root, program, entry, folder, fault: load.fault }, environment);
     const over = new AbortController();
     const questions = questionsOf(load, random);
-    // Few enough calls between two deaths that all deaths happen, and on average enough that the last one is late.
+    // The most calls between two deaths: few enough that all deaths happen, and enough that the last one is late on
+    // average.
     const callsMax = Math.ceil((2 * questions.flat().length) / (load.kills + 1));
     const killing = killNowAndThen(workerd, model, load.kills, { random, callsMax }, over.signal);
     const violations = (await Promise.all(questions.map((each) => askInTurn(workerd, each)))).flat();

@@ -195,7 +195,7 @@ const blocksLeft = (safe: Buffer, pending: readonly Change[], random: Random): B
   return bytes;
 };
 
-/** Fills bytes that were never written: with zeros, or with old content of the disk. */
+/** Fills bytes that were never written at random, since the disk may have any content there. */
 const scribble = (bytes: Buffer, written: readonly (readonly [number, number])[], random: Random): void => {
   const isWritten = new Uint8Array(bytes.length);
   for (const [from, until] of written) isWritten.fill(1, from, until);

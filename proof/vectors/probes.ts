@@ -92,7 +92,7 @@ const wrong: readonly Untimed[] = [
   ask("a"),
 ];
 
-/** Events that many states accept and stay in. */
+/** Events that many states accept, and that do not change the active state. */
 const edits: readonly Untimed[] = [
   { type: "message.appended", message: { role: "user", content: "By the way." } },
   {

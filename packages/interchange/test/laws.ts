@@ -95,8 +95,8 @@ const tellsAllLosses = ({ write, read }: Format, messages: readonly Message[]): 
 };
 
 /**
- * Checks that content is lost only once. An export without loss, imported and exported again, is the same; any other is
- * from the next time on.
+ * Checks that content is lost only once. An export without loss is the same after an import. After a loss, the third
+ * export equals the second.
  */
 const settles = ({ write, read }: Format, messages: readonly Message[]): void => {
   const first = write(renamed(messages));

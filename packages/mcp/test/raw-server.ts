@@ -3,7 +3,7 @@ import { InMemoryTransport, type JSONRPCMessage, type Transport } from "@modelco
 /** Answers a request of a client: with a result, or null for silence. */
 export type Answer = (params: Readonly<Record<string, unknown>>, server: RawServer) => unknown;
 
-/** The calls of a server that does not keep to the protocol, and the methods that it received. */
+/** The controls of a server that does not keep to the protocol, and the methods that it received. */
 export interface RawServer {
   readonly send: (message: object) => void;
   readonly close: () => Promise<void>;

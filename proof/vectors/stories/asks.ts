@@ -20,7 +20,7 @@ const unknown = <Said extends object>(said: Said): Said => ({ ...said, mood: "go
 
 const part = unknown({ type: "text", text: "x", role: "user" } as const);
 
-/** Stories of the members of an ask, and of their defaults. */
+/** Stories of asks with content, and of empty ones. */
 export const askStories: readonly Story[] = [
   {
     name: "asks-that-say-nothing",

@@ -167,7 +167,7 @@ describe("threads that ask other threads", () => {
 });
 
 describe("a place that is lent", () => {
-  /** Workers that release their place when asked to make room, and the ids of those that one more cannot displace. */
+  /** Makes room for one active worker, workers that leave when asked, and a check whether one more gets a place. */
   const places = () => {
     const active = new ActiveThreads(1);
     const worker = (): Worker => {
