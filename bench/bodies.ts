@@ -1,5 +1,6 @@
-// What a call through `openaiChat` costs with a history of 4,000 messages, all but two of which were there in the call
-// before: with what was written then, and written anew. The server answers within the process, and reads nothing.
+// Compares calls through `openaiChat` with a history of 4,000 messages, of which all but two were in the call before.
+// One side reuses the JSON of the earlier call, the other writes all of it again. The server answers within the
+// process, and reads nothing.
 import type { CallLlm, Message } from "@colloquy/machine";
 import { messageFromDraft } from "@colloquy/machine";
 import type { LlmHandler } from "@colloquy/host";

@@ -1,6 +1,6 @@
-// What a turn costs where a process has just started, on the packages as `node scripts/build.ts` built them, beside the
-// same work with others. Each job has a process of its own; the sides of a figure take turns, and each round is a ratio
-// of its own. Only CPU counts: how busy the machine is changes little about it.
+// Measures the CPU of a turn in a process that has just started, beside the same work with other libraries. The
+// packages are as `node scripts/build.ts` built them. Each job has a process of its own. The sides of a figure take
+// turns, and each round gives a ratio of its own. Only CPU counts, so a busy machine changes the figures little.
 import { randomUUID } from "node:crypto";
 import { serverUrl, serverVariables } from "../proof/kit/server-urls.ts";
 import type { Costs, Job, SideName } from "./cold/child.ts";
@@ -111,7 +111,7 @@ const manyThreads = async (run: Run): Promise<readonly Figure[]> => {
   ];
 };
 
-/** What each side cost, round by round. */
+/** The cost of each side, round by round. */
 type Measured = ReadonlyMap<SideName, readonly Costs[]>;
 
 const measure = async ({ folder, rounds }: Run, jobs: (round: number) => readonly Job[]): Promise<Measured> => {
@@ -130,7 +130,7 @@ const measure = async ({ folder, rounds }: Run, jobs: (round: number) => readonl
 const child = new URL("cold/child.ts", import.meta.url);
 const installedPackages = new URL("cold/installed-packages.ts", import.meta.url);
 
-/** What a ratio must not exceed, and what it is to come to. */
+/** The upper bound of a ratio, and its target. */
 interface Bounds {
   /** Holds in one round on a busy machine, where one side may have the worse moments: less than twice the worst seen. */
   readonly most: number;

@@ -1,4 +1,4 @@
-// What a journal takes on disk, against the JSON of the messages in it.
+// Compares the size of a journal on disk with the JSON of its messages.
 import { type Message, messagesOf } from "@colloquy/machine";
 import { toChatMessage } from "@colloquy/interchange";
 import { statSync } from "node:fs";

@@ -8,13 +8,13 @@ import { instantModel, lookup, lookupMachine } from "./kit/work.ts";
 
 /** Bytes. */
 export interface IdleThreads {
-  /** What the threads added to the heap and beside it. */
+  /** The growth of the heap and of memory outside the heap, due to the threads. */
   readonly added: number;
   /** Of the whole process. */
   readonly resident: number;
 }
 
-/** No thread is let go because of the time, or looks into its inbox. */
+/** Long enough that no thread is released for being idle, or reads its inbox. */
 const long = 1_000_000_000;
 
 const measured = async (path: string, count: number, open: boolean): Promise<IdleThreads> => {
@@ -37,10 +37,10 @@ const measured = async (path: string, count: number, open: boolean): Promise<Idl
         Array.from({ length: 100 }, (_, index) => host.ask(userText(1), { threadId: `${prefix}${first + index}` })),
       );
     }
-    // The last ones are let go.
+    // Waits until the last threads are released.
     if (!open) await new Promise((resolve) => setTimeout(resolve, 200));
   };
-  // What is compiled on the way is no part of it.
+  // These turns compile the code, which must not count.
   await turns("warm", 500);
   const before = used();
   await turns("t", count - 500);

@@ -1,4 +1,4 @@
-// What it costs that messages and events are immutable: each is copied where it comes in, and frozen when it is made.
+// Measures what immutable messages and events cost: each is copied when it comes in, and frozen when it is made.
 import {
   conversationMachine,
   digestOfMessage,

@@ -1,4 +1,4 @@
-// What a prompt from a long thread takes beside the thread, in a process of its own.
+// Measures the memory that a prompt from a long thread takes beside the thread, in a process of its own.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Figure } from "./kit/measure.ts";

@@ -1,5 +1,5 @@
-// What it takes to open a long thread and to ask once, against reading the same rows raw; what reading a journal takes,
-// against parsing its JSON; and what snapshots of a thread take on disk, against the JSON of its messages.
+// Measures opening a long thread and asking once, against reading the same rows raw. Also measures reading a journal
+// against parsing its JSON, and the size of a thread's snapshots against the JSON of its messages.
 import { type Host, memoryStore } from "@colloquy/host";
 import { type Entry, type Message, messagesOf } from "@colloquy/machine";
 import { StoredChunks, takeSnapshot } from "@colloquy/machine/storage";
@@ -53,7 +53,7 @@ const withHost = async (path: string, work: (host: Host) => PromiseLike<unknown>
   await store.close();
 };
 
-/** What any reader of a whole thread has to do at least. */
+/** Does the least that any reader of a whole thread has to do. */
 const rowsOf = (path: string): number => {
   const database = new DatabaseSync(path);
   const rows = database.prepare("SELECT body FROM journal WHERE thread = ? ORDER BY seq").all("main");

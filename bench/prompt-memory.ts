@@ -39,7 +39,7 @@ const collect = (): void => {
 
 const long = longThread(Number(process.argv[2]));
 const brief = longThread(1_000);
-// What is compiled on the way is no part of it.
+// These rounds compile the code, which must not count.
 for (let round = 0; round < 50; round++) measured(brief);
 process.send?.(measured(long));
 process.disconnect?.();

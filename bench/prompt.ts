@@ -1,4 +1,5 @@
-// What a prompt costs, late in a long thread and early in it: a window shows as much of the one as of the other.
+// Compares the cost of a prompt late in a long thread with one early in it. A window shows the same number of messages
+// of both.
 import { type ConversationMachine, promptOf, type State, transition } from "@colloquy/machine";
 import { longThread, windowMachine } from "./kit/long-thread.ts";
 import { type Figure, type Pair, pair, short } from "./kit/measure.ts";

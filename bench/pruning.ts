@@ -87,7 +87,10 @@ const againstHand = async (rounds: number, { state, messages, counts }: Work): P
   };
 };
 
-/** Nothing is counted yet, as with a thread that was just read. Making the machines is no part of it. */
+/**
+ * Measures a first prompt, for which nothing is counted yet, as after reading a thread. Making the machines does not
+ * count.
+ */
 const firstPrompt = (rounds: number, { state, messages }: Work): Figure => {
   const ours: number[] = [];
   const reference: number[] = [];

@@ -1,4 +1,4 @@
-// What waits, and what comes at once: twice as much of it must cost about twice as much.
+// Measures waiting and simultaneous events: twice as many must cost about twice as much.
 import { createHost, declarationsOf, type Host, type LlmHandler, memoryStore, tool } from "@colloquy/host";
 import { conversationMachine } from "@colloquy/machine";
 import { lastTurns } from "@colloquy/machine/policies";
@@ -28,8 +28,8 @@ const figure = async (name: string, work: (count: number) => Promise<void>, roun
   return {
     name: `${2 * many} / ${many} ${name}`,
     value: measured.ratio,
-    // What is linear comes to 2, what is quadratic to 4. References of what waits are copied at each event, and collecting
-    // garbage comes in steps.
+    // Linear work gives 2, quadratic work 4. References to waiting items are copied at each event, and garbage is
+    // collected in steps.
     most: 3,
     note: `${short(measured.ours / 1000)} ms against ${short(measured.reference / 1000)}`,
   };

@@ -1,5 +1,5 @@
-// What threads over HTTP cost: an answer of 1,000 deltas through the server against the same host behind a handler of
-// node:http that is written by hand, and streams that are open and say nothing.
+// Measures threads over HTTP: an answer of 1,000 deltas through the server, against the same host after a handwritten
+// handler of node:http. Also measures open streams that carry nothing.
 import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { createHost, type LlmHandler } from "@colloquy/host";

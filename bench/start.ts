@@ -1,6 +1,6 @@
-// What it costs to start: importing the packages beside what they stand on, `colloquy --help` beside a bare Node, and what of
-// the machine a browser loads. Each process is a new one, of Node and the packages as `scripts/build.ts` built them; only
-// CPU counts, of whole processes, so how busy the machine is changes little about the ratios.
+// Measures starting: importing the packages beside their dependencies, `colloquy --help` beside a bare Node, and the
+// part of the machine that a browser loads. Each process is a new one, of Node and the packages as `scripts/build.ts`
+// built them. Only the CPU of whole processes counts, so a busy machine changes the ratios little.
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { withInstalled } from "./kit/installed.ts";

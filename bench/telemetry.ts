@@ -1,4 +1,4 @@
-// What telemetry costs: an observed turn against one that is not, and the spans of a journal of twice the length.
+// Measures telemetry: an observed turn against an unobserved one, and the spans of a journal of twice the length.
 import { createHost, declarationsOf, type LlmHandler, memoryStore, type Observer, tool } from "@colloquy/host";
 import { conversationMachine, type Entry } from "@colloquy/machine";
 import { lastTurns } from "@colloquy/machine/policies";
@@ -35,7 +35,7 @@ export const benchmark = async (rounds: number): Promise<readonly Figure[]> => {
     {
       name: "the spans of 4,000 turns / of 2,000",
       value: grown.ratio,
-      // What is linear comes to 2, what is quadratic to 4.
+      // Linear work gives 2, quadratic work 4.
       most: 3,
       note: `${short(grown.ours / 1_000)} ms against ${short(grown.reference / 1_000)}`,
     },

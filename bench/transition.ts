@@ -78,7 +78,7 @@ interface Reduced {
   readonly messages: unknown[];
 }
 
-/** What one writes without any of the rest: it appends to an array, and knows four events. */
+/** A reducer without any of the rest: it appends to an array, and knows four events. */
 const reduce = (state: Reduced, event: Event): Reduced => {
   switch (event.type) {
     case "ask.received":

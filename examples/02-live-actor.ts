@@ -34,7 +34,7 @@ first.send({ type: "ask.received", askId: "ask-1", input: "Do you remember?", at
 const persisted = JSON.stringify(first.getPersistedSnapshot());
 first.stop();
 
-// What was persisted is a snapshot.
+// The persisted value is a snapshot.
 const snapshot = JSON.parse(persisted) as Snapshot<unknown>;
 const second = createActor(live, { input, snapshot }).start();
 const done = answered(second, 2);

@@ -38,7 +38,7 @@ try {
   console.log(`\n(cancelled: ${error.reason}; kept: "${error.summary.text}")`);
 }
 
-// The conversation goes on: the model is sent what was shown, and the prompt is whole.
+// The conversation continues: the model is sent the text that was shown, and the prompt is whole.
 console.log((await host.ask("How does it end?")).text);
 const sent = model.calls.at(-1)?.messages ?? [];
 for (const message of sent) console.log(`  it was sent: ${message.role}: ${textOf(message)}`);

@@ -1,4 +1,5 @@
-// Properties: whatever happens to a conversation (failures, cancels, tools that hang, edits, undo), it goes on.
+// Properties: a conversation continues after anything that happens to it (failures, cancels, hanging tools, edits,
+// undo).
 import { conversationMachine, messagesOf, transition } from "@colloquy/machine";
 import type { Policy } from "@colloquy/machine/policies";
 import { stateArbitrary } from "@colloquy/runtime-test/arbitraries";

@@ -20,7 +20,7 @@ const lend = tool({
   },
 });
 
-/** What each process makes anew; all that lasts is in the file. */
+/** Makes the parts that each process makes again. All that lasts is in the file. */
 const startProcess = async (llm: LlmHandler, talk: (host: Host) => Promise<void>): Promise<void> => {
   const store = sqliteStore({ path: join(folder, "library.db") });
   const host = createHost({ llm, store, tools: [lend], machine: { limits: { steps: 5 } } });

@@ -1,4 +1,4 @@
-// What becomes of an ask while another is being answered, and two hosts on one thread.
+// Shows what happens to an ask while another is being answered, and two hosts on one thread.
 import { type Overlap } from "@colloquy/machine";
 import { awaitMany, createHost, type Host, memoryStore } from "@colloquy/runtime-node";
 import { ruleModel } from "@colloquy/runtime-test/models";
@@ -33,7 +33,7 @@ for (const overlap of [
   for (const outcome of await awaitMany(asks)) {
     console.log(`  ${outcome.type === "result" ? outcome.result.text : String(outcome.error)}`);
   }
-  // What became of each can be looked up by its id, also later and elsewhere.
+  // The outcome of each can be looked up by its id, also later and elsewhere.
   const records = (await thread.asks()).map(({ askId, status, turn }) => `${askId} ${status} ${turn ?? ""}`.trim());
   console.log(`  ${records.join("; ")}`);
   await thread.close();

@@ -117,7 +117,7 @@ async function* ask(address: string, threadId: string, text: string): AsyncGener
   }
 }
 
-/** What names a call that waits, and what was shown of it. */
+/** The id of a waiting call, and the digest of the call as it was shown. */
 interface Requested {
   readonly id: string;
   readonly digest: string;

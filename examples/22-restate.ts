@@ -1,6 +1,7 @@
-// Threads on Restate, a durable engine: a worker performs them, a host asks. The worker goes while an approval is waited
-// for, and another one at its address goes on. Needs a server: `pnpm engines:install` gets one, once, and
-// `pnpm servers node examples/22-restate.ts` starts it for this program; docs/engine.md says how to start one by itself.
+// Threads on Restate, a durable engine: a worker performs them, a host asks. The worker ends while an approval is
+// waited for, and another one at its address continues. Needs a server: `pnpm engines:install` gets one, once, and
+// `pnpm servers node examples/22-restate.ts` starts it for this program; docs/engine.md says how to start one by
+// itself.
 import { randomUUID } from "node:crypto";
 import { tool } from "@colloquy/runtime-node";
 import { connect, memoryHub, serve, type Worker } from "@colloquy/runtime-restate";
@@ -27,7 +28,7 @@ const llm = scriptedModel([
 const { COLLOQUY_RESTATE_URL = "http://127.0.0.1:8080", COLLOQUY_RESTATE_ADMIN_URL = "http://127.0.0.1:9070" } =
   process.env;
 
-// What is shown while it happens passes by the engine. Between processes it is a redisHub.
+// Parts that are shown as they happen do not pass through the engine. Between processes the hub is a redisHub.
 const hub = memoryHub();
 const name = "example-22";
 const startWorker = (port: number): Promise<Worker> =>

@@ -7,8 +7,8 @@ export interface EntryPoint {
 }
 
 /**
- * What a package declares to those who import it: of each entry point the names that it exports, and of each file what these
- * names lead to. What is exported for other files of the package alone is not in it.
+ * Returns the declarations of a package for its importers: the exported names of each entry point, and the declarations
+ * in each file that these names lead to. Exports for other files of the package alone are not in it.
  *
  * @param read gives a file of declarations, by its path
  */
@@ -22,7 +22,7 @@ export const apiReport = (entries: readonly EntryPoint[], read: (path: string) =
   return `${[...doors, ...reach.texts()].join("\n\n")}\n`;
 };
 
-/** What was reached of the files of a package. */
+/** The declarations that were reached in a package's files. */
 class Reach {
   readonly #read: (path: string) => string;
   readonly #files = new Map<string, Declarations>();

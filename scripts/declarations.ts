@@ -5,9 +5,9 @@ import { type Node, parseSync, type Statement, visitorKeys } from "oxc-parser";
 /** A file of declarations, as far as names in it lead to others. */
 export interface Declarations {
   readonly statements: readonly Declared[];
-  /** What a name in the file stands for that another file declares. */
+  /** The names in the file that another file declares. */
   readonly imports: ReadonlyMap<string, Elsewhere>;
-  /** What the file exports, by the name outside. */
+  /** The exports of the file, by the name outside. */
   readonly exports: ReadonlyMap<string, Exported>;
   /** Files and packages of which it exports everything. */
   readonly stars: readonly Star[];
@@ -22,9 +22,9 @@ export interface Declared {
   readonly code: string;
   /** Names of the file that it mentions. */
   readonly mentions: readonly string[];
-  /** What it mentions by `import("./other.ts").Name`. */
+  /** The types that it mentions by `import("./other.ts").Name`. */
   readonly elsewhere: readonly Elsewhere[];
-  /** It adds to a module or to what is global, whoever names it. */
+  /** It adds to a module or to the globals, so it counts without a reference. */
   readonly isAddition: boolean;
 }
 

@@ -45,10 +45,10 @@ const main = async (): Promise<void> => {
   process.exitCode = failed.length === 0 && examples.length > 0 ? 0 : 1;
 };
 
-/** What the README shows talks to OpenAI; here something else stands in for it. All others need no server. */
+/** The examples of the README talk to OpenAI; here a local server takes its place. All others need no server. */
 const isOfReadme = (path: string): boolean => path.startsWith("examples/readme/");
 
-/** What needs a server that is no part of this repository. */
+/** This example needs a server that is not part of this repository. */
 const needsRestate = (path: string): boolean => path === "examples/22-restate.ts";
 
 const standIn = ruleModel([

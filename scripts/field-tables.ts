@@ -11,7 +11,7 @@ const sources = "packages/machine/src/{thread,prompt,conversation/protocol}/*.ts
 interface Declared {
   readonly name: string;
   readonly says: string;
-  /** What follows the equals sign, or the whole interface. */
+  /** The type after the equals sign, or the whole interface. */
   readonly node: Node;
   readonly file: SourceFile;
 }
@@ -148,7 +148,7 @@ const written = ({ head, shown, named }: Page, links: Links): string =>
     ...named.flatMap((each) => [`### ${each.name}`, ...sectionOf(each, links)]),
   ].join("\n\n");
 
-/** What a type says of itself, and its fields, or the types that it is one of. */
+/** Returns a type's own comment, and its fields, or the types that it is one of. */
 const sectionOf = ({ says, node, file }: Declared, links: Links): readonly string[] => {
   if (node.type === "TSInterfaceDeclaration") {
     const heritage = node.extends.map((each) => typeText(each, file, links));

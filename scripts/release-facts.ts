@@ -82,7 +82,7 @@ const tagsOf = (root: string): ReadonlyMap<string, string> =>
       .split("\n")
       .filter(Boolean)
       .map((line) => {
-        // Of a tag with a message the commit stands first, of one without there is no other.
+        // A tag with a message has its commit first; one without has only its own.
         const [name = "", commit = ""] = line.split(/ +/);
         return [name, commit];
       }),

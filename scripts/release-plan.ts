@@ -7,7 +7,7 @@ export interface Released {
   readonly namesRepository: boolean;
 }
 
-/** What a release looks at before it does anything. */
+/** The facts that a release checks before it does anything. */
 export interface ReleaseFacts {
   readonly packages: readonly Released[];
   /** The version of the workspace's own manifest. */
@@ -21,7 +21,7 @@ export interface ReleaseFacts {
   /** How many commits the branch lacks of those that it follows, as far as they were fetched. */
   readonly commitsBehind: number;
   readonly hasRemote: boolean;
-  /** What git says where it does not know who commits. */
+  /** The error of git if it does not know the committer. */
   readonly authorProblem: string | null;
   /** Names of tags, and the commit of each. */
   readonly tags: ReadonlyMap<string, string>;
@@ -30,7 +30,7 @@ export interface ReleaseFacts {
     /** The commit that it stands on; more than one, with a space between them, of a merge. */
     readonly parents: string;
     readonly message: string;
-    /** What it changes; nothing, of a merge and of the first commit. */
+    /** The files that it changes; empty for a merge and for the first commit. */
     readonly files: readonly string[];
   };
 }
@@ -38,7 +38,7 @@ export interface ReleaseFacts {
 /** How far a release got before it was cut short: nothing is committed, the changelog is, or the tag is made, too. */
 export type ReleaseStage = "begun" | "committed" | "tagged";
 
-/** What keeps a version from being released, each problem with the way out. */
+/** Returns the problems that prevent releasing a version, each with the way out. */
 export const problemsOfRelease = (version: string, facts: ReleaseFacts): readonly string[] => {
   const { packages, workspaceVersion, changed, branch, commitsBehind, authorProblem } = facts;
   if (!isVersion(version)) return [`"${version}" is no version: give one as 0.2.0`];
@@ -59,7 +59,7 @@ export const problemsOfRelease = (version: string, facts: ReleaseFacts): readonl
   ];
 };
 
-/** What keeps a release from going on behind something that took a while: it would not be of what was looked at. */
+/** Returns the problems that arose during a long step: the release would not match the facts that were checked. */
 export const problemsSince = (version: string, before: ReleaseFacts, now: ReleaseFacts): readonly string[] => [
   ...(now.head.commit === before.head.commit
     ? []
@@ -67,7 +67,10 @@ export const problemsSince = (version: string, before: ReleaseFacts, now: Releas
   ...problemsOfRelease(version, now),
 ];
 
-/** What a release says in its commit; its end says it to the next release. @param gated null where the gate was left out */
+/**
+ * Returns the commit message of a release; its end identifies it to the next release. @param gated null where the gate
+ * was left out
+ */
 export const messageOfRelease = (version: string, gated: string | null): string =>
   `Version ${version}\n\n${releaseTrailer}${version}\n${gateTrailer}${gated === null ? "left out" : `passed at ${gated}`}`;
 
@@ -83,7 +86,7 @@ export const stageOf = (version: string, { changelog, head, tags }: ReleaseFacts
   return tags.get(`v${version}`) === head.commit ? "tagged" : "committed";
 };
 
-/** What is no problem here, and will be one for those who look for the sources. */
+/** Returns notes about facts that are not problems here, and will be for people who look for the sources. */
 export const notesOfRelease = ({ packages, hasRemote }: ReleaseFacts): readonly string[] => [
   ...(packages.every(({ namesRepository }) => namesRepository)
     ? []
@@ -156,7 +159,7 @@ const problemsOfChangelog = (version: string, facts: ReleaseFacts): readonly str
 };
 
 interface Section {
-  /** What its title has in parentheses. */
+  /** The text in parentheses in its title. */
   readonly remark: string;
   readonly rest: string;
   readonly isFirst: boolean;

@@ -14,7 +14,10 @@ import {
   uploadOrder,
 } from "./release-plan.ts";
 
-/** What a release does besides its own work with git. Each of them throws when it fails, and nothing is released then. */
+/**
+ * The steps of a release besides its own work with git. Each of them throws when it fails, and nothing is released
+ * then.
+ */
 export interface ReleaseSteps {
   /** The gate; null where it is left out. */
   readonly gate: (() => void) | null;
@@ -28,11 +31,11 @@ export interface ReleaseSteps {
 /**
  * Releases a version of the repository: everything but the upload.
  *
- * A release that was cut short goes on when it is called again: a changelog that it dated, a commit and a tag that it made
- * are known by what they say. The gate is not run again where it passed at the commit before that of the release, and the
+ * A release that was cut short continues when it is called again: it recognises its dated changelog, its commit and its
+ * tag by their texts. The gate is not run again where it passed at the commit before that of the release, and the
  * changelog is all that differs.
  *
- * @returns what keeps the version from being released; nothing was done where there is anything
+ * @returns the problems that prevent the release; if there are any, nothing was done
  */
 export const release = (
   root: string,

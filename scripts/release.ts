@@ -1,7 +1,7 @@
-// `pnpm release VERSION` does everything of a release but the upload: it looks whether the version can be released, runs
-// the gate, packs what was built into `release/`, dates the section of the changelog, commits, tags, and prints the
-// commands that upload. What keeps it from that is said before anything is done; cut short, it goes on when it is called
-// again.
+// `pnpm release VERSION` does everything of a release but the upload: it looks whether the version can be released,
+// runs the gate, packs what was built into `release/`, dates the section of the changelog, commits, tags, and prints
+// the commands that upload. It reports problems before it does anything. If it is cut short, it continues when it is
+// called again.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { globSync, readFileSync } from "node:fs";
@@ -46,7 +46,7 @@ const main = (given: string, withoutGate: boolean): void => {
   process.exitCode = 1;
 };
 
-/** What packing puts beside a package's sources is still there when it was cut short. */
+/** The files that packing puts beside a package's sources are still there if it was cut short. */
 const takeBackShippedDocs = (): void => {
   for (const kept of globSync("packages/*/node_modules/.README.md", { cwd: root }))
     run("node", [join(root, "scripts/ship-docs.ts"), "--undo"], join(root, dirname(dirname(kept))));

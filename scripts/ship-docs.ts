@@ -29,7 +29,10 @@ const isPage = (place: string): boolean => /^docs\/[^/]+\.md$/.test(place);
 /** Where a link of a file in a folder of the repository leads, from its root. */
 const placeOf = (target: string, from: string): string => posix.join(from, target);
 
-/** A text whose links lead to what is shipped; what is not is named in words. How to do without a registry is left out. */
+/**
+ * Returns a text whose links lead to shipped pages; other targets are named in the text. The advice for working without
+ * a registry is left out.
+ */
 export const shipped = (text: string, from: string, pages: ReadonlySet<string>): string =>
   text.replaceAll(unpublished, "").replaceAll(link, (whole, label: string, target: string, anchor = "") => {
     if (/^https?:/.test(target)) return whole;

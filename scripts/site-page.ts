@@ -8,7 +8,7 @@ export interface SitePage {
   readonly html: string;
   /** The names that a link may have behind its `#`. */
   readonly anchors: ReadonlySet<string>;
-  /** What must not be in a page, as a sentence that goes on behind its name. */
+  /** The problems of a page, each as a sentence that continues after its name. */
   readonly problems: readonly string[];
 }
 
@@ -85,7 +85,7 @@ const anchorOf = (heading: string): string =>
     .replaceAll(/[^\p{L}\p{M}\p{N}\p{Pc} -]/gu, "")
     .replaceAll(" ", "-");
 
-/** What a reader sees of them, pictures aside. */
+/** Returns the text that a reader sees of the tokens, without pictures. */
 const textOf = (tokens: readonly Token[]): string =>
   tokens
     .map((token) => {

@@ -7,7 +7,7 @@ import { git } from "./release-facts.ts";
 import { escaped, pageOfFolder, pageOfMarkdown, pageOfSource, type SitePage } from "./site-page.ts";
 import { siteLayout } from "./site-layout.ts";
 
-/** What was made. */
+/** The result of a build. */
 export interface Site {
   readonly pages: number;
   /** Links that lead nowhere, and what must not be in a page: the page, and what it names. */
@@ -26,7 +26,7 @@ const beginnings = [
   "SECURITY.md",
 ];
 
-/** Builds the site of a repository in a folder, which is made anew. */
+/** Builds the site of a repository in a folder, which it removes first. */
 export const buildSite = (root: string, folder: string): Site => {
   rmSync(folder, { recursive: true, force: true });
   const tree = treeOf(root);
@@ -69,7 +69,10 @@ export const buildSite = (root: string, folder: string): Site => {
   return { pages: pages.size, problems: [...problems, ...wanted.flatMap((each) => problemOf(each, tree, pages))] };
 };
 
-/** What may be published: the files that git tracks, none of them behind a symbolic link, and the names in each folder. */
+/**
+ * The files that may be published: those that git tracks, none of them behind a symbolic link, and the names in each
+ * folder.
+ */
 interface Tree {
   readonly files: ReadonlySet<string>;
   readonly folders: ReadonlyMap<string, ReadonlySet<string>>;
@@ -116,7 +119,7 @@ const problemOf = ({ from, target, to, anchor }: Wanted, tree: Tree, pages: Read
   return [`${from} links to ${target}, and ${to} has no such heading`];
 };
 
-/** What stands for a path: itself, or the page of a folder. Null where there is nothing. */
+/** Returns the file for a path: itself, or the page of a folder. Null if there is nothing. */
 const fileAt = ({ files, folders }: Tree, path: string): string | null => {
   if (files.has(path)) return path;
   const names = folders.get(path);

@@ -1,4 +1,4 @@
-// What is said of a step of the gate that failed, where only the end of all output is kept.
+// Reports a step of the gate that failed, when only the end of all output is kept.
 import { stripVTControlCharacters } from "node:util";
 
 /**

@@ -8,7 +8,7 @@ import { oneTurn, oneTurnExpected } from "./one-turn.ts";
 import { namesUsed } from "./rules/purity.ts";
 import { importsOf } from "./rules/source.ts";
 
-/** What a script defines as `bundle`, where there is nothing but the language and the given globals. */
+/** Returns the value that a script defines as `bundle`, given only the language and the listed globals. */
 const evaluate = (code: string, globals: object): unknown => {
   const context = createContext(globals);
   runInContext(code, context);

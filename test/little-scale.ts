@@ -6,7 +6,7 @@ import { measurements } from "../bench/scale/main.ts";
 export const measuresLittle = async (name: string): Promise<void> => {
   let count = 0;
   for await (const { costs } of measurements[name]?.(small) ?? []) {
-    // What fails takes for ever.
+    // Failed work takes for ever.
     for (const { name: what, value } of costs) expect([what, Number.isFinite(value)]).toEqual([what, true]);
     count += costs.length;
   }

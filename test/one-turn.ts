@@ -21,7 +21,7 @@ export const oneTurn = ({ conversationMachine, start, transition, outstanding }:
   };
 };
 
-/** What is to come of it. */
+/** The expected outcome. */
 export const oneTurnExpected: OneTurn = {
   states: ['"idle"', '{"awaiting_llm":"responding"}', '"completed"'],
   effects: ["publish", "callLlm"],
@@ -31,7 +31,7 @@ export const oneTurnExpected: OneTurn = {
 interface OneTurn {
   /** The state after the start, the ask and the answer, as JSON. */
   readonly states: readonly string[];
-  /** What the ask asks for. */
+  /** The effects that the ask asks for. */
   readonly effects: readonly string[];
   /** How many effects are left unanswered. */
   readonly outstanding: number;

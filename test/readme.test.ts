@@ -89,7 +89,7 @@ it("the tarballs that README.md installs are all that its example needs", () => 
 const withNeeded = (name: string, found = new Set<string>()): ReadonlySet<string> => {
   if (found.has(name)) return found;
   found.add(name);
-  // What package.json holds, as far as it is looked at.
+  // The part of package.json that this test reads.
   const { dependencies = {} } = JSON.parse(readFileSync(join(root, "packages", name, "package.json"), "utf8")) as {
     readonly dependencies?: Readonly<Record<string, string>>;
   };

@@ -59,7 +59,7 @@ const isReleased = (): void => {
   expect(git("rev-parse", "v0.2.0^{commit}")).toBe(git("rev-parse", "HEAD"));
 };
 
-// What the person who runs the tests has set up of git is not asked.
+// The git settings of the person who runs the tests are ignored.
 beforeAll(() => {
   vi.stubEnv("GIT_CONFIG_GLOBAL", "/dev/null");
   vi.stubEnv("GIT_CONFIG_SYSTEM", "/dev/null");

@@ -1,7 +1,7 @@
-/** What every property of `pnpm test` draws its cases from, so that it is the same run for everybody. */
+/** The seed of every property of `pnpm test`, so that the run is the same for everybody. */
 const usualSeed = 1;
 
-/** What every property of this run draws its cases from: `COLLOQUY_SEED`, which `pnpm test:seeds` and the gate choose. */
+/** Returns the seed of every property of this run: `COLLOQUY_SEED`, which `pnpm test:seeds` and the gate choose. */
 export const seedOfRun = (): number => {
   const wanted = process.env["COLLOQUY_SEED"];
   if (wanted === undefined) return usualSeed;

@@ -13,7 +13,7 @@ export const sqlite: OpenSide = (script, path) => {
   const insert = database.prepare("INSERT INTO message VALUES (?, ?, ?)");
   const select = database.prepare("SELECT body FROM message WHERE thread = ? ORDER BY seq");
   return loopOver(script, {
-    // What was inserted.
+    // The rows are those that `append` inserted.
     load: (thread) => select.all(thread).map(({ body }) => JSON.parse(String(body)) as PlainMessage),
     append: (thread, seq, message) => void insert.run(thread, seq, JSON.stringify(message)),
     close: () => database.close(),

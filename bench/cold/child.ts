@@ -4,7 +4,7 @@ import { cpuMicros } from "../kit/measure.ts";
 import { answerText, Script, userText } from "../kit/script.ts";
 import { type OpenSide, type Side, type Turn, turnsShown } from "./side.ts";
 
-/** What to do. */
+/** The work that a child process has to do. */
 export type Job = Turns | Threads | Opening;
 
 /** Converse on short threads, unmeasured; then on short ones for a while, and on long ones for as long, measured. */
@@ -22,7 +22,7 @@ interface Threads extends On {
   readonly does: "threads";
 }
 
-/** Go on with a thread that is kept, at this turn of it. */
+/** Continue a stored thread at this turn. */
 interface Opening extends On {
   readonly does: "opening";
   readonly thread: string;
@@ -52,7 +52,7 @@ const sides = {
   "AI SDK": async () => (await import("./ai-sdk.ts")).memory,
 } satisfies Readonly<Record<string, () => Promise<OpenSide>>>;
 
-/** What it costs, once everything is imported. */
+/** Measures the work, once everything is imported. */
 const costsOf = async (job: Job): Promise<Costs> => {
   const script = new Script();
   const open = await sides[job.side]();
@@ -162,6 +162,6 @@ const checked = async (job: Job, script: Script, turn: number, answering: Return
     throw new Error(`${job.side}, turn ${turn}: the model saw ${script.shown} messages, and not ${4 * closed + 3}`);
 };
 
-// What our own parent says.
+// The parent wrote this argument, so its JSON is a `Job`.
 process.send?.(await costsOf(JSON.parse(process.argv[2] ?? "") as Job));
 process.disconnect?.();

@@ -69,5 +69,5 @@ export const memory: OpenSide = (script) => ({
   close: () => {},
 });
 
-/** What `withMessage` gave: XState does not know it any more. */
+/** Returns the message of `withMessage`: XState no longer knows the type of the parameters. */
 const messageIn = (params: unknown): PlainMessage => (params as Params).message;

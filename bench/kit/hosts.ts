@@ -1,4 +1,4 @@
-// What the benchmarks of whole turns run on: the real host, in memory and on a real SQLite file.
+// Hosts for the benchmarks of whole turns: the real host, in memory and on a real SQLite file.
 import { createHost, type Host, memoryStore, type Store } from "@colloquy/host";
 import type { ConversationMachine } from "@colloquy/machine";
 import { randomIds, sqliteStore, systemClock } from "@colloquy/runtime-node";

@@ -40,7 +40,7 @@ export const longThread = (messages: number): State => {
   return state;
 };
 
-/** After so many turns they begin anew: some thousand messages, more than any window here shows. */
+/** The number of turns after which they repeat: some thousand messages, more than any window here shows. */
 const cycle = 400;
 
 const turnMessages = (index: number): readonly SeedDraft[] => {

@@ -14,12 +14,12 @@ export const cpuMicros = (): number => {
   return user + system;
 };
 
-/** What two pieces of work cost, measured by turns. */
+/** The cost of two pieces of work, measured alternately. */
 export interface Pair {
   /** Microseconds of CPU a unit, the median over the rounds, as the next. */
   readonly ours: number;
   readonly reference: number;
-  /** The median of what the one came to in the other in each round. */
+  /** The median over the rounds of our cost divided by the reference's. */
   readonly ratio: number;
 }
 
@@ -70,7 +70,7 @@ const timed = async (units: number, work: () => unknown): Promise<number> => {
   return (cpuMicros() - before) / units;
 };
 
-/** Compiling what runs often takes CPU on other threads for a while, which is no part of the work. */
+/** Runs the work for a while: compiling code that runs often takes CPU on other threads, which must not count. */
 const warmUp = async (work: () => unknown): Promise<void> => {
   const until = cpuMicros() + 3_000_000;
   while (cpuMicros() < until) await work();

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
-/** What a script of ours reports, which runs in a process of its own; once that has ended. */
+/** Runs one of our scripts in a process of its own, and returns its report once the process has ended. */
 export const reportOf = async <Report>(
   script: URL,
   args: readonly string[],

@@ -21,7 +21,7 @@ export type ScriptedReply =
   | { readonly type: "answer"; readonly text: string }
   | { readonly type: "toolCall"; readonly id: string; readonly arguments: string };
 
-/** What the model says, the same whoever calls it: it calls the tool, and answers once it sees a result. */
+/** The replies of the model, the same for every caller: it calls the tool, and answers once it sees a result. */
 export class Script {
   calls = 0;
   /** How many messages the last prompt had, but for the system's. */

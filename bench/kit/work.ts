@@ -1,4 +1,4 @@
-// What a host is given to do the work of the script: its tool, and a model without latency.
+// Gives a host what it needs for the script: its tool, and a model without latency.
 import { declarationsOf, type LlmHandler, type LlmOutcome, tool } from "@colloquy/host";
 import { type ConversationMachine, conversationMachine, type Message, type MachineOptions } from "@colloquy/machine";
 import { z } from "zod";
@@ -22,7 +22,7 @@ export const instantModel =
   ({ messages }) =>
     outcomeOf(script, messages);
 
-/** What the script says to a prompt, as a call of a model ends. */
+/** Returns the script's reply to a prompt as the outcome of a model call. */
 export const outcomeOf = async (
   script: Script,
   messages: readonly Message[],
@@ -40,7 +40,7 @@ export const outcomeOf = async (
       };
 };
 
-/** What a streamed reply consists of: a thousand pieces, as tokens are. */
+/** The pieces of a streamed reply: a thousand, each as long as a token. */
 export const deltas: readonly string[] = Array.from({ length: 1000 }, (_, index) => ` tok${index % 97}`);
 
 export const streamedText: string = deltas.join("");

@@ -61,7 +61,7 @@ class SqliteSession implements Session {
 
   async getItems(limit?: number): Promise<AgentInputItem[]> {
     const rows = this.#database.prepare("SELECT body FROM item ORDER BY seq DESC LIMIT ?").all(limit ?? -1);
-    // What `addItems` stored.
+    // The rows are those that `addItems` stored.
     return rows.toReversed().map(({ body }) => JSON.parse(String(body)) as AgentInputItem);
   }
 

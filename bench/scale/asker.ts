@@ -1,5 +1,5 @@
-// One of the processes that ask as fast as they can, on PostgreSQL. It says when it is warm, asks on, is counted when its parent says
-// so, reports what came of it, and goes when its parent lets go of it.
+// One of the processes that ask as fast as they can, on PostgreSQL. It reports when it is warm and continues to ask.
+// Its parent says when counting starts. It then reports its figures, and ends when its parent disconnects.
 import { setImmediate as nextMacrotask } from "node:timers/promises";
 
 import { createHost, memoryStore, type Store } from "@colloquy/host";

@@ -1,4 +1,4 @@
-// What asks cost on an engine: CPU of its server, of its worker and of the process that asks, which is this one.
+// Measures asks on an engine: the CPU of its server, of its worker and of the asking process, which is this one.
 import type { Host } from "@colloquy/host";
 import { connect } from "@colloquy/runtime-restate";
 import { redisHub } from "@colloquy/runtime-restate/redis";
@@ -25,7 +25,7 @@ export const engineAsks = async (options: EngineAsksOptions): Promise<readonly C
   const host = connect({ url: place.url, ...(hub === null ? {} : { hub }) });
   try {
     const worker = await place.startWorker({ redisUrl, snapshotEvery: 64 });
-    // What runs often is compiled.
+    // These asks compile the code that runs often.
     await askFor(host, lanes, seconds);
     const before = await worker.facts();
     const all: Round[] = [];

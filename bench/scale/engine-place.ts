@@ -11,7 +11,7 @@ import { messageOf } from "./child-messages.ts";
 import type { EngineWorkerOptions, WorkerFacts } from "./engine-worker.ts";
 import { microsOf } from "./place-facts.ts";
 
-/** What a server has cost since it was started, and what it takes. */
+/** The CPU and memory of a server since its start. */
 export interface EngineFacts {
   /** Of CPU. */
   readonly micros: number;
@@ -21,7 +21,7 @@ export interface EngineFacts {
   readonly resident: number;
 }
 
-/** What is in the state of threads, by the kinds of its keys. */
+/** The state of threads, by the kinds of its keys. */
 export interface KeptState {
   readonly kind: string;
   readonly count: number;

@@ -1,4 +1,4 @@
-// What threads take on an engine that have nothing to do.
+// Measures what idle threads take on an engine.
 import { setTimeout as pause } from "node:timers/promises";
 
 import type { Host } from "@colloquy/host";
@@ -27,7 +27,7 @@ interface Empty extends RestOptions {
   readonly place: EnginePlace;
   readonly worker: EngineWorker;
   readonly host: Host;
-  /** What is on disk without any thread. */
+  /** The size on disk without any thread. */
   readonly bytes: number;
 }
 
@@ -96,7 +96,7 @@ const asked = async ({ place, host, bytes, threads }: Empty): Promise<readonly C
 
 const turns = 10;
 
-/** What is in the database of threads, once all of it is there and files were merged. */
+/** Returns the size of the threads' database, once it is complete and its files were merged. */
 const diskAtRest = async (place: EnginePlace): Promise<number> => {
   let least = Infinity;
   for (let time = 0; time < 3; time++) {

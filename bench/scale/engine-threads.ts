@@ -1,5 +1,5 @@
-// Threads for an engine that are made in memory, and are then imported. What is said in them does not repeat itself as filling
-// does: a database that compresses what it keeps is to be measured.
+// Makes threads for an engine in memory, to be imported later. Their text does not repeat itself as filling does, since
+// the measured database compresses its content.
 import { createHost, type Host, type LlmHandler, memoryStore } from "@colloquy/host";
 import { conversationMachine } from "@colloquy/machine";
 import { lastTurns } from "@colloquy/machine/policies";

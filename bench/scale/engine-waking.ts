@@ -1,4 +1,4 @@
-// What it costs an engine to ask a thread that its worker does not know, beside one that it knows.
+// Compares asking a thread that an engine's worker does not know with asking one that it knows.
 import type { Host } from "@colloquy/host";
 import { connect } from "@colloquy/runtime-restate";
 import { redisHub } from "@colloquy/runtime-restate/redis";
@@ -44,7 +44,7 @@ export const waking = async ({
     });
     await first.stop();
     const worker = await place.startWorker({ redisUrl, snapshotEvery, port: first.port });
-    // What runs often is compiled: of threads that are not measured.
+    // Compiles the code that runs often, on threads that are not measured.
     for (let time = 0; time < 5; time++) await askTwice(place, worker, newHost(), others);
     const [cold] = await askTwice(place, worker, newHost(), ids);
     const [warm, known] = await askTwice(place, worker, newHost(), ids);
@@ -66,7 +66,7 @@ export const waking = async ({
 
 const asksBefore = 16;
 
-/** What an ask took. */
+/** The times of an ask. */
 interface Woken {
   /** The least of all threads. */
   readonly ms: number;
@@ -77,7 +77,7 @@ interface Woken {
   readonly journal: number;
 }
 
-/** Asks some threads, each twice at once: who asked is let go of soon. */
+/** Asks some threads, each twice at once. The asking host releases them soon. */
 const askTwice = async (
   place: EnginePlace,
   worker: EngineWorker,

@@ -21,7 +21,7 @@ export interface EngineWorkerOptions {
   readonly port?: number;
 }
 
-/** What a worker has done since it was started. */
+/** The work of a worker since its start. */
 export interface WorkerFacts {
   /** Of CPU. */
   readonly micros: number;
@@ -55,7 +55,7 @@ const work = async ({ redisUrl, port = 0, ...options }: EngineWorkerOptions): Pr
   process.send?.(url);
 };
 
-/** What a call is for: it comes as `/invoke/OBJECT/HANDLER`. */
+/** Returns the handler that a call is for. Its path is `/invoke/OBJECT/HANDLER`. */
 const handlerIn = (started: unknown): string | null => {
   // As Node says what it publishes on this channel.
   const { headers } = started as { readonly headers: { readonly ":path"?: string } };

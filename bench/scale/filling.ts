@@ -28,7 +28,7 @@ export const wordsOfThread = (
   one: `order${index}`,
 });
 
-/** What a thread's metadata says: something that a thousandth of them shares, and something of its own. */
+/** Returns a thread's metadata: one value that a thousandth of the threads share, and one of its own. */
 export const metadataOf = (index: number): { readonly tenant: string; readonly order: string } => ({
   tenant: `tenant${index % 1_000}`,
   order: `number${index}`,

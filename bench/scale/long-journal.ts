@@ -1,4 +1,4 @@
-// What a thread costs that becomes longer and longer, on a SQLite file: at its end, to open and to read.
+// Measures a thread that becomes longer and longer, on a SQLite file: asking at its end, opening it and reading it.
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
@@ -14,7 +14,10 @@ import { instantAnswer } from "../kit/work.ts";
 import { bytesIn } from "./place-facts.ts";
 import { type Cost, least } from "./timing.ts";
 
-/** Asks until the thread has so many entries, and measures. It goes on with what an earlier call left in the place. */
+/**
+ * Asks until the thread has so many entries, and measures. It continues with the thread that an earlier call left in
+ * the place.
+ */
 export const longJournal = async (place: StorePlace, entries: number): Promise<readonly Cost[]> => {
   const before = heap();
   const [micros, held] = await onHost(place, {}, async (host) => {

@@ -1,5 +1,5 @@
-// What it costs to have very many threads, a very long one, and very many asks: the figures of docs/scale.md. They are of this
-// machine, and of nothing but it; only how they grow is the software's. Takes from seconds to an hour, by how much is asked for.
+// Measures very many threads, a very long one, and very many asks: the figures of docs/scale.md. They hold for this
+// machine only; the software determines only how they grow. Takes from seconds to an hour, depending on the arguments.
 import { runCommand } from "../../proof/kit/command.ts";
 import { databaseIn, newPlace, type ServerPlace, type StorePlace } from "../../proof/kit/places.ts";
 import { someOf, whole, wholes } from "../../proof/kit/options.ts";
@@ -34,7 +34,7 @@ export interface Sizes {
   readonly wakings: number;
 }
 
-/** What was measured at one size. */
+/** The measurements at one size. */
 export interface Measured {
   readonly at: string;
   readonly costs: readonly Cost[];

@@ -1,4 +1,4 @@
-// What listing, searching, opening and deleting cost in a store that has so many threads.
+// Measures listing, searching, opening and deleting in a store that has so many threads.
 import { createHost, type ListOptions, type Store } from "@colloquy/host";
 import { conversationMachine } from "@colloquy/machine";
 import { randomIds, systemClock } from "@colloquy/runtime-node";

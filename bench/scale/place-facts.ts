@@ -1,4 +1,4 @@
-// What a place takes on disk, and what its server does by itself when it has time.
+// Reads how much a place takes on disk, and what its server does by itself when it has time.
 import { readFileSync, statSync } from "node:fs";
 
 import pg from "pg";
@@ -6,7 +6,7 @@ import pg from "pg";
 import { databaseIn, type ServerPlace, type StorePlace } from "../../proof/kit/places.ts";
 import { removeFolder } from "../../proof/kit/folder.ts";
 
-/** What all that a place has takes. */
+/** Returns the size of everything in a place. */
 export const bytesIn = async (place: StorePlace): Promise<number> => {
   if ("folder" in place) return ["", "-wal"].reduce((bytes, end) => bytes + sizeOf(`${databaseIn(place)}${end}`), 0);
   const [row] = await rowsOf(
@@ -44,7 +44,7 @@ export const rowsOf = async (url: string, text: string): Promise<readonly Readon
 
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
-/** What a server has done since it was started. */
+/** The work of a server since its start. */
 export interface ServerWork {
   /** Of CPU, of all its processes that are there; NaN where the server is not on this machine, or this is no Linux. */
   readonly micros: number;

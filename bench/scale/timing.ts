@@ -13,8 +13,8 @@ export const elapsed = async (work: () => unknown): Promise<number> => {
 };
 
 /**
- * What some work takes, in milliseconds, when nothing else keeps the machine busy: the least of several times, of fewer where
- * one takes seconds. `work` gets the number of the time.
+ * Measures work in milliseconds, undisturbed by other load: the least of several times, of fewer if one takes seconds.
+ * `work` gets the number of the time.
  */
 export const least = async (times: number, work: (time: number) => unknown): Promise<number> => {
   const began = performance.now();
@@ -26,7 +26,7 @@ export const least = async (times: number, work: (time: number) => unknown): Pro
 
 const patienceMs = 5_000;
 
-/** What fails, as it does where a store gives up waiting, takes for ever. */
+/** Logs an error, and counts the work as taking for ever. A store that gives up waiting fails so. */
 const never = (thrown: unknown): number => {
   console.error(String(thrown));
   return Infinity;

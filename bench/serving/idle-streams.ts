@@ -34,7 +34,7 @@ const measured = async (count: number): Promise<IdleStreams> => {
   const reader = new Reader();
   const read = (input: string, how: Pick<Job, "times" | "open">): Promise<number> =>
     reader.read({ url: `${url}/v1/responses`, body: JSON.stringify({ input, stream: true }), ...how });
-  // What is compiled on the way is no part of it.
+  // These reads compile the code, which must not count.
   await read("warm up", { times: 200 });
   const before = memory();
   await read("wait", { open: count });

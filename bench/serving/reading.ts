@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 
-/** What the process beside this one is to read. */
+/** The streams that the process beside this one has to read. */
 export interface Job {
   readonly url: string;
   readonly body: string;

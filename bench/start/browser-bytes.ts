@@ -7,7 +7,7 @@ export interface Size {
   readonly zipped: number;
 }
 
-/** What a browser loads of packages that are installed in a folder: all that they export, minified. */
+/** Returns the size of the code that a browser loads from packages in a folder: all their exports, minified. */
 export const browserBytes = async (
   folder: string,
   names: readonly string[],

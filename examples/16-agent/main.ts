@@ -44,7 +44,7 @@ const thread = host.thread("ada");
 console.log((await thread.ask("Where is Emma?")).text);
 console.log((await thread.ask("And Ulysses?")).text);
 await thread.undo();
-// What the archivist remembers goes back with the thread that asks it.
+// The archivist's memory returns with the thread that asks it.
 console.log((await thread.ask("Where is Ulysses?")).text);
 
 for (const { name, threadId, turn, usage } of await host.calls("ada"))

@@ -72,7 +72,7 @@ for (const part of chat.lastMessage?.parts ?? [])
     await chat.addToolApprovalResponse({ id: part.approval.id, approved: true });
 await chat.sendMessage(); // the answers
 
-// A page that is opened anew shows the same.
+// A page that is opened again shows the same.
 const painted = await fetchHere("http://localhost/api/chat/ada-1/messages", { headers: { cookie: "user=ada" } });
 print((await painted.json()) as UIMessage[]); // as the backend gives them
 

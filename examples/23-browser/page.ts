@@ -28,7 +28,7 @@ const llm: LlmHandler = async ({ messages }, { signal, onDelta }) => {
   return { type: "failed", failure: { kind: "network", message: "the answer was cut off", retryable: true } };
 };
 
-// What is shown of a turn is kept, so that other tabs show it too, as it comes.
+// The shown parts of a turn are stored, so that other tabs show them too, as they come.
 const host = createHost({ llm, store: indexedDbStore({ name: "example-23" }), partsMs: 100, pollMs: 100 });
 const thread = host.thread("chat");
 
@@ -46,7 +46,7 @@ const show = async (handle: AskHandle, asked = "", began = (): void => {}): Prom
     for await (const part of handle) {
       if (part.type === "turn.started") began();
       if ("turn" in part && question.textContent === "") question.textContent = await questionOf(part.turn);
-      // What was shown of the step is void: it is made anew.
+      // The shown parts of the step are void: the step runs again.
       if (part.type === "step.started" || part.type === "thread.lost" || part.type === "replay.started")
         answer.textContent = "";
       if (part.type === "text.delta") answer.textContent += part.text;
@@ -73,7 +73,7 @@ const paragraph = (name: string, text: string): HTMLElement => {
   return made;
 };
 
-// Who shows an ask of another tab also goes on with it, should that tab be closed.
+// A tab that shows another tab's ask also continues it if that tab is closed.
 const tabs = new BroadcastChannel("example-23");
 tabs.addEventListener("message", ({ data }) => void show(thread.rejoin(String(data))));
 

@@ -190,7 +190,10 @@ export class ObjectStore implements Store {
     this.#rows(threadId, "DELETE FROM texts WHERE thread = ? AND kind = ? AND name = ?", kind, name);
   }
 
-  /** What a statement gives whose first value is the thread. @throws StorageError for an id that SQL would change */
+  /**
+   * Runs a statement whose first value is the thread, and returns its rows. @throws StorageError for an id that SQL
+   * would change
+   */
   #rows(
     threadId: string,
     query: string,
@@ -209,7 +212,7 @@ const tables = [
 
 type Kind = "entry" | "facts" | "head" | "chunk";
 
-/** What a listing shows of a thread. */
+/** The facts of a thread that a listing shows. */
 interface Facts {
   readonly seq: number;
   readonly createdAt: number;

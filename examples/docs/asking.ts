@@ -1,4 +1,4 @@
-// What an ask is, and what it may come to: docs/host.md shows it. A scripted model stands for a real one.
+// Shows an ask and its possible outcomes, for docs/host.md. A scripted model takes the place of a real one.
 import {
   type AskHandle,
   createHost,

@@ -1,4 +1,4 @@
-// What docs/dialogue.md shows: an agent that is interrupted, and the history that a completion model is prompted with.
+// Shows an agent that is interrupted, and the history that a completion model is prompted with, for docs/dialogue.md.
 import { DialogueHistory, interrupt, spokenOf } from "@colloquy/dialogue";
 import { createHost, memoryStore } from "@colloquy/runtime-node";
 import { reply, scriptedModel } from "@colloquy/runtime-test/models";

@@ -56,7 +56,7 @@ describe.skipIf(leftOut !== "")(`the programs of docs/engine.md${leftOut}`, () =
     return child;
   };
 
-  /** What it wrote, and how it ended. */
+  /** Returns the output of the child and its exit code. */
   const ended = async (child: ChildProcess) => {
     let said = "";
     child.stdout?.setEncoding("utf8").on("data", (text: string) => void (said += text));

@@ -1,4 +1,4 @@
-// What docs/mcp.md shows: a server that changes its list, and that dies.
+// Shows a server that changes its list, and one that dies, for docs/mcp.md.
 import { mcpTools } from "@colloquy/mcp";
 import { createHost, memoryStore, tool } from "@colloquy/runtime-node";
 import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
@@ -27,7 +27,7 @@ const server = await mcpTools({ transport: { url, fetch }, name: "library" });
 let host = createHost({ llm, store, tools: [clock, ...server.tools] });
 console.log((await host.ask("Where is Emma?")).text);
 
-// Later, when the server's list has changed: another host goes on with the same threads.
+// Later, when the server's list has changed: another host continues the same threads.
 await server.refresh();
 await host.close();
 host = createHost({ llm, store, tools: [clock, ...server.tools] });

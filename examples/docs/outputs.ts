@@ -1,4 +1,4 @@
-// What an answer has to be: docs/outputs.md shows it. A scripted model stands for a real one.
+// Shows how to constrain an answer, for docs/outputs.md. A scripted model takes the place of a real one.
 import { createHost, OutputError, sqliteStore, strictProblems } from "@colloquy/runtime-node";
 import { reply, scriptedModel } from "@colloquy/runtime-test/models";
 import * as z from "zod";

@@ -1,4 +1,4 @@
-// What a long-lived agent shows its model: docs/prompts.md explains it.
+// Shows the prompts of a long-lived agent. docs/prompts.md explains it.
 import { clearResults, compose, fitOversized, limitResults, tokenWindow } from "@colloquy/machine/policies";
 import { conversationMachine, promptOf, start, transition } from "@colloquy/machine";
 

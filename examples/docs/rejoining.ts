@@ -1,4 +1,4 @@
-// A reader that breaks off goes on behind the last part it saw, here or in another process.
+// A reader that breaks off continues after the last part it saw, here or in another process.
 import { type AskPart, createHost, memoryStore } from "@colloquy/runtime-node";
 
 const store = memoryStore();
@@ -6,7 +6,7 @@ const pieces = ["A queue ", "is a line ", "that is served ", "from the front."];
 
 const options = {
   store,
-  // What is shown is written to the store's log every 20 ms, and read there as often by those who follow.
+  // The shown parts are written to the store's log every 20 ms, and followers read them there as often.
   partsMs: 20,
   pollMs: 20,
   llm: async (_: unknown, { onDelta }: { onDelta: (delta: { type: "text"; text: string }) => void }) => {

@@ -1,4 +1,4 @@
-// What docs/sessions.md shows.
+// The code of docs/sessions.md.
 import { fromDspySession, mergeExamples, session, type SavedSession } from "@colloquy/sessions";
 import * as Either from "fp-ts/lib/Either.js";
 import { z } from "zod";

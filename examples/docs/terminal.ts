@@ -1,4 +1,4 @@
-// What docs/terminal.md and the README of @colloquy/terminal show: a conversation, and Markdown as lines.
+// The code of docs/terminal.md and of the README of @colloquy/terminal: a conversation, and Markdown as lines.
 import { Readable } from "node:stream";
 import { createHost, memoryStore } from "@colloquy/runtime-node";
 import { reply, scriptedModel } from "@colloquy/runtime-test/models";

@@ -2,7 +2,7 @@ import { type ConversationMachine, conversationMachine, type MachineOptions } fr
 import { lastTurns } from "@colloquy/machine/policies";
 import { weatherDeclarations } from "./tools.ts";
 
-/** What conversations about the weather decide by. */
+/** The rules by which conversations about the weather decide. */
 export const weatherOptions: Omit<MachineOptions, "tools"> = {
   // The thread is never at an end; its last turns are enough to know what a question is about.
   policy: lastTurns(30),

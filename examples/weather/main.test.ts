@@ -18,7 +18,7 @@ interface Run {
   readonly store: string;
   readonly args?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
-  /** Absent: there is no input at all. */
+  /** Absent if there is no input at all. */
   readonly questions?: readonly string[];
 }
 
@@ -35,7 +35,7 @@ const run = async ({ store, args = [], environment = {}, questions }: Run) => {
 
 const read = (stream: Readable | null): Promise<string> => (stream === null ? Promise.resolve("") : text(stream));
 
-/** What was answered to a question: the lines behind it up to its figures, tool calls left out. */
+/** Returns the answer to a question: the lines after it up to its figures, without tool calls. */
 const answerTo = (question: string, output: string): string => {
   const [, answer = ""] = output.split(`> ${question}\n`);
   const lines = answer.split("\n");

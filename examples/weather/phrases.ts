@@ -1,7 +1,7 @@
 import type { DayWeather } from "./cities.ts";
 import type { Topic } from "./question.ts";
 
-/** What is said of a day, which is never its date. */
+/** The weather of a day as sentences give it, without the date. */
 type Day = Omit<DayWeather, "date">;
 
 /** The answer to a question about some days of some cities, one sentence or line for each; then, for several cities, the difference. */

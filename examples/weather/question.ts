@@ -2,7 +2,7 @@ import type { PlainMessage } from "@colloquy/runtime-test/models";
 import { daysUntil, weekdays } from "./calendar.ts";
 import { citiesIn } from "./cities.ts";
 
-/** What somebody wants to know, as far as a conversation says it. */
+/** The question of a user, as far as a conversation says it. */
 export interface Question {
   /** Empty when no city was named. A name that is not among the cities stands as it was written. */
   readonly cities: readonly string[];
@@ -23,7 +23,7 @@ export const questionIn = (messages: readonly PlainMessage[], today: Date): Ques
     return message.toolCalls.length > 0 ? called(question, message) : question;
   }, nothingAsked);
 
-/** What a text says by itself; undefined for what it does not. */
+/** The facts that a text says by itself; undefined for those that it does not say. */
 export interface Words {
   readonly cities: readonly string[] | undefined;
   readonly days: DaysFrom | undefined;
@@ -48,7 +48,7 @@ const nothingAsked: Question = { cities: [], days: [0], topic: "weather" };
 
 const asked = (before: Question, text: string, today: Date): Question => {
   const { cities, days, topic } = wordsOf(text);
-  // "What's the weather in Oslo?" starts anew; "And in Oslo?" goes on.
+  // "What's the weather in Oslo?" starts a new topic; "And in Oslo?" continues the present one.
   const anew = cities !== undefined && topic !== undefined;
   const joins = cities?.length === 1 && /\b(?:than|compared?|versus|vs|there or|or there)\b/i.test(text);
   return {
@@ -98,7 +98,9 @@ const numberOf = (word: string): number => numbers[word.toLowerCase()] ?? Number
 
 const count = "(\\d+|one|two|three|four|five|six|seven|few)";
 
-/** Each way to name days. What was read is taken out, so "the day after tomorrow" is not tomorrow as well. */
+/**
+ * Each way to name days. The words that were read are taken out, so "the day after tomorrow" is not tomorrow as well.
+ */
 const dayPatterns: readonly (readonly [RegExp, (word: string, ...from: Parameters<DaysFrom>) => readonly number[]])[] =
   [
     [/\bday after tomorrow\b/i, () => [2]],
@@ -126,7 +128,7 @@ const dayPatterns: readonly (readonly [RegExp, (word: string, ...from: Parameter
     ),
   ];
 
-/** What is left of it, once it has begun. */
+/** Returns how many days it is until Saturday and Sunday; on a Sunday, only until Sunday. */
 const weekendFrom = (today: Date): readonly number[] => {
   const [saturday, sunday] = [daysUntil(today, "Saturday"), daysUntil(today, "Sunday")];
   return sunday < saturday ? [sunday] : [saturday, sunday];

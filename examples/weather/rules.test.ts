@@ -256,7 +256,9 @@ const tools: ChatCompletionTool[] = weatherDeclarations.map(({ name, description
   function: { name, description, parameters },
 }));
 
-/** The loop of a program that knows nothing of Colloquy: streams, runs tools, and goes on until there is an answer. */
+/**
+ * The loop of a program that knows nothing of Colloquy: it streams, runs tools, and continues until there is an answer.
+ */
 const agentLoop = async (client: OpenAI, messages: ChatCompletionMessageParam[]): Promise<string> => {
   for (;;) {
     const stream = client.chat.completions.stream({ model: "weather", messages, tools });

@@ -106,7 +106,7 @@ const weatherSchema = z.union([z.array(daySchema), daySchema.transform((day) => 
 
 const citiesSchema = z.record(z.string(), z.array(z.string()));
 
-/** Says what tools answered. What is no weather is an error, written for a reader: it is passed on. */
+/** Says the answers of tools. An answer that is not weather is an error, written for a reader: it is passed on. */
 const phrase = ({ topic }: Question, results: readonly PlainToolResult[]): string => {
   const answers = results.map((result) => {
     const cities = result.call.name === "list_cities" ? citiesSchema.safeParse(result.value) : null;

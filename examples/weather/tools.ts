@@ -48,10 +48,10 @@ export const weatherTools = (clock: Pick<Clock, "now">): readonly Tool[] => [
   }),
 ];
 
-/** What a machine and a model know of them. */
+/** The declarations of the tools, for a machine and a model. */
 export const weatherDeclarations = declarationsOf(weatherTools({ now: () => 0 }));
 
-/** There is no weather for a city. The message is for the model. */
+/** An error for a city without weather data. The message is for the model. */
 class UnknownCityError extends Error {
   override readonly name = "UnknownCityError";
 

@@ -2,7 +2,7 @@ import type { Entry } from "@colloquy/machine";
 
 import type { EnvelopeState } from "../kit/store-checks.ts";
 
-/** What users of stores attempted, and what was acknowledged to them, noted at the moment at which it happened. */
+/** A record of the attempts of store users, and of the acknowledgements that they got, noted at the moment of each. */
 export class Book {
   readonly violations: string[] = [];
   /** By the tag of each entry, which is drawn once. */
@@ -59,7 +59,7 @@ export class Book {
     return this.#snapshots.get(threadId);
   }
 
-  /** What is wrong with a journal as it was read. Others may write to it meanwhile. */
+  /** Returns the problems of a journal as it was read. Others may write to it meanwhile. */
   problemsOf(threadId: string, stored: readonly unknown[]): readonly string[] {
     const problems: string[] = [];
     const found = new Set<string>();
@@ -81,7 +81,7 @@ export class Book {
     return problems;
   }
 
-  /** What was acknowledged and is not in a journal that was read at the end. */
+  /** Returns the acknowledged entries that are missing from a journal, which was read at the end. */
   lostFrom(threadId: string, stored: readonly unknown[]): readonly string[] {
     return [...this.#entries].flatMap(([tag, noted]) => {
       if (noted.threadId !== threadId || !noted.isThere) return [];

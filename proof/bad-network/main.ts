@@ -1,7 +1,7 @@
 // Puts a network that cuts, delays and half-closes connections between stores and their server, lets users of the
 // stores and hosts work over it, mends it, and checks that nothing that was acknowledged is lost or there twice, that
-// no two could append at once, that no call goes on for ever, and that all of them work again. Exits with 1 when
-// anything is wrong.
+// no two could append at once, that every call ends, and that all of them work again. Exits with 1 when anything is
+// wrong.
 import { runCommand } from "../kit/command.ts";
 import { fault, seed, someOf, whole } from "../kit/options.ts";
 import { reportRuns, runSeeds, sumOf } from "../kit/seeded-runs.ts";

@@ -7,14 +7,14 @@ import { type Random, randomOf } from "../kit/random.ts";
 export interface Network {
   /** The server's, by this way. */
   readonly url: string;
-  /** From now on new connections are sound. What was done to the others stays done. */
+  /** From now on new connections are sound. Earlier damage to the others stays. */
   readonly mend: () => void;
   /** How many connections met with each fate. */
   readonly fates: ReadonlyMap<FateName, number>;
   readonly close: () => Promise<void>;
 }
 
-/** What becomes of a connection that is made while the network is bad. */
+/** The fates of a connection that is made while the network is bad. */
 const fates = {
   refused: "it is reset at once",
   silent: "it is taken, and nothing ever comes through",
@@ -30,7 +30,7 @@ export type FateName = keyof typeof fates;
 // The keys of the object above.
 const fateNames = Object.keys(fates) as FateName[];
 
-/** A network that is bad until it is mended. What it does follows from the seed and the order of connections. */
+/** Returns a network that is bad until it is mended. Its faults follow from the seed and the order of connections. */
 export const badNetwork = async (target: string, seed: number): Promise<Network> => {
   const url = new URL(target);
   const behind = { host: url.hostname, port: Number(url.port) };

@@ -24,7 +24,7 @@ export interface Target {
   readonly limitMs?: number;
 }
 
-/** What came of one bad network. */
+/** The outcome of one bad network. */
 export interface Run extends SeededRun {
   readonly fates: ReadonlyMap<FateName, number>;
   readonly acknowledged: number;
@@ -74,7 +74,10 @@ const asksEach = 4;
 /** How long a store waits for its server: many calls of a run are late, and many are not. */
 const timeoutMs = 300;
 
-/** The network is sound again: each store works, for many calls at once, each user comes to its end, each ask has its answer. */
+/**
+ * The network is sound again. Returns the problems: each store must work for many calls at once, each user must end,
+ * and each ask must have its answer.
+ */
 const recoveryProblems = async (
   stores: readonly Store[],
   users: readonly User[],

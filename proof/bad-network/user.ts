@@ -20,11 +20,11 @@ export interface UserOptions {
   readonly limitMs: number;
 }
 
-/** A user of a store at work, who goes on whatever becomes of the network. */
+/** A user of a store at work, who continues in any state of the network. */
 export class User {
   /** Visits of a thread that met with no failure. */
   visits = 0;
-  /** It met a call that never ends, and can't go on. */
+  /** A call of the user never ended, so the user cannot continue. */
   ended = false;
   readonly #options: UserOptions;
   readonly #running: Promise<void>;
@@ -57,7 +57,10 @@ export class User {
     }
   }
 
-  /** Takes the lease, reads, and does some of the things that a host does. After a failure it is taken anew, which voids what is still under way. */
+  /**
+   * Takes the lease, reads, and does some of the things that a host does. After a failure it takes the lease again,
+   * which voids calls that are still under way.
+   */
   async #visit(threadId: string): Promise<void> {
     const { store, owner, random } = this.#options;
     await this.#post(threadId);

@@ -35,7 +35,9 @@ export const errorTable = (messages: readonly Message[], estimate: Counter, exac
   return [header, ...rows].map((cells) => cells.map((cell, column) => pad(cell, column)).join("  "));
 };
 
-/** What a message has of each kind of text, taken together: some servers stream each word as a part of its own. */
+/**
+ * Returns the text of a message by kind, each kind taken together: some servers stream each word as a part of its own.
+ */
 const samplesOf = ({ role, parts }: Message, estimate: Counter, exact: Counter): readonly Sample[] => {
   const samples = new Map<string, Sample>();
   for (const part of parts.filter(isText)) {

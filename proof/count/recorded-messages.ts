@@ -3,7 +3,10 @@ import { type Message, messageFromDraft, messageFromReply, messageFromResult, ty
 import type { CaseFile, RecordedChatCase, RecordedStep } from "@colloquy/runtime-test/recordings";
 import * as Either from "fp-ts/lib/Either.js";
 
-/** The messages that the conversations of a file consist of, each once however often it was said. What is no message is left out. */
+/**
+ * Returns the messages in the conversations of a file, each once however often it occurs. Items that are not messages
+ * are left out.
+ */
 export const messagesOf = ({ common, records }: CaseFile): readonly Message[] => {
   const messages = new Map<string, Message>();
   for (const recorded of records) {

@@ -10,7 +10,10 @@ import type { Pace } from "./pace.ts";
 
 export const threadId = "crashed";
 
-/** What is asked. The asks of one line come at the same time, so that all but the first wait. The id of an ask is its text. */
+/**
+ * The asks of the conversation. Those of one line come at the same time, so that all but the first wait. The id of an
+ * ask is its text.
+ */
 export const lines: readonly (readonly string[])[] = [["order"], ["chat"], ["publish"], ["report", "farewell"]];
 
 const script: Script = [
@@ -43,7 +46,7 @@ export const modelIn =
     return fuse.passes("after", what) ? outcomeOf(call) : never();
   };
 
-/** What is asked last has to be an output: each of these ids an ask, and what its answer has to be. */
+/** The last ask wants an output: the ids of asks, and the output that each wants. */
 export const outputs: { readonly [askId: string]: OutputOptions | undefined } = {
   farewell: { schema: { jsonSchema: { type: "object" } }, name: "farewell", mode: "prompted" },
 };

@@ -5,7 +5,7 @@ export interface Point {
   readonly what: string;
 }
 
-/** What a dead process waits for. */
+/** A promise that never resolves, for a dead process to wait for. */
 export const never = (): Promise<never> => new Promise(() => undefined);
 
 /** The life of a process: it ends at the nth point that it passes, from 1; never, where that is null. */

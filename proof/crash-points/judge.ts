@@ -8,7 +8,7 @@ import { declarations, lines } from "./conversation.ts";
 import type { Conversed } from "./converse.ts";
 import { recoveredAs, rowOf } from "./table.ts";
 
-/** What a conversation that was crashed came to. */
+/** The outcome of a conversation that was crashed. */
 export interface Verdict {
   /** Empty when all is as the table says. */
   readonly problems: readonly string[];
@@ -18,7 +18,7 @@ export interface Verdict {
 
 /** Holds a conversation that was crashed against the one that was not, by the table. */
 export const judge = (uncrashed: Conversed, crashed: Conversed): Verdict => {
-  // What was outstanding at two crashes was answered after the second.
+  // An effect that was outstanding at two crashes was answered after the second.
   const last = new Map(crashed.left.flatMap(outstandingIn).map((effect) => [effect.id, effect]));
   const out = [...last.values()];
   const state = stateOf(crashed.journal);
@@ -45,7 +45,7 @@ const problemsOfLaw = (uncrashed: Conversed, { journal, ran }: Conversed): reado
     }),
   );
 
-/** What was outstanding at a crash was answered as its row says, and by whom. */
+/** Returns the outstanding effects that were not answered as their row says, or by another side. */
 const problemsOfTable = ({ journal }: Conversed, out: readonly AnswerableEffect[]): readonly string[] =>
   out.flatMap((effect) => {
     const row = rowOf(effect);
@@ -90,5 +90,5 @@ const outstandingIn = (journal: readonly Entry[]): readonly AnswerableEffect[] =
 
 /** In whatever order its members come. */
 const textOf = (entry: Entry | undefined): string =>
-  // What JSON.parse returns is JSON.
+  // JSON.parse returns JSON.
   canonicalText(JSON.parse(JSON.stringify(entry ?? null)) as Json);

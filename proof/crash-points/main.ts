@@ -1,6 +1,6 @@
-// Crashes one conversation before and after each append and each effect, on each store that there is, lets another
-// process go on to the end, and checks what came of it by the table of crash point by rule of recovery. Exits with 1
-// when anything is otherwise. Time is virtual; the stores are real.
+// Crashes one conversation before and after each append and each effect, on each available store, and lets another
+// process continue to the end. Checks the outcome by the table of crash point by rule of recovery. Exits with 1 when
+// anything differs. Time is virtual; the stores are real.
 import { runCommand } from "../kit/command.ts";
 import { flag, someOf, whole } from "../kit/options.ts";
 import { printViolations, stopwatch } from "../kit/report.ts";

@@ -2,10 +2,10 @@ import type { AnswerableEffect, Entry } from "@colloquy/machine";
 
 import { declarations } from "./conversation.ts";
 
-/** What a recovery does about one kind of thing that was outstanding when the process died. */
+/** The rule of a recovery for one kind of effect that was outstanding when the process died. */
 export interface Row {
   readonly name: string;
-  /** What was outstanding. */
+  /** The outstanding effect. */
   readonly outstanding: string;
   /** The recovery that its tool declares, for tools. */
   readonly recovery?: string;
@@ -114,7 +114,7 @@ const nameOf = (effect: AnswerableEffect): string => {
   }
 };
 
-/** What an entry is, in the words of the table; null where no recovery wrote it. */
+/** Returns the table's name for an entry; null if no recovery wrote it. */
 export const recoveredAs = (entry: Entry): Row["recovered"] | "something else" => {
   if (!("recovered" in entry)) return null;
   const { event } = entry;

@@ -1,6 +1,6 @@
 // Kills a PostgreSQL of its own, the postmaster and all backends, with SIGKILL while stores append to it, starts it
 // again, and checks that every acknowledged entry is there, that nothing is there which no writer wrote, and that the
-// same stores go on. Exits with 1 when anything is wrong.
+// same stores continue to work. Exits with 1 when anything is wrong.
 import { postgresStore } from "@colloquy/runtime-node/postgres";
 
 import { crashServer, runServerCommand, type ServerCrashes } from "../crash-server/run.ts";

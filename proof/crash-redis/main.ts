@@ -1,6 +1,6 @@
 // Kills a Redis of its own with SIGKILL while stores append to it, starts it again, and checks that every acknowledged
-// entry is there, that nothing is there which no writer wrote, and that the same stores go on. The Redis is set up as
-// the docs demand, with `appendfsync always`. Exits with 1 when anything is wrong.
+// entry is there, that nothing is there which no writer wrote, and that the same stores continue to work. The Redis is
+// set up as the docs demand, with `appendfsync always`. Exits with 1 when anything is wrong.
 import { globSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 

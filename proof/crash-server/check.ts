@@ -2,7 +2,7 @@ import type { Store } from "@colloquy/host";
 
 import type { Writer } from "./writer.ts";
 
-/** What is wrong with the journals of these writers, who may go on meanwhile, in words. */
+/** Returns the problems of these writers' journals. The writers may continue meanwhile. */
 export const violationsIn = async (store: Store, writers: readonly Writer[]): Promise<readonly string[]> => {
   const violations = writers.map(async ({ threadId, acknowledged }) => {
     // Noted before the journal is read: all of this has to be there.

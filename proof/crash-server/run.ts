@@ -52,7 +52,8 @@ export const crashServer = (server: ServerToKill, runs: number, seed: number): P
         // The reader's connection is broken, which its first call may have to find out.
         violations.push(...(await eventually(() => violationsIn(reader, crowd.writers))));
       }
-      // They go on, each with the store that it had. Where something is wrong they may meet what they did not expect.
+      // The writers continue, each with the store that it had. After a violation they may fail in ways that they do not
+      // expect.
       if (violations.length === 0) await crowd.acknowledged(20);
       await crowd.stop().catch((error: unknown) => void violations.push(String(error)));
       const acknowledged = crowd.writers.reduce((sum, writer) => sum + writer.acknowledged.size, 0);

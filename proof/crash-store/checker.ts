@@ -7,16 +7,16 @@ import { digestIn, entryOf, threadIds } from "../kit/contents.ts";
 import { type EnvelopeState, envelopeProblems, snapshotProblems, unansweredIn } from "../kit/store-checks.ts";
 import type { Note } from "./notes.ts";
 
-/** What a store has after a kill. */
+/** The content of a store after a kill. */
 export interface Findings {
   /** Empty when all is as it should be. */
   readonly violations: readonly string[];
   readonly entries: number;
-  /** What the checker itself appended, to see that it can. */
+  /** The entries that the checker itself appended, to see that it can. */
   readonly notes: readonly Note[];
 }
 
-/** Compares a store with what was acknowledged, and goes on writing. */
+/** Compares a store with the acknowledged entries, and continues to write. */
 export const check = async (store: Store, notes: readonly Note[]): Promise<Findings> => {
   const violations: string[] = [];
   const added: Note[] = [];
@@ -56,7 +56,7 @@ const entryProblems = (entries: readonly unknown[], notes: readonly Note[]): rea
   return problems;
 };
 
-/** The number of the newest snapshot that was acknowledged. What is rewritten takes the snapshot with it. */
+/** Returns the number of the newest acknowledged snapshot. Rewriting a thread removes its snapshot. */
 const newestSnapshot = (notes: readonly Note[]): number | undefined =>
   notes.slice(notes.findLastIndex(({ type }) => type === "rewriting") + 1).findLast((note) => note.type === "snapshot")
     ?.number;
@@ -74,7 +74,7 @@ const inboxProblems = async (store: Store, threadId: string, notes: readonly Not
   return posted.join() === found.join() ? problems : [...problems, `envelopes are out of order: ${found.join()}`];
 };
 
-/** The lease of the dead runs out; then the next appends go on where the journal ends. */
+/** The lease of the dead process expires. Then the next appends continue at the end of the journal. */
 const appendProblems = async (
   store: Store,
   threadId: string,

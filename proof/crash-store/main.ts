@@ -1,6 +1,6 @@
-// Kills processes that write to a store at full speed, with SIGKILL at a random moment, and has a fresh process look
-// at what is left: everything that was acknowledged is there, there is no gap and nothing torn, the leases of the
-// dead can be taken, and the next appends work. Exits with 1 when anything is wrong.
+// Kills processes that write to a store at full speed, with SIGKILL at a random moment, and has a fresh process check
+// the rest: every acknowledged entry is there, there is no gap and nothing torn, the leases of the dead can be taken,
+// and the next appends work. Exits with 1 when anything is wrong.
 import { availableParallelism } from "node:os";
 
 import { runCommand } from "../kit/command.ts";

@@ -1,5 +1,5 @@
-// What a writer reports of itself on its standard output: lines of JSON, each written at the moment at which the thing
-// happens. They survive the writer's death as soon as they are written.
+// The reports of a writer on its standard output: lines of JSON, each written at the moment of the fact. They survive
+// the writer's death as soon as they are written.
 import { writeSync } from "node:fs";
 
 /** Something that the store acknowledged; or, in the words that end in -ing, that is about to be asked of it. */

@@ -11,14 +11,14 @@ import type { Fault } from "./faults.ts";
 import { type Note, notesIn } from "./notes.ts";
 import type { StoreKind } from "./stores.ts";
 
-/** What to kill, and how. */
+/** The store to kill, and the way. */
 export interface Target {
   readonly store: StoreKind;
   readonly writing: "appends" | "all";
   readonly fault: Fault | null;
 }
 
-/** What came of one store whose writer was killed, once or more. */
+/** The outcome of one store whose writer was killed, once or more. */
 export interface Run extends SeededRun {
   readonly kills: number;
   /** How many of each kind were noted by writers that were killed. */
@@ -62,7 +62,7 @@ const runIn = async (folder: string, program: string, seed: number, target: Targ
   return done;
 };
 
-/** Starts a writer, and kills it some time after its first note. What it noted; a text when it died of itself. */
+/** Starts a writer, and kills it some time after its first note. Returns its notes, or a text if it ended by itself. */
 const killed = async (program: string, options: ChildOptions, random: Random): Promise<readonly Note[] | string> => {
   const { code, signal, stdout, stderr } = await runChild(program, options, random.integer(0, killAfterMsMax));
   if (signal !== "SIGKILL") return `the writer ended with ${signal ?? code}: ${stderr}`;

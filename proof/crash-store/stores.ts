@@ -7,7 +7,7 @@ export const storeKinds = ["sqlite", "files"] as const;
 
 export type StoreKind = (typeof storeKinds)[number];
 
-/** What the store's own file says is wrong with it; nothing where a store has no such check. */
+/** Returns the problems that the store's own file check finds; none if the store has no such check. */
 export const damageIn = (place: FolderPlace): readonly string[] => {
   if (place.type !== "sqlite") return [];
   const database = new DatabaseSync(databaseIn(place));

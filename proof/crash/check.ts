@@ -10,7 +10,7 @@ import { isSummaryId } from "./summaries.ts";
 import { callHistories, checkCall } from "./tool-calls.ts";
 import { digestOfEntry } from "./watched-store.ts";
 
-/** What is wrong after one boot: with what was stored before it, or with what was acknowledged until then. */
+/** Returns the problems after one boot: with the entries stored before it, or with those acknowledged until then. */
 export const checkBoot = (before: Journal, after: Journal, records: readonly Recorded[]): readonly string[] => [
   ...before.entries.flatMap((entry, seq) => {
     const now = after.entries[seq];
@@ -25,7 +25,7 @@ export const checkBoot = (before: Journal, after: Journal, records: readonly Rec
   }),
 ];
 
-/** What is wrong with a conversation that has come to its end, beside `reference`, which was never crashed. */
+/** Returns the problems of a finished conversation, compared with `reference`, which was never crashed. */
 export const checkEnd = (
   journal: Journal,
   lengths: readonly number[],
@@ -47,8 +47,8 @@ export const checkEnd = (
 };
 
 /**
- * What was answered costs the same. What is summarised may be something else, since a result that a crash swallowed
- * is longer or shorter; but all of it is counted once.
+ * Checks that answers cost the same. Summaries may cost something else, since a result that a crash swallowed is longer
+ * or shorter; but all of it is counted once.
  */
 const checkUsage = (journal: Journal, state: State, reference: Journal): readonly string[] => [
   ...(isSame(usageOf(journal, isAnswer), usageOf(reference, isAnswer))

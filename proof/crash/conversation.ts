@@ -18,7 +18,7 @@ import { type Script, scriptedOutcome, scriptedTools } from "../kit/scripted-con
 
 export const threadId = "crashed";
 
-/** What is asked, one turn each. The id of an ask is its text. */
+/** The asks, one turn each. The id of an ask is its text. */
 export const asks: readonly string[] = ["order", "report", "chat", "reorder", "farewell"];
 
 /** The tools, one for each rule of recovery. */
@@ -36,7 +36,7 @@ const script: Script = [
   [["notify", "notify", "lookup"], []],
 ];
 
-/** What the model makes of a call. */
+/** Returns the model's reply to a call. */
 export const outcomeOf = (call: CallLlm): LlmOutcome => scriptedOutcome(script, 3, call);
 
 const machineOf = (tools: readonly Tool[]): ConversationMachine =>

@@ -7,7 +7,7 @@ import { sqliteStore } from "@colloquy/runtime-node";
 import { entriesIn, statesOf } from "../kit/journal.ts";
 import { threadId } from "./conversation.ts";
 
-/** What a boot left behind. */
+/** The journal that a boot left. */
 export interface Journal {
   readonly entries: readonly Entry[];
   /** The state after each entry. */
@@ -36,7 +36,7 @@ export const readJournal = async (folder: string, copy: string): Promise<Journal
 
 export const databaseName = "conversation.db";
 
-/** What is stored, read. @throws when it can't be */
+/** Reads stored entries. @throws if they cannot be read */
 export const journalOf = (stored: readonly unknown[]): Journal => {
   const entries = entriesIn(stored);
   return { entries, states: statesOf(entries) };

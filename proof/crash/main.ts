@@ -1,7 +1,7 @@
-// Crashes conversations and looks at what is left. Each run holds a conversation with tools in a child process, on
-// a SQLite file, kills the child with SIGKILL at moments that follow from the run's seed, starts it again until the
-// conversation is done, and checks after each kill and at the end that nothing acknowledged was lost and that each
-// tool went on as its rule of recovery says. Exits with 1 when anything is wrong.
+// Crashes conversations and checks the rest. Each run holds a conversation with tools in a child process, on a SQLite
+// file, kills the child with SIGKILL at moments that follow from the run's seed, starts it again until the conversation
+// is done, and checks after each kill and at the end that nothing acknowledged was lost and that each tool continued as
+// its rule of recovery says. Exits with 1 when anything is wrong.
 import { availableParallelism } from "node:os";
 
 import { runCommand } from "../kit/command.ts";

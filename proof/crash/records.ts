@@ -1,5 +1,5 @@
-// What a child reports of itself: lines of JSON, appended to a file at the moment at which the thing happens. They
-// survive the child's death as soon as they are written.
+// The reports of a child: lines of JSON, appended to a file at the moment of each fact. They survive the child's death
+// as soon as they are written.
 import { existsSync, openSync, readFileSync, writeSync } from "node:fs";
 
 export type Fact =
@@ -13,7 +13,7 @@ export type Fact =
   | { readonly type: "malformed"; readonly effectId: string; readonly reason: string }
   | { readonly type: "answered"; readonly askId: string; readonly text: string };
 
-/** A fact, and in which boot of the child it came to be. */
+/** A fact, and the boot of the child in which it happened. */
 export type Recorded = Fact & { readonly boot: number };
 
 export type RecordFact = (fact: Fact) => void;

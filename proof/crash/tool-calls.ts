@@ -4,7 +4,7 @@ import { recoveries } from "./conversation.ts";
 import type { Journal } from "./journal.ts";
 import type { Recorded } from "./records.ts";
 
-/** What became of a tool call, as the journal and the world have it. */
+/** The history of a tool call, from the journal and the world. */
 export interface CallHistory {
   readonly id: string;
   readonly name: string;
@@ -54,7 +54,7 @@ export const callHistories = (
   });
 };
 
-/** What the table of crash point by recovery rule says against a call; empty when it went as it should. */
+/** Returns the violations of the table of crash point by recovery rule in a call; empty if there are none. */
 export const checkCall = (call: CallHistory): readonly string[] => {
   const { recovery, recovered, outcome, effects } = call;
   const expected = expectedOutcome(call);

@@ -5,7 +5,7 @@ import { type AskHandle, EventRefusedError, type Host } from "@colloquy/host";
 import { ending, isPassing } from "../kit/calls.ts";
 import { type Asked, threadOf } from "./script.ts";
 
-/** What an asker had. */
+/** An answer that an asker got. */
 export interface Answer {
   readonly askId: string;
   readonly turn: number;
@@ -19,8 +19,8 @@ interface Call {
 }
 
 /**
- * The answer to one ask of a conversation, whatever is killed meanwhile: where the host rejects it for a passing reason
- * it is asked again, under the same id. What it wants approved is approved.
+ * Returns the answer to one ask of a conversation, despite kills. If the host rejects the ask for a passing reason, it
+ * is asked again under the same id. Its approvals are granted.
  *
  * @throws NeverEnds when it takes longer than the limit.
  */

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** What processes have cost so far. */
+/** The costs of processes so far. */
 export interface Costs {
   readonly cpuMs: number;
   /** Bytes that went to the disk, or will: what the kernel counts as written. */
@@ -14,7 +14,7 @@ export const plus = (one: Costs, other: Costs): Costs => ({
   writtenBytes: one.writtenBytes + other.writtenBytes,
 });
 
-/** What a process has cost, by Linux; nothing elsewhere, and where it is gone. */
+/** Returns the costs of a process, from Linux; none on other systems, or if the process is gone. */
 export const costsOf = (pid: number): Costs => {
   try {
     // Behind the name, which may hold anything: the 14th and 15th field are its time in user and system mode.

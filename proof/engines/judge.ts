@@ -15,15 +15,15 @@ import type { Asked, Script } from "./script.ts";
 /** A conversation as an engine held it. */
 export interface Held {
   readonly asks: readonly Asked[];
-  /** What askers had, once for each time that one of them had something. */
+  /** The answers to askers, one for each time that an asker got one. */
   readonly answers: readonly Answer[];
   /** As the engine gives it. */
   readonly journal: readonly unknown[];
-  /** What ran of it, in whatever process. */
+  /** The tools and model calls that ran, in any process. */
   readonly ran: readonly Ran[];
 }
 
-/** What came of a conversation. */
+/** The verdict on a conversation. */
 export interface Verdict {
   /** Empty when it is the reference, or differs from it as the table of recovery says. */
   readonly problems: readonly string[];
@@ -62,7 +62,7 @@ const problemsOfJournal = (
   const other = shapes.findIndex((shape, seq) => shape !== expected[seq]);
   return [
     ...violationsOfLaw(() => lawRecovery({ uncrashed, resumed, tools, ran: ran.map(({ id }) => id) })),
-    // Also behind an entry that a recovery wrote the conversation goes on as it would have, by this script.
+    // After an entry that a recovery wrote, the conversation also continues as it would have, by this script.
     ...(other < 0 ? [] : [`entry ${other} is ${shapes[other]}, and should be ${expected[other] ?? "none"}`]),
     ...(shapes.length < expected.length ? [`entry ${shapes.length} is missing: ${expected[shapes.length]}`] : []),
     ...endProblems(
@@ -92,7 +92,7 @@ const problemsOfAnswers = (
 
 const isRecovered = (entry: Entry): boolean => "recovered" in entry;
 
-/** What an entry is about, in whatever words a recovery put it. */
+/** Returns the subject of an entry, the same for each way in which a recovery may write it. */
 const shapeOf = ({ event }: Entry): string => {
   const type = event.type === "tool.failed" || event.type === "tool.withheld" ? "tool.completed" : event.type;
   return "effectId" in event ? `${type} ${event.effectId}` : type;

@@ -1,6 +1,6 @@
 import { appendFileSync, readFileSync } from "node:fs";
 
-/** What ran, one line for each run, in a file that many processes append to: `charge t1/1.1.0#1`. */
+/** A run of a tool or model, one line each, in a file that many processes append to: `charge t1/1.1.0#1`. */
 export interface Ran {
   /** The name of a tool, or `model`. */
   readonly what: string;

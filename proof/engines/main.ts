@@ -28,7 +28,7 @@ export const killEngines = async (runs: number, seed: number, options: RunOption
     : runAll(fileURLToPath(import.meta.resolve("./faulty-worker.ts")));
 };
 
-/** What is tried of an engine, beside conversations: what is wrong of each, in words. */
+/** The trials of an engine, beside conversations. Each returns its problems. */
 const trials = {
   scenes: (folder, { snapshotEvery, fault }) => playScenes(folder, snapshotEvery, fault),
   waits: (folder, { snapshotEvery }) => outliveKills(folder, snapshotEvery),

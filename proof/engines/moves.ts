@@ -1,5 +1,5 @@
-// A thread has no home of its own: it is moved from store to engine to store, goes on in each place, and is the same
-// everywhere, entry for entry.
+// Moves a thread from store to engine to store. It continues in each place, and is the same everywhere, entry for
+// entry.
 import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 
@@ -151,5 +151,5 @@ class Journey {
 
 /** As JSON, in whatever order its members come. */
 const plain = (value: unknown): unknown =>
-  // What JSON.parse returns is JSON.
+  // JSON.parse returns JSON.
   JSON.parse(canonicalText(JSON.parse(JSON.stringify(value)) as Json));

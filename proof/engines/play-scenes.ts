@@ -9,7 +9,7 @@ import type { Fault } from "./faults.ts";
 import type { PlayerOptions } from "./scene-player.ts";
 import { hostInMemory, type Played, playedOn, scenes } from "./scenes.ts";
 
-/** Plays all scenes on an engine, in a folder of its own, and says in words what is otherwise than in memory. */
+/** Plays all scenes on an engine, in a folder of its own, and returns the differences from the host in memory. */
 export const playScenes = async (
   folder: string,
   snapshotEvery: number,
@@ -21,7 +21,7 @@ export const playScenes = async (
     const player = fileURLToPath(import.meta.resolve("./scene-player.ts"));
     const [end, memory] = await Promise.all([runChild(player, options, null), playInMemory()]);
     if (end.code !== 0) return [`the player ended with ${end.signal ?? end.code}: ${end.stderr}`];
-    // What our own player writes.
+    // Our own player writes this JSON.
     const engine = JSON.parse(end.stdout) as Readonly<Record<string, Played>>;
     return Object.entries(memory).flatMap(([name, played]) => {
       const other = engine[name] ?? { shown: [], journal: [] };

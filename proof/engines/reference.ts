@@ -6,13 +6,13 @@ import { type Answer, answerTo } from "./converse.ts";
 import type { Ran } from "./ledger.ts";
 import { asksOf, type Script, scriptOf, threadOf } from "./script.ts";
 
-/** What one conversation comes to on the host in memory, where nothing is killed. */
+/** The outcome of one conversation on the host in memory, without kills. */
 export interface Reference {
   readonly journal: readonly Entry[];
   readonly answers: readonly Answer[];
 }
 
-/** What all of them come to, by their numbers, and what ran of tools and model calls. */
+/** The outcomes of all of them, by their numbers, and the tools and model calls that ran. */
 export interface References {
   readonly of: readonly Reference[];
   readonly ran: readonly Ran[];

@@ -3,7 +3,7 @@ import { sumOf } from "../kit/seeded-runs.ts";
 import { type Costs, noCosts, percentile, plus } from "./costs.ts";
 import type { Run } from "./run.ts";
 
-/** What conversations on an engine came to, and what they cost, for a reader. */
+/** Reports the outcomes of conversations on an engine, and their costs, for a reader. */
 export const totalsOf = (runs: readonly Run[]): string => {
   const sum = (of: (run: Run) => number): string => sumOf(runs, of);
   const askMs = runs.flatMap((run) => run.askMs);
@@ -25,7 +25,7 @@ export const totalsOf = (runs: readonly Run[]): string => {
   ].join("\n");
 };
 
-/** What the engine keeps, by key. */
+/** Reports the stored state of the engine, by key. */
 const keptOf = (runs: readonly Run[]): readonly string[] => {
   const keys = new Set(runs.flatMap(({ kept }) => kept.map(({ key }) => key)));
   return [...keys].map((key) => {

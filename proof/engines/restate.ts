@@ -18,7 +18,7 @@ export interface Engine {
   readonly kill: (awayMs: number) => Promise<void>;
   /** How many values it keeps for threads, and their bytes, by their keys, with `#` for a number. */
   readonly kept: () => Promise<readonly Kept[]>;
-  /** What it will tell threads later. */
+  /** The messages that it will send to threads later. */
   readonly timers: () => Promise<readonly Timer[]>;
   readonly stop: () => Promise<void>;
 }

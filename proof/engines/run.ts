@@ -26,7 +26,7 @@ export interface RunOptions {
   readonly workers: number;
   readonly kills: number;
   readonly serverKills: number;
-  /** What begins, as a ledger names it, when something is killed. */
+  /** The names, as in a ledger, of the runs at whose start something is killed. */
   readonly at: readonly string[];
   readonly snapshotEvery: number;
   /** How many conversations are held at a time. */
@@ -38,7 +38,7 @@ export interface RunOptions {
   readonly keep: boolean;
 }
 
-/** What came of all conversations of one seed. */
+/** The outcome of all conversations of one seed. */
 export interface Run extends SeededRun {
   readonly kills: number;
   readonly serverKills: number;
@@ -54,7 +54,7 @@ export interface Run extends SeededRun {
   readonly kept: readonly Kept[];
 }
 
-/** Holds conversations on an engine that is killed as the seed says, and looks at what they came to. */
+/** Holds conversations on an engine that is killed as the seed says, and checks their outcomes. */
 export const run = (program: string, seed: number, options: RunOptions, references: References): Promise<Run> =>
   inFolder(
     "engines",
@@ -150,7 +150,10 @@ class HeldConversations {
     return this.#fleet;
   }
 
-  /** A tool or a model call has begun: what the plan has for this moment is killed. What comes while something is away waits for the next. */
+  /**
+   * A tool or a model call has started: kills the target that the plan has for this moment. If something is away
+   * already, the kill waits for the next start.
+   */
   #ran(place: number, what: string): void {
     if (!this.#given.options.at.includes(what)) return;
     this.#runs += 1;
@@ -221,7 +224,7 @@ class HeldConversations {
   async #judge(conversation: number, ran: readonly Ran[]): Promise<Verdict> {
     const { engine, references, options } = this.#given;
     const asks = this.#asksOf(conversation);
-    // What is asked once more has the answer that it had, and is not journalled.
+    // An ask that is repeated has the answer that it had, and is not journalled.
     const once = asks[conversation % asks.length];
     const again = once === undefined ? null : await this.#answerTo(conversation, once);
     const answers = [...(this.#answers[conversation] ?? []), ...(again === null ? [] : [again])];

@@ -1,5 +1,5 @@
-// Plays the scenes on an engine, with a worker in this process, and says on its output what they came to. Its mistake,
-// if it has one, is built in before the package is loaded.
+// Plays the scenes on an engine, with a worker in this process, and prints their outcomes. A seeded fault is built in
+// before the package is loaded.
 import { seedFault, type Fault } from "./faults.ts";
 import { type Played, playedOn, scenes } from "./scenes.ts";
 

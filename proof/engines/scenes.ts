@@ -1,5 +1,5 @@
-// What people do with a thread while something is under way, in an order that each scene fixes: so the engine and the
-// host in memory must show the same and write the same journals, times aside.
+// The actions of people on a thread during a turn, in an order that each scene fixes. The engine and the host in memory
+// must show the same and write the same journals, times aside.
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 
@@ -23,7 +23,7 @@ import { randomIds, systemClock } from "@colloquy/runtime-node";
 import { ending } from "../kit/calls.ts";
 import { wordsOf } from "../kit/report.ts";
 
-/** A scene with its actors, made anew for each host that it is played on. */
+/** A scene with its actors, made again for each host that plays it. */
 export interface Staged {
   readonly machine: ConversationMachine;
   readonly tools: readonly Tool[];
@@ -34,7 +34,7 @@ export interface Staged {
 /** Plays a scene on a thread that is not there yet. Gives what those who asked were shown, and had. */
 export type Play = (thread: HostedThread, host: Host) => Promise<readonly unknown[]>;
 
-/** What came of a scene. */
+/** The outcome of a scene. */
 export interface Played {
   readonly shown: readonly unknown[];
   readonly journal: readonly Entry[];
@@ -210,7 +210,9 @@ export const scenes: Readonly<Record<string, () => Staged>> = {
 
 type OnPart = (part: AskPart) => Promise<void> | void;
 
-/** What an ask showed, and what it came to. Deltas that come one after the other are one: how they are cut is a matter of moments. */
+/**
+ * Returns the parts of an ask and its outcome. Consecutive deltas are joined, since their boundaries depend on timing.
+ */
 const all = async (handle: AskHandle, onPart: OnPart = () => {}): Promise<readonly unknown[]> => {
   const parts: AskPart[] = [];
   for await (const part of handle) {

@@ -7,7 +7,7 @@ import { conversationMachine, type ConversationMachine, type JsonObject, textOf 
 
 import type { Ran } from "./ledger.ts";
 
-/** What may be asked: what the model makes of it follows from the first word. */
+/** The kinds of asks. The model's behaviour follows from the first word. */
 export const kinds = ["plain", "lookup", "notify", "charge", "refund", "retry", "two"] as const;
 
 /** One ask of a conversation. */
@@ -26,7 +26,7 @@ export const asksOf = (conversation: number, turns: number): readonly Asked[] =>
     return { askId: `c${conversation}-${turn}`, input: `${kind} ${conversation * 100 + turn}` };
   });
 
-/** What a process holds conversations with. */
+/** The parts of a process that holds conversations. */
 export interface Script {
   readonly machine: ConversationMachine;
   readonly tools: readonly Tool[];
@@ -81,12 +81,12 @@ const rules: Readonly<Record<string, Rule>> = {
   refund: { recovery: "once", approval: "always" },
 };
 
-/** What may begin, as a ledger names it. */
+/** The names that a ledger has for runs. */
 export const runNames: readonly string[] = ["model", ...Object.keys(rules)];
 
 const numbered: JsonObject = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };
 
-/** What tools a kind of ask has called, all at once. */
+/** The tools that a kind of ask calls, all at once. */
 const called: Readonly<Record<string, readonly string[]>> = {
   lookup: ["lookup"],
   notify: ["notify"],

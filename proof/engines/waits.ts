@@ -1,5 +1,5 @@
-// What waits for days is kept by the engine alone: a deadline of ten days and an approval outlive a kill of everything,
-// and a deadline that passes meanwhile is told at once.
+// Checks that the engine alone keeps long waits: a deadline of ten days and an approval outlive a kill of everything. A
+// deadline that passes meanwhile takes effect at once.
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 

@@ -96,7 +96,7 @@ const problemOf = async (
       RESTATE_ADMIN_URL: process.env["COLLOQUY_RESTATE_ADMIN_URL"] ?? "",
       PORT: "0",
     },
-    // What reads questions finds none.
+    // A program that reads questions finds none.
     stdio: ["ignore", "pipe", "pipe"],
     timeout: secondsMax * 1000,
     killSignal: "SIGKILL",

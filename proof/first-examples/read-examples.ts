@@ -1,13 +1,13 @@
 import { globSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-/** What the README of a package shows first. */
+/** The first example in the README of a package. */
 export interface FirstExample {
   /** Of the package, without its scope. */
   readonly name: string;
   /** A program, or the arguments of `colloquy`. */
   readonly shows: { readonly program: string } | { readonly command: readonly string[] };
-  /** What its README says to install, tarballs of this repository aside. */
+  /** The packages that its README says to install, without tarballs of this repository. */
   readonly installs: readonly string[];
 }
 

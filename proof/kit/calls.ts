@@ -35,7 +35,7 @@ export const isPassing = (error: unknown): boolean =>
   error instanceof SequenceConflictError ||
   error instanceof StoreError;
 
-/** What a law says is wrong; empty when it holds. */
+/** Returns the violations that a law reports; empty when it holds. */
 export const violationsOfLaw = (check: () => void): readonly string[] => {
   try {
     check();

@@ -1,5 +1,5 @@
-// What the writers write. Each thing shows by itself whether it is whole: an entry carries the digest of its text,
-// and the text of a chunk or an envelope follows from its id.
+// The data that the writers write. Each item shows by itself whether it is whole: an entry carries the digest of its
+// text, and the text of a chunk or an envelope follows from its id.
 import { createHash } from "node:crypto";
 
 import type { InboxItem } from "@colloquy/host/store";

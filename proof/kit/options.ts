@@ -1,9 +1,9 @@
 import { availableParallelism } from "node:os";
 
-/** What a command can be given. */
+/** An option of a command. */
 export interface Option<Value> {
   readonly kind: "value" | "switch" | "positional";
-  /** What stands for its value in the usage. */
+  /** Shown in place of its value in the usage. */
   readonly placeholder: string;
   /** For the usage, in one line or more. */
   readonly about: string;
@@ -48,7 +48,7 @@ export const wholes = (fallback: readonly number[], about: string): Option<reado
           .sort((one, other) => one - other),
 });
 
-/** What a run draws everything from; drawn itself when it is left out. */
+/** The seed of all random values of a run; drawn itself when it is left out. */
 export const seed = (about: string, bounds: Bounds = {}): Option<number> => ({
   kind: "value",
   placeholder: "S",

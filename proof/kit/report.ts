@@ -17,5 +17,5 @@ const violationsShown = 10;
 export const count = (number: number, noun: string): string =>
   `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
 
-/** What was thrown, in words. */
+/** Returns the text of a thrown value. */
 export const wordsOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));

@@ -19,7 +19,7 @@ export type Script = readonly (readonly (readonly string[])[])[];
 /** The text that ends a turn. */
 export const answerOf = (turn: number): string => `answer ${turn}, ${"whole and unbroken, ".repeat(8)}to its end`;
 
-/** What the model makes of a call. The first attempt of each call of one turn is turned away. */
+/** Returns the model's reply to a call. The first attempt of each call of one turn is rejected. */
 export const scriptedOutcome = (
   script: Script,
   turnedAway: number,
@@ -59,7 +59,10 @@ export const scriptedTools = (
     }),
   );
 
-/** What is wrong with the end of a conversation: each ask has a turn of its own, which completed, and nothing is outstanding. */
+/**
+ * Returns the problems at the end of a conversation: each ask must have a completed turn of its own, and nothing may be
+ * outstanding.
+ */
 export const endProblems = (state: State, asks: readonly string[]): readonly string[] => {
   const turns = turnsOf(state).map(({ asks, outcome }) => `${asks.map(({ askId }) => askId).join()} ${outcome.status}`);
   const isAtRest = phaseOf(state) === "completed" && outstanding(state).length === 0;

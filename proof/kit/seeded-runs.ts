@@ -1,12 +1,12 @@
 import type { Again } from "./command.ts";
 import { count, printViolations, stopwatch } from "./report.ts";
 
-/** What came of one seed. */
+/** The outcome of one seed. */
 export interface SeededRun {
   readonly seed: number;
   /** Empty when all is as it should be. */
   readonly violations: readonly string[];
-  /** What else a reader needs who looks into the violations. */
+  /** Other facts that help a reader with the violations. */
   readonly note?: string;
 }
 
@@ -26,7 +26,7 @@ export const runSeeds = async <Run extends SeededRun>(
   return done;
 };
 
-/** Prints what runs came to, or the violations of those that have any and how to see them again: then this process fails. */
+/** Prints the totals of runs; or, if runs have violations, those, and how to repeat them: then this process fails. */
 export const reportRuns = async <Run extends SeededRun>(
   running: Promise<readonly Run[]>,
   totals: (runs: readonly Run[]) => string,
@@ -45,6 +45,6 @@ export const reportRuns = async <Run extends SeededRun>(
   }
 };
 
-/** What runs have together, for a reader. */
+/** Returns a sum over all runs, for a reader. */
 export const sumOf = <Run>(runs: readonly Run[], of: (run: Run) => number): string =>
   runs.reduce((total, run) => total + of(run), 0).toLocaleString("en");

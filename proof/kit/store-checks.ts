@@ -2,7 +2,7 @@ import type { Store } from "@colloquy/host";
 
 import { chunkText, headIn, envelopeOf } from "./contents.ts";
 
-/** What is wrong with the snapshot of a thread, of which this is the newest that was acknowledged. */
+/** Returns the problems with the snapshot of a thread, given its newest acknowledged one. */
 export const snapshotProblems = async (
   store: Store,
   threadId: string,
@@ -19,10 +19,10 @@ export const snapshotProblems = async (
   ];
 };
 
-/** What was acknowledged of an envelope. One that is `discarding` may be there or not. */
+/** The acknowledged state of an envelope. One that is `discarding` may be there or not. */
 export type EnvelopeState = "posted" | "answered" | "discarding" | "discarded";
 
-/** What is wrong with the envelopes of a thread, of which this was acknowledged. */
+/** Returns the problems with the envelopes of a thread, given their acknowledged states. */
 export const envelopeProblems = async (
   { inbox }: Store,
   threadId: string,

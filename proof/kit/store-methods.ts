@@ -1,7 +1,7 @@
 import type { Inbox } from "@colloquy/host/store";
 import type { Store } from "@colloquy/host";
 
-/** What each call of a store goes through. */
+/** A function through which each call of a store passes. */
 export type Through = <Value>(call: () => Promise<Value>) => Promise<Value>;
 
 const directly: Through = (call) => call();

@@ -1,6 +1,6 @@
 /** Uncaught errors and rejections, which would end a process. */
 export interface Stray {
-  /** In words. */
+  /** The text of each. */
   readonly noted: readonly string[];
   readonly end: () => void;
 }

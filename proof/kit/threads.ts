@@ -43,6 +43,6 @@ export const answerQuestions = (answer: (question: never) => unknown): void => {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker thread has no origin
     parentPort?.postMessage(found);
   };
-  // What fails is an unhandled rejection here, and so an error of the thread.
+  // A failure is an unhandled rejection here, and so an error of the thread.
   parentPort?.on("message", (question: unknown) => void reply(question));
 };

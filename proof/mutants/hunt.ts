@@ -6,7 +6,7 @@ import { TestOrder } from "./order.ts";
 import { drawn } from "./sample.ts";
 import { Runner } from "./test-runner.ts";
 
-/** What is mutated, and what has to notice. */
+/** The sources to mutate, and the tests that have to notice. */
 export interface Subject {
   /** The repository's folder. */
   readonly root: string;
@@ -29,14 +29,14 @@ export interface Sample {
   readonly workers: number;
 }
 
-/** What became of a mutant. The tests could not be run against an invalid one. */
+/** The outcome of a mutant. The tests could not be run against an invalid one. */
 export type Outcome = "killed" | "timeout" | "survived" | "invalid";
 
 export interface Hunt {
   /** How many mutants there are, without those that are known to be equivalent. */
   readonly mutants: number;
   readonly killed: number;
-  /** Of the killed ones those whose tests came to no end. */
+  /** How many of the killed mutants have tests that never ended. */
   readonly timeouts: number;
   readonly survivors: readonly Mutant[];
   readonly equivalent: number;

@@ -1,6 +1,6 @@
 import type { Mutant } from "./mutations.ts";
 
-/** What a runner is started with. Paths are from `root`. */
+/** The arguments of a runner. Paths are from `root`. */
 export interface Setup {
   readonly root: string;
   /** The folder that is mutated. */
@@ -11,9 +11,9 @@ export interface Setup {
   readonly secondsWithoutProgressMax: number;
 }
 
-/** What a runner is asked to do: run the tests in this order, up to the first failure. */
+/** A job for a runner: run the tests in this order, up to the first failure. */
 export interface Job {
-  /** What to swap; null for the files as they are. */
+  /** The replacement in a file; null for the files as they are. */
   readonly mutant: Pick<Mutant, "path" | "start" | "end" | "replacement"> | null;
   readonly tests: readonly string[];
 }
@@ -27,12 +27,12 @@ export interface Passed {
   readonly reached: readonly string[];
 }
 
-/** What a runner answers. */
+/** The answer of a runner. */
 export type Answer =
   /** The test file that failed, and with what message. */
   | { readonly outcome: "killed"; readonly by: string; readonly why: string; readonly passed: readonly Passed[] }
   | { readonly outcome: "survived"; readonly passed: readonly Passed[] }
-  /** The tests came to no end. The runner has ended. */
+  /** The tests never ended. The runner has ended. */
   | { readonly outcome: "timeout"; readonly by: string }
   /** The runner died, as of too much memory. */
   | { readonly outcome: "died"; readonly how: string }

@@ -14,7 +14,7 @@ export interface Mutant {
   readonly mutated: string;
   readonly start: number;
   readonly end: number;
-  /** What stands between `start` and `end` instead. */
+  /** The text that replaces the source between `start` and `end`. */
   readonly replacement: string;
 }
 
@@ -125,7 +125,7 @@ const changed = (node: Node & { readonly type: "Literal" }): readonly Edit[] => 
   return [];
 };
 
-/** What is no code at run time. A cast and the like are, around what they contain. */
+/** Returns true for nodes that are not code at run time. A cast and the like count as code, around the code in them. */
 const isType = ({ type }: Node): boolean => type.startsWith("TS") && !transparent.has(type);
 
 const transparent: ReadonlySet<string> = new Set(["TSAsExpression", "TSSatisfiesExpression", "TSNonNullExpression"]);

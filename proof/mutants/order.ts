@@ -24,7 +24,10 @@ export class TestOrder {
     this.#importers = importersIn(sources);
   }
 
-  /** Files that were run, against a mutant or none. Those that never came to it have shown what they do without one. */
+  /**
+   * Notes files that were run, against a mutant or none. Those that never reached the mutant show their behaviour
+   * without one.
+   */
   note(passed: readonly Passed[], mutant: Mutant | null): void {
     const around = mutant === null ? "" : this.#functionOf(mutant);
     for (const { path, seconds, loaded, reached } of passed) {

@@ -33,7 +33,7 @@ const main = (): void => {
       bail: 1,
       testTimeout: 30_000,
       sequence: { sequencer: AsGiven },
-      // What is kept on disk is found by the text of the file, which is not what is loaded here.
+      // The cache on disk is keyed by the text of the file, which is not the text that is loaded here.
       fsModuleCache: false,
       reporters: [watch],
     },
@@ -143,7 +143,7 @@ class SwappedFiles {
   }
 }
 
-/** What `worker-setup.ts` leaves behind. */
+/** The record that `worker-setup.ts` writes. */
 const reachedBy = z.object({ loaded: z.array(z.number()), reached: z.array(z.number()) });
 
 /** Sees the tests end, and calls `loop` when none does within so much time of the processor. */
@@ -190,7 +190,9 @@ class Watch {
   }
 }
 
-/** Of the whole process. Unlike the time of day it does not go on while others have the machine. */
+/**
+ * Returns the CPU time of the whole process. Unlike the time of day it stops while other processes have the machine.
+ */
 const processorSeconds = (): number => {
   const { user, system } = cpuUsage();
   return (user + system) / 1e6;

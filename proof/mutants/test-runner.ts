@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import type { Answer, Job, Setup } from "./messages.ts";
 
 /**
- * One runner at a time, started anew after each that ended or was killed. Each is the leader of a process group of its
+ * One runner at a time, started again after each that ended or was killed. Each is the leader of a process group of its
  * own, which is killed as a whole when the runner is given up.
  */
 export class Runner {
@@ -14,7 +14,7 @@ export class Runner {
     this.#setup = setup;
   }
 
-  /** One that says nothing for ten minutes is given up, as one whose tests come to no end. */
+  /** One that says nothing for ten minutes is given up, as one whose tests never end. */
   async run(job: Job): Promise<Answer> {
     const runner = this.#running();
     const answer = await answerOf(runner, job);

@@ -1,4 +1,4 @@
-// Starts the double of OpenSearch's memory API, for whoever has a tester of their own, until a signal ends it.
+// Starts the double of OpenSearch's memory API, for people with a tester of their own, until a signal ends it.
 import { openSearchServer, openSearchVersions } from "@colloquy/runtime-test/opensearch";
 
 import { runCommand } from "../kit/command.ts";

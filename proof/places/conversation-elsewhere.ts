@@ -16,8 +16,8 @@ export type Runner = (script: string, writes: readonly string[]) => readonly [st
 const secondsMax = 60;
 
 /**
- * A conversation with a model over HTTP, on each store that can be had: three processes, of which the second is killed while
- * it waits for the model, and the third goes on with its turn. Each line is there once.
+ * Holds a conversation with a model over HTTP, on each available store, in three processes. The second is killed while
+ * it waits for the model, and the third continues its turn. Each line is there once.
  */
 export const conversationElsewhere = async (root: string, runner: Runner): Promise<readonly string[]> => {
   const servers = (["postgres", "redis"] as const).filter((name) => serverUrl(name) !== null);

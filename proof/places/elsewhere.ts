@@ -8,7 +8,7 @@ import { rolldown } from "rolldown";
 import { inFolder } from "../kit/folder.ts";
 import { conversationElsewhere, type Runner } from "./conversation-elsewhere.ts";
 
-/** What is tried in a place that runs `@colloquy/runtime-node`: the example, a conversation over HTTP, the stores. */
+/** Runs the trials in a place that runs `@colloquy/runtime-node`: the example, a conversation over HTTP, the stores. */
 const elsewhere = async (root: string, runner: Runner): Promise<readonly string[]> => [
   ...(await exampleTwice(root, runner)),
   ...(await conversationElsewhere(root, runner)),
@@ -35,7 +35,7 @@ export const inDeno = (root: string, program: string): Promise<readonly string[]
 export const inBun = (root: string, program: string): Promise<readonly string[]> =>
   elsewhere(root, (script) => [program, "run", script]);
 
-/** Runs the example twice over one file, each time a process: the second goes on with the thread of the first. */
+/** Runs the example twice over one file, each time in a process: the second continues the thread of the first. */
 const exampleTwice = (root: string, runner: Runner): Promise<readonly string[]> =>
   inFolder("elsewhere", async (folder) => {
     const problems: string[] = [];
@@ -64,7 +64,7 @@ const storesElsewhere = (root: string, runner: Runner): Promise<readonly string[
     return printed === "" ? [] : printed.split("\n");
   });
 
-/** What a command prints, errors too. */
+/** Returns the output of a command, errors included. */
 const outputOf = async ([command = "", ...args]: readonly string[], cwd: string): Promise<string> => {
   const child = spawn(command, args, {
     cwd,

@@ -3,7 +3,7 @@ import { z } from "zod";
 /** How long anything is waited for: much longer than it takes, so that it ends when nothing comes. */
 export const patienceMs = 30_000;
 
-/** What a thread of the example's worker has. */
+/** The messages of a thread of the example's worker. */
 export type Said = z.infer<typeof saidSchema>;
 
 const saidSchema = z.object({
@@ -11,7 +11,7 @@ const saidSchema = z.object({
   notes: z.array(z.object({ note: z.string() })),
 });
 
-/** What was said on a thread so far. */
+/** Returns the messages of a thread so far. */
 export const saidOn = async (url: string, thread: string): Promise<Said> => {
   const response = await fetch(`${url}/${thread}`, { signal: AbortSignal.timeout(patienceMs) });
   return saidSchema.parse(await response.json());

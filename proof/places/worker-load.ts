@@ -24,7 +24,7 @@ export interface Load {
   readonly fault: Fault | null;
 }
 
-/** What came of it. */
+/** The outcome of a run under load. */
 export interface LoadRun {
   readonly seed: number;
   readonly violations: readonly string[];
@@ -48,7 +48,8 @@ export const loadWorker = (root: string, program: string, load: Load): Promise<L
     await using workerd = await Workerd.start({ root, program, entry, folder, fault: load.fault }, environment);
     const over = new AbortController();
     const questions = questionsOf(load, random);
-    // With as many calls between two deaths that all of them come to pass, and as many on average that the last one is late.
+    // The most calls between two deaths: few enough that all deaths happen, and enough that the last one is late on
+    // average.
     const callsMax = Math.ceil((2 * questions.flat().length) / (load.kills + 1));
     const killing = killNowAndThen(workerd, model, load.kills, { random, callsMax }, over.signal);
     const violations = (await Promise.all(questions.map((each) => askInTurn(workerd, each)))).flat();
@@ -68,7 +69,7 @@ interface Asked {
   readonly text: string;
   readonly isNoted: boolean;
   readonly leaves: boolean;
-  /** What the client got; null until then, and for one that left. */
+  /** The answer that the client got; null until then, and for a client that left. */
   answer: string | null;
 }
 
@@ -83,7 +84,7 @@ const questionsOf = ({ threads, clients, asks }: Load, random: Random): readonly
     }),
   );
 
-/** Asks one after the other, each until it has an answer, under the same key. What is wrong. */
+/** Asks one after the other, each until it has an answer, under the same key. Returns the problems. */
 const askInTurn = async (workerd: Workerd, questions: readonly Asked[]): Promise<readonly string[]> => {
   const problems: string[] = [];
   for (const question of questions) {
@@ -129,7 +130,9 @@ const killNowAndThen = async (
 
 const passed = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms));
 
-/** What was said when all questions are answered, also those of clients that left; at the latest after some time. */
+/**
+ * Returns the messages once all questions are answered, also those of clients that left; at the latest after some time.
+ */
 const settled = async (workerd: Workerd, thread: string, asked: readonly Asked[]): Promise<Said> => {
   for (const until = performance.now() + patienceMs; ; await passed(20)) {
     const said = await saidOn(await workerd.url, thread);

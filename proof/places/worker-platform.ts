@@ -8,7 +8,7 @@ import { inMemoryFolder } from "./memory-folder.ts";
 import { patienceMs } from "./worker-client.ts";
 import { Workerd } from "./workerd.ts";
 
-/** What loads in a worker that has nothing of Node. */
+/** The packages that load in a worker without any module of Node. */
 const withoutNode = [
   "datasets",
   "dialogue",
@@ -25,10 +25,10 @@ const withoutNode = [
   "tokens",
 ] as const;
 
-/** What loads in one with Node's modules as well, which workers of Cloudflare have from 2026-08-04 on. */
+/** The packages that also need Node's modules, which workers of Cloudflare have from 2026-08-04 on. */
 const withNode = ["agents", "mcp", "sessions", "studio"] as const;
 
-/** What loads in neither: its stores are those of a computer. */
+/** The packages that load in neither: their stores are those of a computer. */
 const nowhere = ["runtime-node"] as const;
 
 /**
@@ -92,7 +92,7 @@ const bundle = async (root: string, module: string, folder: string): Promise<voi
     input: join(root, "packages", name, source ?? ""),
     platform: "browser",
     external: [/^node:/],
-    // What it warns of is seen when the module is loaded.
+    // A reason for a warning shows when the module is loaded.
     logLevel: "silent",
   });
   await bundled.write({ file: join(folder, fileOf(module)), format: "es", codeSplitting: false });

@@ -8,9 +8,9 @@ import type { Fault } from "./worker-faults.ts";
 import { Workerd } from "./workerd.ts";
 
 /**
- * Kills workerd in the middle of the second turn, starts it again on the same disk, and asks it nothing: the object is called
- * by its alarm and goes on. That twice; then the turn comes to its end, with each question and each answer once, and the
- * object is asked again, also in ways that it refuses.
+ * Kills workerd in the middle of the second turn, starts it again on the same disk, and asks it nothing: its alarm
+ * calls the object, which continues. It does so twice. Then the turn ends, with each question and each answer once, and
+ * the object is asked again, also in ways that it refuses.
  */
 export const inWorkerd = (root: string, program: string, fault: Fault | null): Promise<readonly string[]> =>
   inFolder("workerd", async (folder) => {
@@ -66,7 +66,7 @@ class HeldModel {
   readonly calls: string[] = [];
   #heard = (): void => {};
 
-  /** Whether a question comes to be asked so often, within some time. */
+  /** Waits until a question was asked so often; false if that takes too long. */
   async calledFor(question: string, times: number): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const timer = setTimeout(() => resolve(false), patienceMs);

@@ -23,12 +23,12 @@ export const storeOfWorker = (root: string, program: string, fault: Fault | null
     return noticed === null ? [...problems, `a fault was not noticed: ${seenFault}`] : problems;
   });
 
-/** What the store of a worker does not have, and need not: an object is alone with its threads. */
+/** The optional parts that the store of a worker does not have: an object is alone with its threads. */
 const leftOut: readonly (string | undefined)[] = ["inbox", "parts", "search"];
 
 const seenFault = "does not renew a lease that was taken over or released";
 
-/** What is wrong, null for nothing. */
+/** Returns the problem, or null. */
 const checkedBy = async (url: string, name: string, query: string = ""): Promise<string | null> => {
   const signal = AbortSignal.timeout(patienceMs);
   const text = await (await fetch(`${url}/${encodeURIComponent(name)}${query}`, { signal })).text();

@@ -9,7 +9,7 @@ import { rolldown } from "rolldown";
 
 import { type Fault, seedFault } from "./worker-faults.ts";
 
-/** What is run in workerd, and where its objects have their storage. */
+/** The program to run in workerd, and the folder of its objects' storage. */
 export interface WorkerOptions {
   readonly root: string;
   /** The program itself. */
@@ -22,7 +22,7 @@ export interface WorkerOptions {
   readonly alias?: Readonly<Record<string, string>>;
   /** A mistake to build into the example. */
   readonly fault?: Fault | null;
-  /** What is changed in the example's configuration. */
+  /** Changes the example's configuration. */
   readonly configure?: (text: string) => string;
 }
 
@@ -72,7 +72,7 @@ export class Workerd {
       stdio: ["ignore", "inherit", "pipe", "pipe"],
     });
     this.#child = child;
-    // What it notes about its own alarms is for those who build it.
+    // Its notes about its own alarms are for its developers.
     if (child.stderr !== null)
       createInterface(child.stderr).on("line", (line) => {
         if (!line.includes("NOSENTRY")) console.error(line);

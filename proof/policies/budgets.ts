@@ -21,7 +21,10 @@ export const budgetsOf = (steps: readonly Seen[], many: number, random: Random):
   return [...budgets].sort((left, right) => left - right);
 };
 
-/** What must be shown at a step, with some of the newest units that have ended: all of them, as often as not. */
+/**
+ * Returns the size of the messages that a prompt must show at a step, and of some of the newest ended units: half of
+ * the time of all of them.
+ */
 const edgeOf = (seen: Seen, random: Random): number => {
   const from = random.next() < 0.5 ? 0 : Math.floor(random.next() * (seen.closed.length + 1));
   const shown = seen.closed.slice(from).flatMap(({ pinned, messages }) => (pinned ? [] : messages));

@@ -137,11 +137,11 @@ const withSummaries = (machine: ConversationMachine, before: State): State => {
   }
 };
 
-/** What is refused here can't happen to this thread; it stays as it is. */
+/** A refused event is impossible for this thread, which stays as it is. */
 const stateAfter = (machine: ConversationMachine, state: State, event: Event): State =>
   transition(machine, state, event).state;
 
-/** What changes it throws. */
+/** Freezes a value, so that code that changes it throws. */
 const frozen = <Value>(value: Value): Value => {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);

@@ -5,7 +5,7 @@ import { digestOfPrompt, type Message, type Prompt, textOf, toolCallsOf, toolRes
 import { fixedOf, type Seen, withQuestions } from "./seen.ts";
 import type { Subject } from "./subjects.ts";
 
-/** What is wrong with a prompt, under the name of the law; null where nothing is. */
+/** The problem of a prompt, under the name of the law, or null. */
 export type Problem = string | null;
 
 /** A prompt, and what it was made of. */
@@ -41,7 +41,10 @@ export const wellFormed = ({ seen, prompt: { messages, cut } }: Made): Problem =
   return expected.length === 0 ? null : `no result of ${expected.join(", ")} at the end`;
 };
 
-/** What is shown was said, in that order, and is not changed but as the cut says; the summary is declared as made. */
+/**
+ * Checks that shown messages are of the thread, in its order, and changed only as the cut says. The summary must be
+ * marked as synthesised.
+ */
 export const subsequence = ({ seen, prompt: { messages, cut } }: Made): Problem => {
   let last = -1;
   for (const [place, message] of messages.entries()) {
@@ -145,7 +148,7 @@ export const usable = ({ prompt: { failed } }: Made): Problem => failed ?? null;
 export const isOverruled = ({ seen, prompt: { failed } }: Made): boolean =>
   seen.open.length === 0 && failed?.includes("shows nothing of the thread") === true;
 
-/** A cut in words; how it was calibrated aside. */
+/** Returns a cut as text, without its calibration. */
 export const cutText = ({ calibration: _, ...cut }: Cut): string => JSON.stringify(cut);
 
 const tokensOf = ({ counter }: Subject, messages: readonly Message[]): number => {
@@ -171,7 +174,7 @@ const changeOf = (original: Message, shown: Message, cut: Cut): Problem => {
   if (shown.role !== original.role) return `is of ${shown.role}, and was of ${original.role}`;
   if (!isSame(toolCallsOf(shown), toolCallsOf(original))) return "makes other calls";
   if (toolResultOf(shown)?.callId !== toolResultOf(original)?.callId) return "answers another call";
-  // What is no text is cleared too, and a mark stands for it.
+  // A result that is not text is cleared too, and a mark replaces it.
   if (toolResultOf(original)?.content.some(({ type }) => type !== "text") === true) return null;
   const [now, before] = [textOf(shown).length, textOf(original).length];
   if (now > before) return `has ${now} characters, and had ${before}`;

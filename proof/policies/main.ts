@@ -11,7 +11,7 @@ import { askThreads } from "../kit/threads.ts";
 import { addTallies, printed, type Tallies, violationsIn } from "./tally.ts";
 import type { Outcome, Share } from "./worker.ts";
 
-/** How many there are in a folder; in words why it can't be read. */
+/** Returns how many conversations are in a folder, or a text that says why it cannot be read. */
 const conversationsIn = async (folder: string): Promise<number | string> => {
   try {
     const { cases } = await readRecordings(folder);

@@ -62,7 +62,7 @@ export const seenOf = (state: State): Seen => {
   };
 };
 
-/** What must be shown, whatever is decided. */
+/** Returns the messages that every decision must show. */
 export const fixedOf = (seen: Seen, interrupted: "keep" | "omit"): readonly Message[] =>
   withQuestions(seen, ({ pinned }) => pinned, interrupted);
 

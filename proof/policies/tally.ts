@@ -1,4 +1,4 @@
-/** What became of one policy, counted. Plain data, so that a worker can send it. */
+/** The outcome of one policy, counted. Plain data, so that a worker can send it. */
 export interface Tally {
   readonly prompts: number;
   /** Prompts that did not fit, and said so. */
@@ -14,7 +14,7 @@ export interface Violations {
   readonly first: readonly Violation[];
 }
 
-/** What breaks a law, and how to see it again. */
+/** A violation of a law, and how to see it again. */
 export interface Violation {
   readonly conversation: string;
   readonly variant: string;

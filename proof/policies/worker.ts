@@ -1,4 +1,4 @@
-// Checks its share of the conversations of a folder, and sends back what they came to.
+// Checks its share of the conversations of a folder, and sends back the outcome.
 import { readRecordings } from "@colloquy/runtime-test/recordings";
 import { answerQuestions } from "../kit/threads.ts";
 import { budgetsOf } from "./budgets.ts";
@@ -10,7 +10,7 @@ import { seenOf } from "./seen.ts";
 import { subjectsOf } from "./subjects.ts";
 import { addTallies, type Tallies } from "./tally.ts";
 
-/** What a worker is to check. */
+/** The share of a worker. */
 export interface Share {
   readonly folder: string;
   /** It takes every conversation whose number, divided by `parts`, leaves `part`. */
@@ -24,7 +24,7 @@ export interface Share {
   readonly conversation: string | null;
 }
 
-/** What its share came to. */
+/** The outcome of a share. */
 export interface Outcome {
   readonly conversations: number;
   readonly steps: number;
@@ -61,7 +61,7 @@ const workOn = (conversation: Conversation, { seed, budgets }: Share): Work => {
   return { conversation, steps, budgets: budgetsOf(steps, many, random) };
 };
 
-/** What is made of a recording gets so many times fewer budgets than the recording. */
+/** Variants of a recording get so many times fewer budgets than the recording. */
 const otherVariants = 10;
 
 answerQuestions(check);

@@ -25,7 +25,7 @@ export interface SimulatedDisk {
   /** In one folder, and at once: never are both names there, nor neither. */
   readonly rename: (folder: Folder, name: string, newName: string) => void;
   readonly flush: (node: DiskNode) => void;
-  /** What is there when the power comes back. The disk itself goes on: it may be cut again, another way. */
+  /** Returns the content after the power is back. The disk itself continues: it may be cut again, another way. */
   readonly cut: (random: Random) => Left;
 }
 
@@ -56,7 +56,7 @@ interface Renaming {
   readonly names: readonly (readonly [name: string, node: DiskNode | null])[];
 }
 
-/** What is left of a folder: names, and what they lead to. */
+/** The rest of a folder after a cut: names, and the files and folders under them. */
 export type Left = ReadonlyMap<string, Left | Buffer>;
 
 export const newFile = (): DiskFile => ({ kind: "file", bytes: nothing, safe: nothing, pending: [] });
@@ -148,7 +148,7 @@ const leftOf = ({ safe, pending }: Folder, isKept: (change: Renaming) => boolean
   );
 };
 
-/** What is left of a file: of what was not flushed nothing, all, a beginning, or some blocks. */
+/** Returns the rest of a file after a cut. Of the unflushed writes it has none, all, the first ones, or some blocks. */
 const bytesLeft = ({ safe, pending }: DiskFile, random: Random): Buffer => {
   const way = random.integer(0, 3);
   if (pending.length === 0 || way === 0) return safe;
@@ -195,7 +195,7 @@ const blocksLeft = (safe: Buffer, pending: readonly Change[], random: Random): B
   return bytes;
 };
 
-/** What was never written has any content: zeros, or what was on the disk before. */
+/** Fills bytes that were never written at random, since the disk may have any content there. */
 const scribble = (bytes: Buffer, written: readonly (readonly [number, number])[], random: Random): void => {
   const isWritten = new Uint8Array(bytes.length);
   for (const [from, until] of written) isWritten.fill(1, from, until);

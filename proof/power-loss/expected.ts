@@ -1,6 +1,6 @@
 import type { Entry } from "@colloquy/machine";
 
-/** What a thread may look like, journal and snapshot together. */
+/** A possible state of a thread, journal and snapshot together. */
 export interface ThreadState {
   /** The JSON of its entries. */
   readonly journal: readonly string[];
@@ -10,19 +10,24 @@ export interface ThreadState {
 
 export type EnvelopeState = "absent" | "left" | "answered";
 
-/** What a process sees, and what a power cut may leave. */
+/** The state that a process sees, and the states that a power cut may leave. */
 export interface Known<State> {
   readonly seen: State;
   readonly left: readonly State[];
 }
 
-/** What may be there of a thread: what was acknowledged, and what was under way when a process died. */
+/**
+ * The possible states of a thread: of its acknowledged writes, and of those that were under way when a process died.
+ */
 export interface Expected {
   thread: Known<ThreadState>;
   readonly envelopes: Map<string, Known<EnvelopeState>>;
 }
 
-/** What an operation makes of a thread: what may be left of it beside what was there before, and what is there when it is acknowledged. */
+/**
+ * The effect of an operation on a thread: the states that may be left before its acknowledgement, beside the earlier
+ * one, and the state after it.
+ */
 export interface Step {
   readonly meanwhile: readonly ThreadState[];
   readonly after: Known<ThreadState>;

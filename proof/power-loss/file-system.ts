@@ -4,7 +4,7 @@ import { basename, dirname, join, relative, sep } from "node:path";
 
 import { type DiskNode, type Folder, newFile, newFolder, type SimulatedDisk } from "./disk.ts";
 
-/** What stands in the place of an answer of the file system when the process is dead. */
+/** An error in place of the file system's answer, once the process is dead. */
 class Killed extends Error {}
 
 interface Place {
@@ -41,7 +41,10 @@ export class SimulatedFileSystem {
     };
   }
 
-  /** What is done to the folder goes to this disk from now on; null for none. A process is there, which dies after so many changes. */
+  /**
+   * Directs operations on the folder to this disk from now on; null for none. Starts a process, which dies after so
+   * many changes.
+   */
   begin(disk: SimulatedDisk | null, changes: number): void {
     if (disk !== this.#disk) this.#open.clear();
     this.#disk = disk;
@@ -60,7 +63,10 @@ export class SimulatedFileSystem {
     this.#left -= 1;
   }
 
-  /** Where something is on the disk; null for what is on none. What belongs to leases is SQLite's, which flushes by itself. */
+  /**
+   * Returns the place of a path on the disk; null for a path that is on none. The files of leases are SQLite's, which
+   * flushes by itself.
+   */
   #at(path: fs.PathLike): Place | null {
     const text = String(path);
     if (this.#disk === null || !text.startsWith(this.#root + sep) || basename(text).startsWith("leases.db"))

@@ -3,10 +3,10 @@ import type { Store } from "@colloquy/host";
 import { chunkText, type Head, envelopeOf, threadIds } from "../kit/contents.ts";
 import type { Expected, EnvelopeState, ThreadState } from "./expected.ts";
 
-/** What a store shows of all threads. */
+/** The view that a store has of all threads. */
 export interface Seen {
   readonly threads: ReadonlyMap<string, SeenThread>;
-  /** What must never be seen. */
+  /** The violations that were seen. */
   readonly violations: readonly string[];
 }
 
@@ -47,7 +47,7 @@ const snapshotOf = async (store: Store, threadId: string, violations: string[]):
 /** The chunks that a head names; null for one that is not whole. */
 export const chunksOf = (head: string): readonly string[] | null => {
   try {
-    // What `headOf` wrote, if it is whole.
+    // `headOf` wrote this JSON, if it is whole.
     return (JSON.parse(head) as Head).chunks;
   } catch {
     return null;

@@ -14,7 +14,7 @@ import { SimulatedFileSystem } from "./file-system.ts";
 import { differences, look, type Seen } from "./look.ts";
 import { type Knowledge, knowledge, Worker } from "./work.ts";
 
-/** What came of one store under which the power was cut, several times. */
+/** The outcome of one store under which the power was cut, several times. */
 export interface Run extends SeededRun {
   /** Power cuts, and states of the disk after them that were looked at. */
   readonly cuts: number;
@@ -53,7 +53,7 @@ interface Scene {
   readonly known: Knowledge;
   readonly random: Random;
   readonly fault: Fault | null;
-  /** What is on the disk when the power comes back. */
+  /** The content of the disk when the power comes back. */
   left: Left;
 }
 
@@ -69,7 +69,7 @@ const cutRepeatedly = async (scene: Scene, begun: Run): Promise<Run> => {
     const kills = random.integer(0, 2);
     const wrong: string[] = [];
     for (let kill = 0; kill <= kills && wrong.length === 0; kill += 1) {
-      // Often so soon that what one has begun another goes on with.
+      // Often so soon that another process continues the work of the dead one.
       system.begin(disk, random.integer(1, random.percent(40) ? 8 : 120));
       wrong.push(...(await workUntilKilled(scene)));
     }
@@ -89,7 +89,7 @@ const cutRepeatedly = async (scene: Scene, begun: Run): Promise<Run> => {
   return run;
 };
 
-/** A process works until it dies. What it saw when it began must be what one may see that begins then. */
+/** Lets a process work until it dies. Returns the violations in its first view of the store. */
 const workUntilKilled = async (scene: Scene): Promise<readonly string[]> => {
   const { system, known, random } = scene;
   const close: (() => Promise<void>)[] = [];
@@ -117,7 +117,7 @@ const envelopesOf =
   ({ threads }: Knowledge) =>
   (threadId: string): readonly string[] => [...(threads.get(threadId)?.envelopes.keys() ?? [])];
 
-/** What a fresh process sees; a text where it sees nothing. */
+/** Returns the view of a fresh process; a text if it sees nothing. */
 const looked = async (scene: Scene): Promise<Seen | string> => {
   try {
     const store = opened(scene);
@@ -139,7 +139,7 @@ const wrongIn = ({ threads, violations }: Seen, known: Knowledge): readonly stri
   }),
 ];
 
-/** What is seen after a kill may still be lost. */
+/** A power cut may still lose a state that was seen after a kill. */
 const see = ({ threads }: Seen, known: Knowledge): void => {
   for (const [threadId, { state, envelopes }] of threads) {
     const expected = known.threads.get(threadId);
@@ -150,7 +150,7 @@ const see = ({ threads }: Seen, known: Knowledge): void => {
   }
 };
 
-/** What is seen after a power cut is on the disk. */
+/** A state that was seen after a power cut is on the disk. */
 const adopt = ({ threads }: Seen, known: Knowledge): void => {
   for (const [threadId, { state, envelopes }] of threads) {
     const expected = known.threads.get(threadId);

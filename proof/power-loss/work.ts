@@ -18,7 +18,7 @@ import {
 } from "./expected.ts";
 import { chunksOf, headOf } from "./look.ts";
 
-/** What is known of all threads, and what was done so far. */
+/** The knowledge about all threads, and the operations so far. */
 export interface Knowledge {
   readonly threads: Map<string, Expected>;
   /** Counts what is written, so that no two of them are the same. */
@@ -48,7 +48,7 @@ export class Worker {
     this.#random = random;
   }
 
-  /** Does something. What it throws leaves in what is known that it was under way. */
+  /** Does one operation. If it throws, the knowledge keeps it as under way. */
   async work(): Promise<void> {
     const drawn = threadIds[this.#random.integer(0, threadIds.length - 1)] ?? "";
     const threadId = this.#random.percent(40) ? this.#known.threadId || drawn : drawn;

@@ -69,7 +69,7 @@ const endProblem = ({ steps, end }: RecordedChatCase): string | null => {
     : `it ends with a step "${last}", and says "${end}"`;
 };
 
-/** What became of the cases of a file, counted at the machine, and by tag. */
+/** Reports the outcomes of a file's cases, counted at the machine, and by tag. */
 export const reportOfCases = (file: string, replayed: readonly ReplayedCase[]): Report => {
   const passed = replayed.filter(({ replay }) => replay.outcome === "passed");
   const strict = replayed.filter(({ recorded }) => isStrict(recorded) && recorded.expect.llm_calls > 1);

@@ -2,7 +2,9 @@ import type { Json, JsonObject } from "@colloquy/machine";
 import type { ExchangeResponse, RecordedError } from "@colloquy/runtime-test/recordings";
 import { type Meaning, meaningOf, type Verdict } from "./error-words.ts";
 
-/** What an error response says, read apart from the product: by what the protocol and the providers document. */
+/**
+ * The meaning of an error response, read apart from the product: by the documents of the protocol and the providers.
+ */
 export interface ErrorReading {
   /** The verdicts that its meaning allows; null where nothing shows them, which only a response without an error status can. */
   readonly verdicts: readonly Verdict[] | null;
@@ -10,7 +12,7 @@ export interface ErrorReading {
   readonly wait: number | "until" | null;
   /** Where its parts contradict each other, so that it can't be what was recorded; null where they agree. */
   readonly contradiction: string | null;
-  /** What the verdict rests on. */
+  /** The part of the response that the verdict rests on. */
   readonly by: "words" | "status" | "nothing";
 }
 
@@ -63,7 +65,9 @@ const verdictsOf = (
   );
 };
 
-/** What each status means, by RFC 9110, RFC 6585, and the gateways that have some of their own (498, 524, 529). */
+/**
+ * Returns the meaning of a status, by RFC 9110, RFC 6585, and the gateways with statuses of their own (498, 524, 529).
+ */
 const verdictOfStatus = (status: number): Verdict => {
   const kind = kindsOfStatus[status];
   if (kind !== undefined) return kind;
@@ -85,7 +89,7 @@ const kindsOfStatus: Readonly<Record<number, Verdict>> = {
   529: { kind: "overloaded", retryable: true },
 };
 
-/** What servers without codes say in sentences; a sentence may also mean something else, so it only allows. */
+/** The sentences of servers without codes. A sentence may also mean something else, so it only allows a verdict. */
 const alternatives: readonly (readonly [RegExp, Verdict])[] = [
   [/context|too long|maximum .*length|token/i, { kind: "context_length", retryable: false }],
   [/polic(y|ies)|filter|flagged|moderation/i, { kind: "content_filter", retryable: false }],
@@ -139,7 +143,7 @@ const errorInEvents = (sse: string): Json | null => {
 
 const jsonIn = (text: string): Json | undefined => {
   try {
-    // What comes out of it is JSON.
+    // JSON.parse returns JSON.
     return JSON.parse(text) as Json;
   } catch {
     return undefined;
@@ -161,7 +165,7 @@ const statusIn = (error: Json): number | undefined =>
     .filter((value) => typeof value === "number")
     .find((value) => value >= 400 && value < 600);
 
-/** What it says in a sentence, under whatever name. */
+/** Returns the sentence of an error, under any name. */
 const messageOf = (error: Json): string => {
   if (typeof error === "string") return error;
   const own = ["message", "detail", "msg", "errors"]
@@ -192,7 +196,7 @@ const bodyProblem = (response: ExchangeResponse, error: Json | null, message: st
   return message === "" ? "its body has no message" : null;
 };
 
-/** What the errors of these servers are like, by their documentation. */
+/** Returns how an error differs from the documentation of its server, or null. */
 const hostProblem = (host: string, { status, body }: ExchangeResponse, error: Json): string | null => {
   if (
     status < 400 &&

@@ -1,12 +1,12 @@
 import type { FailureKind } from "@colloquy/machine";
 
-/** What an error has to become. */
+/** The failure that an error has to become. */
 export interface Verdict {
   readonly kind: FailureKind;
   readonly retryable: boolean;
 }
 
-/** What a documented code or type of an error means. */
+/** The meaning of a documented code or type of an error. */
 export interface Meaning {
   /** As it was written. */
   readonly word: string;

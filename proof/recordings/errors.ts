@@ -39,7 +39,7 @@ export const reportOfErrors = async (file: string, errors: readonly RecordedErro
   };
 };
 
-/** What is wrong with what an error became; null for nothing. */
+/** Returns how the outcome differs from the reading of the error, or null. */
 const differenceOf = (outcome: LlmOutcome, { verdicts, wait }: ErrorReading, status: number): string | null => {
   if (outcome.type === "completed") return `status ${status} was taken for an answer`;
   const { failure } = outcome;

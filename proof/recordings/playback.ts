@@ -18,7 +18,7 @@ export interface Played {
   readonly host?: string | undefined;
 }
 
-/** What became of it: the request body that arrived, and the outcome that the handler gave. */
+/** The outcome of a playback: the request body that arrived, and the outcome that the handler gave. */
 export interface PlayedOutcome {
   readonly body: Json | undefined;
   readonly outcome: LlmOutcome;

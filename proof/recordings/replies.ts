@@ -8,7 +8,7 @@ import {
   type RecordedReply,
 } from "@colloquy/runtime-test/recordings";
 
-/** What is wrong with how a recorded response was read, compared with the reply that the recording has; null for nothing. */
+/** Returns how a recorded response was misread, compared with the reply in the recording, or null. */
 export const replyDifference = (outcome: LlmOutcome, recorded: RecordedReply | null): string | null => {
   if (recorded === null) return null;
   const reason = recorded.finish_reason ?? null;

@@ -1,13 +1,13 @@
 import { addFigures, type Figures, noFigures } from "@colloquy/runtime-test/recordings";
 
-/** What became of one kind of recordings. */
+/** The outcome of one kind of recordings. */
 export interface Report {
   readonly title: string;
   /** Figures and what else a reader wants to know. */
   readonly lines: readonly string[];
   readonly passed: number;
   readonly failures: readonly Finding[];
-  /** What no conversation can contain, and what was done about it in its recording. */
+  /** Content that no conversation can have, and how its recording was changed. */
   readonly inexpressible: readonly Finding[];
 }
 

@@ -175,7 +175,7 @@ const playedOf = (call: CallLlm, { request, response, host }: RecordedExchange):
 /** The first difference between two request bodies: messages are compared in canonical form, all other fields exactly. */
 const bodyDifference = (came: Json | undefined, recorded: JsonObject, isRewritten: boolean): string | null => {
   if (typeof came !== "object" || came === null || Array.isArray(came)) return "no JSON object arrived";
-  // JSON that is no list and no scalar is an object.
+  // JSON that is neither a list nor a scalar is an object.
   const body = came as JsonObject;
   const expected = messagesIn(recorded).map(canonicalOf);
   const different = firstDifference(withIdsOf(expected, messagesIn(body).map(canonicalOf)), expected);

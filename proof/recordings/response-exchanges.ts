@@ -58,7 +58,10 @@ export const reportOfResponseExchanges = async (
   };
 };
 
-/** What is wrong with the items of a request, once they were a thread; on the left why they are none. */
+/**
+ * Returns the problem with the items of a request after they were a thread, or null; on the left why they cannot be
+ * one.
+ */
 const writtenInput = (body: JsonObject): Either.Either<string, string | null> => {
   const input = body["input"] ?? [];
   const read = fromResponseItems(input);

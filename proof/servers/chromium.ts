@@ -15,7 +15,7 @@ export const chromiumProgram = (folder: string): string => {
 
 const name = "chromium-headless-shell";
 
-/** As a script that names its libraries: whoever starts a browser gives it no environment. */
+/** Writes a script that names the libraries: a program that starts a browser gives it no environment. */
 const unpacked = (folder: string): string => {
   const place = join(folder, `${name}-unpacked`);
   const script = join(place, name);

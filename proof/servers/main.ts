@@ -1,8 +1,8 @@
 // Runs a command with a PostgreSQL and a Redis of its own, and ends them with it. They listen on free ports of
-// 127.0.0.1, have their files in a temporary folder, and are named in COLLOQUY_POSTGRES_URL and COLLOQUY_REDIS_URL;
-// a server that one of these names already is taken as it is. COLLOQUY_CHROMIUM names a headless browser for it to start,
-// and COLLOQUY_RESTATE_URL and COLLOQUY_RESTATE_ADMIN_URL a Restate, where `pnpm engines:install` has got one.
-// What else is not installed is unpacked from Debian's packages.
+// 127.0.0.1, have their files in a temporary folder, and are named in COLLOQUY_POSTGRES_URL and COLLOQUY_REDIS_URL; a
+// server that one of these names already is taken as it is. COLLOQUY_CHROMIUM names a headless browser for it to start,
+// and COLLOQUY_RESTATE_URL and COLLOQUY_RESTATE_ADMIN_URL a Restate, where `pnpm engines:install` has got one. Any
+// other missing program is unpacked from Debian's packages.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -30,7 +30,7 @@ const startServers = async (): Promise<Servers | null> => {
   const first = await Promise.race([line, exit.then(() => null)]);
   if (first === null) return null;
   return {
-    // What our own keeper writes.
+    // Our own keeper writes this JSON.
     urls: JSON.parse(String(first[0])) as Servers["urls"],
     stop: async () => {
       keeper.stdin.end();

@@ -26,8 +26,8 @@ export const installedProgram = (program: NpmProgram): string | null => {
 };
 
 /**
- * Gets a program by npm, for this system alone, unless it is there: its path. It is no dependency of any package, nor
- * of this workspace, since it is large and few commands start it. No script of a package runs.
+ * Gets a program by npm, for this system alone, unless it is there: its path. It is not a dependency of any package,
+ * nor of this workspace, since it is large and few commands start it. No script of a package runs.
  *
  * @throws Error with what npm says, or where npm has no such program for this system
  */

@@ -10,7 +10,7 @@ export interface Server {
   readonly stop: () => Promise<void>;
 }
 
-/** What there is to know for starting a program: who runs it, and where its libraries are. */
+/** The facts for starting a program: the user that runs it, and the folder of its libraries. */
 export interface Program {
   readonly path: string;
   readonly libraries: string | null;
@@ -24,7 +24,7 @@ export const runProgram = (program: Program, args: readonly string[]): void => {
   if (status !== 0) throw error ?? new Error(`${program.path} failed:\n${stdout}${stderr}`);
 };
 
-/** Starts a program that goes on running, and waits until it has written a line that says that it is ready. */
+/** Starts a program that keeps running, and waits until it has written a line that says that it is ready. */
 export const startProgram = async (program: Program, args: readonly string[], ready: RegExp): Promise<ChildProcess> => {
   const child = spawn(program.path, args, { ...settingOf(program), stdio: ["ignore", "pipe", "pipe"], detached: true });
   let written = "";

@@ -28,7 +28,7 @@ export const startRedis = async (options: RedisOptions): Promise<Server> => {
   };
 };
 
-/** What is installed, else what is in Debian's packages. */
+/** Returns the installed program, else the one in Debian's packages. */
 const programIn = (packages: string): Program => {
   const folders = (process.env["PATH"] ?? "").split(delimiter);
   const installed = folders.map((folder) => join(folder, "redis-server")).find((path) => existsSync(path));

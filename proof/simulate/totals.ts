@@ -1,7 +1,7 @@
 import { leaves } from "@colloquy/runtime-test";
 import type { Simulation } from "@colloquy/runtime-test/simulate";
 
-/** What many simulations came to, together. Plain data, so that a worker can send it. */
+/** The totals of many simulations. Plain data, so that a worker can send it. */
 export interface Totals {
   readonly runs: number;
   readonly entries: number;

@@ -9,7 +9,7 @@ export interface Seeds {
   readonly count: number;
 }
 
-/** What seeds came to, or the first of them that went wrong, and how. */
+/** The totals of some seeds, or the first seed that failed, and its problem. */
 export type Outcome = { readonly totals: Totals } | { readonly seed: number; readonly problem: string };
 
 const simulateSeeds = async ({ from, count }: Seeds): Promise<Outcome> => {

@@ -15,7 +15,7 @@ import type { ConversationParts, Use } from "./use.ts";
 /** Holds one conversation in tabs of one browser: what is done next is drawn. */
 export class Conversation {
   readonly performedBy: Performed[] = [];
-  /** How long after a tab was gone in mid-turn another went on, in milliseconds. */
+  /** How long after a tab was gone in mid-turn another continued, in milliseconds. */
   readonly tookOver: number[] = [];
   readonly went: Record<WayToGo | "stall", number> = { close: 0, crash: 0, reload: 0, stall: 0 };
   readonly troubles: string[] = [];
@@ -109,7 +109,7 @@ export class Conversation {
     return this.#fates.size >= this.#use.asks && isDone && this.#server.held.size === 0;
   }
 
-  /** What is done next; null where there is only waiting. */
+  /** Returns the next action; null if it can only wait. */
   #next(): (() => Promise<void>) | null {
     const { asks, tabs } = this.#use;
     const [due] = this.#plan;
@@ -189,7 +189,7 @@ export class Conversation {
     await this.#do("resume");
   }
 
-  /** The tab in the middle of a call stands still until another one goes on, and then goes on itself. */
+  /** Stops the tab in the middle of a call until another one continues, and then lets it continue itself. */
   async #stall(): Promise<void> {
     const [call] = this.#server.held;
     const tab = this.#awake.find(({ number }) => number === call?.tab);
@@ -209,7 +209,7 @@ export class Conversation {
     const isTaken = (): boolean => this.performedBy.slice(before).some((each) => each.tab !== tab.number);
     await this.#do("resume");
     while ((this.#server.stalled === 0 || !isTaken()) && performance.now() < until) await pause(20);
-    // What the others are told, they journal meanwhile: mostly more than the one that stands still is about to.
+    // Meanwhile the other tabs journal the answers that they get: mostly more than the stopped one is about to.
     if (this.#fates.size < this.#use.asks) await this.#ask("ask");
     for (let more = this.#random.integer(0, 4); more > 0; more -= 1) {
       this.#server.answer((each) => each.tab !== tab.number);
@@ -220,7 +220,7 @@ export class Conversation {
     tab.isStalled = false;
   }
 
-  /** What a tab does; one that goes meanwhile does not. */
+  /** Awaits an action of a tab. The action of a tab that goes meanwhile may fail. */
   async #try(tab: OpenedTab, doing: Promise<unknown>): Promise<void> {
     try {
       await doing;
@@ -248,7 +248,7 @@ export class Conversation {
     this.#news = Promise.withResolvers();
   }
 
-  /** All that is under way comes to its end, then each ask is asked once more. */
+  /** Lets all work end, then asks each ask once more. */
   async #end(): Promise<Had> {
     this.#server.open();
     await this.#open();

@@ -17,7 +17,7 @@ const passing: readonly string[] = ["ThreadHeldError", "LeaseLostError", "Sequen
 export const takenIn = (journal: readonly unknown[]): ReadonlySet<string> =>
   new Set(
     journal.flatMap((entry) => {
-      // What a journal has at least; the judge reads it whole.
+      // A journal has at least these members; the judge reads it whole.
       const { event } = entry as { readonly event: { readonly type: string; readonly askId?: string } };
       return event.type === "ask.received" && event.askId !== undefined ? [event.askId] : [];
     }),

@@ -13,20 +13,20 @@ import type { Performed } from "./server.ts";
 import { partProblems, type Shown } from "./shown.ts";
 import type { Ending, Seen } from "./talk.ts";
 
-/** A conversation as tabs had it, when all of it has come to its end. */
+/** A conversation as tabs had it, after all of it ended. */
 export interface Had {
   /** The journal, as the store has it, and once more when each ask had been asked again. */
   readonly journal: readonly unknown[];
   readonly again: readonly unknown[];
-  /** What each tab shows at the end. */
+  /** The view of each tab at the end. */
   readonly seen: readonly Seen[];
-  /** What was asked, and which asks were said to be taken. */
+  /** The asks with their inputs, and the ids of those that were acknowledged. */
   readonly asked: ReadonlyMap<string, string>;
   readonly acknowledged: ReadonlySet<string>;
-  /** What askers were told, once for each time. */
+  /** The outcomes that askers got, one for each time. */
   readonly endings: readonly { readonly askId: string; readonly ending: Ending }[];
   readonly shown: readonly Shown[];
-  /** What was called, in the order in which it came. */
+  /** The calls, in the order of their arrival. */
   readonly performed: readonly Performed[];
   /** When a tab began to go, by its number. */
   readonly gone: ReadonlyMap<number, number>;
@@ -34,7 +34,7 @@ export interface Had {
   readonly hasStalled: boolean;
 }
 
-/** What is wrong with it; empty when nothing is lost, repeated or there twice. */
+/** Returns the problems of a conversation; empty when nothing is lost, repeated or there twice. */
 export const judge = (had: Had): readonly string[] => {
   try {
     const entries = entriesIn(had.journal);
@@ -91,7 +91,7 @@ const askProblems = ({ journal, asked, acknowledged, endings, performed }: Had, 
   ];
 };
 
-/** What needs an approval ran when it had one, and once. */
+/** Returns the calls that need an approval and ran without one, or more than once. */
 const approvalProblems = ({ performed }: Had, entries: readonly Entry[]): readonly string[] => {
   const log: ApprovalLogItem[] = [];
   let known = 0;

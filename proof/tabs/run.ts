@@ -10,7 +10,7 @@ import { TabServer } from "./server.ts";
 import { type Report, reporter } from "./talk.ts";
 import type { RunOptions } from "./use.ts";
 
-/** What came of one conversation. */
+/** The outcome of one conversation. */
 export interface Run extends SeededRun {
   readonly entries: number;
   readonly calls: number;
@@ -48,7 +48,7 @@ export const run = (browser: Browser, page: string, seed: number, options: RunOp
     };
   });
 
-/** A text says why it did not come to its end. */
+/** Holds a conversation. A text says why it did not end. */
 const held = async (conversation: Conversation): Promise<Had | string> => {
   try {
     return await conversation.hold();

@@ -1,10 +1,10 @@
-// What is said: all of it follows from what is asked, so that a call that is made again gets the same.
+// The content of the conversations: all of it follows from the asks, so that a repeated call gets the same.
 import { declarationsOf, type LlmOutcome, type Tool, type ToolCall } from "@colloquy/host";
 import { conversationMachine, type ConversationMachine } from "@colloquy/machine";
 
 import { scriptedTools } from "../kit/scripted-conversation.ts";
 
-/** What may be asked: what the model makes of it follows from the first word. */
+/** The kinds of asks. The model's behaviour follows from the first word. */
 export const kinds = ["plain", "plain", "lookup", "notify", "charge", "refund", "retry", "two"] as const;
 
 /** One tool for each way to recover that needs nobody's answer, and one that has to be approved. */
@@ -22,7 +22,7 @@ export const toolsOf = (run: (name: string, call: ToolCall) => Promise<string>):
 /** The tools whose start is journalled before they run. */
 export const onceOnly: readonly string[] = ["charge", "refund"];
 
-/** What tools a kind of ask has called, all at once. */
+/** The tools that a kind of ask calls, all at once. */
 const called: Readonly<Record<string, readonly string[]>> = {
   lookup: ["lookup"],
   notify: ["notify"],
@@ -38,13 +38,13 @@ export const machineOf = (tools: readonly Tool[]): ConversationMachine =>
     retry: { attempts: 3, baseDelayMs: 5 },
   });
 
-/** What is asked under an id. */
+/** Returns the input of an ask. */
 export const inputOf = (kind: string, askId: string): string => `${kind} ${askId}`;
 
-/** What is answered to that: words that no other answer has. */
+/** Returns the answer to a question, with words that no other answer has. */
 export const answerTo = (question: string): string => `the answer to <${question}>`;
 
-/** What the model makes of what a turn has been asked, in its so many-th call. */
+/** Returns the model's reply in the given call of a turn with these questions. */
 export const outcomeOf = (questions: readonly string[], step: number, attempt: number): LlmOutcome => {
   const [kind = ""] = questions[0]?.split(" ") ?? [];
   if (kind === "retry" && attempt === 1)
@@ -60,5 +60,5 @@ export const outcomeOf = (questions: readonly string[], step: number, attempt: n
   };
 };
 
-/** What the function of a tool returns. */
+/** Returns the result of a tool's function. */
 export const resultOf = (name: string, key: string): string => `${name} of ${key} done`;

@@ -12,7 +12,7 @@ export interface Performed extends Pick<CallBody, "tab" | "what" | "id" | "seq">
   readonly at: number;
 }
 
-/** A call whose answer waits until it is let go of, piece by piece. */
+/** A call whose answer waits until it is released, piece by piece. */
 export interface HeldCall extends Performed {
   /** Writes the next piece of the answer. */
   readonly letGo: () => void;
@@ -23,9 +23,9 @@ export class TabServer {
   readonly held: Set<HeldCall> = new Set();
   /** Nothing waits any more. */
   isOpen = false;
-  /** Tabs that ask to stand still do; else they go on at once. */
+  /** Tabs that ask to stop do so; else they continue at once. */
   isStalling = false;
-  /** What is answered when a tab is to go on. */
+  /** The responses that let a tab continue. */
   readonly #stalled: ServerResponse[] = [];
   readonly #seed: number;
   readonly #page: string;
@@ -59,7 +59,7 @@ export class TabServer {
     return this.#stalled.length;
   }
 
-  /** Those that stand still go on, as though nothing had happened. */
+  /** Lets stopped tabs continue, as though nothing had happened. */
   goOn(): void {
     this.isStalling = false;
     for (const response of this.#stalled.splice(0)) response.end();

@@ -8,7 +8,7 @@ export interface Shown {
   readonly part: AskPart;
 }
 
-/** What was shown of turns that ended well, and is not what is journalled of them. */
+/** Returns how the parts of turns that ended well differ from the journal. */
 export const partProblems = (shown: readonly Shown[], state: State): readonly string[] => {
   const handles = Map.groupBy(shown, ({ tab, askId }) => `${askId} in tab ${tab}`);
   return [...handles].flatMap(([name, parts]) =>
@@ -21,7 +21,7 @@ export const partProblems = (shown: readonly Shown[], state: State): readonly st
 
 const problemsOf = (parts: readonly AskPart[], state: State): readonly string[] => {
   const end = parts.at(-1);
-  // The tab went before the end, or there was no turn.
+  // The tab ended before the turn did, or there was no turn.
   if (end?.type !== "turn.ended" || end.status !== "completed") return [];
   const turn = turnNumbered(state, end.turn);
   const messages = turn === undefined ? [] : toArray(turn.messages);

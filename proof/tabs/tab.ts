@@ -39,7 +39,7 @@ export class OpenedTab {
     ...args: Parameters<Tab[Name]>
   ): Promise<Awaited<ReturnType<Tab[Name]>>> {
     const given: unknown = await this.#page.evaluate(callTab, { name, args: [...args] as readonly unknown[] });
-    // What the function of that name gives, as JSON.
+    // The function of that name returns this, as JSON.
     return given as Awaited<ReturnType<Tab[Name]>>;
   }
 

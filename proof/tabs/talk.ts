@@ -1,11 +1,11 @@
-// What a tab and the proof say to each other.
+// The messages between a tab and the proof.
 import type { AskPart } from "@colloquy/host";
 import type { CallLlm } from "@colloquy/machine";
 
 /** The thread that all tabs are on. */
 export const threadId = "shared";
 
-/** What a tab opens its host with. */
+/** The options with which a tab opens its host. */
 export interface TabOptions {
   /** Drawn by the proof: a page that is loaded again is another tab. */
   readonly tab: number;
@@ -14,7 +14,7 @@ export interface TabOptions {
   readonly snapshotEvery: number;
 }
 
-/** What a tab calls the proof's server for: a model, or a tool by its name. */
+/** A tab's call to the proof's server: a model, or a tool by its name. */
 export interface CallBody {
   readonly tab: number;
   readonly what: string;
@@ -33,7 +33,7 @@ export type Ending =
   /** `name` is that of the error. */
   | { readonly type: "failed"; readonly name: string; readonly message: string };
 
-/** What a tab reports. */
+/** A report of a tab. */
 export type Report =
   | { readonly type: "shown"; readonly tab: number; readonly askId: string; readonly part: AskPart }
   | { readonly type: "ended"; readonly tab: number; readonly askId: string; readonly ending: Ending }
@@ -42,14 +42,14 @@ export type Report =
   /** Something failed that nobody waits for. */
   | { readonly type: "trouble"; readonly tab: number; readonly words: string };
 
-/** What a tab shows of the thread. */
+/** The view that a tab has of the thread. */
 export interface Seen {
   /** The messages, as JSON. */
   readonly messages: string;
   readonly journal: readonly unknown[];
 }
 
-/** What the proof has a tab do: functions of `globalThis.tab`. */
+/** The functions of `globalThis.tab`, which the proof calls. */
 export interface Tab {
   open(options: TabOptions): void;
   ask(askId: string, input: string, how: "ask" | "steer"): void;
@@ -58,7 +58,7 @@ export interface Tab {
   decide(id: string, approves: boolean): void;
   /** The requests that wait for approval. */
   approvals(): Promise<readonly string[]>;
-  /** Takes the thread up, or waits until whoever has it is done or gone. */
+  /** Opens the thread, or waits until its holder is done or gone. */
   resume(): void;
   /** Its script stands still until the server answers: at once, or as it next appends. */
   stall(when: "now" | "append"): void;

@@ -4,7 +4,7 @@ import type { Random } from "../kit/random.ts";
 import type { TabServer } from "./server.ts";
 import type { TabOptions } from "./talk.ts";
 
-/** What is done in a run. */
+/** The options of a run. */
 export interface RunOptions {
   readonly asks: number;
   readonly tabs: number;
@@ -19,7 +19,7 @@ export interface Use extends RunOptions {
   readonly options: Omit<TabOptions, "tab">;
 }
 
-/** What a conversation in tabs is held with. */
+/** The parts of a conversation in tabs. */
 export interface ConversationParts {
   readonly context: BrowserContext;
   readonly server: TabServer;

@@ -1,6 +1,6 @@
 import type { Store } from "@colloquy/host";
 
-/** What is seen of the calls of a store. */
+/** The observed calls of a store. */
 export interface Watch {
   /** Entries are about to be appended, by a host that takes its lease for good. */
   readonly appends: () => void;

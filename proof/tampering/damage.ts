@@ -1,7 +1,7 @@
 import type { Random } from "../kit/random.ts";
 import type { Cell } from "./places.ts";
 
-/** What was done to what a store keeps, in words. */
+/** A change of a store's data, with its description. */
 export interface Damage {
   readonly words: string;
   readonly kind: Cell["kind"];

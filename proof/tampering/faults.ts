@@ -20,7 +20,7 @@ export const faultyStore = (store: Store, fault: Fault | null): Store => {
     return {
       ...methods,
       read: async (threadId, fromSeq = 0) =>
-        // What is no entry becomes one without an event.
+        // A value that is not an entry becomes one without an event.
         (await store.read(threadId, fromSeq)).map((entry, index) => ({ ...(entry as Entry), seq: fromSeq + index })),
     };
   return {

@@ -1,6 +1,7 @@
-// Tampers with what stores keep of a thread: entries, snapshots, envelopes and listings, changed, removed, swapped or
-// taken from another thread. What is right is then either what it was, or what the journal says now, or an error that
-// names the thread and the entry; no process dies, and no other thread is harmed. Exits with 1 when anything is wrong.
+// Tampers with a thread in a store: entries, snapshots, envelopes and listings are changed, removed, swapped or taken
+// from another thread. A correct host then gives the earlier state, or the one that the journal has now, or an error
+// that names the thread and the entry. No process dies, and no other thread is harmed. Exits with 1 when anything is
+// wrong.
 import { runCommand } from "../kit/command.ts";
 import { fault, seed, someOf, whole } from "../kit/options.ts";
 import { reportRuns, runSeeds } from "../kit/seeded-runs.ts";

@@ -13,10 +13,10 @@ import { type Damage, tamper } from "./damage.ts";
 import { type Fault, faultyStore } from "./faults.ts";
 import { type PlaceName, places } from "./places.ts";
 
-/** What came of one thread that was tampered with. */
+/** The outcome of one thread that was tampered with. */
 export interface Run extends SeededRun {
   readonly damage: Damage;
-  /** Whether it went on, or was refused in words. */
+  /** Whether the thread continued; else an error refused it. */
   readonly wentOn: boolean;
 }
 
@@ -182,7 +182,7 @@ class Findings {
     this.violations.push(`thread "${threadId}": its state is neither what it was nor what its journal says`);
   }
 
-  /** What the store has from a seq on; null where that can't be read. */
+  /** Returns the entries of the store from a seq on; null if they cannot be read. */
   async #stored(threadId: string, fromSeq: number): Promise<readonly unknown[] | null> {
     try {
       return await this.#given.store.read(threadId, fromSeq);
@@ -191,7 +191,9 @@ class Findings {
     }
   }
 
-  /** What it gives; undefined where it is refused in words that name the thread, and the entry where it is one. */
+  /**
+   * Returns the value of `work`; undefined if an error refuses it that names the thread, and the entry if there is one.
+   */
   async #orRefused<A>(name: string, work: () => PromiseLike<A>): Promise<A | undefined> {
     try {
       return await ending(name, this.#given.limitMs, work());

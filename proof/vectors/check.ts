@@ -9,7 +9,7 @@ import { type JournalVector, journalVectorOf } from "./journal-vector.ts";
 import { wordsOf } from "../kit/report.ts";
 import type { Script, Vector } from "./vector.ts";
 
-/** What the machine does otherwise than a file says, at the first place where it does; null where it does the same. */
+/** Returns the first difference between the machine and a file, or null. */
 export const problemOfFile = (vector: Vector | JournalVector): string | null => {
   if (vector.profile !== "journals") return problemOfVector(vector);
   const { name, says, entries, fork, redact } = vector;

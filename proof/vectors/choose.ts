@@ -29,7 +29,7 @@ export const chosen = (given: readonly Script[], drawn: readonly Play[]): readon
 
 interface Candidate {
   readonly play: Play;
-  /** What it shows and no other does so far. */
+  /** The features that it shows and no other shows so far. */
   readonly missing: readonly string[];
 }
 

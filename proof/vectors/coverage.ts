@@ -4,13 +4,13 @@ import { played } from "./observe.ts";
 import { scriptOf } from "./record.ts";
 import type { Vector } from "./vector.ts";
 
-/** What vectors show, and the arrows of the statechart that none of them takes. */
+/** The features that vectors show, and the arrows of the statechart that none of them takes. */
 export interface Coverage {
   readonly features: ReadonlySet<string>;
   readonly missing: readonly string[];
 }
 
-/** What a set of vectors shows, as the machine plays them now. */
+/** Returns the features that a set of vectors shows, as the machine plays them now. */
 export const coverageOf = (vectors: readonly Vector[]): Coverage => {
   const features = new Set(vectors.flatMap((vector) => [...featuresOf(played(scriptOf(vector)))]));
   const missing = arrowsOfChart().filter(

@@ -18,11 +18,11 @@ import type { MachineData, Named, Profile, Script, ScriptStep } from "./vector.t
 export const drawnPlays = (profile: Profile, count: number, seed: number): readonly Play[] =>
   fc.sample(playArbitrary(profile), { seed, numRuns: count }).map((play) => ({ ...play, profile }));
 
-/** What happens to a thread, said without knowing it. */
+/** The events of a thread, written without knowing it. */
 export interface Play {
   readonly profile: Profile;
   readonly options: MachineData;
-  /** What the thread goes on under where its configuration changes. */
+  /** The configuration that the thread continues under after a change. */
   readonly alternate: MachineData;
   readonly schedule: Schedule;
 }
@@ -60,7 +60,7 @@ const instructed = ({ name, version, options }: Named): Named => ({
   options: {
     ...options,
     ...("instruction" in options ? { instruction: "Sum it up." } : {}),
-    // What a composition is made of, it says as policies do.
+    // A composition names its policies in the form of policies.
     ...(name === "compose"
       ? { policies: (options["policies"] as unknown as readonly Named[]).map((each) => ({ ...instructed(each) })) }
       : {}),

@@ -3,7 +3,7 @@ import type { CallLlm, Decided, Effect, Event, Handled, JsonObject, State } from
 import type { Played, PlayedStep } from "./observe.ts";
 import type { Named } from "./vector.ts";
 
-/** What a played script shows, each as words: what a set of vectors has to cover. */
+/** Returns the features that a played script shows, each as words: a set of vectors has to cover them. */
 export const featuresOf = ({ script, steps }: Played): ReadonlySet<string> =>
   new Set([...seedFeatures(script.start.seed), ...steps.flatMap(featuresOfStep)]);
 
@@ -130,5 +130,5 @@ const isSame = (one: unknown, other: unknown): boolean =>
   one === other || JSON.stringify(one) === JSON.stringify(other);
 
 const policiesIn = ({ name, options }: Named): readonly string[] =>
-  // What a composition is made of, it says as policies do.
+  // A composition names its policies in the form of policies.
   name === "compose" ? [name, ...(options["policies"] as unknown as readonly Named[]).flatMap(policiesIn)] : [name];

@@ -20,7 +20,7 @@ export interface VectorFile {
 export const vectorFiles = (): readonly VectorFile[] =>
   profiles.flatMap((profile) => filesOf(profile).map((file) => ({ file: relative(root, file), vector: read(file) })));
 
-/** Writes the set anew: what is no longer in it goes. */
+/** Writes the set again: files that are no longer in it are removed. */
 export const writeVectors = (vectors: readonly (Vector | JournalVector)[]): void => {
   for (const profile of profiles) rmSync(join(folder, profile), { recursive: true, force: true });
   for (const vector of vectors) {
@@ -39,5 +39,5 @@ const filesOf = (profile: string): readonly string[] => {
 };
 
 const read = (file: string): VectorFile["vector"] =>
-  // What it says is played or folded, and compared.
+  // The content is played or folded, and compared.
   JSON.parse(readFileSync(file, "utf8")) as VectorFile["vector"];

@@ -127,7 +127,7 @@ const wrongDecisions: readonly (readonly [name: string, says: string, decided: o
   ],
 ];
 
-/** What answers nothing, wherever a conversation is in a turn. */
+/** Returns answers to effects that no place in a turn has outstanding. */
 const straysIn = (turn: number): readonly Placeless[] =>
   [
     answered(`t/${turn}.9#1`),

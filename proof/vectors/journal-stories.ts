@@ -54,7 +54,7 @@ export const toldJournals = (): readonly JournalScript[] => [
   },
 ];
 
-/** What the machine writes of a story. */
+/** Returns the entries that the machine writes of a story. */
 const entriesOf = (story: Story): readonly Placeless[] =>
   vectorOf(scriptOfStory(story)).steps.flatMap((step) => ("entry" in step ? [step.entry] : []));
 

@@ -13,23 +13,23 @@ import * as Either from "fp-ts/lib/Either.js";
 
 import { vectorsFormat } from "./vector.ts";
 
-/** A file of `vectors/journals`: a journal, and what it comes to. */
+/** A file of `vectors/journals`: a journal, and its state. */
 export interface JournalVector extends JournalScript {
   readonly vectors: typeof vectorsFormat;
   /** The newest format of a journal that the machine reads. */
   readonly journal: number;
   readonly profile: "journals";
-  /** What the journal folds to. */
+  /** The state that the journal folds to. */
   readonly state?: State;
   /** Or why it is none. */
   readonly refused?: { readonly seq: number; readonly kind: JournalProblem };
-  /** What the copy is that `fork` asks for. */
+  /** The copy that `fork` asks for. */
   readonly forked?: ForkedJournal;
   /** The entries that are another after what `redact` asks for. */
   readonly redacted?: readonly Entry[];
 }
 
-/** What is given. */
+/** The input of a journal vector. */
 export interface JournalScript {
   readonly name: string;
   readonly says: string;
@@ -45,7 +45,7 @@ export interface JournalScript {
  */
 export type JournalProblem = "format" | "event" | "beginning" | "sequence" | "shape";
 
-/** What a journal comes to. @throws Error where it can't be copied or redacted as asked. */
+/** Returns a journal with its state. @throws Error if it cannot be copied or redacted as asked */
 export const journalVectorOf = (script: JournalScript): JournalVector => {
   const { name, says, entries, fork, redact } = script;
   const read = readJournal(entries);
@@ -57,7 +57,7 @@ export const journalVectorOf = (script: JournalScript): JournalVector => {
     ...(fork === undefined ? {} : { fork, forked: rightOf(forkOf(read.entries, fork)) }),
     ...(redact === undefined ? {} : { redact, redacted: redactedBy(read.entries, redact) }),
   };
-  // What is plain JSON is of the same type after it.
+  // Plain JSON keeps its type.
   return JSON.parse(JSON.stringify(vector)) as JournalVector;
 };
 
@@ -90,7 +90,7 @@ const readJournal = (values: readonly unknown[]): Read => {
   };
 };
 
-/** The machine says it in words; these are for other programs. */
+/** Returns the problem's kind for other programs; the machine gives sentences. */
 const kindOf = (index: number, path: string, reason: string): JournalProblem => {
   if (path.endsWith("format")) return "format";
   if (reason.includes("beginning") || (index === 0 && path === "event.type")) return "beginning";

@@ -80,7 +80,7 @@ const policyOf = ({ name, version, options }: Named): Policy => {
   return made;
 };
 
-// Each constructor checks what it is given, so that what is no options of its own is refused there.
+// Each constructor checks its input, and so rejects invalid options.
 const makers: Readonly<Record<string, (options: JsonObject) => Policy>> = {
   "keep-all": () => keepAll(),
   "last-turns": ({ count, ...options }) => lastTurns(Number(count), options),

@@ -1,6 +1,6 @@
-// Holds the machine in TypeScript and, where there is a python3, the one in Python to the vectors, and says whether they show
-// all that they have to. Exits with 1 where one of them does otherwise. `--write` writes what the machine does now into the files
-// that there are; `--draw` chooses the drawn ones anew.
+// Holds the machine in TypeScript and, where there is a python3, the one in Python to the vectors, and says whether
+// they show all that they have to. Exits with 1 if one of them differs. `--write` writes the machine's present outcomes
+// into the existing files; `--draw` chooses the drawn ones again.
 import { runCommand } from "../kit/command.ts";
 import { flag, whole } from "../kit/options.ts";
 import { count, printViolations, stopwatch } from "../kit/report.ts";

@@ -10,7 +10,7 @@ export interface Played {
   readonly steps: readonly PlayedStep[];
 }
 
-/** What came of one event of a script. */
+/** The outcome of one event of a script. */
 export interface PlayedStep {
   /** The configuration that it was decided under. */
   readonly machine: MachineData;

@@ -2,14 +2,14 @@ import { canonicalText, type JsonObject, type State } from "@colloquy/machine";
 
 import type { StatePatch } from "./vector.ts";
 
-/** What is another in a state than in the one before it. */
+/** Returns the difference of a state from the one before it. */
 export const patchOf = (before: State, after: State): StatePatch => {
   const changes = differences("", contextOf(before), contextOf(after));
   const gone = changes.filter(({ value }) => value === undefined).map(({ path }) => path);
   const changed = changes.filter(({ value }) => value !== undefined).map(({ path, value }) => [path, value]);
   return {
     ...(isSame(before.value, after.value) ? {} : { value: after.value }),
-    // What is read from a state is plain JSON.
+    // Values that are read from a state are plain JSON.
     context: Object.fromEntries(changed) as JsonObject,
     ...(gone.length === 0 ? {} : { gone }),
   };

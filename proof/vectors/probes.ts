@@ -65,7 +65,7 @@ const round = { content: "Look.", toolCalls: [{ id: "call_0", name: "look", argu
 /** A message has no calls by its type; in JSON it may have some. */
 const calls = { role: "assistant" as const, content: "", toolCalls: round.toolCalls };
 
-/** What names something that is not there, or can't be meant. */
+/** Events that name a missing thing, or are invalid. */
 const wrong: readonly Untimed[] = [
   cancelled("nobody"),
   ask("", {}),
@@ -92,7 +92,7 @@ const wrong: readonly Untimed[] = [
   ask("a"),
 ];
 
-/** What is taken in many states, and leaves none. */
+/** Events that many states accept, and that do not change the active state. */
 const edits: readonly Untimed[] = [
   { type: "message.appended", message: { role: "user", content: "By the way." } },
   {

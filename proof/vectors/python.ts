@@ -6,7 +6,10 @@ import { z } from "zod";
 
 import { root } from "./files.ts";
 
-/** What the machine in Python says of each file; null where there is no Python, or no machine in it. @throws Error when it does not answer as it should. */
+/**
+ * Returns the problems that the machine in Python finds in each file; null if there is no Python, or no machine in it.
+ * @throws Error when it does not answer as it should
+ */
 export const pythonProblems = (files: readonly string[]): ReadonlyMap<string, string | null> | null => {
   if (!existsSync(join(root, program)) || spawnSync("python3", ["--version"]).status !== 0) return null;
   const { stdout, stderr, status } = spawnSync("python3", [program, ...files], {

@@ -81,5 +81,5 @@ class Asked {
 
 /** As it is in a file. */
 const plain = (vector: Vector): Vector =>
-  // What is plain JSON is of the same type after it.
+  // Plain JSON keeps its type.
   JSON.parse(JSON.stringify(vector)) as Vector;

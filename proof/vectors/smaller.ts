@@ -51,7 +51,10 @@ const withFewerMoves = (play: Play, features: ReadonlySet<string>): Play => {
 /** All else of a machine is written out in each file. */
 const optional = ["idleTimeoutMs", "pricing", "calibrate", "warnAt"] as const;
 
-/** Offers a value again and again without one member or item, at any depth, or with a shorter text, and goes on from what is accepted. */
+/**
+ * Offers a value again and again without one member or item, at any depth, or with a shorter text, and continues from
+ * each accepted one.
+ */
 const reduce = <Value extends object>(value: Value, accepts: (smaller: Value) => boolean): void => {
   let least: unknown = value;
   const visit = (at: readonly (string | number)[]): void => {
@@ -65,7 +68,7 @@ const reduce = <Value extends object>(value: Value, accepts: (smaller: Value) =>
     for (const key of keys) {
       const path = [...at, key];
       const candidate = without(least, path);
-      // What is missing may make it another value than its type says; then it is not accepted.
+      // Without a member its type may be wrong; then it is not accepted.
       if (accepts(candidate as Value)) least = candidate;
       else visit(path);
     }

@@ -16,7 +16,7 @@ import type {
 /** The version of the files' own format. */
 export const vectorsFormat = 1;
 
-/** What an implementation has to have: `core` needs the policies keepAll and lastTurns, and no counting. */
+/** The parts that an implementation needs: `core` needs the policies keepAll and lastTurns, and no counting. */
 export type Profile = "core" | "policies";
 
 /** A conversation to be played, without what is expected of it. */
@@ -24,7 +24,7 @@ export interface Script {
   readonly profile: Profile;
   /** The name of its file. */
   readonly name: string;
-  /** What it shows, in one sentence. */
+  /** The subject of the vector, in one sentence. */
   readonly says: string;
   readonly machine: MachineData;
   readonly start: ThreadInput;
@@ -33,7 +33,7 @@ export interface Script {
 
 /** An event to send. */
 export interface ScriptStep {
-  /** What is to be seen here, for a person. */
+  /** A remark about the step, for a person. */
   readonly says?: string;
   /** From this event on the thread runs under another configuration. */
   readonly machine?: MachineData;
@@ -80,7 +80,7 @@ export interface StartStep {
 export interface HandledStep extends VectorStep {
   readonly entry: Entry;
   readonly effects: readonly Effect[];
-  /** What is another than in the state before. */
+  /** The difference from the state before. */
   readonly state: StatePatch;
   readonly outstanding: readonly Outstanding[];
 }

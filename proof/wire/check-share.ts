@@ -3,7 +3,7 @@ import { checkWireLaws, surveyWire, type WireFault, type WireTarget } from "@col
 import { wordsOf } from "../kit/report.ts";
 import { wireTargets } from "./targets.ts";
 
-/** What one worker has to do. */
+/** The share of one worker. */
 export interface Share {
   readonly threads: number;
   readonly seed: number;
@@ -13,7 +13,7 @@ export interface Share {
   readonly survey: boolean;
 }
 
-/** What came of it. */
+/** The outcome of a share. */
 export interface Outcome {
   readonly requests: number;
   /** The law that was broken; null if none was. */

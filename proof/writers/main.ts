@@ -1,6 +1,6 @@
-// Has several processes write one thread at once: each asks, many at a time, and answers whatever is asked while it
-// has the lease of the thread; that process is stopped past its lease once, and goes on again. Then looks whether any
-// ask was lost or answered twice. Exits with 1 when anything is wrong.
+// Has several processes write one thread at once: each asks, many at a time, and answers all asks while it has the
+// lease of the thread. That process is stopped once past its lease, and then continued. Then looks whether any ask was
+// lost or answered twice. Exits with 1 when anything is wrong.
 import { runCommand } from "../kit/command.ts";
 import { oneOf, whole } from "../kit/options.ts";
 import { withProgram } from "../kit/program.ts";

@@ -16,7 +16,7 @@ export interface WritersOptions {
   readonly leaseTtlMs?: number;
 }
 
-/** What came of it. */
+/** The outcome of the writers. */
 export interface Written {
   readonly problems: readonly string[];
   readonly entries: number;
@@ -27,7 +27,10 @@ export interface Written {
   readonly because: ReadonlyMap<string, number>;
 }
 
-/** Has processes write one thread all at once, one of which is stopped past its lease and goes on later. @throws where there is no PostgreSQL to write to */
+/**
+ * Has processes write one thread all at once, one of which is stopped past its lease and continued later. @throws where
+ * there is no PostgreSQL to write to
+ */
 export const writeTogether = async (program: string, options: WritersOptions): Promise<Written> => {
   const place = newPlace(options.store, "writers");
   try {
@@ -80,7 +83,7 @@ class Writing {
     }
   }
 
-  /** The process that has the lease stands still until the lease has run out and another process has it; then it goes on. */
+  /** Stops the process that has the lease until the lease has run out and another process has it; then continues it. */
   async #stopHolder(): Promise<void> {
     const [first, ...others] = this.#writers;
     if (first === undefined) return;

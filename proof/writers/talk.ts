@@ -13,7 +13,7 @@ export interface ChildOptions {
   readonly leaseTtlMs: number;
 }
 
-/** What a child reports, a line each. */
+/** A report of a child, a line each. */
 export const reportSchema = z.discriminatedUnion("type", [
   /** An ask has its outcome. */
   z.object({ type: z.literal("answered"), askId: z.string(), turn: z.number(), text: z.string() }),
@@ -33,5 +33,5 @@ export const threadId = "shared";
 /** The id of an ask, which is also what is asked. */
 export const askIdOf = (writer: number, ask: number): string => `writer-${writer}-ask-${ask}`;
 
-/** What the model answers to an ask. */
+/** Returns the model's answer to an ask. */
 export const answerTo = (askId: string): string => `the answer to ${askId}`;

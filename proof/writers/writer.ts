@@ -43,12 +43,12 @@ export class Writer {
     this.#child.kill("SIGSTOP");
   }
 
-  /** It goes on, as though nothing had happened. */
+  /** Continues the process, as though nothing had happened. */
   goOn(): void {
     this.#child.kill("SIGCONT");
   }
 
-  /** It lets go of the thread, and goes. */
+  /** Lets the process release the thread and end. */
   async leave(): Promise<void> {
     this.#child.stdin?.end();
     await this.#gone;

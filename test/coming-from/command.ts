@@ -21,11 +21,11 @@ export const folderOf = (files: Readonly<Record<string, string>> = {}): string =
 
 /** Where a command line is run. */
 export interface Place {
-  /** What its file names are relative to. */
+  /** The folder that file names are relative to. */
   readonly folder?: string;
-  /** What answers. */
+  /** The model that answers. */
   readonly model: LlmHandler;
-  /** What comes from the pipe. */
+  /** The lines from the pipe. */
   readonly lines?: readonly string[];
 }
 

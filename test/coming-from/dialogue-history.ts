@@ -161,7 +161,7 @@ const methods: Rows = {
     const history = await historyOf({ contextSize: 20 }, ...five);
     const { start } = await history.prepareDialogueHistory(tokenize);
     expect(start).toBe(4);
-    // It is found anew each time: with fewer words to count there is room for all.
+    // The start is searched again each time: with fewer words to count there is room for all.
     expect((await history.prepareDialogueHistory(() => 1)).start).toBe(1);
   },
   "interruption_alignment_new_agent_sentence(utterance, punctuation_ids, interrupted_speaker_iu)": async () => {

@@ -244,5 +244,5 @@ const learning: Rows = {
   },
 };
 
-/** What is called on a session, and what is learned from it. */
+/** The calls on a session, and the facts that they show. */
 export const calls: readonly Rows[] = [calling, learning];

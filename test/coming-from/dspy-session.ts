@@ -54,7 +54,7 @@ const making: Rows = {
   "dspy.OutputField()": async () => {
     const llm = saying({ wrong: 1 }, { answer: "A" });
     const program = predict({ inputs, outputs: z.object({ answer: z.string() }) });
-    // What does not fit is asked for again.
+    // An invalid answer is requested again.
     expect(await closing(session(program, { name: "qa", llm })).call({ question: "Q" })).toEqual({ answer: "A" });
     expect(llm.calls).toHaveLength(2);
   },

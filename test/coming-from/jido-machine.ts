@@ -200,7 +200,7 @@ const machineRows: Rows = {
     const event: Event = { type: "ask.received", askId: "a", input: "Seattle?", at: 1 };
     const step = transition(machine, begun, event);
     expect(step.handled && step.effects.map(({ type }) => type)).toEqual(["publish", "callLlm"]);
-    // The next one goes on with the conversation.
+    // The next ask continues the conversation.
     const next = after(started, answered, { ...started, askId: "b", input: "Tomorrow?", at: 3 });
     expect(messagesOf(next).map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
   },

@@ -110,7 +110,7 @@ export const signals: Rows = {
   },
 };
 
-/** What two asks on a thread published about it. */
+/** Returns the signals that two asks on a thread published about it. */
 const updates = async () => {
   const seen: { readonly threadId: string; readonly signal: Extract<Signal, { readonly type: "thread.updated" }> }[] =
     [];

@@ -1,4 +1,4 @@
-// What the rows of docs/coming-from.md are run with.
+// The helpers with which the rows of docs/coming-from.md are run.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Host } from "@colloquy/runtime-node";

@@ -10,7 +10,7 @@ import { secondsUsed } from "./used.ts";
 
 const shownMax = 25;
 
-/** What `note.ts` leaves behind. */
+/** The record that `note.ts` leaves. */
 const noted = z.object({ processorSeconds: z.number() });
 
 // oxlint-disable-next-line import/no-default-export -- vitest loads it from there.

@@ -6,7 +6,7 @@ import { withPostgres } from "../../packages/runtime-node/test/stores/postgres/s
 withPostgres("PostgreSQL that is killed", () => {
   test("would be noticed to lose what it acknowledged before it was written", async () => {
     const { violations } = await crashPostgres(5, 1, "asynchronous-commit");
-    // Where the writers go on before the loss is looked for, another entry stands in the place of the lost one.
+    // If the writers continue before the check for the loss, another entry is in the place of the lost one.
     expect(violations.join("\n")).toMatch(/entry \d+ was acknowledged, and (nothing|\{.*\}) is there/);
   });
 });

@@ -263,7 +263,7 @@ const faults: readonly Fault[] = [
   },
 ];
 
-/** What handlers sent, by the family that it was sent to: only what its strict server takes. */
+/** The requests of handlers, by the family that they were sent to: only those that its strict server takes. */
 const sent = new Map<StrictFamily, string[]>();
 
 const watched = (target: WireTarget): WireTarget => ({
@@ -294,7 +294,7 @@ describe("every handler, before the strict servers of every family,", () => {
     const few = wireTargets.filter(({ family }) => ["gemini", "anthropic", "openai-responses"].includes(family));
     found = [
       ...(await surveyWire(wireTargets.map(watched), { threads, seed })),
-      // What spans several steps at one server comes seldom where all of them take turns.
+      // Requests that need several steps at one server are rare if all servers take turns.
       ...(await surveyWire(few.map(watched), { threads, seed })),
     ];
   });

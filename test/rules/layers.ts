@@ -16,7 +16,7 @@ export const packagesPointDown: Rule = (sources) => {
   );
 };
 
-/** What is no test reaches a package through its name and its entry points, never into its folders. */
+/** A file that is not a test reaches a package through its name and its entry points, never into its folders. */
 export const packagesKeepTheirInsides: Rule = (sources) => {
   const packages = packagesOf(sources);
   return sources

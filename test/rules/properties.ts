@@ -30,7 +30,10 @@ export const testsOfProperties = (sources: readonly Source[]): readonly string[]
 
 const setup = "test/setup.ts";
 
-/** What all properties share is said here, and nowhere else; a page of a browser, which loads no setup, is given it. */
+/**
+ * The settings that all properties share are made here, and nowhere else; a page of a browser, which loads no setup, is
+ * given them.
+ */
 const saysForAll: ReadonlySet<string> = new Set([
   setup,
   "test/shrinking.ts",

@@ -42,7 +42,7 @@ export const filesAreWhole: Rule = (sources) =>
     .filter(({ path, text }) => text.trimEnd().split("\n").length < fileLinesMin && !isSmallForAReason(path))
     .map(({ path }) => `${path}: fewer than ${fileLinesMin} lines: join it to what it belongs to`);
 
-/** The fewest lines of a file that is no entry point, port, error or worker. */
+/** The fewest lines of a file that is not an entry point, port, error or worker. */
 export const fileLinesMin = 12;
 
 const isSmallForAReason = (path: string): boolean => smallOnPurpose.some((pattern) => pattern.test(path));

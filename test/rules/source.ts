@@ -9,7 +9,9 @@ export interface Source {
   readonly text: string;
 }
 
-/** What a rule finds against the repository, each with the place and the way out. Empty when the rule holds. */
+/**
+ * A rule that returns its findings in the repository, each with the place and the way out. Empty when the rule holds.
+ */
 export type Rule = (sources: readonly Source[]) => readonly string[];
 
 /** One `import`, `export … from` or `import()` of a module. */

@@ -15,7 +15,10 @@ export const folderOf = (files: Readonly<Record<string, string | Uint8Array>>): 
   return folder;
 };
 
-/** What is wrong with an agent, a line each, with the paths of files in the folder as they are written there; none where it is read. */
+/**
+ * Returns the problems of an agent, a line each; none if it can be read. Files in the folder are named by the paths
+ * that are written there.
+ */
 export const problemsOf = async (
   files: Readonly<Record<string, string | Uint8Array>>,
   path = "agent.yaml",

@@ -190,7 +190,7 @@ test("tools have to be allowed, and none is loaded while anything is wrong", asy
     'agent.yaml:2:9: tool "./tools.mjs": it is not allowed: loading it runs its code. If you trust it, allow it by allowTools (on the command line --allow-tools)';
   expect((await problemsOf(files))[0]).toBe(notAllowed);
   expect((await problemsOf(files, "agent.yaml", { allowTools: () => false }))[0]).toBe(notAllowed);
-  // In JavaScript a function may be asynchronous: a promise is no yes.
+  // In JavaScript a function may be asynchronous: a promise must not count as true.
   const later = (async () => false) as unknown as () => boolean;
   expect((await problemsOf(files, "agent.yaml", { allowTools: later }))[0]).toBe(notAllowed);
   const asked: ToolReference[] = [];

@@ -24,7 +24,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const hostile = (word: string): string =>
   `${word}\u001b]52;c;aGk=\u0007\u001b[2J\u009b31m\u009d0;x\u009c\u0000\r\b\u007f\u202Eeno\u2066\u200B\u200F\u061C\uFEFF\u{E0041}`;
 
-/** What must not be printed. Written apart from what takes it out. */
+/** Returns true for a character that must not be printed. Independent of the code that takes it out. */
 const isSteering = (character: string): boolean => {
   const code = character.codePointAt(0) ?? 0;
   if (code < 0x20) return code !== 0x09 && code !== 0x0a;
@@ -44,7 +44,7 @@ const steeringRanges = [
   [0xe0000, 0xe007f],
 ] as const;
 
-/** What steers in a text, in hexadecimal. */
+/** Returns the control characters of a text, in hexadecimal. */
 const steeringIn = (shown: string): readonly string[] =>
   Array.from(shown)
     .filter(isSteering)

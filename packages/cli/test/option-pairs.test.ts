@@ -86,7 +86,7 @@ const given = (option: string, other: string): readonly string[] => {
   return typeof sample === "function" ? sample(other) : sample;
 };
 
-/** What is wrong with how two options are taken together; null where it is right. */
+/** Returns the problem with how two options are taken together, or null. */
 const problemOf = async (one: string, other: string): Promise<string | null> => {
   const args = [...given(one, other), ...given(other, one), "--base-url", server.current?.url ?? ""];
   const answers = args.includes("--approve") || args.includes("--deny");

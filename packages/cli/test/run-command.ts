@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 import { runCommand } from "../src/command.ts";
 import type { CommandSetting } from "../src/command-context.ts";
 
-/** What a command came to. */
+/** The outcome of a command. */
 export interface Ran {
   readonly exitCode: number;
   readonly output: string;

@@ -134,7 +134,7 @@ test("a reader that does not read has nothing made for it", async () => {
   }
   expect(made).toBe(1_000);
   expect(read).toBeGreaterThan(1_000 * bytes);
-  // What lies in the buffers of the system; all of it is 100 MB.
+  // This much can be in the buffers of the system; all of it is 100 MB.
   expect(most).toBeLessThan(40_000_000);
 });
 

@@ -23,7 +23,7 @@ const spansIn = (json: string): readonly { readonly name: string; readonly spanI
     .trimEnd()
     .split("\n")
     .flatMap((line) =>
-      // What the command wrote, as the schema of OTLP has it.
+      // The command wrote the line by the schema of OTLP.
       (JSON.parse(line) as Written).resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans)),
     );
 

@@ -5,7 +5,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 /** The kinds of rows that OpenAI publishes a schema of. */
 export type RowKind = "FineTuneChatRequestInput" | "FineTunePreferenceRequestInput" | "FineTuneCompletionRequestInput";
 
-/** What is wrong with a row by the schema of its kind; null for nothing. */
+/** Returns the problem of a row by the schema of its kind, or null. */
 export type CheckRow = (kind: RowKind, row: unknown) => string | null;
 
 /** OpenAI's schemas of fine-tuning files; null, with a line that says so, where they are absent. */

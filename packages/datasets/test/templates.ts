@@ -11,7 +11,7 @@ export interface ChatTemplate {
   readonly render: (row: RenderedRow, addGenerationPrompt: boolean) => string | null;
 }
 
-/** What a trainer renders. */
+/** A row as a trainer renders it. */
 export interface RenderedRow {
   readonly messages: readonly unknown[];
   readonly tools: readonly unknown[];

@@ -5,7 +5,7 @@ import { promptFormat } from "@colloquy/templates";
 import { expect, it } from "vitest";
 import { DialogueHistory, type DialogueHistoryOptions, type Utterance } from "../src/index.ts";
 
-/** What retico ships. */
+/** The format that retico ships. */
 const format = promptFormat({
   user: { role: "Child", role_sep: ":", pre: "", suf: "\n\n" },
   agent: { role: "Teacher", role_sep: ":", pre: "", suf: "\n\n" },

@@ -8,7 +8,7 @@ import { type Stage, stage, type StageOptions } from "./stage.ts";
 export interface EngineStage {
   /** The host that performs the effects. */
   readonly worker: Stage;
-  /** What hosts over the engine use. */
+  /** The store that hosts over the engine use. */
   readonly store: Store;
   /** A host over the engine. */
   readonly client: (options?: StageOptions) => Host;

@@ -6,7 +6,7 @@ export interface GatedStore {
   readonly store: Store;
   /** Lets the oldest append that waits through, with an error: fails it. */
   readonly pass: (error?: Error) => Promise<void>;
-  /** What waits, oldest first. */
+  /** The waiting writes, oldest first. */
   readonly waiting: readonly string[];
 }
 

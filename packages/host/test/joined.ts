@@ -1,6 +1,6 @@
 import type { AskPart } from "@colloquy/host";
 
-/** Parts with deltas that go on with one another as one, as a reader sees them who comes late. */
+/** Joins consecutive deltas into one, as a late reader sees them. */
 export const joined = (parts: readonly AskPart[]): readonly AskPart[] => {
   const all: AskPart[] = [];
   for (const part of parts) {

@@ -55,7 +55,7 @@ describe("an event that is decided", () => {
     ["invalid", { ...ask, askId: "" }],
     ["invalid", { type: "thread.started", threadId: "t", at, seed: [{ role: "tool", callId: "x", content: "" }] }],
   ] as const)("is refused as %s where no thread can come of it, which then is not there", (kind, event) => {
-    // What is wrong with some of them is the point.
+    // Some of the events are invalid on purpose.
     const decision = decide("t", null, event as Event, { at });
     expect(decision).toMatchObject({ type: "refused", refusal: { kind } });
   });
@@ -111,7 +111,7 @@ test("hooks and observers are called as by a host, and an output is shown and ch
   await on.host.ask("Hi.", { askId: "a", output: { schema: { jsonSchema: schema }, name: "number" } });
   const { seen, ...ofEngine } = noted();
   const engine = new Engine({ ...optionsOf(script, [echo]), ...ofEngine });
-  // What the host made of it: an output, and an id.
+  // The event that the host made of the ask: it has an output, and an id.
   const asked = (await entriesOf(on.store)).find(({ event }) => event.type === "ask.received");
   if (asked?.event.type !== "ask.received") throw new Error("it was not asked");
   engine.send(asked.event);

@@ -39,7 +39,7 @@ export interface Format {
   readonly read: (items: unknown, options?: ImportOptions) => Either.Either<ImportProblem, Imported>;
 }
 
-/** What is right, or the test fails with the reason. */
+/** Returns the right value, or fails the test with the reason. */
 export const right = <Value>(read: Either.Either<{ readonly reason: string }, Value>): Value => {
   if (Either.isLeft(read)) throw new Error(read.left.reason);
   return read.right;
@@ -60,8 +60,8 @@ export const threadOf = ({ system, turns }: Imported): readonly Message[] => {
 };
 
 /**
- * What was exported without loss comes back the same. Of what a format carries, drafts can't say two things: how a call
- * ended, and the metadata of the system prompt. The import tells these.
+ * Checks that an export without loss is imported the same. Drafts cannot express two things that a format carries: how
+ * a call ended, and the metadata of the system prompt. The import gives these.
  */
 const keepsMessages = ({ write, read }: Format, messages: readonly Message[]): void => {
   const exported = write(messages);
@@ -76,7 +76,7 @@ const keepsMessages = ({ write, read }: Format, messages: readonly Message[]): v
   expect(problemsOf(back)).toEqual([]);
 };
 
-/** What a thread keeps of a message beside what a model sees. */
+/** Returns the facts that a thread stores of a message beside those that a model sees. */
 const kept = (message: Message) => [message.role, message.metadata ?? null, toolResultOf(message)?.outcome ?? null];
 
 /** Each message that comes back as another is reported. */
@@ -94,7 +94,10 @@ const tellsAllLosses = ({ write, read }: Format, messages: readonly Message[]): 
     if ([back[index], ...moved].every((each) => each?.digest !== digest)) expect(lossy).toContain(index);
 };
 
-/** What was lost is lost once: what went out without loss and came in so goes out the same; all else does the next time. */
+/**
+ * Checks that content is lost only once. An export without loss is the same after an import. After a loss, the third
+ * export equals the second.
+ */
 const settles = ({ write, read }: Format, messages: readonly Message[]): void => {
   const first = write(renamed(messages));
   const imported = right(read(first.value, { repair: true }));
@@ -104,7 +107,7 @@ const settles = ({ write, read }: Format, messages: readonly Message[]): void =>
   expect(third.value).toEqual(second.value);
 };
 
-/** Anything is read, or refused in words; and what is read is taken by a thread. */
+/** Checks that any input is read, or refused with an error. A thread takes all that is read. */
 const isTotal = ({ read }: Format, items: unknown): void => {
   for (const repair of [false, true]) {
     const imported = read(items, { repair });
@@ -175,7 +178,7 @@ const plainMessagesArbitrary: fc.Arbitrary<readonly Message[]> = fc
   )
   .map((units) => messagesFrom(units.flat()));
 
-/** What was exported, with a few of its members or items taken out, put twice, or replaced by anything. */
+/** An export with a few of its members or items taken out, put twice, or replaced by any value. */
 const damagedArbitrary = ({ write }: Format): fc.Arbitrary<unknown> =>
   fc
     .tuple(

@@ -95,7 +95,7 @@ const fares = <Item>(conversations: readonly (readonly Item[])[], { read, write 
       repaired++;
     } else {
       const { value, losses } = write(threadOf(strict.right));
-      // What a format writes is a list of its items.
+      // Every format writes a list of its items.
       if (losses.length + strict.right.losses.length === 0) whole.push({ before, after: value as readonly Item[] });
       else lossy++;
     }

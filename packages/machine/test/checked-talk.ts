@@ -78,7 +78,7 @@ export class CheckedTalk extends Talk {
     return this.#callFor("answer") !== undefined;
   }
 
-  /** What the answering call that is out was sent. */
+  /** Returns the prompt of the outstanding answering call. */
   sent(): readonly string[] {
     return this.call().messages.map(textOf);
   }
@@ -155,7 +155,7 @@ export class CheckedTalk extends Talk {
 }
 
 const throughJson = <Value>(value: Value): Value => {
-  // What is plain JSON is of the same type after it.
+  // Plain JSON keeps its type.
   const read = JSON.parse(JSON.stringify(value)) as Value;
   expect(read).toEqual(value);
   return read;

@@ -25,7 +25,7 @@ const charactersOf = (part: Part): number => {
   return part.type === "toolResult" ? part.content.reduce((total, inner) => total + charactersOf(inner), 0) : 0;
 };
 
-/** What the requests for summaries may take: tests have rooms that no instruction fits into. */
+/** The room for requests for summaries: some tests have rooms that no instruction fits into. */
 export const requestTokens = 4_000;
 
 export interface RollingOptions {

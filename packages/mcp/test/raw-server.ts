@@ -3,7 +3,7 @@ import { InMemoryTransport, type JSONRPCMessage, type Transport } from "@modelco
 /** Answers a request of a client: with a result, or null for silence. */
 export type Answer = (params: Readonly<Record<string, unknown>>, server: RawServer) => unknown;
 
-/** What a server that keeps to nothing is asked, and says by itself. */
+/** The controls of a server that does not keep to the protocol, and the methods that it received. */
 export interface RawServer {
   readonly send: (message: object) => void;
   readonly close: () => Promise<void>;
@@ -20,7 +20,7 @@ export const rawServer = (answers: {
   const open = (): Transport => {
     const [client, other] = InMemoryTransport.createLinkedPair();
     const send = (message: object): void => {
-      // What is sent is no message of the protocol on purpose, and given on as it is; or the client has gone.
+      // The message violates the protocol on purpose, and is sent as it is. A closed client is ignored.
       void other.send({ jsonrpc: "2.0", ...message } as JSONRPCMessage).catch(() => {});
     };
     const server: RawServer = { send, close: () => other.close(), received: [] };

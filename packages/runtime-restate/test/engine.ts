@@ -56,7 +56,7 @@ export class Engine {
     return host;
   }
 
-  /** What Restate says of itself, by SQL. */
+  /** Returns rows of Restate's own tables, by SQL. */
   async rows(query: string): Promise<readonly unknown[]> {
     const answer = await fetch(new URL("query", `${this.#admin}/`), {
       method: "POST",

@@ -30,7 +30,7 @@ const llm: ServeOptions["llm"] = async ({ messages }, { onDelta, signal }) => {
 const inMemory = (): Host =>
   createHost({ machine, tools, llm, store: memoryStore({ clock: systemClock }), clock: systemClock, ids: randomIds });
 
-/** All that is shown of an ask whose calls are approved, and what it came to. */
+/** Returns all that is shown of an ask whose calls are approved, and its outcome. */
 const followed = async (host: Host, ask: AskHandle): Promise<readonly unknown[]> => {
   const parts: AskPart[] = [];
   for await (const part of ask) {

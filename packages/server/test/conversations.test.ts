@@ -36,7 +36,7 @@ const all = async <Item>(items: AsyncIterable<Item>): Promise<readonly Item[]> =
 
 /** Items in short: their kind and their words. */
 const inShort = (item: { readonly type: string }): string => {
-  // What each kind has of these.
+  // These are the members that the kinds share.
   const { role, content, name, output } = item as Record<string, unknown>;
   const texts = Array.isArray(content) ? content.map((part: { text?: string }) => part.text ?? "") : [];
   return [item.type === "message" ? role : item.type, ...texts, name, output]

@@ -477,7 +477,7 @@ describe("streams", () => {
     expect((await open("bob")).status).toBe(200);
     expect(await errorOf(await open("bob"))).toMatchObject({ status: 503, code: "too_many_streams" });
     await first?.body?.cancel();
-    // What a route took and made no stream of is given back.
+    // A route that took a request and made no stream of it gives its place back.
     expect((await server.fetch(at("/failing", { headers: { "x-user": "ada" } }))).status).toBe(400);
     expect((await open("ada")).status).toBe(200);
   });
@@ -533,6 +533,6 @@ test.each([
   [{ bodyBytesMax: 0 }, "bodyBytesMax is 0"],
   [{ drainMs: 1.5 }, "drainMs is 1.5"],
 ])("options that are invalid are refused in words: %j", (options, words) => {
-  // What JavaScript may give.
+  // Options that only JavaScript may give.
   expect(() => serving(options as ThreadServerOptions)).toThrow(words);
 });

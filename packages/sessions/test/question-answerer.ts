@@ -39,5 +39,5 @@ export const asked = async (qa: QuestionAnswerer, count: number, from = 0): Prom
 export const questionsOf = async (qa: QuestionAnswerer): Promise<readonly string[]> =>
   (await qa.turns()).map(({ inputs }) => inputs.question);
 
-/** What a value is when it was written as JSON and read again. */
+/** Returns a value after it was written as JSON and read again. */
 export const throughJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));

@@ -4,7 +4,7 @@
 /** Named values. */
 export type Fields = Readonly<Record<string, string>>;
 
-/** What was asked, and what was answered. */
+/** The inputs and the outputs of one exchange. */
 export interface SlowExchange {
   readonly inputs: Fields;
   readonly outputs: Fields;
@@ -17,7 +17,9 @@ export interface SlowTurn {
   /** Null where it failed: it counts as none, and has a number (theirs leaves nothing). */
   readonly outputs: Fields | null;
   readonly shown: readonly SlowExchange[];
-  /** A history with which the conversation began anew here; it is over when the turn is (theirs outlives it, as a seed). */
+  /**
+   * A history with which the conversation started again here; it ends with the turn (theirs outlives it, as a seed).
+   */
   readonly before: readonly SlowExchange[] | null;
 }
 
@@ -58,8 +60,8 @@ export class SlowSession {
   }
 
   /**
-   * What the next call is shown: the newest exchanges of the newest turns, where one of which nothing is shown is a turn
-   * and no exchange. The seed is the oldest turn, also for what is stored.
+   * Returns the exchanges that the next call is shown: the newest ones of the newest turns. A turn of which nothing is
+   * shown counts as a turn, and not as an exchange. The seed is the oldest turn, also for the stored turns.
    */
   memory(): readonly SlowExchange[] {
     const { seed = [] } = this.#options;
@@ -82,7 +84,7 @@ export class SlowSession {
     const before = history?.as === "replaceSession" ? history.exchanges : null;
     const shown = before === null ? (history?.exchanges ?? this.memory()) : lastOf(before, this.#most);
     if (history?.as === "override") return shown;
-    // One that begins anew and fails leaves all as it was.
+    // A call that starts again and fails leaves everything as it was.
     if (before !== null && outputs === null) this.#count++;
     else this.#record({ inputs, outputs, shown, before });
     return shown;

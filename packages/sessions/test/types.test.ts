@@ -30,7 +30,7 @@ it("a signature says what a program is given and gives, and what a caller gives 
 });
 
 it("a program that does not fit its signature does not compile, nor does a call", () => {
-  // @ts-expect-error its answer is no text
+  // @ts-expect-error its answer is not a text
   session(() => ({ a: 3 }), { name: "qa", signature });
   // @ts-expect-error it wants what nobody gives
   session(({ context }: { context: string }) => ({ a: context }), { name: "qa", signature });

@@ -207,7 +207,7 @@ withBrowser("the page", ({ open }) => {
     await page.getByRole("dialog").locator("tr").first().waitFor();
     expect(await page.getByRole("dialog").locator("tr").count()).toBeGreaterThan(15);
     const before = await page.evaluate(() => location.hash);
-    // What stands before the page has the keys, that which closes it too.
+    // A dialog before the page gets the keys, also the key that closes it.
     await press("j", "Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
     expect(await page.evaluate(() => location.hash)).toBe(before);

@@ -39,7 +39,7 @@ const ask = async <Answer = object>(path: string, body?: object): Promise<readon
   return [response.status, (await response.json()) as Answer];
 };
 
-/** What the server promises of a refusal. */
+/** The server's promise about a refusal. */
 type Refused = { readonly error: { readonly message: string; readonly code: string | null } };
 
 const textOf = (message: Message | undefined): string => message?.parts.map(partText).join() ?? "";
@@ -207,7 +207,7 @@ test("a page of the listing is full, and its cursor names a thread that the call
     await studioRoutes({ store: many, clock: systemClock, configurations, about: "" }),
   );
   const asked = async <Answer>(path: string, init: RequestInit = {}): Promise<Answer> =>
-    // What the routes promise by their types.
+    // The routes promise these types.
     (await guarded.fetch(new Request(`http://localhost/studio/api/${path}`, init))).json() as Promise<Answer>;
   const first = await asked<ThreadPage>("threads");
   const rest = await asked<ThreadPage>(`threads?after=${encodeURIComponent(first.next ?? "")}`);

@@ -3,7 +3,7 @@ import type { SpanAttributes, SpansOptions } from "@colloquy/telemetry";
 import { expect, test } from "vitest";
 import { isA, spansIn } from "./kit.ts";
 
-/** What the span of a call with these parameters asks for. */
+/** Returns the request attributes of a span for a call with these parameters. */
 const asked = (model: JsonObject, options: SpansOptions = {}): SpanAttributes => {
   const machine = conversationMachine();
   const begun = start(machine, { threadId: "t", at: 0, model });

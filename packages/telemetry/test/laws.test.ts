@@ -5,7 +5,7 @@ import { journalArbitrary } from "@colloquy/runtime-test/arbitraries";
 import { describe, expect } from "vitest";
 import { isA, rightOf, spansIn, storedJournals } from "./kit.ts";
 
-/** What this thread did itself. */
+/** Returns this thread's own entries, without those of a fork's parent. */
 const ownOf = (entries: readonly Entry[]): readonly Entry[] =>
   entries.slice(entries.findLastIndex(({ event }) => event.type === "thread.forked") + 1);
 
@@ -61,7 +61,7 @@ const onlyGrow = (entries: readonly Entry[]): void => {
   }
 };
 
-/** Of what was said and of what may be secret there is no attribute that could have it. */
+/** Checks that no attribute holds messages or possible secrets. */
 const areSilent = (entries: readonly Entry[]): void => {
   const spans = spansIn(entries, { open: true });
   const shown = spans.flatMap(({ attributes, events }) => [attributes, ...events.map((event) => event.attributes)]);

@@ -111,7 +111,7 @@ describe("a live observer", () => {
   const isAProjection = (entries: readonly Entry[]): void => {
     const own = entries.findLastIndex(({ event }) => event.type === "thread.forked") + 1;
     const live = recorded({ content: true });
-    // What a fork copied is not observed.
+    // Entries that a fork copied are not observed.
     observed(live.observer, entries, own);
     expect(ofLive(live.spans())).toEqual(ofJournal(spansIn(entries, { content: true })));
   };

@@ -4,7 +4,7 @@ import protobuf from "protobufjs";
 import { describe, expect, test } from "vitest";
 import { spansIn, storedJournals } from "./kit.ts";
 
-/** What of opentelemetry-proto a trace is sent in (v1.9.0), by its field numbers. */
+/** The part of opentelemetry-proto that a trace is sent in (v1.9.0), by its field numbers. */
 const proto = `
 syntax = "proto3";
 message Request { repeated ResourceSpans resource_spans = 1; }

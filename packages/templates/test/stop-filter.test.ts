@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { stopFilter } from "../src/index.ts";
 import { runs } from "../../../test/runs.ts";
 
-/** What is shown of each piece, and at the end. */
+/** Returns the text shown after each piece, and at the end. */
 const shownOf = (stops: readonly string[], pieces: readonly string[]): readonly string[] => {
   const filter = stopFilter(stops);
   return [...pieces.map(filter.push), filter.end()];

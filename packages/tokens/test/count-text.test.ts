@@ -104,7 +104,7 @@ describe.each(encodings)("the count of a text in %s", (encoding) => {
 });
 
 test("a window is widened where the tokens on both sides of its end would have been others", () => {
-  // A run begins with a single letter and goes on in pairs, unless there are 300 letters, which are one token.
+  // A run begins with a single letter and continues in pairs, unless there are 300 letters, which are one token.
   const encode = (piece: string): readonly number[] => {
     if (piece === "") return [];
     if (piece.length >= 300) return [300, ...encode(piece.slice(300))];

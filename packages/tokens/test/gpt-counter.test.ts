@@ -49,7 +49,7 @@ describe("which encoding", () => {
   );
 
   test("that is none, or is named twice, is refused", async () => {
-    // What callers without types may hand in.
+    // Options that only callers without types may pass.
     const wrong = (options: object) => gptCounter(options);
     await expect(wrong({ encoding: "toString" })).rejects.toThrow(
       'encoding must be one of o200k_base, cl100k_base, not "toString"',

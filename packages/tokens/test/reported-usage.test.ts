@@ -57,7 +57,7 @@ const comparePrompts = async (recorded: RecordedCase): Promise<readonly Comparis
   });
 };
 
-/** What one call of a tool and all that followed it added to the next prompt: the declared tools cancel out. */
+/** Compares the growth of the next prompt after one call of a tool and its answers: the declared tools cancel out. */
 const compareRounds = async (recorded: RecordedCase): Promise<readonly Comparison[]> => {
   const counter = await gptCounter({ model: recorded.model ?? "" });
   const calls = callsOf(recorded);
@@ -82,7 +82,7 @@ const addedBetween = (
   return messages.every(isTextOrTool) && reported > 0 ? { messages, reported } : null;
 };
 
-/** The messages of the wire; null when they are no conversation. */
+/** The messages of the wire; null if they are not a conversation. */
 const messagesOf = (wires: readonly Wire[]): readonly Message[] | null => {
   const drafts: SeedDraft[] = [];
   for (const wire of wires) {

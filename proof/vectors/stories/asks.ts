@@ -20,7 +20,7 @@ const unknown = <Said extends object>(said: Said): Said => ({ ...said, mood: "go
 
 const part = unknown({ type: "text", text: "x", role: "user" } as const);
 
-/** What an ask says, or does not, and what it is about where it says nothing. */
+/** Stories of asks with content, and of empty ones. */
 export const askStories: readonly Story[] = [
   {
     name: "asks-that-say-nothing",

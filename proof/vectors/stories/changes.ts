@@ -1,10 +1,13 @@
 import type { Untimed } from "./events.ts";
 
-/** An event with each of its members changed in turn, at any depth; its type stays. Some of them are no events any more. */
+/**
+ * An event with each of its members changed in turn, at any depth; its type stays. Some of them are not events any
+ * more.
+ */
 export const changesOf = (event: Untimed): readonly Untimed[] =>
   pathsOf(event)
     .filter(([name]) => name !== "type" && name !== "at")
-    // What is made of an event is taken for one here, to be told that it is none.
+    // The changed value is passed as an event, so that the machine refuses it if it is not one.
     .flatMap((path) => changedValues(valueAt(event, path)).map((to) => withValue(event, path, to) as Untimed));
 
 /** In place of a value: one of another kind, and some of its own kind that can't be everywhere. Undefined: it is not there. */

@@ -120,7 +120,7 @@ export const pinned = (message: string, is = true): Untimed => ({ type: "message
 /** A message of somebody. */
 export const user = (content: MessageDraft["content"]): MessageDraft => ({ role: "user", content });
 
-/** What a model said in an earlier conversation, with calls and a result for each. */
+/** Returns the messages of a model in an earlier conversation, with calls and a result for each. */
 export const roundBefore = (content: string, ...names: readonly string[]): readonly SeedDraft[] => [
   { role: "assistant", content, toolCalls: callsOf(names) },
   ...names.map((_, position): SeedDraft => ({ role: "tool", toolCallId: `call_${position}`, content: "Found." })),

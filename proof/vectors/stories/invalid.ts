@@ -19,7 +19,7 @@ const round = {
   results: [{ outcome: "completed", content: "" }],
 } as const;
 
-/** Events that can't be meant, and for each of them one beside it that can. */
+/** Stories of invalid events, each beside a valid one. */
 export const invalidStories: readonly Story[] = [
   {
     name: "invalid-asks",

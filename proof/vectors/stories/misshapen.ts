@@ -152,7 +152,7 @@ export const misshapenStories: readonly Story[] = [
     says: "An event that has not its shape is invalid.",
     raised: true,
     events: [
-      // These are no events, which is what they are for.
+      // These are not events, on purpose.
       ...["llm.exploded", "", 7, null, ["ask.received"]].map((type) => ({ type }) as Untimed),
       ...others.flatMap((event) => changesOf(event).filter((changed) => !isEvent(changed))),
       { says: "As many levels as an event may have.", event: nested(252) },

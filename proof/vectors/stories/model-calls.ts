@@ -34,7 +34,7 @@ const failedShowing = (effectId: string, partial: ReplyDraft): Untimed => ({
   partial,
 });
 
-/** What model calls are made with, cost, wait for, and say before they end. */
+/** Stories of model calls: their parameters, costs, waits, and partial replies. */
 export const modelCallStories: readonly Story[] = [
   {
     name: "options-of-models",

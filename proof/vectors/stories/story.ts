@@ -2,7 +2,7 @@ import type { MachineOptions, ThreadInput } from "@colloquy/machine";
 
 import type { Untimed } from "./events.ts";
 
-/** A conversation as it is told: its events, each in its place, and nothing of what they come to. */
+/** A conversation as its events, each in its place, without their outcomes. */
 export interface Story {
   readonly name: string;
   readonly says: string;

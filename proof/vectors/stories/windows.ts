@@ -21,7 +21,7 @@ import type { Story } from "./story.ts";
 const assistant = (content: string): SeedReply => ({ role: "assistant", content });
 const turn = added(user("Once."));
 
-/** What the last turns are, and what is shown whatever they are. */
+/** Stories of the last turns, and of messages that every prompt shows. */
 export const windowStories: readonly Story[] = [
   {
     name: "window-with-slack",

@@ -10,7 +10,7 @@ const isInstalled = restateProgram() !== null;
 const leftOut = isInstalled ? "" : " (left out: there is no Restate; `pnpm engines:install` gets it)";
 
 describe.skipIf(!isInstalled)(`an engine with a mistake in its workers${leftOut}`, () => {
-  /** What is wrong with the first of some runs that shows it, where what is killed is in the middle of such tools. */
+  /** Returns the violations of the first run that shows the fault, if kills happen in the middle of such tools. */
   const violationsOf = async (fault: Fault, at: readonly string[]): Promise<string> => {
     const runs = await killEngines(5, 1, {
       conversations: 14,

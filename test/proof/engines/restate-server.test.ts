@@ -5,7 +5,7 @@ import { restateProgram } from "../../../proof/servers/restate-package.ts";
 import { type RestateServer, startRestate } from "../../../proof/servers/restate.ts";
 
 const isInstalled = restateProgram() !== null;
-// Whoever reads the report sees why.
+// The report shows the reason.
 const leftOut = isInstalled ? "" : " (left out: `pnpm engines:install` gets it)";
 
 describe.skipIf(!isInstalled)(`a Restate of our own${leftOut}`, () => {

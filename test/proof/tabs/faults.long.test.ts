@@ -8,7 +8,7 @@ const leftOut =
   path === "" ? " (left out: COLLOQUY_CHROMIUM names no browser; `pnpm servers pnpm test:long` has one)" : "";
 
 describe.skipIf(path === "")(`tabs over a store with a mistake in it${leftOut}`, () => {
-  /** What is wrong with the first of some runs that shows it. */
+  /** Returns the violations of the first run that shows the fault. */
   const violationsOf = async (fault: Fault, options: Partial<RunOptions>): Promise<string> => {
     const runs = await useTabs(8, 5, { asks: 20, tabs: 3, closes: 0, stalls: 0, ...options, fault });
     return runs.flatMap(({ violations }) => violations).join("\n");

@@ -1,4 +1,7 @@
-/** What common terminals send for a key; what only newer ones can, as kitty sends it. */
+/**
+ * Returns the bytes that common terminals send for a key. For keys that only newer terminals know, it returns kitty's
+ * bytes.
+ */
 export const bytesOf = (name: string): string => {
   const [, letter] = /^ctrl\+([a-z])$/.exec(name) ?? [];
   const sent = letter === undefined ? sequences[name] : String.fromCodePoint(letter.charCodeAt(0) - 96);

@@ -3,8 +3,9 @@ import { fails, never, ruleModel, streams, toolCalls } from "@colloquy/runtime-t
 import { loopbackServer, type LoopbackServer } from "@colloquy/runtime-test/server";
 
 /**
- * What is asked says how it is answered: `look` and `mail` have a tool called, `slow` waits in the middle until the clock
- * goes on, `never` for good, `fail` fails. Anything else is said again, with how many messages there were.
+ * A question determines its answer: for `look` and `mail` the model calls a tool. For `slow` it waits in the middle
+ * until the clock advances, for `never` for ever, and `fail` fails. Any other question is repeated, with the number of
+ * messages.
  */
 const model = ruleModel([
   {

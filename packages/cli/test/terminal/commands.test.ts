@@ -3,7 +3,10 @@ import { expect, onTestFinished, test } from "vitest";
 import { chatServer } from "./chat-server.ts";
 import { escaped, Shell } from "./shell.ts";
 
-/** What is typed, and what is then shown of it: below it, in a view, or as an error, with which it is in the input again. */
+/**
+ * A line that is typed, and the text that then appears: below it, in a view, or as an error, after which the line is in
+ * the input again.
+ */
 type Step = readonly [typed: string, shows: RegExp, how?: "view" | "error"];
 
 const newThread = /^ {2}new thread thread-[\w-]+$/m;

@@ -26,7 +26,7 @@ const begun = async (options: string): Promise<Shell> => {
   return shell;
 };
 
-/** What is seen of an answer that was stopped. */
+/** Matches an answer that was stopped. */
 const stopped = (question: string): RegExp => new RegExp(`^> ${question}\\n(?:.*\\n)*? {2}stopped\\nAgent `, "m");
 
 describe("Ctrl+C", () => {

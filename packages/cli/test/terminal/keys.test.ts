@@ -11,7 +11,7 @@ import { toolsModule } from "./tools-module.ts";
 const paste = (text: string): string => `\x1b[200~${text}\x1b[201~`;
 const [up, home, pageUp, wordLeft] = [bytesOf("up"), bytesOf("home"), bytesOf("pageup"), bytesOf("ctrl+left")];
 
-/** What is typed before a key, and the rows of the input when an X is typed behind it. */
+/** The keys before a key, and the rows of the input when an X is typed after it. */
 const edits: Partial<Record<Action, readonly [typed: readonly string[], rows: readonly string[]]>> = {
   left: [["ab"], ["aXb"]],
   right: [["ab", home], ["aXb"]],

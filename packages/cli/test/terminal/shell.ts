@@ -63,7 +63,7 @@ modes() { stty -a | tr ' ;' '\\n' | grep -E '^-?(icanon|echo|isig|icrnl|opost)$'
     await this.terminal.until(() => shows.test(this.#below(line)));
   }
 
-  /** What is shown below a line that was entered last; rows that the terminal wrapped are one. */
+  /** Returns the text below a line that was entered last; rows that the terminal wrapped are one. */
   #below(line: string): string {
     const lines = trimmed(this.terminal.cells.lines()).map(withPrompt);
     const ofCommand = lines.lastIndexOf(`  ${line}`);
@@ -122,7 +122,7 @@ modes() { stty -a | tr ' ;' '\\n' | grep -E '^-?(icanon|echo|isig|icrnl|opost)$'
     const [, code] = promptAtEnd.exec(terminal.cells.screen().join("\n").trimEnd()) ?? [];
     terminal.type("modes\r");
     await terminal.until("echo icanon icrnl isig opost [0]$");
-    // What is still on the screen would be taken for what comes next.
+    // Text that is still on the screen would be taken for later output.
     terminal.type(String.raw`printf '\033[H\033[2J'`, "\r");
     await terminal.until((screen) => screen.trim() === "[0]$");
     return Number(code);
@@ -139,7 +139,7 @@ export const escaped = (text: string): string => text.replaceAll(/[$()*+.?[\\\]^
 
 const trimmed = (rows: readonly string[]): readonly string[] => rows.map((row) => row.trimEnd());
 
-/** Whoever hears it has a label for a prompt. */
+/** Replaces the label that a screen reader hears by the prompt. */
 const withPrompt = (row: string): string => row.replace(/^You:/, ">");
 
 const promptAtEnd = /^\[(\d+)\]\$$/m;

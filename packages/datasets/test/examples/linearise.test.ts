@@ -185,7 +185,7 @@ describe("what is left out, and why", () => {
       [1, 1, "refused"],
       [1, 2, "synthesised"],
     ]);
-    // What was refused stands in no later prompt.
+    // Refused content is in no later prompt.
     expect(examples.map(({ prompt }) => said(prompt))).toEqual([["A number?", '{"n":1}', "Another?"]]);
   });
 

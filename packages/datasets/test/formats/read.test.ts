@@ -27,7 +27,7 @@ const examplesOf = ({ threads }: ImportedDataset) =>
     { per: "step", turns: "all" },
   ).examples;
 
-/** What was written is read, and written the same; the second time nothing at all is lost. */
+/** Checks that written rows are read, and written the same. The second time nothing at all is lost. */
 const comesBack = (first: Dataset, from: RowFormat, write: (read: ImportedDataset) => Dataset): void => {
   const text = jsonLines(first.rows);
   const read = importDataset(text, { from });
@@ -38,7 +38,7 @@ const comesBack = (first: Dataset, from: RowFormat, write: (read: ImportedDatase
   expect(jsonLines(second.rows)).toBe(text);
 };
 
-/** What a reply says, without thoughts and the ids of its calls. */
+/** Returns the content of a reply, without thoughts and the ids of its calls. */
 const saidIn = ({ reply: { name, parts } }: Example): string =>
   JSON.stringify([name, parts.filter(({ type }) => type !== "reasoning")], (key, value: unknown) =>
     key === "callId" || key === "providerCallId" ? undefined : value,

@@ -11,7 +11,7 @@ import { stage, weather } from "../stage.ts";
 
 const clock = runningClock();
 
-/** Looks the weather up and says it, in words of the system prompt. */
+/** Looks up the weather and says it, with words of the system prompt. */
 const forecaster = (city = "Oslo"): LlmHandler =>
   ruleModel([
     {

@@ -6,10 +6,10 @@ import { ImportRefusedError, TurnFailedError } from "@colloquy/host";
 import type { HostedThread, LlmOutcome } from "@colloquy/host";
 import { errorOf, held, says, settle, stage } from "../stage.ts";
 
-// What dspy-session does with the turns of a session, by its own tests; where this host answers otherwise, the name says
-// so. A session is a thread here, a call of it an ask, and what was shown to a call (its snapshot) the prompt of the turn.
-// Left out: scores and examples for training (93 to 95), child sessions (103) and modules put in another's place (104),
-// which are no matter of threads; and in 97 the older names of fields, there being one format of journals so far.
+// Repeats dspy-session's own tests about the turns of a session. If this host answers otherwise, the test's name says
+// so. A session is a thread here, a call of it an ask, and what was shown to a call (its snapshot) the prompt of the
+// turn. Left out: scores and examples for training (93 to 95), child sessions (103) and modules put in another's place
+// (104), which do not concern threads; and in 97 the older names of fields, there being one format of journals so far.
 
 const answers = (count: number): readonly LlmOutcome[] =>
   Array.from({ length: count }, (_, index) => says(`A${index}`));
@@ -78,7 +78,7 @@ describe("saving and loading", () => {
     const elsewhere = stage({ script: [says("A2")] });
     const loaded = await elsewhere.host.importJournal(JSON.parse(JSON.stringify(await original.exportJournal())));
     expect(await loaded.state()).toEqual(await original.state());
-    // What was shown before each turn is there too (theirs is made anew at loading, and may differ).
+    // The prompts of earlier turns are there too (theirs is made again at loading, and may differ).
     expect(await loaded.at(2)).toEqual(await original.at(2));
     await Promise.all([loaded.ask("Q2", { askId: "third" }), original.ask("Q2", { askId: "third" })]);
     expect(elsewhere.model.calls[0]?.messages.map(textOf)).toEqual(["Q0", "A0", "Q1", "A1", "Q2"]);

@@ -4,11 +4,11 @@ import { awaitMany, tool, TurnCancelledError } from "@colloquy/host";
 import type { HostedThread, ToolDefinition, ToolInput } from "@colloquy/host";
 import { calls, entriesOf, errorOf, held, journalOf, says, settle, stage } from "../stage.ts";
 
-// What Jido AI does with tools, requests and streams, by its own tests and code; where this host answers otherwise, the
-// name says so. What the machine alone decides is in its acceptance tests. Left out, having no counterpart:
+// Repeats Jido AI's own tests about tools, requests and streams. If this host answers otherwise, the test's name says
+// so. The decisions of the machine alone are in its acceptance tests. Left out, having no counterpart:
 // - 42, signed tokens that carry the state of a run (a byte changed, expired, another configuration): the state is the
-//   journal in a store, so nothing is handed out that could be changed or expire, and a thread may go on under another
-//   configuration, which is journalled.
+//   journal in a store, so nothing is handed out that could be changed or expire, and a thread may continue under
+//   another configuration, which is journalled.
 // - 47, a stream's timeout that follows from that of tools: each is set by itself, where it is used.
 
 const anything = { jsonSchema: { type: "object" } };

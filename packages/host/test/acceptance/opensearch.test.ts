@@ -3,10 +3,10 @@ import { messagesOf, textOf } from "@colloquy/machine";
 import type { Host, HostedThread } from "@colloquy/host";
 import { entriesOf, errorOf, manualClock, says, stage } from "../stage.ts";
 
-// What OpenSearch's memory promises over HTTP (its memories are our threads, its messages the messages of a thread), as
-// far as listing and reading promise it here. It has pages by offset, which shift when others write, and one page more
-// that is empty; here a page ends with a cursor, and the last one with none. Its status codes have no counterpart: what
-// invalid is a RangeError.
+// Repeats OpenSearch's promises about memory over HTTP, as far as listing and reading make them here. Its memories are
+// our threads, its messages the messages of a thread. It has pages by offset, which shift when others write, and one
+// more page that is empty. Here a page ends with a cursor, and the last one with none. Its status codes have no
+// counterpart: an invalid option is a RangeError.
 
 const asked = async (host: Host, ...threadIds: readonly string[]): Promise<void> => {
   for (const threadId of threadIds) await host.ask("Q", { threadId });

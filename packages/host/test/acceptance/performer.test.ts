@@ -28,7 +28,7 @@ import { joined } from "../joined.ts";
 import { runs } from "../runs.ts";
 import { echo, type ManualClock, manualClock, settle } from "../stage.ts";
 
-/** What can happen at any time; `pick` says to which of the things that are there. */
+/** The kinds of events that can happen at any time; `pick` chooses the target among those that exist. */
 type Happening =
   | { readonly type: "ask"; readonly overlap: OverlapType; readonly deadlineMs: number | null }
   | { readonly type: "say" | "callTools" | "fail" | "show" | "answer" | "approve" | "deny"; readonly pick: number }
@@ -62,7 +62,7 @@ interface Subject {
   readonly ask: (event: Event & { readonly type: "ask.received" }) => void;
   readonly send: (event: Event) => void;
   readonly state: () => Promise<State | null>;
-  /** The process is gone, and another one goes on. */
+  /** Ends the process; another one continues. */
   readonly crash: () => Promise<void>;
   /** The journal, and what was shown of each turn. */
   readonly ended: () => Promise<{ readonly journal: readonly unknown[]; readonly turns: Turns }>;
@@ -97,7 +97,7 @@ const hosted = (options: PerformerOptions): Subject => {
     ended: async () => {
       const state = await host.thread().state();
       const turns = new Map<number, readonly AskPart[]>();
-      // One that is cancelled sees no more of a turn that goes on for others; to rejoin it shows all that was shown.
+      // A cancelled ask shows no more of a turn that continues for others; to rejoin it shows all parts.
       for (const { number, asks } of state === null ? [] : turnsOf(state))
         turns.set(number, joined(await readTo(host.thread().rejoin(asks.at(-1)?.askId ?? ""))));
       return { journal: await store.read(threadId), turns };
@@ -105,7 +105,7 @@ const hosted = (options: PerformerOptions): Subject => {
   };
 };
 
-/** All parts of an ask, whatever it came to. */
+/** Returns all parts of an ask, with any outcome. */
 const readTo = async (handle: AskHandle): Promise<readonly AskPart[]> => {
   const parts: AskPart[] = [];
   try {
@@ -305,7 +305,7 @@ const telling: readonly (readonly Happening[])[] = [
 const kindOf = (entry: Entry): string =>
   `${entry.event.type}${"partial" in entry.event ? " with a partial" : ""}${"recovered" in entry ? " recovered" : ""}`;
 
-/** What the conversations must have had. */
+/** The kinds of events that the conversations must have had. */
 const kinds: ReadonlySet<string> = new Set([
   "cancel.requested with a partial",
   "ask.received with a partial",

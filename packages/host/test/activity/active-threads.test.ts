@@ -154,7 +154,7 @@ describe("threads that are worked on at a time", () => {
     await answer("retried", { type: "failed", failure: { kind: "overloaded", message: "", retryable: true } });
     await settle();
     expect(out()).toEqual(["last"]);
-    // What they wait for has come: they stand in line.
+    // The approval and the retry are due: both threads wait in line.
     await clock.advance(1_000);
     expect(out()).toEqual(["last"]);
     await answer("last");

@@ -43,7 +43,7 @@ const nested = (way: Way, levels: number, maxActive: number) => {
   const waitingFor = async (work: () => Promise<string>): Promise<void> => {
     seen.now--;
     await work();
-    // It goes on at once, the thread that has its place meanwhile gives it back.
+    // It continues at once. The thread that has its place meanwhile gives it back.
     seen.now++;
     seen.most = Math.max(seen.most, seen.now);
   };
@@ -159,7 +159,7 @@ describe("threads that ask other threads", () => {
     const outer = host.ask("hi", { threadId: "outer" });
     const other = host.ask("hi", { threadId: "other" });
     for (let round = 0; round < 9; round++) await settle();
-    // The handler went on; its next step waits for the place that the other has.
+    // The handler continued; its next step waits for the place that the other has.
     expect(staged.model.calls.map(({ threadId }) => threadId)).toEqual(["outer", "other"]);
     resolve(says("other"));
     expect((await Promise.all([outer, other])).map(({ text }) => text)).toEqual(["done", "other"]);
@@ -167,7 +167,7 @@ describe("threads that ask other threads", () => {
 });
 
 describe("a place that is lent", () => {
-  /** Workers that let go when they are to make room, and which of them have a place: those that one more can't displace. */
+  /** Makes room for one active worker, workers that leave when asked, and a check whether one more gets a place. */
   const places = () => {
     const active = new ActiveThreads(1);
     const worker = (): Worker => {

@@ -73,7 +73,7 @@ describe("an ask", () => {
       ],
     });
     const message = async (): Promise<string> => String(await errorOf(host.ask("hi")));
-    // What was thrown may hold a key: it goes to onObserverError, and not into the journal.
+    // The thrown value may hold a key, so onObserverError gets it, and not the journal.
     expect(await message()).toContain("the llm handler threw; onObserverError was given the error");
     expect(await message()).toContain("the llm handler threw; onObserverError was given the error");
     expect(await message()).toContain("can't be used");

@@ -1,4 +1,4 @@
-// What stores, handlers, observers and callers in JavaScript may do that their types would not allow.
+// Stores, handlers, observers and callers in JavaScript may do things that their types would not allow.
 import type { LlmDelta, LlmOutcome, Store } from "@colloquy/host";
 import { memoryStore } from "@colloquy/host";
 import { describe, expect, test } from "vitest";
@@ -101,7 +101,7 @@ describe("a handler", () => {
       /the outcome that the llm handler returned can't be used(?!.*: :)/,
     );
     await host.close();
-    // As after a restart, with the journal read anew.
+    // As after a restart, with the journal read again.
     const { host: restarted } = another({ script: [says("again")] });
     expect((await restarted.ask("hi again")).text).toBe("again");
     await restarted.close();

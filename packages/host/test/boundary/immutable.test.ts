@@ -5,7 +5,10 @@ import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
 import { calls, echo, entriesOf, partsOf, says, stage } from "../stage.ts";
 
-/** Writes into all that can be reached, and goes on where that throws. Functions and what belongs to the platform are left alone. */
+/**
+ * Writes into all objects that can be reached, and continues if a write throws. Functions and objects of the platform
+ * are left alone.
+ */
 const scribble = (value: unknown, seen = new Set<unknown>()): void => {
   if (typeof value !== "object" || value === null || seen.has(value) || value instanceof AbortSignal) return;
   seen.add(value);
@@ -27,7 +30,7 @@ const scribble = (value: unknown, seen = new Set<unknown>()): void => {
 
 const script = () => [calls(["echo", { text: "hello" }]), says("So it says."), says("And so on.")];
 
-/** What is stored, and what a host makes of it, where nothing was scribbled on. */
+/** Returns the stored entries and the host's prompts if no code wrote into its values. */
 const untouched = async (): Promise<readonly string[]> => {
   const { host, store, model } = stage({ script: script(), tools: [echo] });
   await host.ask("Say it.", { askId: "one" });

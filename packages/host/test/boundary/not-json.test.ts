@@ -6,7 +6,7 @@ import { entriesOf, errorOf, journalOf, says, stage } from "../stage.ts";
 const self: { self?: unknown } = {};
 self.self = self;
 
-/** What JSON has no word for, with what is said of it. */
+/** Values that JSON cannot represent, with the error about each. */
 const values: readonly (readonly [string, unknown, RegExp])[] = [
   ["NaN", Number.NaN, / is NaN, which JSON has no word for/],
   ["Infinity", Number.NEGATIVE_INFINITY, / is -Infinity, which JSON has no word for/],

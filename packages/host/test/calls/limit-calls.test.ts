@@ -152,7 +152,7 @@ describe("limitCalls", () => {
       ["patient", false],
       ["tomorrow", false],
     ]);
-    // What one call was told of tomorrow holds up no other.
+    // A long pause that the server asked of one call does not delay another.
     call("next");
     await clock.advance(5000);
     expect(made.at(-1)?.id).toBe("next");
@@ -195,7 +195,7 @@ describe("limitCalls", () => {
     const changed: ManualClock = {
       ...clock,
       now: () => clock.now() - back,
-      // What is set sleeps as long as it was to, as a timer of the system does.
+      // A pause that was set takes its full length, as a timer of the system does.
       wakeAt: (dueAt, callback) => clock.wakeAt(dueAt + back, callback),
     };
     const { made, call } = line({ atOnce: 1 }, changed);

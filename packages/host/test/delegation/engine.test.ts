@@ -34,7 +34,7 @@ import {
   texts,
 } from "../stage.ts";
 
-/** What is done with a thread, and the parts that it shows. */
+/** The operations on a thread, and the parts that it shows. */
 type Script = (thread: HostedThread, clock: ManualClock) => Promise<readonly (readonly AskPart[])[]>;
 
 /** Does the same on a host over an engine and on one of its own. The options are made for each. */
@@ -89,7 +89,7 @@ const shows =
     return says(`${text} `);
   };
 
-/** Shows something, and goes on until it is stopped. */
+/** Shows something, and continues until it is stopped. */
 const showsOnly =
   (text: string): ScriptedStep =>
   (_, { onDelta, signal }) => {
@@ -268,7 +268,7 @@ fcTest.prop([lossy])("whatever of its news gets lost, an ask is shown what becam
   expect(of("turn.ended")).toEqual([parts.at(-1)]);
   const texts = valid.flatMap((part) => (part.type === "text.delta" ? [part.text] : []));
   expect(texts).toEqual(["one two three four "]);
-  // What was lost is shown late; a step that is shown anew is shown with all that comes behind it.
+  // Lost parts are shown late; a step that is shown again is shown with all parts after it.
   const inStep = valid.filter((part) => part.type === "toolCall").map(({ callId }) => callId);
   expect(inStep.toSorted()).toEqual(steps.has(1) ? ["1.1.0", "1.1.1"] : []);
   await host.close();

@@ -116,7 +116,7 @@ describe("a lease that was lost when an inbox item is answered", () => {
   test("ends the loop, and the ask goes on where the thread is now", async () => {
     const { host, store, reported } = await losing("enqueue");
     expect(await errorOf(host.ask("b", { askId: "b" }))).toMatchObject({ refusal: { kind: "busy" } });
-    // The turn that was under way went on as well.
+    // The open turn continued as well.
     expect(await journalOf(store)).toEqual(["thread.started", "ask.received", "llm.completed"]);
     expect(await inboxOf(store).answerTo("default", "letter")).toMatchObject({ handled: false });
     expect(reported).toEqual([]);

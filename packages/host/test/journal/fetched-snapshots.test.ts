@@ -8,11 +8,11 @@ import { calls, echo, manualClock, says, stage, type Stage, type StageOptions } 
 
 const clock = manualClock();
 let kept: Store;
-/** What was fetched of a snapshot; null stands for all. */
+/** The chunks of a snapshot that were fetched; null means all. */
 let fetched: (string | null)[];
 let readsFrom: number[];
 let errors: string[];
-/** What the store does when something is to be fetched. */
+/** A hook that runs when something is to be fetched from the store. */
 let onFetch: (chunk: string | null) => void;
 let isThere: (chunk: string) => boolean;
 
@@ -58,7 +58,7 @@ const on = (options: StageOptions = {}): Stage =>
     ...options,
   });
 
-/** A thread of so many turns, let go. */
+/** Stores a thread of so many turns, and releases it. */
 const long = async (turns: number): Promise<void> => {
   const { host } = on();
   const thread = host.thread();

@@ -56,7 +56,7 @@ const written = (turn: number) => [
   { role: "assistant" as const, content: `answer ${turn}` },
 ];
 
-/** A thread of so many turns, let go. */
+/** Stores a thread of so many turns, and releases it. */
 const long = async (kept: WatchedStore, turns: number, options: StageOptions = {}): Promise<void> => {
   const { host } = on(kept, options);
   const thread = host.thread();

@@ -6,7 +6,7 @@ import type { AskHandle, Host, LlmOutcome } from "@colloquy/host";
 import { runs } from "../runs.ts";
 import { calls, echo, says, settle, stage } from "../stage.ts";
 
-/** What can happen at any time; `pick` says to which of the things that are there. */
+/** The kinds of events that can happen at any time; `pick` chooses the target among those that exist. */
 type Happening =
   | { readonly type: "ask" | "crash" | "close" }
   | { readonly type: "abort" | "say" | "callTools" | "fail"; readonly pick: number }

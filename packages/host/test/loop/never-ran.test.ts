@@ -40,7 +40,7 @@ test("a start that was being stored when the thread was closed is journalled to 
   expect(runs).toEqual([]);
   const crashed = ["thread.started", "ask.received", "llm.completed", "tool.started", "tool.failed interrupted"];
   expect(await journalOf(gate.store)).toEqual(crashed);
-  // It goes on where it is next used, and the model reads so.
+  // The thread continues at its next use, and the model reads of the interrupted call.
   const next = first.another({ tools: [once(runs)], script: [says("Shall I?")] });
   const going = next.host.ask("go", { askId: "a" });
   await settle();

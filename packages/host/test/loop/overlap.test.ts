@@ -8,7 +8,7 @@ const signals = (parts: readonly AskPart[]): readonly string[] =>
     part.type === "signal" ? [part.signal.type] : part.type.startsWith("turn.") ? [part.type] : [],
   );
 
-/** An open turn, and what another host's asks come to meanwhile as well as this one's. */
+/** Opens a turn, during which this host and another one ask. */
 const opened = async (overlap: Overlap) => {
   const model = held();
   const open = stage({ machine: { overlap }, tools: [echo], script: [model.step, says("2"), says("3")] });

@@ -1,4 +1,4 @@
-// What recovery leaves to choose: whether somebody is asked about a call of unknown outcome, and what becomes of half a reply.
+// Choices at recovery: whether a person is asked about a call of unknown outcome, and what happens to half a reply.
 import { describe, expect, test } from "vitest";
 import { tool } from "@colloquy/host";
 import type { ToolDefinition, ToolInput } from "@colloquy/host";

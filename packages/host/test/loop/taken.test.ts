@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import { gated, overriding } from "../gated-store.ts";
 import { calls, entriesOf, errorOf, journalOf, manualClock, says, settle, stage } from "../stage.ts";
 
-// Parallel tools start and end at about the same time. What waits while one of them is stored is stored by one write.
+// Parallel tools start and end at about the same time. Outcomes that wait while one is being stored are stored by one
+// write.
 
 const clock = manualClock();
 
@@ -108,7 +109,7 @@ describe("results that wait together", () => {
     const again = first.another({ tools, script: [says("all done")] });
     const going = again.host.ask("go", { askId: "a" });
     await settle();
-    // What is not known of the three is journalled together as well.
+    // The unknown outcomes of the three are journalled together as well.
     expect(gate.waiting).toEqual(["tool.failed,tool.failed,tool.failed"]);
     while (gate.waiting.length > 0) await gate.pass();
     expect((await going).text).toBe("all done");

@@ -8,7 +8,7 @@ const envelopeOf = (number: number): EventEnvelope & { readonly sender: Sender }
   sender: { accepted: () => {}, refused: () => {}, failed: () => {} },
 });
 
-/** What is done to a mailbox: something is added behind, or before all; the first is taken; the one at some place is taken back. */
+/** Operations on a mailbox: add at the end, add at the front, take the first, take back the one at some place. */
 const acts = fc.array(
   fc.oneof(
     { weight: 4, arbitrary: fc.constant({ type: "add" } as const) },
@@ -38,7 +38,7 @@ test("a mailbox gives its envelopes in order, whatever is added, taken and taken
 
 type Act = NonNullable<ReturnType<typeof acts.generate>["value"]>[number];
 
-/** What a mailbox is, as plainly as can be. */
+/** A mailbox, written as plainly as can be. */
 class PlainMailbox {
   envelopes: ReturnType<typeof envelopeOf>[] = [];
   #made = 0;

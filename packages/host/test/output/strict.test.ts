@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 
 const inputOf = (schema: z.ZodType): JsonObject => {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: "input" });
-  // What zod writes is JSON.
+  // zod writes JSON.
   return JSON.parse(JSON.stringify(rest)) as JsonObject;
 };
 

@@ -27,7 +27,7 @@ test.each<[ListOptions, RegExp]>([
   [{ after: "[1]" }, /after is "\[1\]"; it must be the next of a page/],
   [{ after: '["1","a"]' }, /after is/],
   [{ created: { until: Number.NaN } }, /created\.until is NaN; it must be a time in milliseconds/],
-  // What JavaScript may hand in.
+  // Options that only JavaScript may pass.
   [{ updated: { from: "2026" } } as unknown as ListOptions, /updated\.from is 2026/],
   [{ order: "up" } as unknown as ListOptions, /order is up; it must be newest or oldest/],
 ])("options that are invalid are refused: %j", (options, words) => {

@@ -30,7 +30,7 @@ const inboxOf = ({ inbox }: Store): Inbox => {
   return inbox;
 };
 
-/** What a promise has come to by now. */
+/** Watches a promise, and returns its outcome so far. */
 const watched = (promise: PromiseLike<unknown>) => {
   const seen: { outcome: unknown } = { outcome: "nothing" };
   promise.then(
@@ -48,7 +48,7 @@ const silent = (...mute: readonly string[]) => {
   const muted = <Target extends object>(target: Target, prefix: string): Target =>
     new Proxy(target, {
       get: (_, name) => {
-        // What stands under a name of a store is what its type says.
+        // Each member of a store is of the type that the port gives it.
         const member: unknown = Reflect.get(target, name);
         if (name === "inbox") return muted(inboxOf(inner), "inbox.");
         if (typeof member !== "function") return member;
@@ -119,7 +119,7 @@ describe("a store that never answers", () => {
     const walks = [host.threads(), host.search("x"), thread.delete()].map(watched);
     await clock.advance(1_000);
     for (const { outcome } of looks) expect(String(outcome)).toContain("was not answered within 1000 ms");
-    // What goes through all that is stored may take ten times as long.
+    // Operations that read all stored data may take ten times as long.
     await clock.advance(8_999);
     expect(walks.map(({ outcome }) => outcome)).toEqual(["nothing", "nothing", "nothing"]);
     await clock.advance(2_000);
@@ -288,7 +288,7 @@ describe("what others wrote that never comes to an end", () => {
         description: "",
         recovery: "ask",
         input: withJsonSchema(
-          // What a validator gives is its schema's business.
+          // The value of a validator is its schema's business.
           { "~standard": { version: 1, vendor: "test", validate: validates as () => { value: unknown } } },
           { type: "object" },
         ),

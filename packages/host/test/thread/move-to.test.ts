@@ -52,7 +52,7 @@ describe("moving a thread", () => {
     expect(await errorOf(host.thread().moveTo(other.host))).toMatchObject({ name: "StoreError" });
     expect(await entriesOf(other.store)).toEqual(await entriesOf(inner));
     isDown = false;
-    // It went on there, and words are gone.
+    // The thread continued there, and words were redacted.
     await other.host.ask("two", { askId: "two" });
     await other.host.thread().redact({ turn: 1 });
     await host.thread().moveTo(other.host);

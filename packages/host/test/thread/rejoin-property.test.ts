@@ -7,7 +7,7 @@ import { runs } from "../../../../test/runs.ts";
 
 type Delta = Parameters<Parameters<LlmHandler>[1]["onDelta"]>[0];
 
-/** What a model does in one call: pieces with pauses between them, and how it ends. */
+/** The output of a model in one call: pieces with pauses between them, and its end. */
 interface Played {
   readonly pieces: readonly { readonly delta: Delta; readonly pauseMs: number }[];
   readonly ending: "fails" | "calls";
@@ -97,7 +97,10 @@ const readSome = async (handle: AskHandle, count: number, parts: AskPart[]): Pro
   }
 };
 
-/** What the journal may give in the place of the log: the last attempt of each step, no pieces of calls, no signals. */
+/**
+ * Returns the parts that the journal may give in place of the log: the last attempt of each step, no pieces of calls,
+ * no signals.
+ */
 const asShownElsewhere = (parts: readonly AskPart[]): readonly AskPart[] => {
   let left: AskPart[] = [];
   for (const part of parts) {

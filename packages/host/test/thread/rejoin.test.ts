@@ -244,7 +244,7 @@ describe("in another process, an ask that is rejoined", () => {
     const parts = (await whole).filter(({ type }) => !type.startsWith("wait."));
     expect(joined(parts)).toEqual([started, step("step.started"), text("half an ans"), ...anew]);
     expect(joined(await behind)).toEqual(anew);
-    // Whoever comes later reads the same of the log.
+    // A later reader gets the same from the log.
     const later = stage({ ...options, store: inner });
     expect(joined(await partsOf(later.host.thread().rejoin("a", { from })))).toEqual(anew);
   });

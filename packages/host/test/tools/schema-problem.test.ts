@@ -137,7 +137,7 @@ const { schema: hostileSchema } = fc.letrec<{ schema: JsonObject; value: unknown
         $defs: named,
       },
       { requiredKeys: [] },
-      // What is drawn is JSON.
+      // fast-check draws JSON.
     ) as fc.Arbitrary<JsonObject>,
   };
 });

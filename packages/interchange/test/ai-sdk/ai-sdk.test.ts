@@ -18,7 +18,7 @@ const seeded = (drafts: readonly SeedDraft[]): readonly Message[] => {
   return made.right;
 };
 
-/** What a model is sent when the SDK is given these messages. */
+/** Returns the prompt that a model gets if the SDK is given these messages. */
 const sentBySdk = async (messages: ModelMessage[]) => {
   const model = new MockLanguageModelV4({
     doGenerate: {

@@ -1,4 +1,4 @@
-// What servers and stores of chat completions have, form by form.
+// The forms of chat completions, as servers and stores have them.
 
 const user = (more: object = {}) => ({ role: "user", content: "Hi.", ...more });
 const said = (more: object = {}) => [user(), { role: "assistant", content: "Hello.", ...more }];

@@ -1,4 +1,4 @@
-// What the AI SDK may give a model, form by form.
+// The forms that the AI SDK may give a model.
 
 const parts = (role: "user" | "assistant", ...content: readonly object[]) => [
   ...(role === "user" ? [] : [{ role: "user", content: "Go on." }]),

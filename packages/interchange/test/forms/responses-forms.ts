@@ -1,4 +1,4 @@
-// What the Responses API takes and gives, form by form.
+// The forms that the Responses API takes and gives.
 
 const user = { type: "message", role: "user", content: "Hi." };
 const message = (content: unknown, more: object = {}) => [

@@ -1,7 +1,7 @@
 import type { ContentPart, Message, ToolOutcome, ReplyDraft } from "@colloquy/machine";
 import { messageFromDraft, messageFromReply, messageFromResult } from "@colloquy/machine";
 
-// What a thread may hold, form by form, whether or not it came from another format.
+// The forms of a thread's messages, whether or not they came from another format.
 
 const user = (content: string | readonly ContentPart[], more: object = {}): Message =>
   messageFromDraft("1.0", { role: "user", content, ...more });

@@ -1,4 +1,4 @@
-// What the AI SDK shows to people, form by form.
+// The forms that the AI SDK shows to people.
 
 const user = (...parts: readonly object[]) => [{ id: "u1", role: "user", parts }];
 const model = (...parts: readonly object[]) => [

@@ -20,7 +20,7 @@ const messages = [
 ];
 const stored: readonly { readonly type: string; readonly data: object }[] = mapChatMessagesToStoredMessages(messages);
 
-/** What Python's `model_dump` and LangGraph's server write. */
+/** The form that Python's `model_dump` and LangGraph's server write. */
 const flat = stored.map(({ type, data }) => ({
   ...data,
   type: { generic: "chat" }[type] ?? type,

@@ -14,7 +14,7 @@ const replyOf = (items: unknown) => {
   return read.right;
 };
 
-/** What is sent back of a reply, after it was a message of a thread. */
+/** Returns the items that are sent back of a reply, after it was a message of a thread. */
 const sentBack = (items: unknown): unknown => toResponseItems([messageFromReply("1.1", "1.1", replyOf(items))]).value;
 
 /** The same values, as a thread keeps them: without half of a surrogate pair. */

@@ -4,8 +4,9 @@ import { type Policy, summariseTurns, summaryLines } from "../../src/policies.ts
 import { CheckedTalk } from "../checked-talk.ts";
 import { calling } from "../talk.ts";
 
-// What DSPy's ConversationalAgent does, by its own tests and by running it; where this machine answers otherwise, the
-// name says so. Checkpoints (51, 52) are of the thread, not of prompts; there is no hook that rewrites outputs (57).
+// Repeats the behaviour of DSPy's ConversationalAgent, from its own tests and from running it. If this machine answers
+// otherwise, the test's name says so. Checkpoints (51, 52) are of the thread, not of prompts; there is no hook that
+// rewrites outputs (57).
 
 const agent = (policy: Policy = summariseTurns()): CheckedTalk =>
   new CheckedTalk({ policy, tools: [{ name: "get_weather" }] });

@@ -3,8 +3,9 @@ import { messagesOf, type Part, textOf, turnsOf } from "../../src/index.ts";
 import { compose, lastTurns, omitFields, onlyInputs, type Policy } from "../../src/policies.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 
-// What dspy-session does to prompts, by its own tests; where this machine answers otherwise, the name says so. Its turns
-// (85, 88, 90, 101) are in threads.test.ts; what takes a host (91, 92, 96 to 100, 102), in the host's acceptance tests.
+// Repeats dspy-session's own tests about prompts. If this machine answers otherwise, the test's name says so. Its turns
+// (85, 88, 90, 101) are in threads.test.ts; those that need a host (91, 92, 96 to 100, 102)are in the host's acceptance
+// tests.
 
 const inputs = (question: string): readonly Extract<Part, { type: "data" }>[] => [
   { type: "data", field: "question", value: question },

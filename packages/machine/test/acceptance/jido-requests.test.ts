@@ -13,8 +13,8 @@ import {
 import { decodeEvent } from "../../src/journal.ts";
 import { calling, Talk } from "../talk.ts";
 
-// What Jido AI does with requests that come twice, answers that are not whole, and usage, by its own tests and code;
-// where this machine answers otherwise, the name says so.
+// Repeats Jido AI's own tests and code about repeated requests, incomplete answers, and usage. If this machine answers
+// otherwise, the test's name says so.
 
 const talk = (): Talk => new Talk(conversationMachine({ tools: [{ name: "search" }] }));
 

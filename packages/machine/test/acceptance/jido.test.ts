@@ -15,7 +15,8 @@ import { decodeJournal, fold } from "../../src/journal.ts";
 import { checkPrompt, lastTurns, type PolicyDecision } from "../../src/policies.ts";
 import { calling, Talk } from "../talk.ts";
 
-// What Jido AI's ReAct machine does, by its own tests and code; where this machine answers otherwise, the name says so.
+// Repeats the behaviour of Jido AI's ReAct machine, from its own tests and code. If this machine answers otherwise, the
+// test's name says so.
 
 const machine = conversationMachine({
   tools: [{ name: "calculator" }, { name: "search" }],

@@ -15,8 +15,8 @@ import { CheckedTalk } from "../checked-talk.ts";
 import { characterCounter, rolling } from "../hand-made.ts";
 import { calling } from "../talk.ts";
 
-// What Jido AI says, and what it and others get wrong, about leaving messages out of prompts; where this machine
-// answers otherwise, the name says so.
+// Repeats claims of Jido AI, and mistakes of it and others, about leaving messages out of prompts. If this machine
+// answers otherwise, the test's name says so.
 
 const pair = (asked: string, answered: string): readonly SeedDraft[] => [
   { role: "user", content: asked },

@@ -4,8 +4,8 @@ import * as Either from "fp-ts/lib/Either.js";
 import { conversationMachine, lastTurnOf, messagesOf, phaseOf, textOf, turnsOf } from "../../src/index.ts";
 import { calling, Talk } from "../talk.ts";
 
-// What the five systems do with threads, queues, steering and checkpoints, by their own tests and by what was run;
-// where this machine answers otherwise, the name says so.
+// Repeats the behaviour of the five systems with threads, queues, steering and checkpoints, from their own tests and
+// from runs. If this machine answers otherwise, the test's name says so.
 
 const texts = (talk: Talk): readonly string[] => messagesOf(talk.state).map((message) => textOf(message));
 const sent = (talk: Talk): readonly string[] =>

@@ -58,7 +58,7 @@ describe("the tools of an ask", () => {
     const other = { ...askUser, description: "Asks otherwise." };
     talk.tell(asking([other, { name: "pick" }], "b"));
     talk.reply(calling("ask_user", "pick"));
-    // What was not offered yet is not there yet.
+    // The second tool was not offered yet, so its call is not there yet.
     expect(callsToAnswer(talk.state).map(({ name }) => name)).toEqual(["ask_user"]);
     talk.result(0, "yes");
     expect(talk.call().tools?.map(({ name }) => name)).toEqual(["ask_user", "pick"]);

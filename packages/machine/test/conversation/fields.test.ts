@@ -3,7 +3,7 @@ import { type ContentPart, lastTurnOf, type Message, toArray } from "../../src/i
 import { compose, omitFields, onlyInputs, type Policy } from "../../src/policies.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 
-// What dspy-session calls exclude_fields and history_input_fields.
+// dspy-session calls these exclude_fields and history_input_fields.
 
 const data = (field: string): ContentPart => ({ type: "data", field, value: `the ${field}` });
 

@@ -166,7 +166,7 @@ describe("what leaves the machine is frozen through and through", () => {
     const { context, value } = actor.getSnapshot();
     expect(unfrozenIn(context)).toBeNull();
     expect(() => Object.assign(value, { awaiting_llm: "compacting" })).toThrow(TypeError);
-    // What was persisted is somebody else's, and stays that.
+    // The persisted value belongs to the caller: writing into it must not change the restored actor.
     const persisted = JSON.parse(JSON.stringify(actor.getPersistedSnapshot())) as ReturnType<
       typeof actor.getPersistedSnapshot
     >;

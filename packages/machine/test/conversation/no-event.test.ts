@@ -119,7 +119,7 @@ function thrower(): never {
   throw new Error("read");
 }
 
-/** What XState would throw for, or take for its own. */
+/** Values that XState would throw for, or take for its own events. */
 const wrongForXState: readonly unknown[] = [
   5,
   { type: 5 },

@@ -13,7 +13,7 @@ import { CheckedTalk } from "../checked-talk.ts";
 import { characterCounter } from "../hand-made.ts";
 import { calling } from "../talk.ts";
 
-// What is too large: results and messages that are shrunk by a declared rule, also within one long turn.
+// Oversized content: results and messages that are shrunk by a declared rule, also within one long turn.
 
 const options = (policy: Policy, tokens = 3_000): MachineOptions => ({
   policy,

@@ -8,7 +8,7 @@ const talking = (): Talk => {
   return talk;
 };
 
-/** What the turn holds beside the ask. */
+/** Returns the messages of the turn beside the ask. */
 const said = (talk: Talk): readonly Message[] => {
   const turn = lastTurnOf(talk.state);
   if (turn === undefined) throw new Error("no turn has ended");

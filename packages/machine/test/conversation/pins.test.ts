@@ -17,7 +17,7 @@ import { characterCounter } from "../hand-made.ts";
 import { runs } from "../runs.ts";
 import { calling } from "../talk.ts";
 
-// What is pinned stands whole in every prompt while it is on the path, whatever a policy, or the budget, would have.
+// Pinned content is whole in every prompt while it is on the path, despite any policy or budget.
 
 const deciding = (name: string, decision: Omit<PolicyDecision, "reason">): Policy => ({
   ...keepAll(),

@@ -27,7 +27,7 @@ describe("pricing", () => {
     expect(entry.decided?.cost).toEqual({ nano: 3, currency: "small" });
   });
 
-  // What a price list in JavaScript may answer is not bound by our types.
+  // The answer of a price list in JavaScript is not bound by our types.
   const nonsense = [
     { nano: Number.NaN, currency: "USD" },
     { nano: 0.5, currency: "USD" },

@@ -7,7 +7,7 @@ import { characterCounter } from "../hand-made.ts";
 import { runs } from "../runs.ts";
 import { calling } from "../talk.ts";
 
-// Whatever a summariser does, and whoever moves the head meanwhile: answers come, and what is sent fits.
+// For any behaviour of a summariser, and any move of the head meanwhile: answers come, and every prompt fits.
 
 const available = 1_000;
 

@@ -59,7 +59,7 @@ describe("a summariser", () => {
   ];
 
   test.each(wrong)("that wants %s is reported, and nothing is asked for", (_, wanted) => {
-    // What a policy of plain JavaScript may give.
+    // A value that a policy in plain JavaScript may give.
     const talk = new CheckedTalk(
       { policy: asking(wanted as () => SummaryWanted) },
       { seed: [{ role: "user", content: "s" }] },

@@ -5,7 +5,7 @@ import { CheckedTalk } from "../checked-talk.ts";
 import { characterCounter, requestTokens, rolling } from "../hand-made.ts";
 import { calling } from "../talk.ts";
 
-// What the model that writes a summary is given to read: no more than prompts may show, and no more than fits.
+// The input of the model that writes a summary: no more than prompts may show, and no more than fits.
 
 const summaryOut = (talk: CheckedTalk): CallLlm | undefined =>
   talk.out().find((effect): effect is CallLlm => effect.type === "callLlm" && effect.purpose === "summary");

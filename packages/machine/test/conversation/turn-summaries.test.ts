@@ -27,7 +27,7 @@ const summarised = (count: number, options?: SummariseTurnsOptions): CheckedTalk
   return talk;
 };
 
-/** What the model is given to read for a summary. */
+/** Returns the text that the model is given to read for a summary. */
 const request = (talk: CheckedTalk): string => talk.summary().messages.slice(1).map(textOf).join("\n");
 
 describe("what is shown of earlier turns", () => {

@@ -3,7 +3,7 @@ import { clearResults, compose, lastTurns, limitResults, omitFields, type Policy
 import { characterCounter, rolling } from "../hand-made.ts";
 import { ask, call, calls, failed, fired, reply, result, type Story } from "./story.ts";
 
-// What becomes of prompts: summaries, budgets and pins. A token is a character here.
+// Stories of prompts: summaries, budgets and pins. A token is a character here.
 
 const within = (tokens: number, more: MachineOptions = {}): MachineOptions => ({
   counter: characterCounter,

@@ -194,7 +194,7 @@ describe("going through a recording", () => {
       ]);
     expect(prompts(tokenWindow())).toEqual(sent);
     expect(sent.map(([available]) => available)).toEqual([60, 60, 41, 28]);
-    // What was reported is of other prompts.
+    // The reported counts are of other prompts.
     expect(prompts(lastTurns(0)).map(([available]) => available)).toEqual([60, 60, 60, 60]);
   });
 
@@ -462,7 +462,7 @@ const added = (turns: number): readonly Entry[] => {
   return entries;
 };
 
-/** What a message says, or the result that it holds. */
+/** Returns the text of a message, or the result that it holds. */
 const wordsOf = (message: Message): string => {
   const result = toolResultOf(message);
   return result === undefined
@@ -561,7 +561,7 @@ describe("a conversation that was had elsewhere", () => {
       talk.beginning,
       talk.tell({ type: "thread.configured", format: 2, configuration }).entry,
       talk.tell(round).entry,
-      // What is appended behind it has something before it.
+      // The second round is appended after another entry.
       talk.tell(round).entry,
     ];
     const { journals, before } = comparePrompts([{ name: "any", entries }], {}, { tools });

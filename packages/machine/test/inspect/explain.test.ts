@@ -302,7 +302,7 @@ describe("the figures of a thread", () => {
 });
 
 describe("an explanation of a call", () => {
-  /** What the units are shown as, with the summary behind the system message. */
+  /** Returns the messages as the units show them, with the summary after the system message. */
   const shownIn = ({ units, summary }: Explanation): readonly Message[] => {
     const isLed = units[0]?.kind === "system" && units[0].sent.length > 0;
     const sent = units.flatMap((unit) => unit.sent);

@@ -9,7 +9,7 @@ import { runs } from "../runs.ts";
 
 const throughJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
-/** What may stand where something else should. */
+/** Values that may be in the place of others. */
 const odd = [
   null,
   true,

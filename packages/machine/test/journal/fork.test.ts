@@ -30,7 +30,7 @@ const forked = (entries: readonly Entry[], turn?: number) =>
 const foldOf = (entries: readonly Entry[]): State => right(fold(entries));
 const textsOf = (state: State): readonly string[] => messagesOf(state).map(textOf);
 
-/** What was told of the thread since is in the copy, or is named. */
+/** Checks that each later event of the thread is in the copy, or is named as left out. */
 const expectSameSince = (parent: State, copy: State, left: LeftBehind): void => {
   const [from, to] = [parent.context.conversation, copy.context.conversation];
   const { length } = to.turns;
@@ -204,7 +204,7 @@ describe("a copy", () => {
     const copy = forked(talk.entries);
     expect(copy.left).toEqual({ effects: ["t/2.1.1#1"], asks: ["b", "c"], entries: [] });
     expect(textsOf(foldOf(copy.entries))).toEqual(["one", "first"]);
-    // The thread goes on as if nothing had been.
+    // The thread continues as if nothing had happened.
     talk.result(1, "found too");
   });
 

@@ -7,9 +7,9 @@ import { decodeJournal, describeDecodeError, fold, journalFormat } from "../../s
 import { promptStories } from "../golden/prompt-stories.ts";
 import { threadStories } from "../golden/thread-stories.ts";
 
-// Journals of every format that was ever released stay here as they were written, and must be read for ever. What
-// they fold to is beside them: a change of it that loses or alters what was said is a defect, one that only adds
-// to the state is recorded with `vitest run -u`.
+// Journals of every format that was ever released stay here as they were written, and must be readable for ever. Their
+// folded state is beside them. A change that loses or alters a message there is a defect. A change that only adds to
+// the state is recorded with `vitest run -u`.
 
 const folder = path.join(import.meta.dirname, "../journals");
 const journals = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".jsonl"));

@@ -6,8 +6,9 @@ import type { journalSchemas } from "../../src/journal/schema.ts";
 type Schemas = ReturnType<typeof journalSchemas>;
 
 /**
- * A type without what schemas and types spell otherwise: `readonly`, `undefined` beside absent members, the open end of
- * a loose object, and JSON, which has no end. What may be absent is marked, so that a member on one side alone is seen.
+ * A type without the differences in spelling between schemas and types: `readonly`, `undefined` beside absent members,
+ * the open end of a loose object, and JSON, which has no end. Optional members are marked, so that a member on one side
+ * alone is noticed.
  */
 type Plain<Value> = Value extends readonly (infer Item)[]
   ? PlainMember<Item>[]

@@ -21,7 +21,7 @@ test("the messages of a turn are summed once, and those of turns that lie togeth
       looked++;
       return chunksOf([long]);
     },
-    // What is counted of a turn are its messages.
+    // The counted part of a turn are its messages.
   } as Turn;
   expect([turn(closed), turn(closed), looked]).toEqual([5_001, 5_001, 1]);
   const turns = [closed];

@@ -3,7 +3,7 @@ import type { History } from "../../src/policies.ts";
 import { newestFittingOf, withNewestFitting } from "../../src/prompt/history.ts";
 import { inputOf } from "./policies/made-up-history.ts";
 
-// What a history knows of all its turns does not hold for others that are shown in their place.
+// The counts that a history has of all its turns do not hold for others that are shown in their place.
 
 const history = withNewestFitting(inputOf({}).history, () => ({ turn: 1, unit: 0 }));
 

@@ -3,14 +3,14 @@ import { conversationMachine, promptOf } from "../../src/index.ts";
 import { keepAll, type Policy } from "../../src/policies.ts";
 import { Talk } from "../talk.ts";
 
-// What a policy may decide is checked before it is used, and its author is told in words what can't be meant.
+// A policy's decision is checked before it is used, and an invalid one is reported to its author.
 
 const clear = { rule: "clear", of: "toolResults", characters: 200, before: { turn: 2, unit: 0 } };
 const shorten = { rule: "headAndTail", of: "messages", characters: 200 };
 
 /** Why a decision of three turns, the third of them open, was not used; null when it was. */
 const refusalOf = (decision: unknown): string | null => {
-  // What JavaScript may hand in.
+  // A decision that only JavaScript may give.
   const decide = (() => decision) as Policy["decide"];
   const talk = new Talk(conversationMachine({ policy: { ...keepAll(), name: "told", decide } }));
   for (const text of ["One", "Two"]) {

@@ -60,7 +60,7 @@ const featuresOf = ({ plain }: Pair): readonly string[] => {
   return found.flatMap(([feature, is]) => (is ? feature : []));
 };
 
-/** What chance comes upon too seldom for every seed. */
+/** Conversations that are too rare at random for every seed to reach. */
 const retryThatWaits: Move[] = [
   { move: "ask", text: "a" },
   { move: "answer", text: "a", reported: null, tools: [], pick: 0 },
@@ -143,6 +143,6 @@ test("every prompt of a long conversation is the one that the plain model gives"
       [lastTurn, 0, [], [...times(3, say), { move: "pin", pick: 0 }, ...say]],
     ],
   });
-  // What it never gets to, it does not test.
+  // A feature that the run never reaches is not tested.
   expect([...reached].sort()).toEqual(features);
 }, 600_000);

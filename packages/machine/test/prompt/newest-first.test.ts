@@ -15,7 +15,7 @@ import {
   tokenWindow,
 } from "../../src/policies.ts";
 
-// What policies claim of the order in which they show what fits. Law P11 holds them to it.
+// The order in which policies say that they show turns. Law P11 checks it.
 
 test.each<readonly [string, Policy, Policy["newestFirst"]]>([
   ["everything", keepAll(), true],

@@ -18,7 +18,10 @@ import {
 export const mostSummaryTokens = 60;
 const attempts = 3;
 
-/** What becomes of a conversation when it is told things, as plainly as its prompts. `model-based.test.ts` holds the machine against it. */
+/**
+ * A plain model of a conversation, written as simply as its prompts. `model-based.test.ts` compares the machine with
+ * it.
+ */
 export class PlainConversation implements PlainThread {
   config: Config;
   system: Said | null = null;
@@ -42,7 +45,7 @@ export class PlainConversation implements PlainThread {
     this.seed = seed.map((text, index) => said(`0.${index}`, "user", text));
   }
 
-  // What may be told; false is refused.
+  // The events of a conversation. A method returns false if the event is refused.
 
   ask(text: string): boolean {
     if (this.open !== null) return false;
@@ -136,7 +139,7 @@ export class PlainConversation implements PlainThread {
 
   move(to: number): boolean {
     if (this.open !== null) return false;
-    // What was appended stays where it was said.
+    // Appended messages stay on the branch where they were appended.
     if (this.appended.length > 0) this.#push(this.turns.length + 1, this.head, true, this.appended, null);
     this.head = to;
     if (!pathOf(this).some(({ number }) => number === this.summarising?.to)) this.summarising = null;
@@ -150,7 +153,7 @@ export class PlainConversation implements PlainThread {
     turn.said = turn.said.map((each) =>
       each.id === turn.answer ? said(each.id, each.role, each.text.slice(0, characters)) : each,
     );
-    // What was written about it does not hold any longer, nor what is being written.
+    // Summaries of the truncated answer are void, as is one that is being written.
     for (const each of this.turns) {
       if (leadsThrough(this, number, each.number)) each.summaries = each.summaries.filter(({ from }) => from > number);
     }
@@ -160,7 +163,7 @@ export class PlainConversation implements PlainThread {
     return true;
   }
 
-  /** What was measured with one counter says nothing about another. */
+  /** Counts by one counter do not hold for another. */
   configure(config: Config): void {
     this.config = config;
     this.calibration = 1;
@@ -196,7 +199,7 @@ export class PlainConversation implements PlainThread {
     else if (isUsed) this.#askSummary(open?.said ?? this.appended);
   }
 
-  // What can be seen.
+  // The visible facts.
 
   /** All that can be pinned. */
   messages(): readonly Said[] {

@@ -24,10 +24,10 @@ export interface PlainOpen {
     | { readonly type: "compacting" | "backing_off"; readonly attempt: number };
 }
 
-/** What a result costs that no tool gave. */
+/** The tokens of a result that no tool gave. */
 export const interruptedTokens = 5;
 
-/** What the open turn would have said if it were asked now: what has no result has one that says so. */
+/** Returns the messages of the open turn if it were asked now: a call without a result gets one that says so. */
 export const asItStands = ({ said: settled, stage, waiting }: PlainOpen): readonly Said[] => [
   ...settled,
   ...(stage.type === "running" ? stage.calls.map(resultOf) : []),

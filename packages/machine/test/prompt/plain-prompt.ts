@@ -1,5 +1,5 @@
-// What the next prompt of a conversation shows, written as plainly and as slowly as can be: flat lists that are gone
-// through from the beginning each time, and no code of the machine's.
+// A model of the next prompt of a conversation, as plain and as slow as can be. It goes through flat lists from the
+// beginning each time, and uses no code of the machine's.
 
 export interface Config {
   readonly policy: PlainPolicy;
@@ -38,7 +38,7 @@ export interface PlainTurn {
   failures: number;
 }
 
-/** What was said, and what prompts depend on beside it. */
+/** The messages of a thread, and the other facts that prompts depend on. */
 export interface PlainThread {
   readonly config: Config;
   readonly system: Said | null;
@@ -59,7 +59,7 @@ export interface PlainUnfit {
   readonly largest: { readonly message: string; readonly tokens: number } | null;
 }
 
-/** What a message, and a prompt, cost beside their texts. */
+/** The tokens of a message, and of a prompt, beside those of their texts. */
 export const perMessage = 1;
 export const perPrompt = 2;
 const givenUpAfter = 2;
@@ -241,7 +241,10 @@ const showing = (
   return [...systemOf(thread), ...summary, ...led(thread, all, shown, last), ...last];
 };
 
-/** What is shown of closed turns, with the questions of turns that are shown in part, and one that leads what would begin with a model. */
+/**
+ * Returns the shown messages of closed turns, with the questions of partly shown turns. A question leads those that
+ * would begin with a message of the model.
+ */
 const led = (
   thread: PlainThread,
   all: readonly PlainUnit[],

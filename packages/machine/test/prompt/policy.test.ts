@@ -38,7 +38,7 @@ describe("a decision is read once, as plain data", () => {
     ["a list that is nothing but holes", () => ({ from: null, dropped: Object.assign([], { length: 3 }), reason: "" })],
     ["fields with holes", () => ({ from: null, fields: { omit: Object.assign([], { length: 2 }) }, reason: "" })],
   ])("%s is invalid", (_, decide) => {
-    // What JavaScript may hand in.
+    // A decision that only JavaScript may give.
     const policy = { ...keepAll(), name: "holes", decide } as Policy;
     const talk = threeTurns(policy);
     expect(promptOf(talk.machine, talk.state).failed).toContain("made an invalid decision");

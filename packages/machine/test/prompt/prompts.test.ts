@@ -14,7 +14,7 @@ const policies: { readonly [name: string]: () => Policy } = {
   "fields left out": () => omitFields(["score"]),
 };
 
-/** What is done to a conversation that rests. `back` goes on from an earlier state, whose later turns another branch has. */
+/** Moves of an idle conversation. `back` continues from an earlier state, whose later turns are on another branch. */
 const moves = fc.oneof(
   { weight: 8, arbitrary: fc.record({ move: fc.constant("turn" as const), tools: fc.nat(2), retried: fc.boolean() }) },
   { weight: 2, arbitrary: fc.record({ move: fc.constant("turns" as const), count: fc.integer({ min: 1, max: 40 }) }) },
@@ -120,7 +120,7 @@ afterEach(() => void vi.restoreAllMocks());
 
 test("what a call adds to its digest is what is new, at turn 10 and at turn 200", () => {
   const talk = new Talk(conversationMachine({ tools: [{ name: "search" }] }), { system: "Be brief." });
-  // `outstanding` makes prompts anew, so effects are answered as they came.
+  // `outstanding` makes the prompts again, so effects are answered as they came.
   const idOf = (type: "callLlm" | "callTool"): string => {
     const effect = talk.effects.find((each) => each.type === type);
     return effect !== undefined && "id" in effect ? effect.id : "none";

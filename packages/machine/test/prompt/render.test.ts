@@ -5,7 +5,7 @@ import { CheckedTalk } from "../checked-talk.ts";
 import { rolling } from "../hand-made.ts";
 import { calling } from "../talk.ts";
 
-// What a decision comes to when it is rendered by the machine, in its place and order.
+// The messages that the machine renders from a decision, in their place and order.
 
 const deciding = (decision: Omit<PolicyDecision, "reason">, name = "deciding"): Policy => ({
   ...keepAll(),

@@ -42,7 +42,7 @@ const messages: fc.Arbitrary<Message> = fc.oneof(
       content: [
         { type: "text", text },
         { type: "data", field: "documents", value: text },
-        // What fast-check gives is JSON, which its type can't say of an array that may be read only.
+        // fast-check gives JSON, which its type cannot express for a read-only array.
         { type: "data", field: "more", value: JSON.parse(JSON.stringify({ value, text })) },
         { type: "image", url },
         { type: "opaque", value: { text } },

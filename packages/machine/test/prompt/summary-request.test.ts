@@ -5,7 +5,7 @@ import type { SummaryTask } from "../../src/prompt/policy.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 import { calling } from "../talk.ts";
 
-// What the model that writes a summary is given to read, word for word.
+// The input of the model that writes a summary, word for word.
 
 const talkOf = (...said: readonly (readonly [string, string])[]): CheckedTalk => {
   const talk = new CheckedTalk({ tools: [{ name: "lookup" }] }, { seed: [{ role: "user", content: "Before." }] });

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { type Event } from "../../src/index.ts";
 import { redactEntry } from "../../src/storage.ts";
 
-// What a redaction leaves of each event, with all that it may have and with the least, is written down: figures, names
-// and outcomes stay, since what follows folds by them, and words go.
+// Writes down the rest of each event after a redaction, for events with all optional members and with none. Figures,
+// names and outcomes stay, since later events fold by them; words are removed.
 
 const at = 5;
 const effectId = "t/1.1#1";

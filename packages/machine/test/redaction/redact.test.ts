@@ -191,7 +191,7 @@ describe("an entry without its words", () => {
   });
 });
 
-/** What a state is without its words. */
+/** Returns a state without its words. */
 const shapeOf = (state: State): unknown => {
   const { context } = state;
   const { conversation, open } = context;

@@ -15,7 +15,7 @@ import {
 } from "../../src/index.ts";
 import { summariseTurns } from "../../src/policies.ts";
 
-/** Something that happens to a conversation, in words of its own; a `pick` is taken modulo what there is. */
+/** A move of a conversation, with words that no other move has; a `pick` is taken modulo the number of choices. */
 export interface WordedMove {
   readonly move:
     | "ask"
@@ -228,7 +228,7 @@ class WordedTalk {
     }
   }
 
-  /** What a summary would say: the words of all turns that it covers, and those that an older one told it. */
+  /** Returns the text of a summary: the words of all turns that it covers, and those of an older summary. */
   #toldAgain(): string {
     const { summarising } = this.#state.context;
     if (summarising === null) return "nothing";

@@ -76,7 +76,7 @@ test.each<readonly [string, (result: ToolResultPart) => readonly object[]]>([
 ])("a tool's message with %s is read as it was", (_, partsOf) => {
   const messages = round("1.1", "", ["found"]).map((message) => {
     const result = toolResultOf(message);
-    // What no machine of today makes.
+    // No machine of today makes this form.
     return result === undefined ? message : ({ ...message, parts: partsOf(result) } as Message);
   });
   expect(unpackMessages(1, packMessages(1, messages))).toEqual(messages);

@@ -141,7 +141,7 @@ describe("a snapshot whose chunk can't be fetched", () => {
   const { entry } = talk.tell({ type: "checkpoint.named", name: "here" });
   const snapshot = takeSnapshot(talk.state, entry, new StoredChunks());
 
-  /** The error that a look into the state comes to. */
+  /** Returns the error that a look into the state throws. */
   const damageOf = (look: () => unknown): SnapshotDamagedError => {
     try {
       look();

@@ -1,4 +1,4 @@
-// What a page needs to hold the store to its contract, check by check.
+// The parts that a page needs to check the store contract, check by check.
 import { storeChecks, subjectOf } from "@colloquy/runtime-test/contracts";
 import * as fc from "fast-check";
 import { indexedDbStore } from "../../src/index.ts";

@@ -6,7 +6,7 @@ import { serveSite, type Site } from "./site.ts";
 /** A Chromium, and a site of which it opens pages. */
 export interface InChromium {
   readonly site: () => Site;
-  /** What a user has in the browser. It lies in memory. */
+  /** Opens a browser context whose storage is in memory. */
   readonly profile: () => Promise<BrowserContext>;
   /** The same in a folder, in a Chromium of its own, which the test ends. */
   readonly profileIn: (folder: string) => Promise<BrowserContext>;
@@ -44,7 +44,10 @@ export const inChromium = (name: string, script: string, tests: (chromium: InChr
   });
 };
 
-/** A host on this machine whose pages are no secure contexts: they come by plain HTTP, and its name is not the machine's own. */
+/**
+ * A host on this machine whose pages are not secure contexts: they come by plain HTTP, and its name is not the
+ * machine's own.
+ */
 export const insecureHost = "chat.example";
 
 const insecureIsHere = `--host-resolver-rules=MAP ${insecureHost} 127.0.0.1`;

@@ -1,4 +1,4 @@
-// What tests use in a page or a worker.
+// The exports that tests use in a page or a worker.
 import type { Lease } from "@colloquy/host/store";
 import * as colloquy from "../../src/index.ts";
 import { entry } from "../entries.ts";

@@ -34,7 +34,7 @@ export const serveSite = async (script: string): Promise<Site> => {
 const page =
   '<!doctype html><meta charset="utf-8"><title>a tab</title><script type="module" src="/script.js"></script>';
 
-/** What the contracts have of Node is for models, and no page calls it. */
+/** Ignores imports of Node modules: the contracts need them for models, and no page calls them. */
 const withoutNode = {
   name: "without Node",
   onLog: (_level: string, { code }: { readonly code?: string }) => (code === "UNRESOLVED_IMPORT" ? false : undefined),

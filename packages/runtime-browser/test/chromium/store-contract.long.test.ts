@@ -4,7 +4,7 @@ import { beforeAll, describe, it } from "vitest";
 import { seedOfRun } from "../../../../test/seed.ts";
 import { inChromium } from "./in-chromium.ts";
 
-// What fake-indexeddb makes easy, a browser may not: the same contract as in indexed-db-store.test.ts.
+// A browser may be stricter than fake-indexeddb: the same contract as in indexed-db-store.test.ts.
 inChromium("indexedDbStore keeps the store contract in a Chromium", "contract-page.ts", ({ profile, tab }) => {
   describe.concurrent.each([
     ["with Web Locks", true],

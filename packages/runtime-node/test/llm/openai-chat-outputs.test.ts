@@ -7,7 +7,7 @@ import { begin, chatServer, chunkOf, eventOf } from "./server.ts";
 const schema = { type: "object", properties: { title: { type: "string" } }, required: ["title"] } as const;
 const body = z.looseObject({ messages: z.array(z.object({ role: z.string(), content: z.unknown() })) });
 
-/** What is sent for a call that wants an output, and what comes of the answer. */
+/** Makes a call that wants an output, and returns its request and its outcome. */
 const exchange = async (
   mode: "native" | "tool" | "prompted",
   fields: Partial<CallLlm>,

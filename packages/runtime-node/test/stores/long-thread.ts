@@ -6,7 +6,7 @@ import { expect } from "vitest";
 import { systemClock } from "../../src/ports/clock.ts";
 import { randomIds } from "../../src/ports/ids.ts";
 
-/** What went over a wire. */
+/** The traffic over a wire. */
 export interface Traffic {
   readonly calls: number;
   readonly bytes: number;
@@ -15,10 +15,10 @@ export interface Traffic {
 const turns = 1500;
 
 /**
- * That of a long thread no more is read than what an ask looks at, and all where a state is handed out.
+ * Checks that an ask on a long thread reads no more than it looks at, and that handing out a state reads all.
  *
  * @param store one whose traffic is counted.
- * @param traffic what it came to since this was last called.
+ * @param traffic returns the traffic since its last call.
  */
 export const opensLittle = async (store: Store, traffic: () => Traffic): Promise<void> => {
   await begin(store);

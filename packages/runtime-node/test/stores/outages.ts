@@ -13,7 +13,10 @@ export type OpenStore = (options: {
   readonly timeoutMs: number;
 }) => Store;
 
-/** What a store promises while its server is away, and after it: at once, as most of it is waiting. `begin` gives the server, and a new empty store on it. */
+/**
+ * Tests a store's promises while its server is away and after it, all at once, since most of it is waiting. `begin`
+ * gives the server, and a new empty store on it.
+ */
 export const outageTests = (begin: () => Promise<{ readonly url: string; readonly open: OpenStore }>): void => {
   const setUp = async ({
     onTestFinished,
@@ -26,7 +29,7 @@ export const outageTests = (begin: () => Promise<{ readonly url: string; readonl
     onTestFinished(async () => {
       for (const each of [near, far, proxy]) await each.close();
     });
-    // What a first call has to make is made by somebody who has the time.
+    // The store with the long timeout makes the tables, which the first call needs.
     await near.list();
     return { proxy, clock, far, near };
   };

@@ -130,7 +130,7 @@ export class Attempt implements RunningAttempt, Waiter {
     this.#restate.tell(this.invocation.id, id, { value: JSON.stringify(value) });
   }
 
-  /** Something that is read as it is when the reading comes to it. */
+  /** Reads a value at the moment at which Restate performs the reading. */
   #read<Value>(does: string, read: () => unknown): DoublePromise<Value> {
     return this.#asked(does, (id) => this.#restate.later(2, () => this.#tellSelf(id, read())));
   }

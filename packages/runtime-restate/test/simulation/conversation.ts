@@ -11,7 +11,7 @@ import type { HostOptions, LlmHandler, Tool, ToolDefinition } from "@colloquy/ho
 import { conversationMachine, type ConversationMachine, type Entry, type JsonObject, textOf } from "@colloquy/machine";
 import { sequentialIds, type VirtualClock } from "@colloquy/runtime-test";
 
-/** What may happen in a conversation, one after the other; what the model makes of it follows from the first word. */
+/** The kinds of asks in a conversation, one after the other; the model's behaviour follows from the first word. */
 export const kinds =
   "plain lookup notify charge verify refund two both retry cancel steer queue interrupt deadline output caller redact delete".split(
     " ",
@@ -22,11 +22,13 @@ export interface Plan {
   readonly kinds: readonly string[];
   /** It begins on another host, which is gone while this is under way: a call waits for its approval, a model is called, or a tool runs. */
   readonly movedAt: "refund" | "steer" | "charge" | null;
-  /** Whether a reply that is cut off was shown: another process begins it anew, and then it may not have been. */
+  /**
+   * Whether a reply that is cut off was shown. Another process starts it again, and then it may not have been shown.
+   */
   readonly isShown: boolean;
 }
 
-/** What came of it. */
+/** The outcome of a conversation. */
 export interface Held {
   readonly journal: readonly Entry[];
   readonly results: readonly { readonly askId: string; readonly came: string }[];
@@ -34,7 +36,7 @@ export interface Held {
 
 const threadId = "t";
 
-/** What is outside of all processes: the models and tools that they call, and what those know. */
+/** The world outside of all processes: the models and tools that they call, and their knowledge. */
 export class World {
   readonly clock: VirtualClock;
   /** Each run of a tool, by the key of its call. */
@@ -77,7 +79,7 @@ export class World {
   }
 
   readonly llm: LlmHandler = async ({ messages, attempt, step }, { onDelta, signal }) => {
-    // What the machine says in the name of a user begins with no kind.
+    // A message that the machine writes as the user begins with no kind.
     const question = messages.findLast((message) => message.role === "user" && isKind(textOf(message).split(" ")[0]));
     const asked = question === undefined ? "" : textOf(question);
     const [kind = "", number = ""] = asked.split(" ");
@@ -235,7 +237,7 @@ const optionsOf = (kind: string): AskOptions => {
   return kind === "caller" ? { tools: [{ name: "pick", description: "Lets somebody pick.", input: numbered }] } : {};
 };
 
-/** It was shown twice, or its receipt came to nobody. */
+/** Ignores a stale answer: the call was shown twice, or the receipt of the first answer was lost. */
 const unlessAnswered = (error: unknown): void => {
   if (!(error instanceof EventRefusedError && error.refusal.kind === "stale")) throw error;
 };

@@ -29,7 +29,7 @@ export interface Case extends Plan {
   readonly lost: number;
 }
 
-/** What a test breaks, to see that it is noticed. */
+/** The faults that a test injects, to see that they are noticed. */
 export interface Seeded {
   readonly worker?: (worker: WorkerContext) => WorkerContext;
   readonly handlers?: (handlers: ThreadHandlers, worker: WorkerContext) => ThreadHandlers;
@@ -83,7 +83,7 @@ export const reference = (plan: Plan): Promise<Held> => {
   return ending(world, null, converse(world, world.host(), plan));
 };
 
-/** Decides, where a worker has the very state that the entries come to. */
+/** Checks at each decision that the worker has the very state that the entries fold to. */
 const watched =
   (performer: Performer, stored: (threadId: string) => ReadonlyMap<string, string>): Performer["decide"] =>
   (threadId, state, event, how) => {
@@ -124,7 +124,7 @@ const clientOf = (restate: Restate, threadId: string): IngressClient<ThreadHandl
   return new Proxy({}, { get }) as IngressClient<ThreadHandlers>;
 };
 
-/** What gets lost in between is of no consequence. */
+/** A hub that loses some messages, which must not matter. */
 const losing = (hub: Hub, isLost: () => boolean): Hub => ({
   ...hub,
   publish: (threadId, message) => {
@@ -132,7 +132,7 @@ const losing = (hub: Hub, isLost: () => boolean): Hub => ({
   },
 });
 
-/** @throws Error where it does not come to its end within an hour, or something happens that never may */
+/** @throws Error if it does not end within an hour, or if an impossible event happens */
 export const ending = async <Ended>(world: World, restate: Restate | null, held: Promise<Ended>): Promise<Ended> => {
   const { clock } = world;
   const until = clock.now() + 3_600_000;

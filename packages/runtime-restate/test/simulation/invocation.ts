@@ -13,9 +13,9 @@ export interface Invocation {
   readonly key: string;
   readonly name: HandlerName;
   readonly input: string;
-  /** What it did, in order; an attempt that does something else instead is no replay of those before. */
+  /** The commands of the invocation, in order; an attempt with another command does not replay those before. */
   readonly commands: string[];
-  /** What it was told, in order. */
+  /** The notifications to the invocation, in order. */
   readonly told: { readonly id: string; readonly outcome: Outcome<string | undefined> }[];
   /** The invocations that it called, by its commands. */
   readonly calls: Map<string, string>;
@@ -34,15 +34,15 @@ export interface RunningAttempt {
   readonly invocation: Invocation;
   readonly worker: VirtualWorker;
   readonly completed: AbortController;
-  /** What it does is of no consequence any more, and nothing that it waits for comes. */
+  /** Its commands do not count any more, and nothing that it waits for arrives. */
   isDead: boolean;
   wake(): void;
 }
 
-/** What an attempt asks of Restate. */
+/** The requests of an attempt to Restate. */
 export interface Server {
   readonly clock: VirtualClock;
-  /** What may never happen, and did. */
+  /** The impossible events that happened. */
   readonly problems: string[];
   stateOf(key: string): Map<string, string>;
   send(key: string, name: HandlerName, input: unknown, delayMs?: number): Invocation;

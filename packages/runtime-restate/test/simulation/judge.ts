@@ -19,7 +19,7 @@ export const judge = ({ journal, results, world, restate }: Simulated, expected:
   if (Either.isLeft(replayed)) throw new Error(`it replays otherwise: ${JSON.stringify(replayed.left)}`);
   const [uncrashed, resumed] = [inOneOrder(expected.journal), inOneOrder(journal)];
   const tools = world.tools.map(({ declaration }) => declaration);
-  // What was shown is lost with its worker, and what the next prompts have of it.
+  // Shown text is lost with its worker, and so is its part in the next prompts.
   if (!world.isShown || restate.struck === 0) lawRecovery({ uncrashed, resumed, tools, ran: world.ran });
   const asked = journal.flatMap(({ event }) => (event.type === "ask.received" ? [event.askId] : []));
   if (new Set(asked).size < asked.length) throw new Error(`an ask is journalled twice: ${asked.join(", ")}`);

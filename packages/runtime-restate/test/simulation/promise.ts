@@ -8,7 +8,10 @@ export interface Waiter {
   sleep(ms: number): DoublePromise<void>;
 }
 
-/** A promise as the SDK's: what it comes to depends on what its attempt was told so far, and only who waits for it is told more. */
+/**
+ * A promise like the SDK's: its outcome depends on the notifications to its attempt so far. Only an attempt that awaits
+ * it gets more of them.
+ */
 export class DoublePromise<Value> implements PromiseLike<Value> {
   readonly waiter: Waiter;
   /** Begins what has to be done here for it. */

@@ -13,7 +13,7 @@ import {
 } from "./invocation.ts";
 import type { Outcome } from "./promise.ts";
 
-/** What goes wrong, drawn by `random`: so often at each operation, so many times in all. */
+/** The faults, drawn by `random`: their rate at each operation, and how many there are in all. */
 export interface Faults {
   readonly random: () => number;
   readonly chance: number;
@@ -151,7 +151,7 @@ export class Restate implements Server {
     worker.attempts.delete(attempt);
     attempt.isDead = true;
     invocation.attempt = null;
-    // Until it notices, what it does goes on.
+    // Until the attempt notices, its work continues.
     this.later(40, () => attempt.completed.abort());
     this.later(60, () => this.#start(invocation));
   }

@@ -2,7 +2,7 @@ import type { ThreadHandlers } from "../../src/handlers.ts";
 import { type KnownThread, KnownThreads, type Place, placeKey } from "../../src/thread-state.ts";
 import type { Seeded } from "./engine.ts";
 
-/** What may be wrong with a worker, a script in which it shows, and how it is noticed. */
+/** A fault of a worker, a script in which it shows, and the way in which it is noticed. */
 export interface SeededFault {
   readonly name: string;
   readonly seeded: Seeded;

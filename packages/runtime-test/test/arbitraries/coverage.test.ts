@@ -91,7 +91,7 @@ const round: Move = {
 /** The first lets the journal rise. */
 const rounds: readonly Move[] = [round, round];
 
-/** What random schedules hardly ever come to. */
+/** Moves that random schedules hardly ever reach. */
 const byHand: readonly (readonly Move[])[] = [
   [...rounds, { afterMs: 1, move: "moveHead", to: 0 }],
   [ask, fail, ...rounds, { afterMs: 1, move: "resetSystem" }, { afterMs: 1, move: "setMetadata", metadata: {} }],

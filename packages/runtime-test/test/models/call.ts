@@ -48,7 +48,7 @@ export const hear = async (model: LlmHandler, call: CallLlm): Promise<Heard> => 
   return { outcome, deltas, endedAt: clock.now() };
 };
 
-/** What a call is given that nobody listens to. */
+/** Returns the arguments of a call that nobody listens to. */
 export const unheard = (
   clock: Clock,
   signal: AbortSignal = new AbortController().signal,

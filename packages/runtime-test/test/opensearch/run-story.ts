@@ -2,7 +2,7 @@ import { requested } from "./request.ts";
 import type { SchemaCheck } from "./specification.ts";
 import type { Step, Story } from "./story.ts";
 
-/** What a story found wrong, one sentence each; empty when all was as told. Its epilogues run in any case. */
+/** Plays a story, and returns the problems that it found, one sentence each. Its epilogues run in any case. */
 export const problemsOfStory = async (story: Story, url: string, check: SchemaCheck): Promise<readonly string[]> => {
   const outputs = new Map<string, unknown>();
   const problems: string[] = [];

@@ -4,10 +4,10 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { parse } from "yaml";
 import { z } from "zod";
 
-/** What a response breaks of its schema, one sentence each. */
+/** Returns the violations of a response's schema, one sentence each. */
 export type SchemaCheck = (method: string, path: string, status: number, payload: unknown) => readonly string[];
 
-/** Where there is no specification, nothing is known of responses. */
+/** Checks nothing, since without a specification the responses are unknown. */
 export const unchecked: SchemaCheck = () => [];
 
 /**
@@ -64,7 +64,7 @@ const closing = (value: unknown): unknown => {
   return isClosed || Object.keys(names).length === 0 ? members : { ...members, unevaluatedProperties: false };
 };
 
-/** What `_common.yaml` of the specification says of the schemas that the memory API stands on. */
+/** The schemas in `_common.yaml` of the specification that the memory API uses. */
 const common = {
   Name: { type: "string" },
   Id: { type: "string" },

@@ -73,7 +73,7 @@ test.prop([conversation], { numRuns: runs(600) })(
   },
 );
 
-/** What must come out, told without a machine. */
+/** Returns the expected outcome, computed without a machine. */
 const recordedOf = (
   system: string | null,
   seed: readonly CanonicalMessage[],

@@ -77,7 +77,7 @@ const conversation = fc.record({
   ),
 });
 
-// What is recorded honestly is never a difference. What no machine sends is said to be that.
+// An honest recording never differs. A recording that no machine sends is reported as such.
 test.prop([conversation], { numRuns: runs(200), seed: 12 })(
   "any conversation over the Responses API replays",
   (made) => {

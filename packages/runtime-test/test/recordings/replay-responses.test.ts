@@ -6,8 +6,9 @@ import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import "@colloquy/runtime-test/vitest";
 
-// What clients of the Responses API do, by hand: calls at once, reasoning kept, dropped or sent without its id, a
-// response named in place of what was before it, items of built-in tools, an empty message, history that was given.
+// Requests as clients of the Responses API make them, written by hand: calls at once, reasoning kept, dropped or sent
+// without its id, a response named in place of the items before it, items of built-in tools, an empty message, history
+// that was given.
 const say = (role: string, content: unknown): Item => ({ type: "message", role, content });
 const call = (id: string): Item => ({ type: "function_call", call_id: id, name: "tide", arguments: '{ "at": 1 }' });
 const output = (id: string, text: unknown): Item => ({ type: "function_call_output", call_id: id, output: text });
@@ -181,7 +182,7 @@ type Step =
   | { readonly type: "input"; readonly items: readonly Item[]; readonly echo?: string }
   | { readonly type: "llm"; readonly output: readonly Item[] };
 
-/** What must come out, told without a machine. */
+/** Returns the expected outcome, computed without a machine. */
 function recordedOf(
   steps: readonly Step[],
   prompts: readonly (readonly Item[])[] | null,

@@ -36,7 +36,7 @@ export const eventsOf = async (response: Response): Promise<readonly unknown[]> 
     .map((event) => event.replace(/^data: /, ""))
     .map((data): unknown => (data === "[DONE]" ? data : JSON.parse(data)));
 
-/** What of a body came before the connection failed, and how that failed. */
+/** Returns the part of a body that came before the connection failed, and the failure. */
 export const readUntilCut = async (response: Response): Promise<{ readonly text: string; readonly error: unknown }> => {
   const reader = response.body?.getReader();
   const decoder = new TextDecoder();

@@ -20,7 +20,7 @@ const written = (recovery: ToolRecovery, ran: string[]): Tool =>
     },
   });
 
-/** Two turns, the first with a round of two calls. What the model says follows from the call alone. */
+/** Two turns, the first with a round of two calls. The model's reply follows from the call alone. */
 const scriptWith = (tools: readonly Tool[]): Script => ({
   tools,
   reply: ({ turn, step }) =>

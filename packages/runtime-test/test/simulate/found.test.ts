@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { never, reply, toolCalls } from "../../src/models/index.ts";
 import { noFaults, type Script, simulate } from "../../src/simulate/index.ts";
 
-// What simulations have found, each as the shortest conversation that shows it.
+// The mistakes that simulations have found, each as the shortest conversation that shows it.
 
 const calls = (name: string, count: number) =>
   toolCalls(Array.from({ length: count }, () => ({ name, arguments: { about: "it" } })));

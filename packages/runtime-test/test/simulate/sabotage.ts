@@ -40,7 +40,7 @@ export const sabotages: readonly Sabotage[] = [
     createHost: (options) =>
       createHost({
         ...options,
-        // Whoever does so would not say that the entry is stored either.
+        // A host with this fault would not say that the entry is stored either.
         observers: [],
         store: changed(options.store, {
           append: (...given) => {
@@ -250,7 +250,7 @@ export const sabotages: readonly Sabotage[] = [
       rewrite: async (lease, entries) => {
         const before = await store.read(lease.threadId);
         const unchanged = entries.map((entry): Entry => ({
-          // What a store of ours reads is what was written.
+          // A store of ours reads the entries as they were written.
           ...(before[entry.seq] as Entry),
           redacted: true,
         }));

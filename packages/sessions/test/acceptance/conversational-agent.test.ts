@@ -5,7 +5,8 @@ import { tool } from "@colloquy/host";
 import { ConfigurationError } from "@colloquy/machine";
 import * as z from "zod";
 
-// What DSPy's ConversationalAgent does, by its own tests and by running it; where a session answers otherwise, the name says so.
+// Repeats the behaviour of DSPy's ConversationalAgent, from its own tests and from running it. If a session answers
+// otherwise, the test's name says so.
 
 /** A session whose turns are summarised, and what waits for so many summaries. */
 const summarising = (options: Options, program?: Parameters<typeof sessionOf>[0]) => {

@@ -3,7 +3,7 @@ import { memoryStore } from "@colloquy/runtime-node";
 import { session } from "../../src/index.ts";
 import { type Answer, asked, type Question, questions, seeing, sessionOf } from "../programs.ts";
 
-// What dspy-session does, by its own tests; where a session answers otherwise, the name says so. Scores, examples, saving
+// Repeats dspy-session's own tests. If a session answers otherwise, the test's name says so. Scores, examples, saving
 // and merging (93 to 97) have tests of their own.
 
 const given = (q: string) => ({ inputs: { q }, outputs: { a: "given" } });

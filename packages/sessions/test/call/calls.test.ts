@@ -12,7 +12,7 @@ const partsOf = async (call: AsyncIterable<CallPart>): Promise<readonly CallPart
   return parts;
 };
 
-/** What the program shows, and where its turn begins and ends. */
+/** Returns the parts that the program shows, with the beginning and end of its turn. */
 const shown = (parts: readonly CallPart[]): readonly unknown[] =>
   parts.flatMap((part): readonly unknown[] => {
     if (part.type === "status") return [part.text];

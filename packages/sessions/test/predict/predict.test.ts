@@ -51,7 +51,7 @@ describe("a program that is a signature alone", () => {
       if (part.type === "partial") partials.push(part.outputs);
       if (part.type === "nested") nested.push(part.part.type);
     }
-    // Whoever reads the call has all that happens within, though the program reads it as well.
+    // A reader of the call gets all inner parts, though the program reads them as well.
     expect(nested).toEqual(expect.arrayContaining(["text.delta", "output.partial", "turn.ended"]));
     expect(partials.length).toBeGreaterThan(0);
     for (const partial of partials)
@@ -160,6 +160,6 @@ test("a program that does not fit its signature is a compile error", () => {
   closing(session(({ question }) => ({ answer: question, sure: true }), fitting));
   // @ts-expect-error -- it gives no `sure`
   closing(session(({ question }) => ({ answer: question }), fitting));
-  // @ts-expect-error -- there is no `topic`
+  // @ts-expect-error -- the inputs have no `topic`
   closing(session(({ topic }) => ({ answer: topic, sure: true }), fitting));
 });

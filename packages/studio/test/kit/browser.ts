@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect } from "vitest";
 
 import { startBrowser } from "../../../../proof/kit/browser.ts";
 
-/** What tests in a browser are given. */
+/** The tools of a test in a browser. */
 export interface InBrowser {
   /** A page of a window of that width, at an address; whatever it reports, or asks of another origin, fails the test that looks at `problems`. */
   readonly open: (url: string, size?: { readonly width: number; readonly height: number }) => Promise<Opened>;
@@ -11,7 +11,7 @@ export interface InBrowser {
 
 export interface Opened {
   readonly page: Page;
-  /** What the page reported, and what it asked for elsewhere. */
+  /** The errors that the page reported, and its requests to other origins. */
   readonly problems: readonly string[];
 }
 

@@ -3,7 +3,7 @@ import { conversationMachine, type JsonObject, type ReplyDraft } from "@colloquy
 import { sequentialIds, virtualClock } from "@colloquy/runtime-test";
 import { z } from "zod";
 
-/** What tries to be more than text, wherever it is shown: it would set `window.pwned`, or ask somebody for something. */
+/** Text that tries to be markup wherever it is shown: it would set `window.pwned`, or send a request. */
 const markup =
   `"'><script>window.pwned=1</script><img src="http://evil.example/x" onerror="window.pwned=1">` +
   `<svg onload="window.pwned=1"></svg><a href="javascript:window.pwned=1">click</a><iframe srcdoc="<script>parent.pwned=1</script>"></iframe>` +

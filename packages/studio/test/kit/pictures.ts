@@ -7,7 +7,7 @@ import { planTrip, trips } from "./trip.ts";
 
 const folder = new URL("../../../../docs/studio/", import.meta.url);
 
-/** What is to be seen, how wide, and in which colours. */
+/** The pictures: their content, width and colours. */
 const pictures = [
   ["prompt", "thread=trip-to-oslo&pane=detail&tab=prompt&seq=31", 1_280, 760, "light"],
   ["prompt-dark", "thread=trip-to-oslo&pane=detail&tab=prompt&seq=31", 1_280, 760, "dark"],

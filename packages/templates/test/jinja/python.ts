@@ -36,7 +36,7 @@ export interface PythonTask {
 
 type PythonResult = { readonly text: string } | { readonly error: string };
 
-/** Python's jinja2: that of the system, else Debian's package, unpacked. In words why there is none. */
+/** Python's jinja2: that of the system, else Debian's package, unpacked. A text says why there is none. */
 export const python = ((): ((tasks: readonly PythonTask[]) => readonly PythonResult[]) | string => {
   const run = (path: string | null) => (input: string) =>
     spawnSync(
@@ -61,7 +61,7 @@ export const python = ((): ((tasks: readonly PythonTask[]) => readonly PythonRes
     try {
       const each = prepare();
       const { status, error, stderr } = each("[]");
-      // What the script writes is such a list.
+      // The script writes such a list.
       if (status === 0) return (tasks) => JSON.parse(each(JSON.stringify(tasks)).stdout) as readonly PythonResult[];
       problems.push((error?.message ?? stderr).trim().split("\n").at(-1) ?? "");
     } catch (thrown) {

@@ -135,7 +135,9 @@ test.for(["", "{", "rm -rf\u2028/\nnow", '{"a":"\\n'])(
 
 const invisible = Array.from("\u2028\u2029\u200D\u200C\u3164\u2800\u00A0\uFE0F\u202E\u{E0141}\u034F");
 
-/** What a person reads in a call: each row stands behind its indent, and shows whatever it holds. */
+/**
+ * Returns the content of a call as a person reads it: each row is after its indent, and shows anything that it holds.
+ */
 const saidIn = (given: string, columns: number): string => {
   const [head = [], ...rows] = blockLines(
     { type: "call", name: "run", arguments: given },

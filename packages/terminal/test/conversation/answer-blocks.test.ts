@@ -105,7 +105,7 @@ test("an approval waits for its answer, is asked for once, and is answered by wh
   expect(put.finished).toEqual([{ type: "call", name: "look", arguments: '{"at":"sky"}' }]);
   expect(put.open).toMatchObject([{ type: "tool" }, { type: "approval", isAsked: true }]);
   expect(withQuestion(put)).toBe(put);
-  // A thread that was opened anew shows the request without the call.
+  // A thread that was opened again shows the request without the call.
   expect(shownOf([requested]).open).toMatchObject([{ type: "tool", arguments: '{"at":"sky"}' }, { type: "approval" }]);
 });
 
@@ -149,7 +149,6 @@ test("items of a list and lines of code are finished as they come", () => {
   expect(open).toHaveLength(1);
 });
 
-/** What stands in the scrollback as the last step's text, for a reader who skips what is said to be void. */
 test("what grows is read when it is drawn, and not with each part: a line may be long", () => {
   const read = vi.spyOn(MarkdownStream.prototype, "open");
   const { open } = shownOf(Array.from({ length: 100 }, () => text("word ")));
@@ -159,6 +158,7 @@ test("what grows is read when it is drawn, and not with each part: a line may be
   read.mockRestore();
 });
 
+/** Returns the last step's blocks in the scrollback, for a reader who skips those that a notice calls void. */
 const readIn = (finished: readonly Block[]): readonly MarkdownBlock[] => {
   const from = finished.findLastIndex(
     (block) => block.type === "tool" || (block.type === "notice" && /void$|all of it$/.test(block.text)),
@@ -170,7 +170,7 @@ const pieces = fc.array(fc.constantFrom("a", "b ", "\n", "\n\n", "```\n", "* c\n
   maxLength: 16,
 });
 
-/** What happens to an attempt that comes to nothing. */
+/** An accident of an attempt that fails. */
 const mishap = fc.constantFrom("retry", "lost", "replay", "dropped");
 
 const plan = fc.record({

@@ -15,7 +15,7 @@ const look = tool({
   run: async () => "sky",
 });
 
-/** What becomes of a question is in its number. */
+/** The number of a question says how it ends. */
 const model = (): LlmHandler =>
   ruleModel([
     {
@@ -73,7 +73,7 @@ test("each question that was sent is in a journal, is back in the input, or is s
         if (typeof each === "number") await doings[each]?.(screen);
         else {
           if (screen.conversation.shown().view !== null) screen.press("escape");
-          // A command that came to nothing is back in the input.
+          // A failed command is back in the input.
           if (screen.input().startsWith("> /")) screen.press("ctrl+u");
           screen.type(`q${count++}.`);
           screen.press(each);

@@ -18,15 +18,15 @@ export interface OnScreen {
   readonly press: (...names: readonly string[]) => void;
   readonly type: (text: string) => void;
   readonly paste: (text: string) => void;
-  /** What is shown: what is finished, what is open, the input and the status. */
+  /** The whole screen: the finished and open text, the input and the status. */
   readonly screen: () => string;
-  /** What is written into the scrollback. */
+  /** The text that is written into the scrollback. */
   readonly finished: () => string;
   readonly status: () => string;
   readonly input: () => string;
   /** Resolves when what is shown holds this text, or matches. */
   readonly until: (text: string | RegExp) => Promise<void>;
-  /** What the screen was asked to do. */
+  /** The requests to the screen. */
   readonly asked: string[];
 }
 

@@ -20,7 +20,7 @@ const offered = (typed: string, columns = 60, rows = 24): readonly string[] => {
   return textOf({ lines: layOutCompletion(completion, { columns, rows }), cursor: { row: 0, column: 0 } });
 };
 
-/** What the input is after Tabs (1) and Shift+Tabs (-1). */
+/** Returns the input after Tabs (1) and Shift+Tabs (-1). */
 const taken = (typed: string, ...steps: readonly (1 | -1)[]): string => {
   let [completion, editor] = [completionOf(editorOf(typed), commands), editorOf(typed)];
   for (const by of steps) if (completion !== null) ({ completion, editor } = completed(completion, by));

@@ -70,7 +70,7 @@ describe("pastes", () => {
     expect(withCursor(after("<left><left><deleteForward>", editor))).toBe("see |!");
     expect(withCursor(after("<left><wordLeft><wordLeft>", editor))).toBe(`|see ${mark}!`);
     expect(withCursor(after("<left><left><wordRight>", editor))).toBe(`see ${mark}|!`);
-    // What follows does not become a part of it.
+    // Text that follows does not become a part of it.
     expect(withCursor(after("<left>\u0301<left>", editor))).toBe(`see ${mark}|\u0301!`);
   });
 
@@ -92,7 +92,7 @@ test("a text from elsewhere is edited without its control characters", () => {
   expect(withCursor(editorOf("a\r\nb\u001B[31m\tc\u0085"))).toBe("a\nb[31m\tc|");
 });
 
-/** Another way to have the same: an array of characters, made anew after each change; `\uFFFC` stands for a paste. */
+/** Another way to have the same: an array of characters, made again after each change; `\uFFFC` is a paste. */
 class Naive {
   #units: readonly string[] = [];
   #cursor = 0;
@@ -146,7 +146,7 @@ class Naive {
     else if (action === "clearInput") this.#kill(0, end);
   }
 
-  /** Over what is no word, then over a word; a mark is one. */
+  /** Moves over characters that are not of a word, then over a word; a mark is one. */
   #word(by: -1 | 1): number {
     let at = this.#cursor;
     const next = (): string => this.#units[by < 0 ? at - 1 : at] ?? "";

@@ -32,7 +32,7 @@ describe("the history", () => {
     ["uuuuu", "first|"],
     ["d", "dra|ft"],
     ["uuudddddd", "dra|ft"],
-    // What was made of an input is there when one comes back.
+    // Changes to an earlier input are kept when one returns to it.
     ["u!uud", "second\nof two lines|"],
     ["u!uudd", "third!|"],
     ["u!dxu", "third!|"],

@@ -4,7 +4,7 @@ import { runs } from "../../../../test/runs.ts";
 import { KeyReader } from "../../src/input/key-reader.ts";
 import { joined, keysOf, written } from "./keys.ts";
 
-/** What terminals send, and which keys that is; an empty text: none. */
+/** The bytes that terminals send, and their keys; an empty text if there is none. */
 const table: readonly (readonly [sent: string, keys: string])[] = [
   // Text.
   ["a", '"a"'],
@@ -79,7 +79,7 @@ const table: readonly (readonly [sent: string, keys: string])[] = [
   ["\x1b[57400u\x1b[57414u\x1b[57417;5u\x1b[57413u", '"1" enter ctrl+left "+"'],
   ["\x1b[97;5:1u\x1b[97;5:2u\x1b[97;5:3u", "ctrl+a ctrl+a"],
   ["\x1b[1;1:1A\x1b[1;1:3A", "up"],
-  // What no terminal of old can tell apart is the same everywhere.
+  // Keys that no old terminal can tell apart are the same everywhere.
   ["\x1b[105;5u\x1b[109;5u\x1b[104;5u\x1b[91;5u", "tab enter backspace escape"],
   // modifyOtherKeys.
   ["\x1b[27;2;13~\x1b[27;5;9~", "shift+enter ctrl+tab"],

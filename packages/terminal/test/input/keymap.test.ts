@@ -4,7 +4,7 @@ import { keyNameOf } from "../../src/input/key-name.ts";
 import { keymapOf, keymaps } from "../../src/input/keymap.ts";
 import { keysOf } from "./keys.ts";
 
-/** What a terminal sends, and what that does in the presets `standard` and, where it differs, `seed`. */
+/** The bytes that a terminal sends, and their action in the presets `standard` and, if it differs, `seed`. */
 const table: readonly (readonly [sent: string, standard: Action, seed?: Action])[] = [
   ["\r", "send"],
   ["\t", "completeOrQueue"],

@@ -5,7 +5,7 @@ import { runScreen, type Size, terminalConversation, type TerminalConversationOp
 import { themeNamed } from "../../src/text/theme.ts";
 import { FakeTerminal } from "./fake-terminal.ts";
 
-/** What a conversation at a terminal is had with. */
+/** The options of a conversation at a terminal. */
 export interface AtTerminalOptions extends Partial<Omit<TerminalConversationOptions, "port">> {
   readonly size: Size;
   readonly llm: LlmHandler;

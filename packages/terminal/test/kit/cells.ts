@@ -7,7 +7,7 @@ Buffer.poolSize = 0;
 const { default: graphemes } = await import("@xterm/addon-unicode-graphemes");
 Buffer.poolSize = poolSize;
 
-/** What a person sees of the bytes that a terminal gets. */
+/** The screen of a person, from the bytes that a terminal gets. */
 export class Cells {
   readonly terminal: xterm.Terminal;
   /** All that was written. */

@@ -1,4 +1,4 @@
-/** What is waited for on a screen. */
+/** A condition on the screen that a test waits for. */
 export type Wanted = string | RegExp | ((screen: string) => boolean);
 
 /** Those who wait until a screen shows something. */

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Cells } from "./cells.ts";
 import { TerminalProcess } from "./terminal-process.ts";
 
-/** What is typed, and what is waited for behind it. */
+/** The typed lines, and the text to wait for after each. */
 const typed: readonly (readonly [string, RegExp])[] = [
   ["Is it raining in Oslo?", /1 turn · /],
   ["And tomorrow in Paris?", /2 turns · /],

@@ -60,7 +60,7 @@ const stream = async (deltas: number): Promise<void> => {
   conversation.changed();
 };
 
-/** What a fixed piece of work takes of the processor here: it is cut into characters, as what is drawn is. */
+/** Measures the CPU of a fixed piece of work here: it is cut into characters, as drawn text is. */
 const yardstickCpu = (): number => {
   const text = Array.from({ length: 20_000 }, (_, number) => `word ${number % 2000}`).join(" ");
   const before = process.cpuUsage();

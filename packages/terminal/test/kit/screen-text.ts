@@ -1,6 +1,10 @@
 import type { Cells } from "./cells.ts";
 
-/** What a person sees, row by row, with the cursor as `▏`; above it what they get to by scrolling back. @param styled with how each piece looks */
+/**
+ * Returns the screen that a person sees, row by row, with the cursor as `▏`, and above it the rows that scrolling
+ * reaches.
+ * @param styled with how each piece looks
+ */
 export const screenText = (cells: Cells, styled = false): string => {
   const { terminal, isAlternate } = cells;
   const { active } = terminal.buffer;

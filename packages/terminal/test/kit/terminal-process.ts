@@ -21,7 +21,7 @@ export class TerminalProcess {
     const [file = "", ...args] = command;
     const { NO_COLOR: _no, FORCE_COLOR: _force, ...own } = process.env;
     this.cells = new Cells({ columns, rows });
-    // What it is called decides on TERM, whatever `env` says.
+    // The name decides on TERM, despite `env`.
     const name = env["TERM"] ?? "xterm-256color";
     this.#pty = pty.spawn(file, args, {
       cols: columns,
@@ -33,7 +33,7 @@ export class TerminalProcess {
       this.cells.write(data);
       void this.cells.settled().then(() => this.#looks.look());
     });
-    // What the terminal itself replies, such as where its cursor is.
+    // The terminal's own replies, such as the position of its cursor.
     this.cells.terminal.onData((data) => this.#pty.write(data));
     this.exited = new Promise((resolve) => this.#pty.onExit(resolve));
   }
@@ -63,7 +63,7 @@ export class TerminalProcess {
   }
 }
 
-/** What programs have compiled is kept for the next: a start takes half of the time. */
+/** A cache of compiled code, shared by the programs: a start takes half of the time. */
 const compiled = fileURLToPath(new URL("../../../../node_modules/.cache/compiled", import.meta.url));
 
 /** The command of the scripted program of this kit. */

@@ -287,7 +287,7 @@ describe("for any Markdown", () => {
 const lettersOf = (text: string): readonly string[] => text.match(/\p{L}/gu) ?? [];
 const countOf = (letters: readonly string[], letter: string): number =>
   letters.filter((each) => each === letter).length;
-/** How many columns the marks of quotes and items take: beyond the width, there is no room for words. */
+/** Returns how many columns the marks of quotes and items take: beyond the width, there is no room for words. */
 const nesting = (line: Line): number => line.findIndex(({ text }) => !/^(?:> |- |\d+[.)] | *)$/.test(text)) * 2;
 
 describe("the work", () => {

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import type { Size } from "../../src/index.ts";
 
-/** What happens to a screen, step by step; each step is drawn. */
+/** A change of a screen; each change is drawn. */
 export interface Step {
-  /** Comes to what is finished. */
+  /** Lines that are added to the finished ones. */
   readonly finished: readonly string[];
   readonly open: readonly string[];
   readonly input: readonly string[];

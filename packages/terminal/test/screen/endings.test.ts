@@ -79,7 +79,7 @@ describe("the terminal is as it was before, whatever the end", () => {
       const before = shell.cells.raw.length;
       shell.type("suspend\r");
       await shell.until("the editor has the terminal");
-      // What is typed before that is the editor's.
+      // Keys before that belong to the editor.
       await shell.until(() => shell.cells.raw.slice(before).includes("\x1b[>1u"));
       shell.type("\x04");
       await shell.until("ended");
@@ -102,7 +102,7 @@ describe("the terminal is as it was before, whatever the end", () => {
   });
 });
 
-/** What a run left the terminal like, and the prompt below that; runs before it are on the screen as well. */
+/** Matches the terminal as a run left it, and the prompt below that; earlier runs are on the screen as well. */
 const leftBy = (run: number): RegExp => new RegExp(`^left ${run}\\n(.* tty)\\n\\$`, "m");
 
 test("where no shell had the terminal meanwhile, nothing is left of what was drawn", { timeout: 120_000 }, async () => {

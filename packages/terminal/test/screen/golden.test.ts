@@ -5,8 +5,8 @@ import type { Size } from "../../src/index.ts";
 import { screenText } from "../kit/screen-text.ts";
 import { scenes } from "./scenes.ts";
 
-// What a person sees, at three sizes. `~` is what they scroll back to, `|` the screen, `▏` the cursor.
-// Rewritten with `vitest run packages/terminal/test/screen/golden.test.ts -u`. Only keep what looks right.
+// The screens of a person, at three sizes. `~` is the scrollback, `|` the screen, `▏` the cursor. Rewritten with
+// `vitest run packages/terminal/test/screen/golden.test.ts -u`. Only keep screens that look right.
 
 const sizes: readonly Size[] = [
   { columns: 80, rows: 24 },

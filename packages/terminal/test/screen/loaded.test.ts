@@ -4,7 +4,10 @@ import { expect, test } from "vitest";
 
 const door = fileURLToPath(new URL("../../src/index.ts", import.meta.url));
 
-/** What is loaded by a script that has the package as `terminal`; its last line is what it prints itself. */
+/**
+ * Runs a script that has the package as `terminal`, and returns the modules that it loads; the last line is the
+ * script's own output.
+ */
 const loadedBy = (script: string, environment: Readonly<Record<string, string>> = {}): readonly string[] => {
   const { NODE_ENV: _, ...others } = process.env;
   const watched = `

@@ -1,4 +1,4 @@
-// What the golden screens show: each scene is played at every size, and looked at in its moments.
+// The scenes of the golden screens: each scene is played at every size, and looked at in its moments.
 import { type Host, type LlmHandler, type Tool, tool } from "@colloquy/host";
 import { tokenWindow } from "@colloquy/machine/policies";
 import { converse, type Size } from "../../src/index.ts";
@@ -8,7 +8,7 @@ import { FakeTerminal } from "../kit/fake-terminal.ts";
 import { AtTerminal, type AtTerminalOptions } from "../kit/at-terminal.ts";
 import { hostOf, story } from "../views/story.ts";
 
-/** What happens, and when it is looked at. */
+/** The events of a scene, and its moments. */
 export interface Scene {
   readonly name: string;
   readonly play: (size: Size, look: Look) => Promise<void>;

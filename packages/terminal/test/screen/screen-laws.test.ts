@@ -120,10 +120,7 @@ const expectShown = (cells: Cells, finished: readonly string[], { rows, cursor }
   });
 };
 
-/**
- * Resizes. False: the terminal, which wraps the rows anew, pushed some of them out above, where nothing can take them
- * back.
- */
+/** Resizes. False if the terminal, which wraps the rows again, pushed some of them out above, beyond recall. */
 const isWholeAfter = (terminal: FakeTerminal, { columns, rows }: Size, drawn: Rows): boolean => {
   const { cells } = terminal;
   terminal.resize(columns, rows);

@@ -3,7 +3,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import type { Key } from "../../src/input/key.ts";
 import { readKeys } from "../../src/screen/typed-keys.ts";
 
-/** What is pressed when chunks come one after the other. */
+/** Returns the keys that are read from consecutive chunks. */
 const keysOf = (...chunks: readonly string[]): readonly Key[] => {
   const input = new PassThrough();
   const keys: Key[] = [];

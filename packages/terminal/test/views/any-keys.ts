@@ -57,7 +57,7 @@ export const texts: fc.Arbitrary<string> = fc
   )
   .map((pieces) => pieces.join(""));
 
-/** What is wrong with what a view shows; null for nothing. */
+/** Returns the problem of a view's lines and cursor, or null. */
 const problemOf = (view: View, size: Size): string | null => {
   const { lines, cursor } = view.show(size);
   if (lines.length > size.rows) return `${lines.length} lines on ${size.rows} rows`;
@@ -68,7 +68,7 @@ const problemOf = (view: View, size: Size): string | null => {
   return null;
 };
 
-/** What is wrong after any of some keys, each on a screen of its own size; null for nothing. */
+/** Returns the problem after any of the keys, each on a screen of its own size, or null. */
 export const problemAfter = async (
   first: View,
   presses: readonly { readonly key: Key; readonly size: Size }[],

@@ -3,7 +3,9 @@ import type { Key, Line, Size, View, ViewStep } from "../../src/index.ts";
 /** The text of a line, as a terminal without colours shows it. */
 export const textOfLine = (line: Line): string => line.map(({ text }) => text).join("");
 
-/** What a view shows, line by line, without what no one sees at their ends, nor the empty lines before the last one. */
+/**
+ * Returns the lines of a view, without invisible text at their ends, and without the empty lines before the last one.
+ */
 export const screenOf = (view: View, size: Size): string =>
   view
     .show(size)
@@ -16,7 +18,9 @@ const keyOf = (name: string): Key => (isNamed.test(name) ? { type: "key", name }
 
 const isNamed = /^(up|down|left|right|page(up|down)|home|end|enter|escape|backspace|ctrl\+.)$/;
 
-/** What the last of some keys comes to, each pressed on what the one before left. @throws where one before the last closes the view */
+/**
+ * Presses keys one after the other, and returns the step of the last. @throws if one before the last closes the view
+ */
 export const pressing = (view: View, size: Size, ...names: readonly string[]): ViewStep => {
   const before = names.slice(0, -1).reduce((shown, name) => viewBehind(shown, shown.press(keyOf(name), size)), view);
   return before.press(keyOf(names.at(-1) ?? ""), size);

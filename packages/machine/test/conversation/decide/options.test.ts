@@ -73,14 +73,14 @@ describe("invalid options are refused where the machine is made", () => {
       /^the model of the summariser: seed is a bigint/,
     ],
   ])("%s", (_, options, message) => {
-    // What JavaScript may hand in.
+    // Options that only JavaScript may pass.
     const make = () => conversationMachine(options as MachineOptions);
     expect(make).toThrow(ConfigurationError);
     expect(make).toThrow(message);
   });
 
   it("and what is undefined is as if it were not there", () => {
-    // What JavaScript may hand in.
+    // Options that only JavaScript may pass.
     const options = { polcy: undefined, budget: { tokens: 9, reserve: 1, max: undefined } } as MachineOptions;
     expect(() => conversationMachine(options)).not.toThrow();
   });

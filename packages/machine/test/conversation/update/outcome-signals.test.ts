@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { conversationMachine, type Effect, type MachineOptions, type Signal, transition } from "../../../src/index.ts";
 import { calling, Talk } from "../../talk.ts";
 
-// What observers hear of each model call and tool: who answered, how it ended, what it used. Losing it loses nothing.
+// Signals to observers about each model call and tool: who answered, how it ended, what it used. Losing one loses no
+// state.
 
 const tools = [{ name: "search" }, { name: "pay", approval: "always" }] as const;
 

@@ -20,7 +20,7 @@ export const budgetedArbitrary: fc.Arbitrary<MadeUp> = fc
 export const tokensOfAll = (made: MadeUp): number =>
   countPrompt(made.counter ?? characters, shownBy(made, { from: null }));
 
-/** What a policy decides, and what it decides when it is asked again after its own cut. */
+/** Returns a policy's decision, and its second decision after its own cut. */
 export const decidesAgain = (policy: Policy, made: MadeUp): readonly [unknown, unknown] => {
   const first = policy.decide(inputOf(made));
   return [first, policy.decide(inputOf({ ...made, lastCut: cutOf(first) }))];

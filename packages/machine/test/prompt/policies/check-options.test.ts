@@ -15,7 +15,7 @@ import { problemOfDecision, decisionCopy } from "../../../src/prompt/invalid-dec
 import { Talk } from "../../talk.ts";
 
 describe("an option that a policy does not know", () => {
-  // What JavaScript may hand in.
+  // Options that only JavaScript may pass.
   const unchecked = (policy: unknown) => policy as (options?: unknown) => Policy;
   test.each<readonly [string, (options?: unknown) => Policy]>([
     ["clearResults", unchecked(clearResults)],
@@ -55,7 +55,7 @@ test.each<readonly [unknown, string]>([
 describe("a decision that one would have to wait for", () => {
   test("is not taken for one that lacks something", () => {
     const decide: unknown = () => Promise.resolve({ from: null, reason: "later" });
-    // What JavaScript may hand in.
+    // A decision that only JavaScript may give.
     const policy = { ...keepAll(), name: "late", decide } as Policy;
     const talk = new Talk(conversationMachine({ policy }));
     talk.ask("one");
@@ -65,7 +65,7 @@ describe("a decision that one would have to wait for", () => {
   test("and where a window begins is looked at before the reason", () => {
     const thread = new Talk(conversationMachine()).state.context.conversation;
     const places = { thread, system: null, open: () => [], lastCut: null };
-    // What JavaScript may hand in.
+    // A decision that only JavaScript may give.
     const wrong = decisionCopy({}) as ReturnType<Policy["decide"]>;
     expect(problemOfDecision(wrong, places)).toBe("from is undefined");
   });

@@ -232,7 +232,7 @@ describe("clearResults", () => {
     [{ keep: -1 }, "clearResults({ keep }) is -1"],
     [{ keep: 1.5 }, "1.5"],
     [{ slack: Number.NaN }, "clearResults({ slack }) is NaN"],
-    // Whoever writes JavaScript may give any word.
+    // JavaScript may pass any word.
     [{ when: "sometimes" as "always" }, 'clearResults({ when }) is "sometimes"; it must be "pressed" or "always"'],
   ])("refuses %o", (options, words) => {
     expect(() => clearResults(options)).toThrow(ConfigurationError);

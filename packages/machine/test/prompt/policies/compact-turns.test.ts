@@ -295,7 +295,7 @@ describe("options", () => {
     [{ at: Number.NaN }, "is NaN"],
     [{ at: "0.5" as unknown as number }, 'compactTurns({ at }) is "0.5"'],
     [{ maxTokens: 0 }, "compactTurns({ maxTokens }) is 0"],
-    // Whoever writes JavaScript may give any word.
+    // JavaScript may pass any word.
     [{ level: "medium" as "concise" }, 'it must be "verbose" or "concise"'],
   ])("refuses %o", (given, words) => {
     expect(() => compactTurns(given)).toThrow(ConfigurationError);

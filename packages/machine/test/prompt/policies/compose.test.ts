@@ -322,7 +322,7 @@ describe("compose of parts that can't be", () => {
     ["its name", ["keepAll"], 'compose: policy 0 is "keepAll"'],
     ["one that can't decide", [{ ...keepAll(), decide: null }], 'compose: policy 0 is {"name":"keep-all"'],
   ])("%s is no policy", (_, given, message) => {
-    // What JavaScript may hand in.
+    // Arguments that only JavaScript may pass.
     const make = () => compose(...(given as readonly Policy[]));
     expect(make).toThrow(ConfigurationError);
     expect(make).toThrow(message);

@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { checkPrompt, type Policy, type PolicyDecision } from "../../../src/policies.ts";
 import { cutOf, inputOf, type MadeUp, shownBy } from "./made-up-history.ts";
 
-/** What a policy decides of a conversation. */
+/** Returns the decision of a policy about a conversation. */
 export const decide = (policy: Policy, made: MadeUp): PolicyDecision => policy.decide(inputOf(made));
 
 /** Ids of the messages that a policy shows of a conversation. */

@@ -76,7 +76,7 @@ describe.each([
 
   test("refuses what is no list of names", () => {
     expect(() => policy(["documents", ""])).toThrow(ConfigurationError);
-    // Whoever writes JavaScript may give any of these.
+    // JavaScript may pass any of these.
     for (const names of ["documents", undefined, [1]] as unknown as readonly (readonly string[])[]) {
       expect(() => policy(names)).toThrow(`${name}(names)`);
     }

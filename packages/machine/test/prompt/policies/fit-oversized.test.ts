@@ -104,7 +104,7 @@ describe("fitOversized", () => {
 
   test.each<readonly [FitOversizedOptions, string]>([
     [{ tool: "read_back" }, "only a reference"],
-    // Whoever writes JavaScript may give any word.
+    // JavaScript may pass any word.
     [{ of: "all" as "messages" }, 'fitOversized({ of }) is "all"; it must be "messages" or "toolResults"'],
     [{ rule: "clear" as "reference" }, 'fitOversized({ rule }) is "clear"'],
   ])("refuses %o", (options, words) => {

@@ -94,7 +94,7 @@ describe("what a policy is given of what those before it leave", () => {
         const least = shownBy(made, { ...first, from: { turn: 1_000, unit: 0 } });
         const fixed = least.filter(({ id }) => !closed.has(id) || pinnedMessages(made).some((one) => one.id === id));
         expect(history.fixed().flatMap(({ messages }) => messages)).toEqual(fixed);
-        // What steps count of a question can't be told from the rest.
+        // The tokens that steps count for a question cannot be told from the rest.
         const canTell = counter === characters || fixed.length === least.length;
         const tokens = countPrompt(counter, fixed);
         expect(canTell ? history.fixedTokens() : tokens).toBe(tokens);

@@ -74,7 +74,7 @@ test.each<readonly [readonly unknown[], string]>([
   [[3, { slak: 1 }], 'has no option "slak"; there are slack'],
   [[3, 1], "is given 1; it takes an object of slack"],
 ])("%j can't be meant", (given, message) => {
-  // What JavaScript may hand in.
+  // Arguments that only JavaScript may pass.
   const make = () => lastTurns(...(given as Parameters<typeof lastTurns>));
   expect(make).toThrow(ConfigurationError);
   expect(make).toThrow(message);

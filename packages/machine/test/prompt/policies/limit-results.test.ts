@@ -36,7 +36,7 @@ describe("limitResults", () => {
     [{ characters: 500, tool: "read_back" }, 'is "read_back", which only a reference names'],
     [{ characters: 500, rule: "reference", tool: "" }, 'limitResults({ tool }) is ""'],
     [{ characters: 500, rule: "reference", tool: "t".repeat(65) }, "room for 64 characters"],
-    // Whoever writes JavaScript may give any word.
+    // JavaScript may pass any word.
     [{ characters: 500, rule: "clear" as "reference" }, 'limitResults({ rule }) is "clear"'],
     [undefined as unknown as LimitResultsOptions, "write limitResults({ characters: 4_000 })"],
     [{} as LimitResultsOptions, "limitResults({ characters }) is undefined"],

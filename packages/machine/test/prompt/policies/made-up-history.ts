@@ -20,13 +20,16 @@ import { withFields } from "../../../src/prompt/fields.ts";
 import { appliesAt, type Shrink, shrinkMessage } from "../../../src/prompt/shrink.ts";
 import type { Summary } from "../../../src/thread/turn.ts";
 
-/** A conversation for a policy to decide about, made by hand. What is left out is empty, or as in a machine without options. */
+/**
+ * A conversation for a policy to decide about, made by hand. Omitted members are empty, or as in a machine without
+ * options.
+ */
 export interface MadeUp {
   readonly system?: Message | null;
   readonly seed?: readonly Message[];
   /** Closed turns, oldest first; their numbers ascend, and may have gaps where the head was moved. */
   readonly turns?: readonly MadeUpTurn[];
-  /** What was said in the open turn. */
+  /** The messages of the open turn. */
   readonly open?: readonly Message[];
   /** Ids of pinned messages. */
   readonly pins?: readonly string[];
@@ -58,7 +61,7 @@ export interface Looked {
   measured: number;
 }
 
-/** What a policy is given of a conversation. Everything is counted anew each time, by brute force. */
+/** Returns the input of a policy for a conversation. Everything is counted again each time, by brute force. */
 export const inputOf = (made: MadeUp, looked: Looked = { turns: 0, units: 0, measured: 0 }): PolicyInput => {
   const { budget = null, calibration = 1, counter = characters, lastCut = null, withoutSummary = false } = made;
   const count = (message: Message): number => countAll(counter, [message]) - countAll(counter, []);
@@ -156,7 +159,10 @@ export const cutOf = (decision: PolicyDecision): Cut => {
 /** All closed units, oldest first. */
 export const closedUnits = (made: MadeUp): readonly Unit[] => madeUnits(made);
 
-/** One list for each conversation, so that its units can be told apart by reference. What is pinned has its question pinned. */
+/**
+ * Returns one list for each conversation, so that its units can be told apart by reference. The question of a pinned
+ * unit is pinned too.
+ */
 const madeUnits = (made: MadeUp): readonly Unit[] => {
   const known = unitsOfMade.get(made);
   if (known !== undefined) return known;
@@ -195,7 +201,7 @@ const questionBefore = (
     .filter((one) => roleOf(one) === "user" && questionFor(units, one) === undefined && isShown(one))
     .at(-1);
 
-/** What is shown, with the questions that go with it. */
+/** Returns the shown messages, with the questions that belong to them. */
 const withQuestions = (
   made: MadeUp,
   shown: ReadonlySet<Unit>,

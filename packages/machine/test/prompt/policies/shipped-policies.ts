@@ -7,6 +7,6 @@ export const policyFunctions: readonly string[] = [
   ...exported.matchAll(/^export \{ ([a-z]\w*).* from "\.\/prompt\/policies\//gm),
 ].flatMap(([, name]) => name ?? []);
 
-/** What the policies of a function are called: `last-turns` for `lastTurns`. */
+/** Returns the name of the policies that a function makes: `last-turns` for `lastTurns`. */
 export const policyNameOf = (maker: string): string =>
   maker.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

@@ -214,7 +214,7 @@ describe("summariseTurns", () => {
   });
 
   test.each<readonly [SummariseTurnsOptions, string]>([
-    // Whoever writes JavaScript may give any word.
+    // JavaScript may pass any word.
     [{ level: "medium" as "concise" }, 'summariseTurns({ level }) is "medium"; it must be "verbose" or "concise"'],
     [{ maxTurns: -1 }, "summariseTurns({ maxTurns }) is -1"],
     [{ keepTurns: 0.5 }, "summariseTurns({ keepTurns }) is 0.5"],

@@ -28,7 +28,7 @@ import {
   turn,
 } from "./made-up-history.ts";
 
-/** What may be shown, the most first: from each unit on, and nothing. */
+/** Returns the places at which a prompt may start, the longest prompt first; the last shows nothing. */
 const startsOf = (made: MadeUp): readonly PolicyDecision["from"][] => [
   null,
   ...closedUnits(made).map(({ turn, position }) => ({ turn, unit: position })),
@@ -147,7 +147,7 @@ describe("tokenWindow", () => {
     [{ cutTo: 0 }, "0"],
     [{ cutTo: 1.1 }, "1.1"],
     [{ cutTo: Number.NaN }, "NaN"],
-    // Whoever writes JavaScript may give a text.
+    // JavaScript may pass a text.
     [{ cutTo: "0.5" as unknown as number }, 'tokenWindow({ cutTo }) is "0.5"; it must be a share of the room, above 0'],
     // Or anything in place of the options, or beside them.
     [4_000 as TokenWindowOptions, "tokenWindow is given 4000; it takes an object of tokens, reserve, cutTo"],

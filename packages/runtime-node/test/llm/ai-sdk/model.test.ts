@@ -285,7 +285,7 @@ describe("a request", () => {
 });
 
 test("what is no model, or no option, is refused with the way out", () => {
-  // What a program without types may give.
+  // Arguments that only a program without types may give.
   const given = (model: unknown, options?: unknown) => () =>
     Reflect.apply(aiSdkModel, undefined, options === undefined ? [model] : [model, options]);
   expect(given("openai/gpt-5")).toThrow(/give gateway\("openai\/gpt-5"\) of "ai"/);

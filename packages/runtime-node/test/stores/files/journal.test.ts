@@ -215,9 +215,9 @@ test("what is no thread's file is left alone", async () => {
 test("the end of a long journal is read alone", async () => {
   const lease = await leaseOf("thread");
   const entries = Array.from({ length: 3000 }, (_, seq) => entry(seq, "x".repeat(seq % 500)));
-  // What was appended at once is read at once.
+  // Entries that are appended together are read together.
   for (let seq = 0; seq < entries.length; seq += 100) await store.append(lease, seq - 1, entries.slice(seq, seq + 100));
-  // With its beginning gone, whoever read more than need be would say so.
+  // Its first half is overwritten: reading more than necessary would fail.
   const bytes = readFileSync(journal());
   writeFileSync(journal(), bytes.fill("?", 0, Math.floor(bytes.length / 2)));
   expect(await store.read("thread", 2990)).toEqual(entries.slice(2990));

@@ -43,7 +43,10 @@ test("a holder that was paused past its lease appends nothing more under it", as
   await expectOneJournal(folder, [await paused.end(), await other.end()]);
 });
 
-/** What was acknowledged is all that is there, each entry once and under the token of its writer, in the order of the tokens. */
+/**
+ * Checks that the acknowledged entries are all that is there: each once and under the token of its writer, in the order
+ * of the tokens.
+ */
 const expectOneJournal = async (path: string, written: readonly (readonly Written[])[]): Promise<void> => {
   const store = filesStore({ folder: path });
   const journal = (await store.read("thread")) as readonly StoredShape[];

@@ -7,7 +7,7 @@ import type { Entry } from "@colloquy/machine";
 import { randomIds } from "../../../src/ports/ids.ts";
 import { filesStore } from "../../../src/stores/files/files-store.ts";
 
-/** What a writer is told. */
+/** The options of a writer process. */
 export interface WriterOptions {
   readonly folder: string;
   readonly ttlMs: number;

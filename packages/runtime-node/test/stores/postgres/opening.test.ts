@@ -10,7 +10,7 @@ withPostgres("a long thread in PostgreSQL", (server) => {
     const own = new pg.Pool({ connectionString: await server.url(), max: 4 });
     let [calls, bytes] = [0, 0];
     const pool: typeof own = Object.create(own);
-    // What the store sends its statements by.
+    // The store sends its statements by this method.
     const query = async (given: pg.QueryConfig) => {
       const result = await own.query<Record<string, unknown>>(given);
       calls += 1;

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import pg from "pg";
 import { afterAll, describe } from "vitest";
 
-/** What tests of one file work with: an empty database on the server that COLLOQUY_POSTGRES_URL names. */
+/** The server for the tests of one file: an empty database on the server that COLLOQUY_POSTGRES_URL names. */
 export interface PostgresServer {
   /** Of the database, which is dropped after the tests. */
   readonly url: () => Promise<string>;
@@ -16,7 +16,7 @@ export interface PostgresServer {
 /** Tests that need a PostgreSQL. Without one they are left out, and their name says why. */
 export const withPostgres = (name: string, tests: (server: PostgresServer) => void): void => {
   const server = process.env["COLLOQUY_POSTGRES_URL"] ?? "";
-  // Whoever reads the report sees why.
+  // The report shows the reason.
   const leftOut =
     server === "" ? " (left out: COLLOQUY_POSTGRES_URL names no server; `pnpm servers pnpm test` starts one)" : "";
   describe.skipIf(server === "")(`${name}${leftOut}`, () => {

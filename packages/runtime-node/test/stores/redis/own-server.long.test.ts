@@ -58,7 +58,7 @@ withRedis("Redis servers of their own", ({ prefix }) => {
       for (let kills = 0; kills < 3; kills += 1) {
         const target = newest + 20;
         const failed = (async () => {
-          // It is killed while this goes on.
+          // The test kills the server during these appends.
           for (;;) {
             await store.append(lease, newest, [said(newest + 1, `entry ${newest + 1}`)]);
             newest += 1;
@@ -97,7 +97,7 @@ const takeAllSlots = async (url: string): Promise<void> => {
   client.destroy();
 };
 
-/** What an operation gives once its store has noticed that the server is back. */
+/** Retries an operation until its store has noticed that the server is back, and returns its value. */
 const eventually = async <A>(operation: () => Promise<A>): Promise<A> => {
   for (let attempts = 0; ; attempts += 1) {
     try {

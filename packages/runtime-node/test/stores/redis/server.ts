@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { createClient } from "redis";
 import { afterAll, describe } from "vitest";
 
-/** What tests of one file work with on the server that COLLOQUY_REDIS_URL names. */
+/** The server for the tests of one file, named by COLLOQUY_REDIS_URL. */
 export interface RedisServer {
   readonly url: string;
   /** A prefix that no other test has. Its keys are deleted after the tests. */
@@ -22,7 +22,7 @@ export const withRedis = (name: string, tests: (server: RedisServer) => void): v
     prefix: () => `${ours}-${(prefixes += 1)}:`,
     everything: (prefix) => withClient(url, (client) => dump(client, prefix)),
   };
-  // Whoever reads the report sees why.
+  // The report shows the reason.
   const leftOut =
     url === "" ? " (left out: COLLOQUY_REDIS_URL names no server; `pnpm servers pnpm test` starts one)" : "";
   describe.skipIf(url === "")(`${name}${leftOut}`, () => {

@@ -45,14 +45,14 @@ const writeTogether = async (path: string, untilSeq: number): Promise<number[]> 
     await Promise.all(writers.map(messageOf));
     const reports = writers.map(messageOf);
     for (const writer of writers) writer.send({ path, untilSeq });
-    // What `writer.ts` sends when it is done.
+    // `writer.ts` sends this when it is done.
     return (await Promise.all(reports)).flat() as number[];
   } finally {
     for (const writer of writers) writer.kill("SIGKILL");
   }
 };
 
-/** What a writer says next; an error when it dies instead. */
+/** Returns the next message of a writer; throws if it dies instead. */
 const messageOf = async (writer: ChildProcess): Promise<unknown> => {
   const exit = once(writer, "exit").then(([code]: unknown[]) => {
     throw new Error(`a writer ended with ${String(code)}`);

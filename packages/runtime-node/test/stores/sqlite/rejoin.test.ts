@@ -59,7 +59,7 @@ test("a reader in another process is shown what was shown before a kill -9, that
       { type: "text.delta", ...place, attempt: 1, text: "half of an ans" },
       ...anew,
     ]);
-    // No part is shown twice to somebody who goes on behind the cursor.
+    // A reader that continues after the cursor sees no part twice.
     const behind: AskPart[] = [];
     for await (const part of host.thread("thread").rejoin("a", { from: cursor ?? "" })) behind.push(part);
     expect(behind).toEqual(anew);

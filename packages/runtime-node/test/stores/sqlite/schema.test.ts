@@ -65,7 +65,7 @@ test("a file of the first version is listed, searched and continued like any oth
   expect((await store.search?.("hello"))?.hits.map(({ threadId }) => threadId).sort()).toEqual(["ada 🙂", "plain"]);
   const lease = await store.acquire("plain", "owner", 1000);
   if (lease === null) throw new Error("the lease should have been free");
-  // Tokens go on from those that the first version gave.
+  // Tokens continue from those that the first version gave.
   expect(lease.token).toBe(8);
   await store.append(lease, 1, [{ seq: 2, event: { type: "metadata.changed", at: 900, metadata: { user: "grace" } } }]);
   await store.inbox?.post("plain", { id: "a", event: { type: "ask.received", at: 1, askId: "a", input: "hello" } });

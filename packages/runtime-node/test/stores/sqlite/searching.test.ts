@@ -116,7 +116,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   fc.record({ type: fc.constant("list"), limit: fc.integer({ min: 1, max: 3 }), from: fc.nat(9) }),
 );
 
-/** What it comes to, as far as any two stores must agree. */
+/** Performs an action, and returns its outcome as far as any two stores must agree. */
 const perform = async (store: Store, each: Action): Promise<unknown> => {
   if (each.type === "search") {
     const { text, limit, thread } = each;

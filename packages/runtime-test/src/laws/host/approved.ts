@@ -11,7 +11,7 @@ import { plain } from "../evidence/difference.ts";
 import { LawBroken, requireSame } from "../evidence/law-broken.ts";
 import { stateAfter } from "./folded.ts";
 
-/** What happened to one thread, in the order in which it did. */
+/** An event of one thread. A log has them in the order in which they happened. */
 export type ApprovalLogItem =
   /** An entry was stored. */
   | { readonly did: "appended"; readonly entry: Entry }

@@ -97,7 +97,7 @@ const toolsInto = (log: ApprovalLogItem[]): readonly Tool[] =>
 const isAboveTen = (input: unknown): boolean =>
   typeof input === "object" && input !== null && "amount" in input && Number(input.amount) > 10;
 
-/** Asked again, where another host had it, it is the same ask. What becomes of it is for the law to say. */
+/** If another host had the thread, asking again gives the same ask. The law checks its outcome. */
 const asked = (host: Host, askId: string): AskHandle => {
   const handle = host.ask(`Please do ${askId}.`, { askId });
   handle.catch(() => undefined);

@@ -5,7 +5,7 @@ import { type HostLawRun, parametersOf } from "./host-under-test.ts";
 import { lawSameJournal } from "./same-journal.ts";
 import { recordOf } from "../../arbitraries/record.ts";
 
-/** What a law decides about a host; a runtime adds the rest: its clock, its store. */
+/** The options that a law sets for a host; a runtime adds the rest: its clock, its store. */
 export type ScriptedParts = Pick<HostOptions, "machine" | "llm" | "tools" | "ids" | "observers">;
 
 /** Makes a host of a runtime, on an empty store. */
@@ -95,7 +95,7 @@ const played = async (make: MakeScriptedHost, script: readonly Turn[]): Promise<
   });
   for (const [index] of script.entries()) {
     const handle = host.ask(`Question ${index + 1}.`, { threadId, askId: `ask-${index + 1}` });
-    // What a turn came to stands in the journal.
+    // The journal has the outcome of a turn.
     await handle.catch(() => undefined);
   }
   const journal = await host.thread(threadId).exportJournal();

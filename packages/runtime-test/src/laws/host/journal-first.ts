@@ -12,7 +12,7 @@ import { preview } from "../evidence/difference.ts";
 import { LawBroken, requireSame } from "../evidence/law-broken.ts";
 import { foldedUnder, stateAfter } from "./folded.ts";
 
-/** What a host did with one thread, in the order in which it did it. */
+/** An act of a host on one thread. A log has them in the order of the acts. */
 export type HostLogItem =
   /** It opened the thread and read its journal, for the first time or again after a crash. */
   | { readonly did: "loaded"; readonly entries: readonly Entry[] }
@@ -48,7 +48,7 @@ export const lawNothingBeforeJournal = (log: readonly HostLogItem[]): void => {
   }
 };
 
-/** What was so after one entry or another, as far as it leaves no trace. */
+/** Facts about the states after each entry that leave no trace in later states. */
 interface Seen {
   readonly sizes: Set<string>;
   readonly fullness: Set<string>;

@@ -14,7 +14,7 @@ import { withoutTimes } from "./same-journal.ts";
 export interface RecoveredRun {
   /** The journal of the run without a crash. */
   readonly uncrashed: readonly Entry[];
-  /** The journal of the other run, when it had come to its end. */
+  /** The journal of the other run, after it ended. */
   readonly resumed: readonly Entry[];
   /** The tools as they were declared, for how each recovers. */
   readonly tools: readonly ToolDeclaration[];
@@ -23,8 +23,8 @@ export interface RecoveredRun {
 }
 
 /**
- * R2: a crash changes nothing but what it must. Times aside, the journal is the uncrashed one up to the first
- * entry that is marked `recovered`, and to its end when there is none. Such an entry is one of these:
+ * R2: a crash changes nothing but what it must. Times aside, the journal is the uncrashed one up to the first entry
+ * that is marked `recovered`, and to its end when there is none. Such an entry is one of these:
  *
  * | what was out | recovery of the tool | the recovered entry |
  * | --- | --- | --- |
@@ -34,16 +34,15 @@ export interface RecoveredRun {
  * | `callTool`, not started | `once` | none: it runs |
  * | `callTool`, started | `once` | `tool.failed`, outcome `unknown` |
  * | `callTool`, not started | `ask` | none: it runs |
- * | `callTool`, started | `ask` | `tool.withheld`, `unknown_outcome`: somebody is asked whether it runs again |
+ * | `callTool`, started | `ask` | `tool.withheld`, `unknown_outcome`: a person is asked whether it runs again |
  * | `callTool`, to be approved first | any | none: its arguments are validated again |
  * | `requestApproval` | | none: the question stands |
  *
- * What follows from such an entry may be another conversation, but every ask of the uncrashed run is there, in its
- * order, and where that run came to its end nothing is left outstanding. A call, by its tool and arguments, that was
- * answered in both runs was answered alike: with an outcome and a content that it also had without the crash. The
- * function of a tool that is not to be rerun is called at most once for each call, and once more each time that a
- * second run was approved. The script must fix the order of
- * answers that come at the same time, and its tools must answer by their arguments alone.
+ * The events after such an entry may differ, but every ask of the uncrashed run is there, in its order, and if that run
+ * ended, nothing is left outstanding. A call, by its tool and arguments, that was answered in both runs was answered
+ * alike: with an outcome and a content that it also had without the crash. The function of a tool that is not to be
+ * rerun is called at most once for each call, and once more each time that a second run was approved. The script must
+ * fix the order of answers that come at the same time, and its tools must answer by their arguments alone.
  */
 export const lawRecovery = ({ uncrashed, resumed, tools, ran }: RecoveredRun): void => {
   const first = resumed.findIndex(isRecovered);
@@ -107,7 +106,10 @@ const requireSameAnswers = (uncrashed: readonly Entry[], resumed: readonly Entry
   }
 };
 
-/** What tools answered, as text that is equal for equal calls and answers; what recovery said in their place left out. */
+/**
+ * Returns the answers of tools, as text that is equal for equal calls and answers, without the answers that recovery
+ * gave in their place.
+ */
 const answersIn = (
   entries: readonly Entry[],
 ): readonly { readonly seq: number; readonly call: string; readonly answer: string }[] =>
@@ -152,7 +154,7 @@ const requireByTable = (before: readonly Entry[], { seq, event }: Entry, tools: 
   }
 };
 
-/** What recovery may say of a call, by the table; null where it runs. */
+/** Returns the answer that recovery may give to a call, by the table; null if the call runs. */
 const allowedFor = ({ started, approval, by }: ToolCall, rule: ToolRecovery): string | null => {
   if (by === "caller" || approval === "required" || rule === "rerun") return null;
   if (rule === "interrupted") return "interrupted";

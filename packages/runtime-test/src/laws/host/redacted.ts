@@ -9,7 +9,7 @@ import { foldedUnder } from "./folded.ts";
 /** A thread before and after words were taken out of it. */
 export interface RedactionRun {
   readonly machine: ConversationMachine;
-  /** What has to be gone: each as it was written. */
+  /** The words that have to be gone: each as it was written. */
   readonly words: readonly string[];
   readonly before: readonly Entry[];
   /** The journal afterwards, with whatever came since. */
@@ -57,7 +57,7 @@ const broken = (words: string): LawBroken => new LawBroken(law, words);
 const isIn = (value: unknown, words: string): boolean =>
   (JSON.stringify(value) ?? "").includes(JSON.stringify(words).slice(1, -1));
 
-/** What a redaction leaves as it is. */
+/** Returns the facts that a redaction does not change. */
 const shapeOf = (state: State): unknown => ({
   messages: messagesOf(state).map(({ id, role, parts }) => ({ id, role, parts: parts.map(({ type }) => type) })),
   turns: turnsOf(state).map(({ number, asks, outcome }) => ({

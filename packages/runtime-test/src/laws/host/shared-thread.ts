@@ -5,7 +5,7 @@ import { asksIn } from "../evidence/asks-in.ts";
 import { LawBroken } from "../evidence/law-broken.ts";
 import { foldedUnder } from "./folded.ts";
 
-/** What several processes did to one thread, when all of it has come to its end. */
+/** The acts of several processes on one thread, after all of them ended. */
 export interface SharedThreadRun {
   /** The id of each ask, once, however often it was asked. */
   readonly asked: readonly string[];

@@ -85,7 +85,9 @@ describe("R1: nothing is performed before it is journalled", () => {
   });
 });
 
-/** What could not be done an entry earlier: a signal of how much was said, or how full it is, may have been true before. */
+/**
+ * Returns false for facts that may have been true an entry earlier: a signal of how much was said, or how full it is.
+ */
 function isNews(item: HostLogItem | undefined): boolean {
   if (item?.did !== "performed") return false;
   const { effect } = item;
@@ -232,7 +234,7 @@ function anotherAsk(seq: number): Entry {
   return { seq, event: { type: "ask.received", at: 0, askId: "b", input: "And now?" } };
 }
 
-/** The journal of one ask whose only tool call ends as said; entry 3 is what the tool came to. */
+/** Returns the journal of one ask whose only tool call ends as given; entry 3 is the outcome of the tool. */
 function toolRun(
   recovery: ToolDeclaration["recovery"],
   how: {

@@ -13,9 +13,9 @@ import * as wrongOutputs from "./wrong-outputs.ts";
 export interface Fault {
   readonly law: keyof typeof laws;
   readonly what: string;
-  /** What it takes to notice, beside the options that all are tried with. */
+  /** The options needed to notice the fault, beside those that all faults are tried with. */
   readonly options?: MachineOptions;
-  /** Made anew for each run: some faults remember. */
+  /** Makes a new subject for each run, since some faults have a memory. */
   readonly subject: () => Subject;
 }
 

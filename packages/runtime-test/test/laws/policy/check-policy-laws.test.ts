@@ -26,7 +26,7 @@ const forgetful: Policy = {
   },
 };
 
-/** What a check says of a policy that breaks a law. */
+/** Returns the error of a check about a policy that breaks a law. */
 const foundIn = (policy: Policy, run: PolicyLawsRun): LawBroken => {
   try {
     checkPolicyLaws(policy, run);

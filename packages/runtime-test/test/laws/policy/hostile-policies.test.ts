@@ -15,7 +15,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { runs } from "../runs.ts";
 
-/** Each is made anew for each conversation: one of them remembers. */
+/** Makes a new policy for each conversation, since one of them has a memory. */
 const hostile: fc.Arbitrary<() => Policy> = fc.oneof(
   { weight: 3, arbitrary: fc.nat({ max: 1_000 }).map((seed) => () => wilful(seed)) },
   { weight: 3, arbitrary: fc.nat({ max: 1_000 }).map((seed) => () => fickle(seed)) },
@@ -75,7 +75,7 @@ test("every hostile policy can be configured", () => {
     expect(() => conversationMachine({ policy })).not.toThrow();
 });
 
-/** What a policy writes into, it is not to reach: it is given what the host holds. */
+/** Freezes each state, so that a policy that writes into the host's objects fails. */
 function freezingTransition(): typeof realSubject.transition {
   return (machine, state, event, options) => realSubject.transition(machine, deepFreeze(state), event, options);
 }

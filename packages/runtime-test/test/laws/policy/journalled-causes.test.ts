@@ -4,7 +4,7 @@ import type { Move, Schedule } from "@colloquy/runtime-test/arbitraries";
 import { LawBroken, policyLaws, type PolicyRun, runPolicy } from "@colloquy/runtime-test/laws";
 import { describe, expect, test } from "vitest";
 
-/** What a move says, without its time. */
+/** A move without its time. */
 type Said = Move extends infer Each ? (Each extends Move ? Omit<Each, "afterMs"> : never) : never;
 
 const ask = (input: string) => ({ move: "ask", input }) as const;

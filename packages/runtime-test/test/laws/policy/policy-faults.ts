@@ -32,7 +32,7 @@ export interface PolicyFault {
   readonly law: keyof typeof policyLaws;
   readonly what: string;
   readonly options?: MachineOptions;
-  /** Made anew for each run: some faults remember. */
+  /** Makes a new subject for each run, since some faults have a memory. */
   readonly subject?: () => Subject;
 }
 

@@ -127,7 +127,7 @@ describe("what is no policy is not taken for one", () => {
     ["nothing", undefined, /not undefined/],
     ["options without one", {}, /not \{\}/],
   ])("%s", (_, subject, words) => {
-    // What JavaScript may hand in.
+    // A value that only JavaScript may pass.
     expect(() => checkPolicyLaws(subject as unknown as Policy)).toThrow(words);
   });
 });

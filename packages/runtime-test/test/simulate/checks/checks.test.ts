@@ -9,9 +9,9 @@ import type { Question } from "../../../src/simulate/script/question.ts";
 import { World } from "../../../src/simulate/world/world.ts";
 import { withoutApprovals } from "../broken-host.ts";
 
-// What no host can get wrong by itself, because the machine sees to it: these checks are told of a wrong state.
+// Mistakes that no host can make by itself, because the machine prevents them: these checks get a wrong state.
 
-/** What a check finds broken, or null. */
+/** Returns the broken rule that a check finds, or null. */
 const brokenBy = async (check: (world: World) => void): Promise<unknown> => {
   const world = new World(1, noFaults, []);
   check(world);

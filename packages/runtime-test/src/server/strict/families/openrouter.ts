@@ -16,7 +16,7 @@ const providers: { readonly [author: string]: Family } = {
   openai: openaiChat,
 };
 
-/** What the router takes out before a request goes to a provider. */
+/** The members that the router takes out before a request reaches a provider. */
 const ownMembers = new Set(["members of messages", "reasoning beside calls"]);
 
 /** Only OpenAI's models know developers. */

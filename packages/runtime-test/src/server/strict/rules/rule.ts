@@ -1,6 +1,6 @@
 import { type Fields, firstOf, objectsIn, textOf } from "./json.ts";
 
-/** What a server answers instead of a reply. */
+/** The answer of a server instead of a reply. */
 export interface Refusal {
   readonly message: string;
   /** Default 400. */

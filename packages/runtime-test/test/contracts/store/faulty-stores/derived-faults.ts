@@ -98,7 +98,7 @@ export const derivedFaults: Faults = {
   ],
 };
 
-/** A lease in force, for whoever wants one. */
+/** Returns a lease that is in force. */
 const anyLease = async (store: Store, threadId: string): Promise<Lease> =>
   present(await store.acquire(threadId, "anybody", 1));
 

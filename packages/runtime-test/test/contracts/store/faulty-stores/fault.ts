@@ -1,6 +1,6 @@
 import type { Clock, Store } from "@colloquy/host";
 
-/** What a store does otherwise than a sound one. */
+/** The differences of a faulty store from a sound one. */
 export type Fault = (sound: Store, clock: Clock) => Partial<Store>;
 
 /** Stores with one fault each, and a part of the name of a check that has to notice it. */
@@ -32,7 +32,7 @@ export const searchOf =
     return store.search(words, options);
   };
 
-/** What the memory store has, and need not have by its type. */
+/** Returns a member that the memory store has and that is optional in its type. */
 export const present = <A>(value: A | undefined | null): A => {
   if (value === undefined || value === null) throw new Error("the memory store should have had it");
   return value;
