@@ -46,12 +46,7 @@ class RoutesServer implements ThreadServer {
   #closing: Promise<void> | null = null;
   #drained: (() => void) | null = null;
 
-  constructor(
-    host: Pick<Host, "start">,
-    routes: readonly Route[],
-    context: ServerContext,
-    pages: PageErrors | null,
-  ) {
+  constructor(host: Pick<Host, "start">, routes: readonly Route[], context: ServerContext, pages: PageErrors | null) {
     this.#host = host;
     this.#find = routerOf(routes);
     this.#context = context;
