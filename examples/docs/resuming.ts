@@ -8,11 +8,11 @@ const setting = { store: memoryStore({ clock }), clock, ids: sequentialIds() };
 
 const silent: LlmHandler = () => new Promise(() => {});
 const before = createHost({ ...setting, llm: silent });
-before.ask("What is a queue?", { threadId: "ada" });
+before.ask("What is a queue?", { threadId: "ada", askId: "queue" });
 await before.thread("grace").append({ role: "user", content: "A note, and no question." });
 await before.close();
 
-const answered = Promise.withResolvers<void>();
+const recovered = Promise.withResolvers<void>();
 const host = createHost({
   ...setting,
   llm: scriptedModel([reply("A line that is served from the front.")]),
@@ -21,12 +21,13 @@ const host = createHost({
       recovered: ({ continued, left }) => {
         for (const threadId of continued) console.log(`${threadId} continues`);
         for (const { threadId, error } of left) console.log(`${threadId} is tried again: ${error.message}`);
+        recovered.resolve();
       },
     },
   ],
-  hooks: { afterTurn: () => answered.resolve() },
 });
 host.start(); // a server calls it once it listens, and waits for nothing
 
-await answered.promise; // so that this program does not end before
+await recovered.promise; // so that this program does not end before
+console.log((await host.thread("ada").rejoin("queue")).text);
 await host.close();

@@ -59,7 +59,7 @@ export interface FilesStoreOptions {
 export const filesStore = (options: FilesStoreOptions): Store & AsyncDisposable => {
   const names = { folder: true, clock: true, busyTimeoutMs: true, synchronous: true } as const;
   checkStoreOptions("filesStore", options, names, ["folder"]);
-  const { folder = "", clock = systemClock, busyTimeoutMs = 5000, synchronous = "FULL" } = options;
+  const { folder, clock = systemClock, busyTimeoutMs = 5000, synchronous = "FULL" } = options;
   checkBusyTimeout("filesStore", busyTimeoutMs);
   checkWord("filesStore: synchronous", synchronous, ["NORMAL", "FULL"]);
   return disposable(
@@ -299,7 +299,7 @@ class StoreOfFiles implements Store {
 const reserveBytes = 2 ** 18;
 
 /** By the working directory of now, whatever it is later. */
-const resolved = (folder: string): string => (folder === "" ? "" : resolve(folder));
+const resolved = (folder: string | undefined = ""): string => (folder === "" ? "" : resolve(folder));
 
 const refuseNoFolder = (folder: string): void => {
   if (folder !== "" && !folder.includes("\0")) return;

@@ -21,8 +21,8 @@ export interface SqliteDatabaseOptions {
 const reserveBytes = 2 ** 20;
 const logPages = 64;
 
-/** Returns a path by the working directory of now, whatever it is when the file is opened. */
-export const absolute = (path: string): string =>
+/** Returns a path by the working directory of now, whatever it is when the file is opened. An environment variable that is not set names none. */
+export const absolute = (path: string | undefined = ""): string =>
   path === "" || path === ":memory:" || path.startsWith("file:") ? path : resolve(path);
 
 /** What is kept of the disk for a day on which it is full. */

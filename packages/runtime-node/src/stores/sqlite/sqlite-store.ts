@@ -51,17 +51,11 @@ export interface SqliteStoreOptions {
 export const sqliteStore = (options: SqliteStoreOptions): Store & AsyncDisposable => {
   const names = { path: true, clock: true, busyTimeoutMs: true, synchronous: true, erasing: true } as const;
   checkStoreOptions("sqliteStore", options, names, ["path"]);
-  const {
-    path: given = "",
-    clock = systemClock,
-    busyTimeoutMs = 5000,
-    synchronous = "FULL",
-    erasing = "at-once",
-  } = options;
+  const { clock = systemClock, busyTimeoutMs = 5000, synchronous = "FULL", erasing = "at-once" } = options;
   checkBusyTimeout("sqliteStore", busyTimeoutMs);
   checkWord("sqliteStore: synchronous", synchronous, ["NORMAL", "FULL"]);
   checkWord("sqliteStore: erasing", erasing, ["at-once", "on-close"]);
-  const path = absolute(given);
+  const path = absolute(options.path);
   return openedLater(nameOf(path), () => {
     const database = openSqlite({ path, busyTimeoutMs: Math.ceil(busyTimeoutMs), synchronous });
     return storeOver(database, { path, clock, erasing });
