@@ -75,7 +75,7 @@ const tarballs = (): readonly string[] => globSync(join(folder, "*.tgz")).toSort
 
 /** Where a package is, in the workspace or in one of its packages. */
 const installed = (name: string): string =>
-  ["", "packages/runtime-node", "packages/telemetry", "packages/templates"]
+  ["", "examples", "packages/runtime-node", "packages/telemetry", "packages/templates"]
     .map((owner) => join(root, owner, "node_modules", name))
     .find((path) => existsSync(path)) ?? join(root, "node_modules", name);
 
@@ -96,10 +96,12 @@ const importedBy = (dist: string): Set<string> => {
     const text = readFileSync(join(dist, path), "utf8");
     const required = [...text.matchAll(/\brequire\("([^"]+)"\)/g)].map(([, specifier = ""]) => specifier);
     for (const specifier of [...importsOf({ path, text }).map((each) => each.specifier), ...required])
-      if (!/^(\.|node:)/.test(specifier)) imported.add(/^(@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier);
+      if (!/^(\.|node:)/.test(specifier)) imported.add(packageNamed(specifier));
   }
   return imported;
 };
+
+const packageNamed = (specifier: string): string => /^(@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier;
 
 /** Has Node import the entry points, and says what each exports. */
 const namesExportedBy = (names: readonly string[]): Record<string, readonly string[]> => {
@@ -270,6 +272,24 @@ describe("with the optional peers", () => {
 
   test("every entry point loads", () => {
     expect(Object.keys(namesExportedBy(Object.keys(peers)))).toEqual(Object.keys(peers));
+  });
+
+  test("Node resolves each package that a page imports, as the page writes it", () => {
+    const pages = ["README.md", ...globSync("{docs,packages/*}/*.md", { cwd: root })];
+    const printed = pages.flatMap((page) =>
+      [...readFileSync(join(root, page), "utf8").matchAll(/\bimport [^;`"]*?"([^".][^"]*)"/g)].map(
+        ([, name = ""]) => name,
+      ),
+    );
+    const specifiers = [...new Set(printed)].filter((name) => !name.startsWith("node:"));
+    expect(specifiers).toContain("fp-ts/lib/Either.js");
+    for (const name of specifiers.map(packageNamed)) {
+      const place = join(consumer, "node_modules", name);
+      if (existsSync(place)) continue;
+      mkdirSync(dirname(place), { recursive: true });
+      symlinkSync(installed(name), place);
+    }
+    expect(Object.keys(namesExportedBy(specifiers))).toEqual(specifiers);
   });
 
   test.each([

@@ -1,0 +1,102 @@
+// A host of one's own on a store: docs/conversation.md shows its loop, and a test kills it at each append and each effect.
+import type { Store } from "@colloquy/host";
+import type { Performer, Performing } from "@colloquy/host/perform";
+import { type AnswerableEffect, type Effect, type Event, outstanding, type State } from "@colloquy/machine";
+import { decodeJournal, describeDecodeError, fold } from "@colloquy/machine/journal";
+
+/** Opens a thread, and continues what was under way in it. Null while another process has it. */
+export const openThread = async (store: Store, performer: Performer, threadId: string, owner: string) => {
+  const { clock } = performer;
+  const lease = await store.acquire(threadId, owner, 30_000);
+  if (lease === null) return null;
+  let state = stateOf(await store.read(threadId));
+  const running = new Map<string, Pick<Performing, "stop"> & Partial<Performing>>();
+
+  /** Whether it was taken. What comes late, twice or at the wrong time changes nothing. */
+  const take = async (event: Event, recovered: boolean): Promise<boolean> => {
+    const how = { at: clock.now(), recovered };
+    let decision = performer.decide(threadId, state, event, how);
+    if (decision.type === "cutsOff") {
+      const { effectId } = decision;
+      const shown = { effectId, reply: running.get(effectId)?.shown ?? null };
+      decision = performer.decide(threadId, state, event, { ...how, shown });
+    }
+    if (decision.type !== "handled") return false;
+    await store.append(lease, state?.context.seq ?? -1, decision.entries); // first it is stored,
+    state = decision.state;
+    for (const effect of decision.effects) perform(decision.state, effect); // then performed, and not awaited
+    return true;
+  };
+
+  // One event after the other. An append that fails ends it: what was stored is not known, so open the thread again.
+  let taken: Promise<unknown> = Promise.resolve();
+  const enqueue = (event: Event, recovered = false): Promise<boolean> => {
+    const next = taken.then(() => take(event, recovered));
+    taken = next;
+    return next;
+  };
+
+  const perform = (now: State, effect: Effect): void => {
+    switch (effect.type) {
+      case "callLlm":
+      case "callTool": // validates the arguments, and runs the tool unless somebody has to approve the call first
+      case "checkOutput": {
+        const performing = performer.begin(effect, now, () => {});
+        running.set(effect.id, performing);
+        answer(performing)
+          .finally(() => running.delete(effect.id))
+          .catch(() => {}); // `taken` says why
+        return;
+      }
+      case "startTimer": {
+        const fire = () => void enqueue({ type: "timer.fired", effectId: effect.id, at: clock.now() }).catch(() => {});
+        running.set(effect.id, { stop: clock.wakeAt(effect.dueAt, fire) });
+        return;
+      }
+      case "cancelLlm":
+      case "cancelCheck":
+      case "cancelTool":
+      case "cancelTimer":
+        return running.get(effect.effectId)?.stop(null);
+      // A question is state: show it to a person, and enqueue `approval.answered`, in any process. Signals are for observers.
+      case "requestApproval":
+      case "cancelApproval":
+      case "publish":
+    }
+  };
+
+  const answer = async (performing: Performing): Promise<void> => {
+    let told = await performing.told;
+    // A tool that must not run twice: that it starts is stored before it runs.
+    if (told?.type === "tool.started") told = (await enqueue(told)) ? await performing.goOn() : null;
+    if (told !== null) await enqueue(told);
+  };
+
+  // What an earlier process left undone: made again, or answered as its tool's recovery says. Timers that are overdue come
+  // first, since a turn whose time has passed makes nothing again.
+  const undone = state === null ? [] : outstanding(state);
+  for (const effect of undone.toSorted((one, other) => dueAt(one) - dueAt(other))) {
+    if (state === null || !outstanding(state).some(({ id }) => id === effect.id)) continue;
+    const lost = await performer.lost(effect, state);
+    if (lost !== null) await enqueue(lost, true);
+    else if (dueAt(effect) > clock.now()) perform(state, effect);
+    else await enqueue({ type: "timer.fired", effectId: effect.id, at: clock.now() });
+  }
+  const close = async (): Promise<void> => {
+    for (const each of running.values()) each.stop(null);
+    await store.release(lease);
+  };
+  return { enqueue, taken: () => taken, state: () => state, close };
+};
+
+/** Of what is no timer: never. */
+const dueAt = (effect: AnswerableEffect): number => (effect.type === "startTimer" ? effect.dueAt : Infinity);
+
+const stateOf = (stored: readonly unknown[]): State | null => {
+  if (stored.length === 0) return null;
+  const entries = decodeJournal(stored);
+  if ("left" in entries) throw new Error(describeDecodeError(entries.left));
+  const folded = fold(entries.right);
+  if ("left" in folded) throw new Error(folded.left.reason);
+  return folded.right;
+};
