@@ -64,7 +64,5 @@ const server = createServer((request, response) => {
 });
 
 if (PORT === undefined) console.log("Give it a port: PORT=8080 node examples/14-web-backend.ts");
-else {
-  await host.resumeAll(); // what was under way when the process ended goes on
-  server.listen(Number(PORT));
-}
+// Once it listens: what was under way when the process ended continues in the background.
+else server.listen(Number(PORT), () => host.start());

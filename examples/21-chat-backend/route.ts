@@ -18,7 +18,6 @@ export const host = createHost({
   system: "You help the customers of a shop.",
   tools: [refund],
 });
-await host.resumeAll(); // what was under way when the process ended goes on
 
 export const { GET, POST } = uiChat(host, {
   path: "/api/chat",

@@ -72,10 +72,11 @@ export class Conversation {
 
   /** An object that died in the middle of a turn is called by its alarm, and goes on. */
   async alarm(): Promise<void> {
-    const { resumed, left } = await this.#host.resumeAll({ waitMs: 0 });
-    for (const { threadId, error } of left) console.error(threadId, error);
+    const thread = this.#host.thread();
+    if ((await thread.asks(1)).length === 0) return; // it died before the question was kept
+    const { turn, queued } = await thread.resume();
     // As long as something is under way: an object that is called now and then is not put away either.
-    if (resumed.length + left.length > 0) await this.#wakeLater();
+    if (turn !== null || queued.length > 0) await this.#wakeLater();
   }
 
   #wakeLater(): Promise<void> {

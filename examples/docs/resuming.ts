@@ -12,8 +12,21 @@ before.ask("What is a queue?", { threadId: "ada" });
 await before.thread("grace").append({ role: "user", content: "A note, and no question." });
 await before.close();
 
-const host = createHost({ ...setting, llm: scriptedModel([reply("A line that is served from the front.")]) });
-const { resumed, left } = await host.resumeAll();
-for (const { threadId, error } of left) console.log(`${threadId} stays: ${error.message}`);
-for (const { turn } of resumed) if (turn !== null) console.log((await turn).text);
+const answered = Promise.withResolvers<void>();
+const host = createHost({
+  ...setting,
+  llm: scriptedModel([reply("A line that is served from the front.")]),
+  observers: [
+    {
+      recovered: ({ continued, left }) => {
+        for (const threadId of continued) console.log(`${threadId} continues`);
+        for (const { threadId, error } of left) console.log(`${threadId} is tried again: ${error.message}`);
+      },
+    },
+  ],
+  hooks: { afterTurn: () => answered.resolve() },
+});
+host.start(); // a server calls it once it listens, and waits for nothing
+
+await answered.promise; // so that this program does not end before
 await host.close();

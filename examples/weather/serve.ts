@@ -46,7 +46,7 @@ const main = async (): Promise<void> => {
     await once(sockets, "listening");
     const address = sockets.address();
     console.log(`the weather agent listens at http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`);
-    await host.resumeAll();
+    host.start();
     if (!ending.aborted) await once(ending, "abort");
   } finally {
     await server.close();

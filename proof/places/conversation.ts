@@ -22,8 +22,8 @@ const llm = openaiChat({ model: "any", apiKey: "none", ...(baseURL !== undefined
 // With a name of its own it need not wait for the lease of the process that died.
 const host = createHost({ llm, tools: [weather], store, owner: "elsewhere" });
 if (question === undefined) {
-  const { resumed } = await host.resumeAll();
-  for (const { turn } of resumed) await turn;
+  const { turn } = await host.thread("ada").resume();
+  await turn;
 } else await host.ask(question, { threadId: "ada" });
 const state = await host.thread("ada").state();
 for (const message of state === null ? [] : messagesOf(state)) console.log(`${message.role}: ${textOf(message)}`);

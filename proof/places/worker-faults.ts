@@ -15,12 +15,12 @@ export type Fault = keyof typeof faults;
 const mistakes: Readonly<Record<Fault, { readonly file: string; readonly text: string; readonly instead: string }>> = {
   "no-alarm": {
     file: "worker.ts",
-    text: "await this.#host.resumeAll({ waitMs: 0 })",
-    instead: "{ resumed: [], left: [] }",
+    text: "await thread.resume()",
+    instead: "{ turn: null, queued: [] }",
   },
   "one-alarm": {
     file: "worker.ts",
-    text: "if (resumed.length + left.length > 0) await this.#wakeLater();",
+    text: "if (turn !== null || queued.length > 0) await this.#wakeLater();",
     instead: "",
   },
   "no-key": { file: "worker.ts", text: 'askId === "" ? {} : { askId }', instead: "{}" },

@@ -75,7 +75,7 @@ class OpenTab implements Tab {
   }
 
   resume(): void {
-    this.#unlessRefused(this.#opened.resumeAll());
+    this.#opened.start();
   }
 
   async see(): Promise<Seen> {

@@ -75,14 +75,16 @@ const host = createHost({
   owner,
   tools: [run],
   leaseTtlMs,
+  recovery: { everyMs: leaseTtlMs },
   idleMs: 2_000,
   pollMs: 20,
   // On a busy machine a store is now and then slower than a lease allows.
   onObserverError: () => {},
 });
-const server = threadServer(fault === "blind" ? blind(host) : host, { takeOverMs: leaseTtlMs });
+const server = threadServer(fault === "blind" ? blind(host) : host);
 const listener = getRequestListener((request) => server.fetch(request), { overrideGlobalObjects: false });
 const sockets = createServer((request, response) => void listener(request, response)).listen(0, "127.0.0.1", () => {
+  host.start();
   const address = sockets.address();
   if (typeof address === "object") process.stdout.write(`${address?.port}\n`);
 });

@@ -279,8 +279,10 @@ const kept: Rows = {
     const broken = hostOf([reply("52°F")], { store });
     await broken.thread("chat-123").start();
     await broken.close();
-    const host = hostOf([reply("55°F")], { store });
-    expect(await host.resumeAll()).toMatchObject({ left: [] });
+    const recovered = Promise.withResolvers<unknown>();
+    const host = hostOf([reply("55°F")], { store, observers: [{ recovered: recovered.resolve }] });
+    host.start();
+    expect(await recovered.promise).toEqual({ continued: [], left: [] });
     expect((await host.thread("chat-123").ask(tomorrow)).text).toBe("55°F");
   },
   "Export/Import": async () => {

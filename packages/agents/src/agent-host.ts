@@ -30,7 +30,7 @@ export interface AgentHostOptions extends Omit<HostOptions, "llm" | "machine" | 
   readonly machine?: AgentMachineOptions;
 }
 
-/** The conversations of an agent. `threads` and `resumeAll` pass over those of its subagents: they go on with the calls that they answer. */
+/** The conversations of an agent. `threads` and recovery pass over those of its subagents: they go on with the calls that they answer. */
 export interface AgentHost extends Host {
   readonly agent: Agent;
   /**
@@ -95,10 +95,10 @@ export const agentHost = (agent: Agent, given: AgentHostOptions): AgentHost => {
     search: (...wanted) => host.search(...wanted),
     importJournal: (...journal) => host.importJournal(...journal),
     importMessages: (...messages) => host.importMessages(...messages),
-    resumeAll: (wanted) => host.resumeAll(wanted),
+    start: () => host.start(),
     inMemory: () => {
       const { owner: _, ...again } = given;
-      return agentHost(agent, { ...again, store: memoryStore() });
+      return agentHost(agent, { ...again, store: memoryStore(), recovery: false });
     },
     calls: (threadId, turn) => subagentCalls(host, agent, threadId, turn),
     subagent: (...names) => below.at(agent, model, names),

@@ -159,11 +159,12 @@ test("a host that closes loses nothing: the next one goes on, and asks nothing a
   await atHelper.promise;
   await host.close();
   hangs = false;
-  const { host: next } = await hostOf(files, { llm, store });
-  const { resumed, left } = await next.resumeAll();
-  expect(left).toEqual([]);
-  expect(resumed.map(({ turn }) => turn?.threadId)).toEqual(["t"]);
-  expect((await resumed[0]?.turn)?.text).toBe("a | a,b");
+  const recovered = Promise.withResolvers<unknown>();
+  const { host: next } = await hostOf(files, { llm, store, observers: [{ recovered: recovered.resolve }] });
+  next.start();
+  expect(await recovered.promise).toEqual({ continued: ["t"], left: [] });
+  const [open] = await next.thread("t").asks();
+  expect((await next.thread("t").rejoin(open?.askId ?? "")).text).toBe("a | a,b");
   expect(asked).toEqual(["t a b", "t/helper a", "t/helper b", "t/helper b", "t a,b"]);
 });
 

@@ -41,6 +41,7 @@ export const importThreads = async (
     llm: () => Promise.reject(new Error("importing calls no model")),
     clock: systemClock,
     ids: randomIds,
+    recovery: false,
   });
   const under = thread === undefined ? {} : { threadId: thread };
   let failures = 0;

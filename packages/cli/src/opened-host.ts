@@ -4,6 +4,7 @@ import {
   declarationsOf,
   type Host,
   type HostOptions,
+  type RecoveryOptions,
   memoryStore,
   type Store,
 } from "@colloquy/host";
@@ -67,6 +68,8 @@ export const opening = async <Opened extends object>(
 interface Otherwise {
   /** Options of the machine, over those that the others come to. */
   readonly machine?: MachineOptions;
+  /** Default: none, as a command continues only the thread that it uses. */
+  readonly recovery?: RecoveryOptions | false;
   /** Gives a provider where there is none, by what was thrown. */
   readonly provider?: (thrown: unknown) => Provider;
 }
@@ -96,7 +99,7 @@ export const openedHost = async (
   opens(() => store.close());
   const system = systemOf(options, agent?.instructions ?? undefined);
   const notices: OpenedHost["notices"] = { show: (text) => text.split("\n").forEach((line) => errors.line(line)) };
-  const parts = partsOf(store, system, options.debug === true ? notices : null);
+  const parts = partsOf(store, system, options.debug === true ? notices : null, otherwise.recovery ?? false);
   const hostWith = (machine: MachineOptions) => {
     const made =
       module === null || agent === null
@@ -128,17 +131,19 @@ export const openedHost = async (
   };
 };
 
-/** What hosts of agents and others share. @param prompts where those of all model calls are shown. */
+/** Returns what hosts of agents and others share. @param prompts where those of all model calls are shown. */
 const partsOf = (
   store: Store,
   system: string | undefined,
   prompts: OpenedHost["notices"] | null,
+  recovery: RecoveryOptions | false,
 ): Omit<HostOptions, "llm" | "machine" | "tools"> => ({
   store,
   clock: systemClock,
   ids: randomIds,
   // After a crash the next run must not wait long for the thread.
   leaseTtlMs: 5_000,
+  recovery,
   ...(system === undefined ? {} : { thread: { system } }),
   ...(prompts === null ? {} : { hooks: { beforeStep: (call) => prompts.show(promptText(call)) } }),
 });

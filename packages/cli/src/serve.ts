@@ -17,13 +17,12 @@ export const serve = async (_: readonly string[], given: OptionValues, context: 
   const access = accessOf(settings.options, place.address);
   const { errors, printer, signal } = context;
   const opened = await opening(async (opens) => {
-    const { host, agent, about } = await openedHost(settings, context, opens);
+    const { host, agent, about } = await openedHost(settings, context, opens, { recovery: {} });
     if (agent !== null && agent.signature !== null)
       throw new ArgumentError(`the agent "${agent.name}" takes the inputs of its signature, and no messages`);
     const server = threadServer(host, {
       ...access,
       responses: { modelParameters: settings.options.provider === "openai-responses" ? "responses" : "chat" },
-      takeOverMs: leasesMs,
       onError: (error, id) => errors.line(`colloquy: request ${id}: ${reasonOf(error)}`),
     });
     const listening = await listen(server, place);
@@ -33,17 +32,13 @@ export const serve = async (_: readonly string[], given: OptionValues, context: 
   try {
     errors.line(opened.about);
     printer.line(`listening at ${opened.url}`);
-    // What a crash left open goes on, also where nobody asks for it.
-    opened.host.resumeAll().catch((error: unknown) => errors.line(`colloquy: ${reasonOf(error)}`));
+    opened.host.start();
     if (!signal.aborted) await once(signal, "abort");
   } finally {
     await opened.close();
   }
   return exitCodes.done;
 };
-
-/** How long leases last, which this command leaves at their default. */
-const leasesMs = 30_000;
 
 /** Where options say that a server is to listen. @throws ArgumentError for what is no port */
 export const placeOf = ({

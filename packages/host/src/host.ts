@@ -23,8 +23,7 @@ import {
   storeJournal,
   threadIdIn,
 } from "./thread/import.ts";
-import { resumeAll, type ResumeAllOptions, type ResumedAll } from "./thread/resume-all.ts";
-import { takeUp } from "./thread/resume.ts";
+import { Recovery } from "./thread/recovery.ts";
 import { type Loops, threadIdOf, type ThreadRef } from "./thread/thread-ref.ts";
 
 /** Conversations that are run. */
@@ -55,12 +54,14 @@ export interface Host extends AsyncDisposable {
   /** Makes a thread from a conversation that was had elsewhere, each of its turns as one that was added by hand. Rejects as `importJournal` does; the id is drawn where none is given. */
   importMessages(conversation: ForeignConversation, options?: ImportOptions): Promise<HostedThread>;
   /**
-   * Takes up each thread of the store that has something outstanding (a turn that is open, asks that wait, a summary, inbox items
-   * of an inbox), as `HostedThread.resume` does: after a restart, so that none has to wait for its next use. At most
-   * `maxActive` are worked on at a time; the promise resolves when each was taken up, not when its turn ends. Reads the
-   * journal, or the snapshot, of every thread that the options name. May be called again at any time.
+   * Begins recovery in the background: each thread of the store with something outstanding (an open turn, asks that wait, a
+   * summary, items in its inbox) is continued, and so is, from then on, each one whose holder dies. A server calls it once it
+   * listens. Without it recovery begins with the first change of a thread, and looks once. Observers are told by `recovered`,
+   * and `onObserverError` if the store fails. May be called again; does nothing if the option `recovery` is false.
+   *
+   * @throws ConfigurationError if the model handler can make no call, as without a key.
    */
-  resumeAll(options?: ResumeAllOptions): Promise<ResumedAll>;
+  start(): void;
   /**
    * A host of the same parts whose threads live in memory alone and are gone when it is closed, for conversations that nobody
    * is to keep. Closing this host does not close it.
@@ -89,6 +90,7 @@ class ConversationHost implements Host, Loops {
   readonly #loops = new Map<string, ThreadLoop>();
   /** Of threads that are being let go: when that is done. */
   readonly #closing = new Map<string, Promise<void>>();
+  readonly #recovery: Recovery | null;
   #closed = false;
 
   constructor(options: HostOptions) {
@@ -97,6 +99,8 @@ class ConversationHost implements Host, Loops {
     this.#defaultThread = options.defaultThread ?? "default";
     this.threadDefaults = this.#host.threadDefaults;
     this.machine = this.#host.machine;
+    const { recovery } = this.#host;
+    this.#recovery = recovery === null ? null : new Recovery(this.#host, this, recovery);
   }
 
   ask<Schema extends OutputSchema = never>(
@@ -141,17 +145,20 @@ class ConversationHost implements Host, Loops {
     return thread;
   }
 
-  async resumeAll(options: ResumeAllOptions = {}): Promise<ResumedAll> {
-    return resumeAll(this.#host, (threadId, asks) => takeUp(this.#ref(threadId), asks), options);
+  start(): void {
+    if (this.#recovery === null || this.#closed) return;
+    this.#host.llm.check?.();
+    this.#host.active.code.run(null, () => this.#recovery?.repeat());
   }
 
   inMemory(): Host {
     const { owner: _, ...options } = this.#options;
-    return new ConversationHost({ ...options, store: memoryStore({ clock: options.clock }) });
+    return new ConversationHost({ ...options, store: memoryStore({ clock: options.clock }), recovery: false });
   }
 
   async close(): Promise<void> {
     this.#closed = true;
+    this.#recovery?.end();
     for (const loop of this.#loops.values()) void loop.close();
     await Promise.all(this.#closing.values());
   }
@@ -165,6 +172,7 @@ class ConversationHost implements Host, Loops {
   }
 
   use(threadId: string): ThreadLoop | null {
+    this.#beginRecovery();
     return this.#loops.get(threadId) ?? (this.#closed ? null : this.#open(threadId, this.#host.owner, null));
   }
 
@@ -173,6 +181,10 @@ class ConversationHost implements Host, Loops {
     const loop = new ThreadLoop(threadId, this.#host, before, this.#forget);
     this.#loops.set(threadId, loop);
     return loop;
+  }
+
+  #beginRecovery(): void {
+    if (this.#recovery !== null && !this.#closed) this.#host.active.code.run(null, () => this.#recovery?.begin());
   }
 
   opened(threadId: string): ThreadLoop | undefined {
@@ -185,6 +197,7 @@ class ConversationHost implements Host, Loops {
     why: ThreadClosedError = new ThreadClosedError(threadId),
   ): Promise<Done> {
     if (this.#closed) throw new ThreadClosedError(threadId);
+    this.#beginRecovery();
     this.#loops.get(threadId)?.end(why);
     const done = Promise.resolve(this.#closing.get(threadId)).then(work);
     const over = (): void => {};

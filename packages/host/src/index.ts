@@ -6,7 +6,16 @@ export * from "./ask/turn-errors.ts";
 export { type CallLimits, limitCalls } from "./calls/limit-calls.ts";
 export type { ThreadDefaults } from "./context/host-context.ts";
 export * from "./boundary/errors.ts";
-export type { Hooks, Observer, ObserverErrorHandler, StatesAround, StepEnded, TurnOpening } from "./context/hooks.ts";
+export type {
+  Hooks,
+  LeftThread,
+  Observer,
+  ObserverErrorHandler,
+  Recovered,
+  StatesAround,
+  StepEnded,
+  TurnOpening,
+} from "./context/hooks.ts";
 export { createHost, type Host } from "./host.ts";
 export { type HostOptions, hostOptionNames, type ImportOptions } from "./options.ts";
 export type { AskInput, AskOptions, SteerOptions } from "./ask/ask-event.ts";
@@ -16,7 +25,7 @@ export type { ApproveOptions, DenyOptions } from "./thread/approve.ts";
 export type { ForkOptions } from "./thread/fork.ts";
 export type { Fork, HostedThread } from "./thread/hosted-thread.ts";
 export type { Checkpoint } from "./thread/move.ts";
-export type { LeftThread, ResumeAllOptions, ResumedAll } from "./thread/resume-all.ts";
+export type { RecoveryOptions } from "./thread/recovery.ts";
 export type { RejoinOptions } from "./thread/rejoin.ts";
 export type { Resumed } from "./thread/resume.ts";
 export type { RedactOptions } from "./thread/redact.ts";

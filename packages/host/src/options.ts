@@ -13,6 +13,7 @@ import { storeInTime } from "./ports/store-in-time.ts";
 import type { Store } from "./ports/store.ts";
 import { secretsOf } from "./secrets/secrets-of.ts";
 import { ShownTurns } from "./shown/shown-turns.ts";
+import type { RecoveryOptions } from "./thread/recovery.ts";
 import { toolRegistry } from "./tools/registry.ts";
 import type { Tool, ToolContext } from "./tools/tool.ts";
 
@@ -88,6 +89,12 @@ export interface HostOptions {
   readonly keepPartsMs?: number;
   /** After how many entries a snapshot of the thread is saved, in the background, so that opening a long one reads little. 0: never. Default 512. */
   readonly snapshotEvery?: number;
+  /**
+   * Whether this host continues by itself what was under way when a process died: from its first change of a thread on, or from
+   * `host.start()`. Then it must be able to continue every thread of the store, with its own machine, model and tools, or every
+   * one with some `metadata`. `false`: it continues only threads that are used. Default: `{}`.
+   */
+  readonly recovery?: RecoveryOptions | false;
   /**
    * Under which name leases are taken. Default: drawn, so that no two hosts have the same. A host of the same name takes a
    * lease over at once, without waiting for it to run out: so a process that is restarted under the name that it had goes on
@@ -171,7 +178,10 @@ export const hostContextOf = (options: HostOptions): HostContext => {
     owner: kinds.text,
     whenHeld: kinds.oneOf("enqueue", "reject"),
     partials: kinds.oneOf("askAgain", "keep"),
+    recovery: kinds.of("false or an object", (value) => value === false || kinds.object.fits(value)),
   });
+  const { recovery = {} } = options;
+  if (recovery !== false) checkOptions<RecoveryOptions>("createHost: recovery", recovery, recoveryKinds);
   checkMethods("createHost", options, ["store", "append"], ["store", "acquire"], ["ids", "draw"]);
   const { leaseTtlMs = options.store.leaseTtlMs ?? 30_000 } = options;
   const { ids, storeTimeoutMs = 30_000, idleMs = 5_000 } = options;
@@ -217,6 +227,8 @@ export const hostContextOf = (options: HostOptions): HostContext => {
         ? null
         : { log: store.parts, clock, everyMs: partsMs, keepMs: keepPartsMs, report },
     snapshotEvery,
+    // An engine continues its threads itself.
+    recovery: recovery === false || store.engine !== undefined ? null : recovery,
     toolContext: withContext(options.toolContext ?? {}, undefined),
     owner: options.owner ?? ids.draw("owner"),
   };
@@ -248,6 +260,7 @@ export const hostOptionNames: OptionNames<HostOptions> = {
   partsMs: true,
   keepPartsMs: true,
   snapshotEvery: true,
+  recovery: true,
   owner: true,
 };
 
@@ -275,6 +288,8 @@ const runKinds: Partial<OptionKinds<RunOptions>> = {
   describeThrown: kinds.call,
   secrets: kinds.call,
 };
+
+const recoveryKinds: OptionKinds<RecoveryOptions> = { metadata: kinds.object, everyMs: kinds.whole(1) };
 
 const hookKinds: OptionKinds<Hooks> = {
   beforeTurn: kinds.call,

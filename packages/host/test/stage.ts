@@ -31,6 +31,8 @@ export interface StageOptions extends Partial<Omit<HostOptions, "llm" | "machine
   readonly clock?: ManualClock;
   /** The keys that the model handler sends. */
   readonly keys?: readonly string[];
+  /** Throws where the model handler can make no call. */
+  readonly check?: () => void;
 }
 
 export const stage = (options: StageOptions = {}): Stage => {
@@ -41,17 +43,19 @@ export const stage = (options: StageOptions = {}): Stage => {
     ids = countingIds(),
     tools = [],
     keys = [],
+    check = () => {},
     ...rest
   } = options;
   const store = rest.store ?? memoryStore({ clock });
   const model = scriptedModel(script);
   const host = createHost({
+    recovery: false,
     ...rest,
     ids,
     tools,
     clock,
     store,
-    llm: Object.assign(model.handler, { secrets: () => keys }),
+    llm: Object.assign(model.handler, { secrets: () => keys, check }),
     machine: conversationMachine({ tools: declarationsOf(tools), ...machine }),
   });
   return { host, clock, store, model, another: (more = {}) => stage({ ...options, ...more, clock, ids, store }) };
@@ -193,7 +197,7 @@ export const errorOf = async (promise: PromiseLike<unknown>): Promise<unknown> =
   throw new Error("it did not reject");
 };
 
-const countingIds = (): Ids => {
+export const countingIds = (): Ids => {
   let drawn = 0;
   return { draw: (kind) => `${kind}-${++drawn}` };
 };

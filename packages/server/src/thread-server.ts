@@ -6,7 +6,6 @@ import { serve, type ThreadServer } from "./http/server.ts";
 import { type HttpOptions, serverContextOf } from "./http/server-options.ts";
 import { responseRoutes } from "./responses/response-routes.ts";
 import type { ResponsesOptions } from "./responses/responses-room.ts";
-import { takeOver } from "./take-over.ts";
 import type { UiOptions } from "./ui/chat.ts";
 import { uiRoutes } from "./ui/routes.ts";
 
@@ -16,23 +15,18 @@ export interface ThreadServerOptions extends HttpOptions {
   readonly responses?: ResponsesOptions;
   /** What pages of the AI SDK are served with, under `/ui`. */
   readonly ui?: UiOptions;
-  /**
-   * How often the server looks for threads that a server which died left open, and continues them, in milliseconds: the
-   * `leaseTtlMs` of the hosts. Default null: never. Set it only if this host may continue every thread of the store.
-   */
-  readonly takeOverMs?: number | null;
 }
 
 /**
  * Serves the threads of a host over HTTP, as one function from a request to its response: for any server, or any framework
- * that has such requests. It opens no socket, and does not close the host.
+ * that has such requests. It opens no socket, and does not close the host. Its first request calls `host.start()`.
  *
  * @param moreRoutes further routes, behind the same authentication and limits.
  * @throws ConfigurationError for an option that is invalid.
  */
 export const threadServer = (
   host: Host,
-  { responses, ui, takeOverMs = null, ...options }: ThreadServerOptions = {},
+  { responses, ui, ...options }: ThreadServerOptions = {},
   moreRoutes: readonly Route[] = [],
 ): ThreadServer => {
   const context = serverContextOf(options);
@@ -42,14 +36,5 @@ export const threadServer = (
     ...uiRoutes(host, ui),
     ...moreRoutes,
   ];
-  const server = serve([...routes, openApiRoute(routes)], context);
-  if (takeOverMs === null) return server;
-  const stop = takeOver(host, context, takeOverMs);
-  return {
-    fetch: (request) => server.fetch(request),
-    close: () => {
-      stop();
-      return server.close();
-    },
-  };
+  return serve(host, [...routes, openApiRoute(routes)], context);
 };

@@ -1,4 +1,4 @@
-import type { Checkpoint, HostedThread, ResumeAllOptions, ResumedAll } from "@colloquy/host";
+import type { Checkpoint, HostedThread } from "@colloquy/host";
 import { promptOf, start, type State } from "@colloquy/machine";
 import { summarySections } from "@colloquy/machine/hosting";
 import { beginCall } from "./call/begin-call.ts";
@@ -151,8 +151,8 @@ export class BoundSession implements Records<object, object> {
     return this.#on((await this.#ground.host.importJournal(journalIn(saved, options?.threadId), options)).id);
   }
 
-  resume(options: Pick<ResumeAllOptions, "waitMs"> = {}): Promise<ResumedAll> {
-    return this.#ground.host.resumeAll({ ...options, metadata: { program: this.name } });
+  start(): void {
+    this.#ground.host.start();
   }
 
   close(): Promise<void> {

@@ -10,7 +10,7 @@ import type { Records } from "./records.ts";
 import type { Signature } from "./program/signature.ts";
 import type { SessionTurn } from "./thread/turns.ts";
 import type { Trace } from "./nesting/trace.ts";
-import type { Checkpoint, HostedThread, ResumeAllOptions, ResumedAll } from "@colloquy/host";
+import type { Checkpoint, HostedThread } from "@colloquy/host";
 
 /**
  * A program with turns, on one thread. Whatever is given to it or comes from it is a copy. What changes the thread by hand is an
@@ -71,8 +71,8 @@ export interface Session<
   swap(program: Program<Inputs, Outputs>, options?: { readonly version?: string }): void;
   /** What was called within a turn, by its number. Default: the newest. Null where there is no such turn. */
   trace(turn?: number): Promise<Trace | null>;
-  /** After a restart: has all threads of this program that were in the middle of a call go on. */
-  resume(options?: Pick<ResumeAllOptions, "waitMs">): Promise<ResumedAll>;
+  /** Continues, in the background, the calls of this program that were under way when a process died. See `Host.start`. */
+  start(): void;
   /**
    * A session on a thread that `save` gave, or `fromDspySession`: as it was, and it goes on from there.
    *

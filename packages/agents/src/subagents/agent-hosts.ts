@@ -57,6 +57,8 @@ export class AgentHosts {
     const { owner } = options;
     return createHost({
       ...options,
+      // Nested threads continue with the calls that they answer.
+      recovery: false,
       ...this.partsOf(agent, model),
       machine: agentMachine(agent, model, { overlap: { type: "queue", max: 64 }, ...machine }),
       ...(owner === undefined ? {} : { owner: `${owner}/${agent.name}` }),

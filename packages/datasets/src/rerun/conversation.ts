@@ -56,7 +56,15 @@ export const runConversation = async (
   let drawn = 0;
   const ids = { draw: (kind: string) => `${kind}-${++drawn}` };
   const store = memoryStore({ clock });
-  const host = createHost({ machine: running.machine, store, llm: running.llm, clock, ids, tools: running.tools });
+  const host = createHost({
+    machine: running.machine,
+    store,
+    llm: running.llm,
+    clock,
+    ids,
+    tools: running.tools,
+    recovery: false,
+  });
   const copyUpTo = async (turn: number): Promise<HostedThread> => importedCopy(host, end.right.context, entries, turn);
   try {
     const own = history === "own" ? await copyUpTo(0) : null;

@@ -46,7 +46,7 @@ export const limitCalls = (handler: LlmHandler, limits: CallLimits): LlmHandler 
       if (asked > left || left <= 0) return givenUp(outcome);
     }
   };
-  return Object.assign(limited, { secrets: () => handler.secrets?.() ?? [] });
+  return Object.assign(limited, { secrets: () => handler.secrets?.() ?? [], check: () => handler.check?.() });
 };
 
 const names: OptionNames<CallLimits> = { atOnce: "required", patienceMs: true };

@@ -56,6 +56,21 @@ export interface Observer {
   readonly approval?: (request: RequestApproval, threadId: string) => void;
   /** A call of a tool of the caller waits for its result. Called again, with the same call, each time that the thread is opened and it still waits. */
   readonly callToAnswer?: (call: CallTool, threadId: string) => void;
+  /** The host has looked for threads that a dead process left: after the first look, and after each later one that continued a thread. */
+  readonly recovered?: (recovered: Recovered) => void;
+}
+
+/** What came of a look for threads that a dead process left. */
+export interface Recovered {
+  /** The ids of the threads that this host continues now. */
+  readonly continued: readonly string[];
+  /** Threads with something outstanding that it could not take, mostly because another host holds them. They are tried again. */
+  readonly left: readonly LeftThread[];
+}
+
+export interface LeftThread {
+  readonly threadId: string;
+  readonly error: Error;
 }
 
 /** Where an observer or a hook failed: its name, such as `beforeStep`; or what the host did in the background. */
@@ -90,6 +105,10 @@ export class Observation {
   callToAnswer(call: CallTool, threadId: string): void {
     for (const observer of this.#observers)
       this.#guard("observer.callToAnswer", () => observer.callToAnswer?.(call, threadId));
+  }
+
+  recovered(recovered: Recovered): void {
+    for (const observer of this.#observers) this.#guard("observer.recovered", () => observer.recovered?.(recovered));
   }
 
   /** Calls a `before` hook and waits for it. Never rejects. */

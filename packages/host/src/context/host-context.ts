@@ -9,6 +9,7 @@ import type { PartLogging } from "../shown/part-writer.ts";
 import type { ShownTurns } from "../shown/shown-turns.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
 import type { ToolContext } from "../tools/tool.ts";
+import type { RecoveryOptions } from "../thread/recovery.ts";
 import type { Observation } from "./hooks.ts";
 
 /** What effects are decided and performed with, wherever their thread is kept. */
@@ -47,6 +48,8 @@ export interface HostContext extends RunContext {
   readonly shown: ShownTurns;
   /** How it is written to the store's log as well; null where it is not. */
   readonly partLogging: PartLogging | null;
+  /** Null where the host continues no threads by itself. */
+  readonly recovery: RecoveryOptions | null;
   /** After how many entries a snapshot is saved; 0 for never. */
   readonly snapshotEvery: number;
 }

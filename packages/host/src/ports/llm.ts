@@ -10,6 +10,8 @@ export interface LlmHandler {
   (call: CallLlm, context: LlmContext): Promise<LlmOutcome>;
   /** Gives the keys that it sends, so that they are taken out of failures. Absent: no keys are known. */
   readonly secrets?: () => readonly string[];
+  /** Throws a `ConfigurationError` while no call can be made, as without a key. Absent: calls can be made. */
+  readonly check?: () => void;
 }
 
 export interface LlmContext {

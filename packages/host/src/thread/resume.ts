@@ -30,16 +30,17 @@ export const asksOfEffect = (state: State, effectId: string): AsksUnderWay => {
   return state.context.open?.number === turnOfEffect(effectId) ? underWay : { ...underWay, turn: null };
 };
 
-/** Takes a thread up. Gives handles to what goes on there. @throws ThreadUnknownError, ThreadHeldError */
-export const resume = async (thread: ThreadRef): Promise<Resumed> => takeUp(thread, await look(thread, asksUnderWay));
-
-/** The same, when it is known which asks are under way. */
-export const takeUp = async (thread: ThreadRef, asks: AsksUnderWay | null): Promise<Resumed> => {
-  // Before it goes on, so that they are shown all of it.
-  const resumed = handlesTo(thread, asks);
-  await inLoop<null>(thread, (loop, resolve, reject) => void loop.run(() => null).then(resolve, reject));
+/** Continues a thread. Returns handles to its asks that are under way. @throws ThreadUnknownError, ThreadHeldError */
+export const resume = async (thread: ThreadRef): Promise<Resumed> => {
+  // Before it continues, so that they are shown all of it.
+  const resumed = handlesTo(thread, await look(thread, asksUnderWay));
+  await continueThread(thread);
   return resumed;
 };
+
+/** Opens a thread, so that what is under way there continues. @throws ThreadUnknownError, ThreadHeldError */
+export const continueThread = (thread: ThreadRef): Promise<null> =>
+  inLoop(thread, (loop, resolve, reject) => void loop.run(() => null).then(resolve, reject));
 
 /** Handles to asks that were made before. */
 export const handlesTo = (thread: ThreadRef, asks: AsksUnderWay | null): Resumed => {

@@ -1,6 +1,6 @@
 import type { AskPart, LlmContext, LlmOutcome, ToolAnswer } from "@colloquy/host";
 import type { CallLlm, CallTool } from "@colloquy/machine";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import * as zod from "zod";
 import { EventRefusedError, ThreadUnknownError } from "@colloquy/host";
 import { calls, echo, entriesOf, errorOf, journalOf, partsOf, says, settle, stage, texts } from "../stage.ts";
@@ -99,19 +99,25 @@ describe("a tool of the caller", () => {
     expect(await texts(thread)).toEqual(["Tidy up.", "", "The user is away.", "done"]);
   });
 
-  test("holds nothing: a thread that only waits is let go of, and counts as idle for resumeAll", async () => {
+  test("holds nothing: a thread that only waits is let go of, and counts as idle for recovery", async () => {
     const on = stage({ script: [call], idleMs: 1_000 });
     on.host.ask("Tidy up.", asking).catch(() => {});
     await on.clock.advance(500);
     await on.host.close();
     expect(on.clock.sleepers).toBe(0);
-    const second = on.another({ script: [says("done")], idleMs: 1_000 });
-    expect(await second.host.resumeAll({ waitMs: 0 })).toEqual({ resumed: [], left: [] });
+    const recovered = vi.fn();
+    const second = on.another({
+      script: [says("done")],
+      idleMs: 1_000,
+      recovery: {},
+      observers: [{ recovered }],
+    });
     await second.host
       .thread()
       .annotate(1, "x", 1)
       .catch(() => {});
     await second.clock.advance(2_000);
+    expect(recovered).toHaveBeenCalledExactlyOnceWith({ continued: [], left: [] });
     expect(second.clock.sleepers).toBe(0);
     const { turn } = await second.host.thread().answerTool("1.1.0", null);
     expect((await turn)?.text).toBe("done");

@@ -17,7 +17,7 @@ export interface VirtualClock extends Clock {
   advanceTo(at: number): Promise<void>;
   /** Jumps to the next wake-up and lets it come. False when there is none. */
   step(): Promise<boolean>;
-  /** Jumps from wake-up to wake-up until there is none left. Throws after `wakeUpsMax` (default 100,000): something winds itself up for ever. */
+  /** Jumps from wake-up to wake-up until none is left but those in the background. Throws after `wakeUpsMax` (default 100,000): something winds itself up for ever. */
   runUntilIdle(wakeUpsMax?: number): Promise<void>;
   /** Jumps from wake-up to wake-up until the promise is settled, and gives what it gives. Waits for ever when nothing settles it. */
   runUntil<Value>(promise: PromiseLike<Value>): Promise<Value>;
@@ -59,7 +59,9 @@ export const virtualClock = (startAt: number = defaultStart): VirtualClock => {
     },
     step,
     runUntilIdle: async (wakeUpsMax = 100_000) => {
-      for (let wakeUps = 0; await step(); wakeUps++) {
+      await settle();
+      for (let wakeUps = 0; wheel.hasReasonToMove(); wakeUps++) {
+        await step();
         if (wakeUps < wakeUpsMax) continue;
         throw new Error(
           `still not idle after ${wakeUpsMax} wake-ups, now ${wheel.now()}: something asks for a new one each time it is woken; use advance()`,
@@ -92,15 +94,16 @@ export const runningClock = (startAt: number = defaultStart): Clock => {
     running = true;
     try {
       await settle();
-      while (wheel.fireNext()) await settle();
+      // Time does not pass for what waits in the background alone.
+      while (wheel.hasReasonToMove() && wheel.fireNext()) await settle();
     } finally {
       running = false;
     }
   };
   return {
     now: wheel.now,
-    wakeAt: (dueAt, callback) => {
-      const cancel = wheel.wakeAt(dueAt, callback);
+    wakeAt: (dueAt, callback, kind) => {
+      const cancel = wheel.wakeAt(dueAt, callback, kind);
       if (!running) void run();
       return cancel;
     },

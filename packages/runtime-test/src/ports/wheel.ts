@@ -1,3 +1,5 @@
+import type { Clock } from "@colloquy/host";
+
 /** Time that stands still, and the wake-ups that were asked for. */
 export const createWheel = (startAt: number): Wheel => {
   if (!Number.isFinite(startAt))
@@ -9,9 +11,9 @@ export const createWheel = (startAt: number): Wheel => {
 
   return {
     now: () => now,
-    wakeAt: (dueAt, callback) => {
+    wakeAt: (dueAt, callback, kind) => {
       if (!Number.isFinite(dueAt)) throw new RangeError(`can't wake at ${dueAt}: give milliseconds since the epoch`);
-      const wakeUp: WakeUp = { dueAt, callback };
+      const wakeUp: WakeUp = { dueAt, callback, isBackground: kind === "background" };
       wakeUps = insert(wakeUps, wakeUp);
       asked?.resolve();
       asked = undefined;
@@ -20,6 +22,7 @@ export const createWheel = (startAt: number): Wheel => {
       };
     },
     pending: () => wakeUps.map(({ dueAt }) => dueAt),
+    hasReasonToMove: () => wakeUps.some(({ dueAt, isBackground }) => !isBackground || dueAt <= now),
     nextDue: () => wakeUps[0]?.dueAt,
     fireNext: () => {
       const [next, ...rest] = wakeUps;
@@ -41,8 +44,10 @@ export const createWheel = (startAt: number): Wheel => {
 
 export interface Wheel {
   readonly now: () => number;
-  readonly wakeAt: (dueAt: number, callback: () => void) => () => void;
+  readonly wakeAt: Clock["wakeAt"];
   readonly pending: () => readonly number[];
+  /** False when nothing is due but what waits in the background. */
+  readonly hasReasonToMove: () => boolean;
   readonly nextDue: () => number | undefined;
   /** Moves time to the next wake-up, if that is in the future, and calls it. False when there is none. */
   readonly fireNext: () => boolean;
@@ -54,6 +59,7 @@ export interface Wheel {
 interface WakeUp {
   readonly dueAt: number;
   readonly callback: () => void;
+  readonly isBackground: boolean;
 }
 
 /** `wakeUps` with one more, behind those that are due no later. */

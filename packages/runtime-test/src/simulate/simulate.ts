@@ -128,6 +128,7 @@ class Stage {
       clock: process.clock,
       ids: { draw: (kind) => `${process.name}-${kind}-${++drawn}` },
       owner,
+      recovery: false,
       leaseTtlMs,
       idleMs,
       ...(script === undefined ? madeUpHost(this.#options.seed) : { pollMs: 20, ...script.host }),

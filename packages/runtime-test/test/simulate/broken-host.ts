@@ -116,7 +116,7 @@ export const changedHost = (host: Host, change: Partial<Host>): Host => ({
   search: (...given) => host.search(...given),
   importJournal: (...given) => host.importJournal(...given),
   importMessages: (...given) => host.importMessages(...given),
-  resumeAll: (...given) => host.resumeAll(...given),
+  start: () => host.start(),
   inMemory: () => host.inMemory(),
   close: () => host.close(),
   [Symbol.asyncDispose]: () => host.close(),

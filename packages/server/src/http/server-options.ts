@@ -23,7 +23,7 @@ export interface HttpOptions extends AccessOptions {
   readonly heartbeatMs?: number;
   /** How long `close` waits for what is under way, in milliseconds. Default 10,000. */
   readonly drainMs?: number;
-  /** Called with an error of a route, and the id of its request; `takeover` with one of taking threads over. Default: nothing is reported. */
+  /** Called with an error of a route, and the id of its request; `recovery` with one of starting the host. Default: nothing is reported. */
   readonly onError?: (error: unknown, requestId: string) => void;
   /** Called with what of a request was left out because this server can't do it, and with the id of the request. Default: only the response says so. */
   readonly onWarning?: (warnings: readonly string[], requestId: string) => void;

@@ -1,3 +1,4 @@
+import type { Host } from "@colloquy/host";
 import { bodyOf, queryOf } from "./reading.ts";
 import { OpenStreams } from "./event-stream.ts";
 import { checkPlace, corsHeaders, preflight } from "./guard.ts";
@@ -18,11 +19,13 @@ export interface ThreadServer {
   close(): Promise<void>;
 }
 
-/** Serves routes. */
-export const serve = (routes: readonly Route[], context: ServerContext): ThreadServer =>
-  new RoutesServer(routes, context);
+/** Serves routes. The first request starts the host. */
+export const serve = (host: Pick<Host, "start">, routes: readonly Route[], context: ServerContext): ThreadServer =>
+  new RoutesServer(host, routes, context);
 
 class RoutesServer implements ThreadServer {
+  /** Null once it was started. */
+  #host: Pick<Host, "start"> | null;
   readonly #find: Router;
   readonly #context: ServerContext;
   readonly #streams: OpenStreams;
@@ -31,13 +34,15 @@ class RoutesServer implements ThreadServer {
   #closing: Promise<void> | null = null;
   #drained: (() => void) | null = null;
 
-  constructor(routes: readonly Route[], context: ServerContext) {
+  constructor(host: Pick<Host, "start">, routes: readonly Route[], context: ServerContext) {
+    this.#host = host;
     this.#find = routerOf(routes);
     this.#context = context;
     this.#streams = new OpenStreams(context, context.clock, () => this.#checkDrained(), context.onError);
   }
 
   async fetch(request: Request): Promise<Response> {
+    this.#start();
     const requestId = requestIdOf(request);
     this.#answering += 1;
     const response = await this.#answer(request, requestId).catch((thrown: unknown) => this.#refuse(thrown, requestId));
@@ -54,6 +59,16 @@ class RoutesServer implements ThreadServer {
   close(): Promise<void> {
     this.#closing ??= this.#drain();
     return this.#closing;
+  }
+
+  #start(): void {
+    const host = this.#host;
+    this.#host = null;
+    try {
+      host?.start();
+    } catch (thrown) {
+      this.#context.onError(thrown, "recovery");
+    }
   }
 
   async #answer(request: Request, requestId: string): Promise<Response> {

@@ -74,7 +74,8 @@ export interface UiChatOptions extends HttpOptions, UiOptions {
 export type UiChat = Readonly<Record<"GET" | "POST" | "OPTIONS", (request: Request) => Promise<Response>>>;
 
 /**
- * The chat backend of a page, as a file of routes exports it (`app/api/chat/[[...path]]/route.ts` of Next). The names by which
+ * The chat backend of a page, as a file of routes exports it (`app/api/chat/[[...path]]/route.ts` of Next). Nothing happens
+ * before the first request, which calls `host.start()`. The names by which
  * the application is called are the framework's affair (`hosts`: any).
  *
  * @throws ConfigurationError for an option that is invalid.
@@ -85,7 +86,7 @@ export const uiChat = (host: Host, { path, tools, errorText, ...options }: UiCha
       "uiChat needs the option authenticate: a function from a request to its principal, or { token }",
     );
   const ui = { ...(tools === undefined ? {} : { tools }), ...(errorText === undefined ? {} : { errorText }) };
-  const server = serve(uiRoutes(host, ui, path), serverContextOf({ hosts: ["*"], ...options }));
+  const server = serve(host, uiRoutes(host, ui, path), serverContextOf({ hosts: ["*"], ...options }));
   const answer = (request: Request): Promise<Response> => server.fetch(request);
   return { GET: answer, POST: answer, OPTIONS: answer };
 };

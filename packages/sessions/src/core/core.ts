@@ -119,8 +119,11 @@ export class SessionCore {
   }
 
   #groundOn(store: Store, llm: LlmHandler | undefined, options: AnyOptions["host"]): Ground {
+    const { recovery } = options ?? {};
     const host = createHost({
       ...options,
+      // Other programs may share the store.
+      recovery: recovery !== false && { ...recovery, metadata: { ...recovery?.metadata, program: this.name } },
       store,
       machine: this.machine,
       llm: this.#handlerOf(this, () => ground),

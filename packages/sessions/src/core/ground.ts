@@ -38,7 +38,7 @@ export class Ground {
       throw new ConfigurationError(
         `the program "${this.options.name}" calls a model, and its session has none; give session the option llm`,
       );
-    const host = this.#models.get(tools) ?? createHost({ ...this.options.host, llm, store, tools });
+    const host = this.#models.get(tools) ?? createHost({ ...this.options.host, recovery: false, llm, store, tools });
     this.#models.set(tools, host);
     return host;
   }

@@ -15,7 +15,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { createHost, type Store } from "@colloquy/host";
+import { createHost, type Recovered, type Store } from "@colloquy/host";
 import type { Lease } from "@colloquy/host/store";
 import { conversationMachine, type Entry, start } from "@colloquy/machine";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
@@ -197,10 +197,13 @@ test("a link in the place of a journal keeps a host from no other thread", async
   await store.append(await leaseOf("sound"), -1, [start(machine, { threadId: "sound", at: 0 }).entry]);
   await store.inbox?.post("sound", open);
   const llm = async () => ({ type: "completed", reply: { content: "done" }, finishReason: "stop" }) as const;
-  const host = createHost({ machine, store, llm, clock: systemClock, ids: randomIds, owner: "owner" });
+  const recovered = Promise.withResolvers<Recovered>();
+  const observers = [{ recovered: recovered.resolve }];
+  const host = createHost({ machine, store, llm, clock: systemClock, ids: randomIds, owner: "owner", observers });
   expect((await host.threads()).threads.map(({ threadId }) => threadId)).toEqual(["thread", "sound"]);
-  const { resumed, left } = await host.resumeAll({ waitMs: 0 });
-  expect(resumed.map(({ threadId }) => threadId)).toEqual(["sound"]);
+  host.start();
+  const { continued, left } = await recovered.promise;
+  expect(continued).toEqual(["sound"]);
   expect(left).toMatchObject([{ threadId: "thread", error: { cause: refusedLink("thread.jsonl") } }]);
   await host.close();
 });

@@ -66,12 +66,16 @@ const boundedClock = (clock: Clock, onMax: () => void): { readonly clock: Clock;
     stop: () => (left = 0),
     clock: {
       now: () => clock.now(),
-      wakeAt: (dueAt, callback) =>
-        clock.wakeAt(dueAt, () => {
-          if (left === 0) return;
-          if (--left === 0) onMax();
-          else callback();
-        }),
+      wakeAt: (dueAt, callback, kind) =>
+        clock.wakeAt(
+          dueAt,
+          () => {
+            if (left === 0) return;
+            if (--left === 0) onMax();
+            else callback();
+          },
+          kind,
+        ),
     },
   };
 };
@@ -84,7 +88,8 @@ const groundOf = async (subject: HostUnderTest, clock: Clock): Promise<Ground> =
   return {
     clock,
     store,
-    open: (options) => make({ clock, store, ids, ...options }),
+    // Each law opens several hosts, which must not continue each other's threads.
+    open: (options) => make({ clock, store, ids, recovery: false, ...options }),
     sleep: (ms) => new Promise((resolve) => clock.wakeAt(clock.now() + ms, resolve)),
   };
 };

@@ -1,0 +1,179 @@
+import { isIdle } from "../activity/idle.ts";
+import { ThreadHeldError } from "../boundary/errors.ts";
+import { messageOf } from "../boundary/thrown.ts";
+import type { LeftThread } from "../context/hooks.ts";
+import type { HostContext } from "../context/host-context.ts";
+import { withLease } from "../journal/lease.ts";
+import { lookAt } from "../journal/opening.ts";
+import type { ListOptions } from "../ports/listing.ts";
+import { continueThread } from "./resume.ts";
+import type { Loops } from "./thread-ref.ts";
+
+/** Which threads a host continues by itself, and how often it looks for them. */
+export interface RecoveryOptions extends Pick<ListOptions, "metadata"> {
+  /** How often a host that was started looks for threads whose holder died, in milliseconds. Default 30,000. */
+  readonly everyMs?: number;
+}
+
+/**
+ * Continues what was under way in the threads of the store when their process died. All of it happens in the background, and
+ * no wait of it keeps a process alive.
+ */
+export class Recovery {
+  readonly #host: HostContext;
+  readonly #loops: Loops;
+  readonly #options: Required<Pick<RecoveryOptions, "everyMs">> & RecoveryOptions;
+  #isUnderWay = false;
+  #repeats = false;
+  #isOver = false;
+  /** Until when held threads are tried again; null before the first look is done. */
+  #patientUntil: number | null = null;
+  /** When another look is due at the earliest. */
+  #nextAt = -Infinity;
+  /** Only threads that changed since then are looked at. */
+  #from = 0;
+  #left: ReadonlyMap<string, Error> = new Map();
+  #cancel = (): void => {};
+
+  constructor(host: HostContext, loops: Loops, options: RecoveryOptions) {
+    this.#host = host;
+    this.#loops = loops;
+    this.#options = { ...options, everyMs: options.everyMs ?? 30_000 };
+  }
+
+  /** Looks once at all threads, unless that was done. */
+  begin(): void {
+    if (this.#patientUntil === null && this.#host.clock.now() >= this.#nextAt) this.#look(this.#host.clock.now());
+  }
+
+  /** Looks at all threads, and from then on again and again. */
+  repeat(): void {
+    this.#repeats = true;
+    if (!this.#isUnderWay) this.#look(Math.max(this.#nextAt, this.#host.clock.now()));
+  }
+
+  end(): void {
+    this.#isOver = true;
+    this.#cancel();
+  }
+
+  #look(at: number): void {
+    if (this.#isUnderWay || this.#isOver) return;
+    this.#isUnderWay = true;
+    // Not before what the caller does next: it asks, or it answers a request.
+    this.#wakeAt(at, () => void this.#round());
+  }
+
+  async #round(): Promise<void> {
+    const { clock, observation, leaseTtlMs } = this.#host;
+    const begunAt = clock.now();
+    const { everyMs, metadata } = this.#options;
+    try {
+      if (begunAt >= this.#nextAt) {
+        this.#nextAt = begunAt + everyMs;
+        const filter = { ...(metadata === undefined ? {} : { metadata }), updated: { from: this.#from } };
+        await this.#take(this.#threads(filter), this.#patientUntil === null);
+        this.#patientUntil ??= clock.now() + leaseTtlMs + 2 * this.#retryMs;
+        // Clocks of processes differ; a thread that is looked at twice costs little.
+        this.#from = begunAt - everyMs;
+      } else await this.#take(pageOf([...this.#left.keys()]), false);
+    } catch (thrown) {
+      if (!this.#isOver) observation.report(thrown, "recovery");
+    }
+    this.#isUnderWay = false;
+    const retries = clock.now() < (this.#patientUntil ?? 0) && [...this.#left.values()].some(isHeld);
+    if (retries) this.#look(Math.min(clock.now() + this.#retryMs, this.#nextAt));
+    else if (this.#repeats) this.#look(this.#nextAt);
+  }
+
+  /** A holder that is alive need not be replaced, so its lease is tried for less often than a follower polls. */
+  get #retryMs(): number {
+    return 5 * this.#host.pollMs;
+  }
+
+  /** The ids of the threads that are looked at: those that were left, and those that the store lists. */
+  async *#threads(filter: ListOptions): AsyncGenerator<readonly string[]> {
+    const left = [...this.#left.keys()];
+    yield left;
+    for (let after: string | null | undefined; after !== null;) {
+      const { threads, next } = await this.#host.store.list({
+        ...filter,
+        order: "oldest",
+        ...(after === undefined ? {} : { after }),
+      });
+      yield threads.map(({ threadId }) => threadId).filter((id) => !left.includes(id));
+      after = next;
+    }
+  }
+
+  /** Continues those that have something outstanding, and reports it. */
+  async #take(pages: AsyncIterable<readonly string[]>, isFirst: boolean): Promise<void> {
+    const continued: string[] = [];
+    const left = new Map<string, Error>();
+    let busySince = this.#host.clock.now();
+    const take = async (threadId: string): Promise<void> => {
+      // Stores that answer at once would let nothing else come to its turn.
+      if (this.#host.clock.now() - busySince > longestBusyMs) {
+        await new Promise<void>((resolve) => this.#wakeAt(this.#host.clock.now(), resolve));
+        busySince = this.#host.clock.now();
+      }
+      if (this.#isOver) return;
+      try {
+        if (await this.#continued(threadId)) continued.push(threadId);
+      } catch (thrown) {
+        left.set(threadId, thrown instanceof Error ? thrown : new Error(messageOf(thrown)));
+      }
+    };
+    for await (const page of pages) {
+      const queue = [...page];
+      const work = async (): Promise<void> => {
+        for (let next = queue.shift(); next !== undefined; next = queue.shift()) await take(next);
+      };
+      await Promise.all(Array.from({ length: atOnce }, work));
+    }
+    if (this.#isOver) return;
+    this.#left = left;
+    const reasons = [...left].map(([threadId, error]): LeftThread => ({ threadId, error }));
+    if (isFirst || continued.length > 0) this.#host.observation.recovered({ continued, left: reasons });
+  }
+
+  /** Continues a thread that has something outstanding. Returns false if it has nothing, or is in use here. */
+  async #continued(threadId: string): Promise<boolean> {
+    const host = this.#host;
+    const loops = this.#loops;
+    if (!(await isOutstanding(host, threadId))) return false;
+    const used = loops.opened(threadId);
+    if (used !== undefined && used.state !== null) return false;
+    // A thread that another host holds is not opened: it would be followed, at the cost of a journal in memory.
+    if (used === undefined) await loops.alone(threadId, () => withLease(host, threadId, async () => {}));
+    else throw new ThreadHeldError(threadId);
+    await continueThread({ id: threadId, host, loops });
+    return true;
+  }
+
+  #wakeAt(at: number, work: () => void): void {
+    this.#cancel = this.#host.clock.wakeAt(at, work, "background");
+  }
+}
+
+/** How many threads are looked at, or wait for a slot, at a time. */
+const atOnce = 16;
+
+const longestBusyMs = 10;
+
+const isHeld = (error: Error): boolean => error instanceof ThreadHeldError;
+
+const pageOf = async function* (threadIds: readonly string[]): AsyncGenerator<readonly string[]> {
+  yield threadIds;
+};
+
+/** Whether something goes on in a thread when it is opened, or an item lies in its inbox. */
+const isOutstanding = async (host: HostContext, threadId: string): Promise<boolean> => {
+  const isUnderWay = await lookAt(
+    host,
+    threadId,
+    (state) => !isIdle(state) || state.context.summarising !== null,
+    "some",
+  );
+  return isUnderWay === true || ((await host.store.inbox?.unanswered(threadId)) ?? []).length > 0;
+};

@@ -1,0 +1,291 @@
+import { describe, expect, test, vi } from "vitest";
+import { memoryStore, type Recovered, type Store, ThreadHeldError } from "@colloquy/host";
+import { overriding } from "../gated-store.ts";
+import { mortal } from "../mortal-store.ts";
+import { countingIds, errorOf, manualClock, says, settle, stage as stageWith, type StageOptions } from "../stage.ts";
+
+/** No two hosts take leases under one name. */
+const ids = countingIds();
+const stage = (options: StageOptions = {}) => stageWith({ ids, ...options });
+
+const queue = { overlap: { type: "queue", max: 8 } } as const;
+const leaseTtlMs = 9_000;
+const everyMs = 30_000;
+
+const replies = Array.from({ length: 99 }, (_, index) => says(`answer ${index + 1}`));
+
+/** A store on which a host died with a turn open on each of some threads. */
+const afterCrash = async (threadIds: readonly string[]) => {
+  const clock = manualClock();
+  const store = memoryStore({ clock });
+  const dying = mortal(store);
+  const never = () => new Promise<never>(() => {});
+  const dead = stage({ clock, store: dying.store, machine: queue, leaseTtlMs, script: Array(99).fill(never) });
+  for (const threadId of threadIds) void dead.host.ask("hi", { threadId, askId: `ask of ${threadId}` });
+  await settle();
+  dying.die();
+  return { clock, store };
+};
+
+/** A host that continues threads by itself, and what it says of that. */
+const recovering = (options: StageOptions) => {
+  const rounds: Recovered[] = [];
+  const reported: string[] = [];
+  const staged = stage({
+    machine: queue,
+    leaseTtlMs,
+    recovery: { everyMs },
+    script: replies,
+    observers: [{ recovered: (round) => void rounds.push(round) }],
+    onObserverError: (error, where) => void reported.push(`${where}: ${String(error)}`),
+    ...options,
+  });
+  return { ...staged, rounds, reported };
+};
+
+const statusOf = async (store: Store, clock: StageOptions["clock"], threadId: string) =>
+  (
+    await stage({ store, clock: clock ?? manualClock() })
+      .host.thread(threadId)
+      .asks()
+  ).map(({ status }) => status);
+
+describe("a host that is started", () => {
+  test("calls neither its store nor its model before it is started or used", async () => {
+    const { clock, store } = await afterCrash(["a"]);
+    const calls: string[] = [];
+    const watched = new Proxy(store, {
+      get: (target, name): unknown => {
+        const member: unknown = Reflect.get(target, name, target);
+        if (typeof member !== "function") return member;
+        return (...given: unknown[]): unknown => {
+          calls.push(String(name));
+          return Reflect.apply(member, target, given);
+        };
+      },
+    });
+    const { host, model } = recovering({ clock, store: watched });
+    await clock.advance(2 * everyMs);
+    expect([calls, model.calls]).toEqual([[], []]);
+    host.start();
+    expect(calls).toEqual([]);
+    await clock.advance(1);
+    expect(calls).toContain("list");
+  });
+
+  test("continues each thread whose dead holder's lease ran out, and says what it left until then", async () => {
+    const names = ["a", "b", "c", "d", "e"];
+    const { clock, store } = await afterCrash(names);
+    const { host, rounds, model } = recovering({ clock, store, maxActive: 2 });
+    await stage({ clock, store }).host.thread("quiet").append({ role: "user", content: "nothing to do" });
+    host.start();
+    host.start();
+    await clock.advance(1);
+    expect(rounds).toMatchObject([{ continued: [], left: names.map((threadId) => ({ threadId })) }]);
+    expect(rounds[0]?.left[0]?.error).toBeInstanceOf(ThreadHeldError);
+    await clock.advance(leaseTtlMs + 2_000);
+    expect(
+      rounds
+        .slice(1)
+        .flatMap(({ continued }) => continued)
+        .toSorted(),
+    ).toEqual(names);
+    expect(rounds.at(-1)?.left).toEqual([]);
+    for (const name of names) expect(await statusOf(store, clock, name)).toEqual(["completed"]);
+    await clock.advance(3 * everyMs);
+    expect(model.calls).toHaveLength(names.length);
+  });
+
+  test("takes over a thread whose holder dies long after", async () => {
+    const clock = manualClock();
+    const store = memoryStore({ clock });
+    const { host } = recovering({ clock, store });
+    host.start();
+    await clock.advance(10 * everyMs);
+    const dying = mortal(store);
+    const dead = stage({
+      clock,
+      store: dying.store,
+      machine: queue,
+      leaseTtlMs,
+      script: [() => new Promise(() => {})],
+    });
+    void dead.host.ask("hi", { threadId: "a" });
+    await clock.advance(5 * everyMs);
+    expect(await statusOf(store, clock, "a")).toEqual(["open"]);
+    dying.die();
+    await clock.advance(leaseTtlMs + everyMs);
+    expect(await statusOf(store, clock, "a")).toEqual(["completed"]);
+  });
+
+  test("leaves a thread to its living holder", async () => {
+    const clock = manualClock();
+    const store = memoryStore({ clock });
+    const alive = stage({ clock, store, machine: queue, leaseTtlMs, script: [() => new Promise(() => {})] });
+    void alive.host.ask("hi");
+    await settle();
+    const { host, model, rounds } = recovering({ clock, store });
+    host.start();
+    await clock.advance(10 * everyMs);
+    expect(model.calls).toEqual([]);
+    expect(rounds).toHaveLength(1);
+  });
+
+  test("reports a store that can't be listed, and looks again", async () => {
+    const { clock, store } = await afterCrash(["a"]);
+    const { host, reported, rounds } = recovering({ clock, store });
+    const listing = vi.spyOn(store, "list").mockRejectedValueOnce(new Error("no connection"));
+    host.start();
+    await clock.advance(leaseTtlMs + 2_000);
+    expect([reported, rounds]).toEqual([["recovery: Error: no connection"], []]);
+    await clock.advance(everyMs);
+    listing.mockRestore();
+    expect(rounds).toMatchObject([{ continued: ["a"], left: [] }]);
+  });
+
+  test("looks no more once it is closed", async () => {
+    const { clock, store } = await afterCrash(["a"]);
+    const { host, model } = recovering({ clock, store });
+    const before = clock.sleepers;
+    host.start();
+    await clock.advance(1);
+    expect(clock.sleepers).toBe(before + 1); // the next look
+    await host.close();
+    host.start();
+    expect(clock.sleepers).toBe(before);
+    await clock.advance(3 * everyMs);
+    expect(model.calls).toEqual([]);
+  });
+
+  test("refuses to start while its model handler can make no call", async () => {
+    const { host, clock, rounds } = recovering({
+      check: () => {
+        throw new Error("no key");
+      },
+    });
+    expect(() => host.start()).toThrow("no key");
+    await clock.advance(1);
+    expect(rounds).toEqual([]);
+  });
+});
+
+describe("a host that is only used", () => {
+  test("looks once, with its first change of a thread, and not when it only reads", async () => {
+    const { clock, store } = await afterCrash(["a", "b"]);
+    await clock.advance(leaseTtlMs + 1);
+    const { host, rounds } = recovering({ clock, store });
+    await host.threads();
+    await host.thread("a").state();
+    await host.thread("a").approvals();
+    await clock.advance(everyMs);
+    expect(rounds).toEqual([]);
+    const asked = host.ask("hi", { threadId: "other" });
+    await clock.advance(1);
+    await asked;
+    expect(rounds).toMatchObject([{ left: [] }]);
+    expect(rounds[0]?.continued.toSorted()).toEqual(["a", "b"]);
+    await clock.advance(10 * everyMs);
+    expect([rounds.length, clock.sleepers]).toEqual([1, 0]);
+  });
+
+  test("continues nothing by itself where recovery is false, or its threads live in memory alone", async () => {
+    const { clock, store } = await afterCrash(["a"]);
+    await clock.advance(leaseTtlMs + 1);
+    const { host, rounds } = recovering({ clock, store, recovery: false });
+    host.start();
+    const asked = [host.ask("hi", { threadId: "b" }), host.inMemory().ask("hi")];
+    await clock.advance(1);
+    await Promise.all(asked);
+    await clock.advance(3 * everyMs);
+    expect(rounds).toEqual([]);
+    expect(await statusOf(store, clock, "a")).toEqual(["open"]);
+  });
+});
+
+describe("recovery", () => {
+  test("goes by what is outstanding when another host releases a thread, not by what was when it first looked", async () => {
+    const clock = manualClock();
+    const inner = memoryStore({ clock });
+    const { store, die } = mortal(inner);
+    const gate = Promise.withResolvers<void>();
+    const script = Array.from({ length: 9 }, () => async ({ turn }: { readonly turn: number }) => {
+      await (turn === 1 ? gate.promise : new Promise<never>(() => {}));
+      return says("done");
+    });
+    const first = stage({ clock, store, machine: queue, leaseTtlMs, script });
+    const asked = ["ended", "goes on"].map((threadId) => first.host.ask("hi", { threadId }));
+    await settle();
+    const { host, rounds } = recovering({ clock, store: inner });
+    host.start();
+    await clock.advance(1);
+    expect(rounds[0]?.left).toHaveLength(2);
+    gate.resolve();
+    await Promise.all(asked);
+    void first.host.ask("and then?", { threadId: "goes on" });
+    void first.host.ask("and last?", { threadId: "goes on" });
+    await settle();
+    die();
+    await clock.advance(leaseTtlMs + 2_000);
+    expect(rounds.slice(1)).toEqual([{ continued: ["goes on"], left: [] }]);
+    expect(await statusOf(inner, clock, "goes on")).toEqual(["completed", "completed", "completed"]);
+  });
+
+  test("works on maxActive threads at a time", async () => {
+    const names = Array.from({ length: 40 }, (_, index) => `t${index}`);
+    const { clock, store } = await afterCrash(names);
+    await clock.advance(leaseTtlMs + 1);
+    let now = 0;
+    let most = 0;
+    const step = async () => {
+      most = Math.max(most, ++now);
+      await settle();
+      now--;
+      return says("done");
+    };
+    const { host, rounds } = recovering({ clock, store, maxActive: 3, script: Array(40).fill(step) });
+    host.start();
+    await clock.advance(everyMs - 1);
+    expect([rounds[0]?.continued.length, most]).toEqual([40, 3]);
+  });
+
+  test("says what it could not take, and why", async () => {
+    const { clock, store } = await afterCrash(["held", "odd", "sound"]);
+    await clock.advance(leaseTtlMs + 1);
+    await store.acquire("held", "somebody alive", 1_000_000);
+    const broken = overriding(store, {
+      read: async (threadId, from) => (threadId === "odd" ? [{ seq: "?" }] : store.read(threadId, from)),
+    });
+    const { host, rounds } = recovering({ clock, store: broken });
+    host.start();
+    await clock.advance(1);
+    expect(rounds[0]?.continued).toEqual(["sound"]);
+    expect(rounds[0]?.left.toSorted((one, other) => one.threadId.localeCompare(other.threadId))).toMatchObject([
+      { threadId: "held", error: { name: "ThreadHeldError" } },
+      { threadId: "odd", error: { name: "JournalUnreadableError" } },
+    ]);
+  });
+
+  test("continues what only lies in an inbox, in the threads of some metadata", async () => {
+    const { host, store, clock } = stage();
+    await host.thread("a").start({ metadata: { kind: "chat" } });
+    await host.thread("b").start({ metadata: { kind: "mail" } });
+    await host.close();
+    const ask = { type: "ask.received", at: 1, askId: "left", input: "hi" } as const;
+    for (const id of ["a", "b"]) await store.inbox?.post(id, { id: "item", event: ask });
+    const second = recovering({ clock, store, recovery: { metadata: { kind: "mail" } } });
+    second.host.start();
+    await clock.advance(1);
+    expect(second.rounds).toEqual([{ continued: ["b"], left: [] }]);
+    expect(await second.host.thread("b").asked("left")).toMatchObject({ status: "completed" });
+    expect(await second.host.thread("a").asked("left")).toBeNull();
+  });
+
+  test.each([true, 1, { everyMs: 0 }, { everyMs: "fast" }, { metadata: 1 }, { leaseMs: 1 }])(
+    "refuses %j as its options",
+    async (recovery) => {
+      // JavaScript knows no types.
+      const options = { recovery } as object;
+      expect(await errorOf(Promise.resolve().then(() => stage(options)))).toMatchObject({ name: "ConfigurationError" });
+    },
+  );
+});
