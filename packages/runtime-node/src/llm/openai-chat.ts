@@ -6,8 +6,8 @@ export type OpenAiChatOptions = ChatRequestOptions & OpenAiConnection;
 
 /**
  * Calls any server that speaks OpenAI's chat completions. It reads the bytes itself, since the SDK's own decoding
- * loses calls and throws on what servers really send. Throws only here and at once, where there is no key,
- * or where the base URL holds credentials.
+ * loses calls and throws on what servers really send. Throws only here and at once, for options that
+ * are invalid. The environment is read by the first call: without a key each call fails as `auth`, which names the variable.
  *
  * A piece of the answer ends the silence that `idleTimeoutMs` bounds. Comments, pings and empty pieces do not.
  *

@@ -7,8 +7,8 @@ export type OpenAiResponsesOptions = ResponseRequestOptions & OpenAiConnection;
 /**
  * Calls a server by OpenAI's Responses API, without state there: `store: false`, and reasoning comes encrypted, is kept with
  * the reply and goes back with the next call, as do the ids and phases of messages, and the items of built-in tools. So the
- * thread is all that there is of the conversation. Throws only here and at once, where there is no key, or
- * where the base URL holds credentials.
+ * thread is all that there is of the conversation. Throws only here and at once, for options that are
+ * invalid.
  *
  * A model that does not know encrypted reasoning refuses to be asked for it. Then, and then only, a second request follows,
  * without that wish, and the handler remembers it of the model. What is refused calls no model: a call still calls one once.
@@ -18,7 +18,7 @@ export type OpenAiResponsesOptions = ResponseRequestOptions & OpenAiConnection;
  * early is kept whole. The model is offered exactly the tools of the call, and none for summaries. An output that the call
  * wants is asked for by `text.format` (`native`), by a tool that has to be called (`tool`), or in words (`prompted`).
  *
- * Idle timer, redirects, keys and options are as for `openaiChat`.
+ * Idle timer, redirects, environment, keys and options are as for `openaiChat`.
  */
 export const openaiResponses = (given: OpenAiResponsesOptions): LlmHandler => {
   const connected = connect<ResponseRequestOptions>("openaiResponses", given, optionNames);

@@ -10,7 +10,8 @@ export const checkStoreOptions = <Options extends object>(
 ): void => {
   const problem = problemOfOptions(store, options, names);
   if (problem !== null) throw new ConfigurationError(problem);
-  if (where.every((name) => options[name] === undefined || options[name] === null))
+  // An environment variable that is not set is refused by the first call: a server is built without it.
+  if (!where.some((name) => name in options))
     throw new ConfigurationError(`${store}: ${where.join(" or ")} is missing; it says where the store is`);
 };
 

@@ -93,6 +93,7 @@ describe.each(Object.entries(kinds))("a store in %s", (_kind, make) => {
 test("entries that a full disk left over are no thread's, and are erased when there is room", async () => {
   const path = join(parent, "threads.db");
   const before = sqliteStore({ path, erasing: "on-close" });
+  await before.list();
   const emptyBytes = statSync(path).size;
   await begin(before, "gone", 20_000);
   // As `delete` leaves it: what names the thread is gone, and the rest is owed.

@@ -87,13 +87,16 @@ describe("a SQLite file", () => {
   test("is 0600 also where a link leads to one that is not there yet", async () => {
     symlinkSync(join(parent, "real.db"), join(parent, "link.db"));
     const store = sqliteStore({ path: join(parent, "link.db") });
+    await store.list();
     expect(modeOf(join(parent, "real.db"))).toBe("600");
     await store.close();
   });
 
   test("that is there keeps its rights", async () => {
     const path = join(parent, "threads.db");
-    await sqliteStore({ path }).close();
+    const before = sqliteStore({ path });
+    await before.list();
+    await before.close();
     chmodSync(path, 0o640);
     const store = sqliteStore({ path });
     await use(store, "thread");

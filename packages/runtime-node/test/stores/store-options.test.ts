@@ -1,5 +1,5 @@
 import { ConfigurationError } from "@colloquy/machine";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -62,3 +62,35 @@ test.each(["sqliteStore", "filesStore"] as const)("%s of options that are left u
   expect((await store.list()).threads).toEqual([]);
   await store.close();
 });
+
+test.each(["sqliteStore", "filesStore", "postgresStore", "redisStore"] as const)(
+  "%s of a place that is not set is refused by its first call, as a server may be built without it",
+  async (name) => {
+    const place = { sqliteStore: "path", filesStore: "folder", postgresStore: "connectionString", redisStore: "url" }[
+      name
+    ];
+    const store = stores[name]({ [place]: undefined } as never);
+    await expect(store.list()).rejects.toMatchObject({ name: "StorageError", kind: "cannot-open" });
+    await store.close();
+  },
+);
+
+test.each(["sqliteStore", "filesStore"] as const)(
+  "%s makes nothing before its first call, nor when it is closed, and tries again after a call that failed",
+  async (name) => {
+    const around = join(folder, "later");
+    const place = join(around, "x");
+    const given = (name === "sqliteStore" ? { path: place } : { folder: place }) as never;
+    const unused = stores[name](given);
+    await unused.close();
+    await expect(unused.list()).rejects.toMatchObject({ kind: "closed" });
+    const store = stores[name](given);
+    await expect(store.list()).rejects.toMatchObject({ kind: "cannot-open" });
+    expect(readdirSync(folder)).toEqual([]);
+    mkdirSync(around);
+    expect(readdirSync(around)).toEqual([]);
+    expect((await store.list()).threads).toEqual([]);
+    expect(readdirSync(around)).not.toEqual([]);
+    await store.close();
+  },
+);

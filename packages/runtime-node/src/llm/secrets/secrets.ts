@@ -1,5 +1,6 @@
 import type OpenAI from "openai";
 import type { ClientOptions } from "openai";
+import { ConfigurationError } from "@colloquy/machine";
 import { redact } from "@colloquy/host/runtime";
 
 /**
@@ -41,13 +42,13 @@ const wordsOf = (name: string): readonly string[] => name.replaceAll(/([a-z])([A
  * message.
  *
  * @param handler Whose it is, for the error.
- * @throws TypeError
+ * @throws ConfigurationError
  */
 export const refuseCredentials = (handler: string, baseURL: string): void => {
   if (!URL.canParse(baseURL)) return;
   const { username, password, host } = new URL(baseURL);
   if (username === "" && password === "") return;
-  throw new TypeError(
+  throw new ConfigurationError(
     `${handler}: the base URL of ${host} holds a user name or a password; send them as a header, by defaultHeaders`,
   );
 };

@@ -22,22 +22,24 @@ export interface Connected<Options> {
   readonly client: (sdk: typeof OpenAI) => OpenAI;
   readonly options: Partial<Options>;
   readonly waits: Waits;
-  /** The base URL of the server. */
+  /** The base URL of the server. @throws as `check` */
   readonly baseURL: string;
   /** The client is the caller's. */
   readonly isGiven: boolean;
   /** Gives the keys that go with each request, as far as they are known by now. */
   readonly keys: () => readonly string[];
+  /** Throws a `ConfigurationError` if no call can be made: where there is no key, and where the environment is wrong. */
+  readonly check: () => void;
 }
 
 /**
- * Splits the options of a handler into those of its connection, from which a client is made, and its own. The SDK takes
- * longer to load than all else, and is loaded with the first call; what is wrong with the options is said at once.
+ * Splits the options of a handler into those of its connection, from which a client is made, and its own. What is wrong with
+ * the options is said at once. The environment is read by the first call, the key with it: a server may be built without one.
+ * The SDK takes longer to load than all else, and is loaded with that call too.
  *
  * @param handler Its name, for errors.
  * @param own The names of its own options.
- * @throws ConfigurationError for an option that there is none of or that is invalid, and where there is no key
- * @throws TypeError where the base URL holds credentials
+ * @throws ConfigurationError for an option that there is none of or that is invalid
  */
 export const connect = <Options extends object>(
   handler: string,
@@ -75,27 +77,50 @@ export const connect = <Options extends object>(
       baseURL: client.baseURL,
       isGiven: true,
       keys: () => keysOf(client),
+      check: () => {},
     };
   }
-  const connection = { ...fromSurroundings(), ...frozenCopy(pick(given, connectionOptions)) };
-  const wrong = problemOfConnection(handler, connection, given);
-  if (wrong !== null) throw new ConfigurationError(wrong);
-  refuseCredentials(handler, connection.baseURL ?? "");
-  const key = keyFor(handler, connection);
+  const chosen = frozenCopy(pick(given, connectionOptions));
+  checkConnection(handler, chosen, given);
+  let found: ClientOptions | undefined;
+  const connection = (): ClientOptions => {
+    if (found !== undefined) return found;
+    const all = { ...fromSurroundings(), ...chosen };
+    checkConnection(handler, all, given);
+    return (found = { ...all, ...keyFor(handler, all) });
+  };
   let made: OpenAI | undefined;
   return {
     handler,
-    client: (SDK) => (made ??= new SDK({ ...connection, ...key })),
+    client: (SDK) => (made ??= new SDK(connection())),
     options,
     waits,
-    baseURL: connection.baseURL || "https://api.openai.com/v1",
+    get baseURL() {
+      return connection().baseURL || "https://api.openai.com/v1";
+    },
     isGiven: false,
-    keys: () => (made === undefined ? keysOfOptions(connection) : keysOf(made)),
+    keys: () => (made === undefined ? keysOfOptions(found ?? { ...fromSurroundings(), ...chosen }) : keysOf(made)),
+    check: () => void connection(),
   };
 };
 
-/** A handler whose code is loaded with its first call, the SDK with it: not every process that makes one calls it. */
-export const loadedLater = ({ keys }: Connected<object>, load: () => Promise<LlmHandler>): LlmHandler => {
+/** @throws ConfigurationError for what can't be sent, and for a base URL with credentials */
+const checkConnection = (
+  handler: string,
+  connection: ClientOptions,
+  given: Parameters<typeof problemOfConnection>[2],
+): void => {
+  const wrong = problemOfConnection(handler, connection, given);
+  if (wrong !== null) throw new ConfigurationError(wrong);
+  refuseCredentials(handler, connection.baseURL ?? "");
+  refuseShownKey(handler, connection);
+};
+
+/**
+ * A handler whose code is loaded with its first call, the SDK with it: not every process that makes one calls it. Calls fail
+ * while `check` throws.
+ */
+export const loadedLater = ({ keys, check }: Connected<object>, load: () => Promise<LlmHandler>): LlmHandler => {
   let loaded: Promise<LlmHandler> | undefined;
   const begin = async (): Promise<LlmHandler> => {
     try {
@@ -106,11 +131,19 @@ export const loadedLater = ({ keys }: Connected<object>, load: () => Promise<Llm
       throw thrown;
     }
   };
-  const handler: LlmHandler = async (call, context) => (await (loaded ??= begin()))(call, context);
-  return Object.assign(handler, { secrets: keys });
+  const handler: LlmHandler = async (call, context) => {
+    try {
+      check();
+    } catch (thrown) {
+      if (!(thrown instanceof ConfigurationError)) throw thrown;
+      return { type: "failed", failure: { kind: "auth", message: thrown.message, retryable: false } };
+    }
+    return (await (loaded ??= begin()))(call, context);
+  };
+  return Object.assign(handler, { secrets: keys, check });
 };
 
-/** What the SDK takes from around it where nothing is given, as it is now: at the first call it may be another. */
+/** What the SDK takes from around it where nothing is given. */
 const fromSurroundings = (): ClientOptions => {
   const set = {
     apiKey: variable("OPENAI_API_KEY")?.trim(),
@@ -125,20 +158,22 @@ const fromSurroundings = (): ClientOptions => {
   };
 };
 
-/** A server of one's own often needs no key, but the SDK wants one. @throws ConfigurationError where OpenAI's needs one, and where a page would show it */
+/** @throws ConfigurationError where a page would show the key. The SDK asks for the same, but it is made with the first call. */
+const refuseShownKey = (handler: string, { apiKey, adminAPIKey, dangerouslyAllowBrowser }: ClientOptions): void => {
+  if ((isGiven(apiKey) || isGiven(adminAPIKey)) && isPage() && dangerouslyAllowBrowser !== true)
+    throw new ConfigurationError(
+      `${handler} has an apiKey, which everybody who opens the page can read; give the baseURL of a server of yours that has the key, and no apiKey, or dangerouslyAllowBrowser: true`,
+    );
+};
+
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null && value !== "";
+
+/** A server of one's own often needs no key, but the SDK wants one. @throws ConfigurationError where OpenAI's needs one */
 const keyFor = (
   handler: string,
-  { apiKey, adminAPIKey, baseURL, dangerouslyAllowBrowser }: ClientOptions,
+  { apiKey, adminAPIKey, baseURL }: ClientOptions,
 ): Pick<ClientOptions, "apiKey" | "dangerouslyAllowBrowser"> => {
-  const isGiven = (value: unknown): boolean => value !== undefined && value !== null && value !== "";
-  if (isGiven(apiKey) || isGiven(adminAPIKey)) {
-    // The SDK asks for the same, but it is made with the first call.
-    if (isPage() && dangerouslyAllowBrowser !== true)
-      throw new ConfigurationError(
-        `${handler} has an apiKey, which everybody who opens the page can read; give the baseURL of a server of yours that has the key, and no apiKey, or dangerouslyAllowBrowser: true`,
-      );
-    return {};
-  }
+  if (isGiven(apiKey) || isGiven(adminAPIKey)) return {};
   // Where there is no key, a page shows none.
   if (isGiven(baseURL)) return { apiKey: "none", dangerouslyAllowBrowser: true };
   throw new ConfigurationError(

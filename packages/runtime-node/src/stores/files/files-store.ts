@@ -24,7 +24,7 @@ import { answerLetters, answerToLetter, discardLetter, postLetter, unansweredLet
 import { journalFacts } from "./journal-facts.ts";
 import { appendToJournal, type Appended, type JournalEnd, readJournal, refuseOtherEnd } from "./journal-file.ts";
 import { linesOf } from "./journal-lines.ts";
-import { type HeldLeases, type Leases, openLeases } from "./leases.ts";
+import { type HeldLeases, type Leases, leasesLater, openLeases } from "./leases.ts";
 import { appendParts, partsIn } from "./parts-folder.ts";
 import { snapshotIn, writeSnapshot } from "./snapshot-folder.ts";
 import { deleteThread, pathsOf, prepareThread, replaceEntries, type ThreadPaths } from "./thread-files.ts";
@@ -51,13 +51,15 @@ export interface FilesStoreOptions {
  * Journals as files that a person can read: one a thread, one entry a line. Several processes of one machine may use
  * a folder at once. Thread ids may hold anything but lone surrogates. It can't search.
  *
- * Throws `StorageError` when the folder can't be used, or was written by a newer version, `ConfigurationError` for options
- * that are invalid.
+ * The first call makes the folder if need be. If it can't be used, or was written by a newer version, the call is rejected with a
+ * `StorageError`, and the next one tries again.
+ *
+ * @throws ConfigurationError for options that are invalid.
  */
 export const filesStore = (options: FilesStoreOptions): Store & AsyncDisposable => {
   const names = { folder: true, clock: true, busyTimeoutMs: true, synchronous: true } as const;
   checkStoreOptions("filesStore", options, names, ["folder"]);
-  const { folder, clock = systemClock, busyTimeoutMs = 5000, synchronous = "FULL" } = options;
+  const { folder = "", clock = systemClock, busyTimeoutMs = 5000, synchronous = "FULL" } = options;
   checkBusyTimeout("filesStore", busyTimeoutMs);
   checkWord("filesStore: synchronous", synchronous, ["NORMAL", "FULL"]);
   return disposable(
@@ -92,13 +94,17 @@ class StoreOfFiles implements Store {
     const { folder, busyTimeoutMs } = setting;
     this.#setting = setting;
     this.#reserve = reserveAt(join(folder, "leases.db-reserve"), reserveBytes);
-    this.#leases = this.#reserve.makingRoom(() =>
-      inWords(folder, () => {
-        makeStoreFolder(folder, setting.flush);
-        return openLeases(folder, busyTimeoutMs);
-      }),
+    this.#leases = leasesLater(folder, () =>
+      this.#reserve.makingRoom(() =>
+        inWords(folder, () => {
+          refuseNoFolder(folder);
+          makeStoreFolder(folder, setting.flush);
+          const leases = openLeases(folder, busyTimeoutMs);
+          this.#reserve.keep();
+          return leases;
+        }),
+      ),
     );
-    this.#reserve.keep();
     this.#facts = journalFacts(folder);
     this.inbox = this.#inbox();
     this.parts = {
@@ -293,8 +299,10 @@ class StoreOfFiles implements Store {
 const reserveBytes = 2 ** 18;
 
 /** By the working directory of now, whatever it is later. */
-const resolved = (folder: string): string => {
-  if (folder !== "" && !folder.includes("\0")) return resolve(folder);
+const resolved = (folder: string): string => (folder === "" ? "" : resolve(folder));
+
+const refuseNoFolder = (folder: string): void => {
+  if (folder !== "" && !folder.includes("\0")) return;
   const problem = folder === "" ? "the path is empty" : "the path holds a NUL";
   throw new StorageError("cannot-open", `files store ${JSON.stringify(folder)}: ${problem}; name a folder.`);
 };

@@ -39,11 +39,29 @@ export interface HeldLeases {
   readonly forget: (threadId: string) => void;
 }
 
+/** Leases that are opened when they are first used; if they can't be opened, again when they are next used. */
+export const leasesLater = (folder: string, open: () => Leases): Leases => {
+  let opened: Leases | null = null;
+  let isClosed = false;
+  const leases = (): Leases => {
+    if (isClosed && opened === null) throw closed(folder);
+    return (opened ??= open());
+  };
+  return {
+    exclusively: (operation) => leases().exclusively(operation),
+    check: () => leases().check(),
+    close: () => {
+      isClosed = true;
+      opened?.close();
+    },
+  };
+};
+
 /** Opens the leases of a folder that is there, or makes them. */
 export const openLeases = (folder: string, busyTimeoutMs: number): Leases => {
   let connection: Connection | null = connect(folder, busyTimeoutMs);
   const connected = (): Connection => {
-    if (connection === null) throw new StorageError("closed", `files store "${folder}": it was closed; open it again.`);
+    if (connection === null) throw closed(folder);
     const there = lookAt(leasesOf(folder));
     if (there === undefined) throw away(folder);
     if (there.ino === connection.fileNumber) return connection;
@@ -175,6 +193,9 @@ const heldLeases = (database: DatabaseSync): HeldLeases => {
 };
 
 const leasesOf = (folder: string): string => join(folder, "leases.db");
+
+const closed = (folder: string): StorageError =>
+  new StorageError("closed", `files store "${folder}": it was closed; open it again.`);
 
 const away = (folder: string): StorageError =>
   new StorageError(

@@ -41,17 +41,18 @@ export interface ConnectionOptions {
   readonly timeoutMs: number;
 }
 
-/** Nothing is sent before the first query, which brings the schema up to date. Throws `StorageError` for what can't be an address. */
+/** Nothing is sent before the first query, which brings the schema up to date. Every query is refused if the address is none. */
 export const connect = (options: ConnectionOptions): Connection => {
   const { pool: given, connectionString, schema, now, timeoutMs } = options;
   const pool = given ?? ownPool(connectionString, timeoutMs);
-  const address = given === undefined ? checkedAddressOf(connectionString ?? "") : addressOfTheirs(given);
-  const name = `PostgreSQL store "${schema}"${address}`;
+  const address = given === undefined ? ownAddressOf(connectionString) : addressOfTheirs(given);
+  const name = `PostgreSQL store "${schema}"${address ?? ""}`;
   // A server that goes away breaks the connections that wait in the pool, which makes new ones when they are needed.
   // The pool emits it as an error event, which would end the process where nothing listens.
   if (pool.listenerCount("error") === 0) pool.on("error", ignore);
   const attempt = async <A>(operation: () => Promise<A>, limitMs = timeoutMs): Promise<A> => {
     if (closed) throw new StorageError("closed", `${name}: it was closed; open it again.`);
+    if (address === null) throw new StorageError("cannot-open", noAddress);
     try {
       return await answerInTime(limitMs, operation(), name);
     } catch (error) {
@@ -140,17 +141,17 @@ const addressOfTheirs = (pool: PostgresPool): string => {
   }
 };
 
-/** The error of a bad address may show it, with its password: it is not passed on. */
-const checkedAddressOf = (connectionString: string): string => {
+/** Null for what is no address, such as an environment variable that is not set. The error may show it, with its password: it is not passed on. */
+const ownAddressOf = (connectionString: string | undefined): string | null => {
   try {
-    if (wellFormed.test(connectionString)) return addressOf({ connectionString });
+    if (connectionString !== undefined && wellFormed.test(connectionString)) return addressOf({ connectionString });
   } catch {}
-  throw new StorageError(
-    "cannot-open",
-    "postgresStore: connectionString is no address of a database, or names a file of a certificate that can't be read; " +
-      'give one like "postgres://user:password@host:5432/database", with special characters percent-encoded.',
-  );
+  return null;
 };
+
+const noAddress =
+  "postgresStore: connectionString is no address of a database, or names a file of a certificate that can't be read; " +
+  'give one like "postgres://user:password@host:5432/database", with special characters percent-encoded.';
 
 /** With a "@" or a "/" too many, a part of the password is taken for a host or a database, and would be shown as that. */
 const wellFormed = /^postgres(ql)?:\/\/([^@/?#]*@)?[^@/?#]*([/?#][^@]*)?$/;

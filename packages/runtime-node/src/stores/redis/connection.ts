@@ -38,7 +38,7 @@ export interface ConnectionOptions {
   readonly timeoutMs: number;
 }
 
-/** Nothing is sent before the first script. Throws `StorageError` for what can't be an address. */
+/** Nothing is sent before the first script. Every script is refused if the address is none. */
 export const connect = ({ client, url, prefix, now, timeoutMs }: ConnectionOptions): Connection => {
   const way = client === undefined ? ownWay(url, timeoutMs) : givenWay(client);
   const name = `Redis store "${prefix}"${way.address}`;
@@ -107,26 +107,29 @@ const givenWay = (client: RedisClient): Way => {
 const ownWay = (url: string | undefined, timeoutMs: number): Way => {
   let client = makeClient(url, timeoutMs);
   let connecting: Promise<unknown> | null = null;
-  const { host, port } = { host: "localhost", port: 6379, ...client.options.socket };
+  const { host, port } = { host: "localhost", port: 6379, ...client?.options.socket };
   return {
-    address: ` at ${host}:${port}`,
+    address: client === null ? "" : ` at ${host}:${port}`,
     client: async () => {
+      if (client === null) throw new StorageError("cannot-open", noAddress);
       // One whose connection broke is connected again by the next call.
       if (!client.isOpen) connecting = client.connect();
       if (!client.isReady) await connecting;
       return client;
     },
     drop: () => {
-      if (!client.isOpen) return;
+      if (client?.isOpen !== true) return;
       client.destroy();
       client = makeClient(url, timeoutMs);
     },
   };
 };
 
+/** Null for what is no address, such as an environment variable that is not set. The error may show it, with its password: it is not passed on. */
 const makeClient = (url: string | undefined, timeoutMs: number) => {
+  if (url === undefined) return null;
   const options = {
-    ...(url !== undefined && { url }),
+    url,
     // What can't be sent now fails now: its caller decides whether it is to be sent again.
     disableOfflineQueue: true,
     // An idle store does not knock at a door that is shut.
@@ -138,12 +141,11 @@ const makeClient = (url: string | undefined, timeoutMs: number) => {
     client.unref();
     return client;
   } catch {
-    // The error may show the address with its password: it is not passed on.
-    throw new StorageError(
-      "cannot-open",
-      'redisStore: url is no address of a Redis; give one like "redis://user:password@host:6379/0", with special characters percent-encoded.',
-    );
+    return null;
   }
 };
+
+const noAddress =
+  'redisStore: url is no address of a Redis; give one like "redis://user:password@host:6379/0", with special characters percent-encoded.';
 
 const ignore = (): void => {};

@@ -25,6 +25,9 @@ export interface Connection {
   readonly rollback: StatementSync;
 }
 
+/** A store in words, for messages. */
+export const nameOf = (path: string): string => `SQLite store "${path}"`;
+
 export const connectionOver = (
   database: DatabaseSync,
   path: string,
@@ -33,7 +36,7 @@ export const connectionOver = (
 ): Connection => ({
   database,
   path,
-  name: `SQLite store "${path}"`,
+  name: nameOf(path),
   file: openedFile(database, path, clock),
   clock,
   reserve,

@@ -21,6 +21,10 @@ export interface SqliteDatabaseOptions {
 const reserveBytes = 2 ** 20;
 const logPages = 64;
 
+/** Returns a path by the working directory of now, whatever it is when the file is opened. */
+export const absolute = (path: string): string =>
+  path === "" || path === ":memory:" || path.startsWith("file:") ? path : resolve(path);
+
 /** What is kept of the disk for a day on which it is full. */
 export const reserveOf = (path: string): Reserve => {
   const file = fileOf(path);

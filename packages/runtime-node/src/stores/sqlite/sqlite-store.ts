@@ -1,17 +1,17 @@
-import { disposable } from "@colloquy/host/store";
 import type { Clock, Store } from "@colloquy/host";
 import type { DatabaseSync } from "node:sqlite";
 
 import { systemClock } from "../../ports/clock.ts";
 import { checkBusyTimeout, checkStoreOptions, checkWord } from "../store-options.ts";
-import { connectionOver } from "./connection.ts";
-import { openSqlite, reserveOf } from "./database.ts";
+import { connectionOver, nameOf } from "./connection.ts";
+import { absolute, openSqlite, reserveOf } from "./database.ts";
 import { eraserOf, type Erasing } from "./erasing.ts";
 import { sqliteInbox } from "./inbox.ts";
 import { appenderOf } from "./appending.ts";
 import { sqliteJournals } from "./journals.ts";
 import { sqliteLeases } from "./leases.ts";
 import { sqliteListing } from "./listing.ts";
+import { openedLater, type WholeStore } from "./opened-later.ts";
 import { orphansOf } from "./orphans.ts";
 import { sqliteParts } from "./parts.ts";
 import { sqliteRemoving } from "./removing.ts";
@@ -43,25 +43,36 @@ export interface SqliteStoreOptions {
  * Journals in one SQLite file, which several processes may use at once. Thread ids may hold anything but lone
  * surrogates.
  *
- * Throws `StorageError` when the file can't be opened, is no store, or was written by a newer version, `ConfigurationError`
- * for invalid options.
+ * The first call opens the file, or makes it. If it can't be opened, is no store, or was written by a newer version, the call is
+ * rejected with a `StorageError`, and the next one tries again.
+ *
+ * @throws ConfigurationError for options that are invalid.
  */
 export const sqliteStore = (options: SqliteStoreOptions): Store & AsyncDisposable => {
   const names = { path: true, clock: true, busyTimeoutMs: true, synchronous: true, erasing: true } as const;
   checkStoreOptions("sqliteStore", options, names, ["path"]);
-  const { path, clock = systemClock, busyTimeoutMs = 5000, synchronous = "FULL", erasing = "at-once" } = options;
+  const {
+    path: given = "",
+    clock = systemClock,
+    busyTimeoutMs = 5000,
+    synchronous = "FULL",
+    erasing = "at-once",
+  } = options;
   checkBusyTimeout("sqliteStore", busyTimeoutMs);
   checkWord("sqliteStore: synchronous", synchronous, ["NORMAL", "FULL"]);
   checkWord("sqliteStore: erasing", erasing, ["at-once", "on-close"]);
-  const database = openSqlite({ path, busyTimeoutMs: Math.ceil(busyTimeoutMs), synchronous });
-  return storeOver(database, { path, clock, erasing });
+  const path = absolute(given);
+  return openedLater(nameOf(path), () => {
+    const database = openSqlite({ path, busyTimeoutMs: Math.ceil(busyTimeoutMs), synchronous });
+    return storeOver(database, { path, clock, erasing });
+  });
 };
 
 /** A store over a database that `openSqlite` opened. */
 export const storeOver = (
   database: DatabaseSync,
   options: Required<Pick<SqliteStoreOptions, "path" | "clock" | "erasing">>,
-): Store & AsyncDisposable => {
+): WholeStore => {
   const { path, clock, erasing } = options;
   const reserve = reserveOf(path);
   const connection = connectionOver(database, path, clock, reserve);
@@ -76,7 +87,7 @@ export const storeOver = (
   eraser.settle();
   reserve.keep();
   const removing = sqliteRemoving(connection, { leases, journals, snapshots, inbox, parts, index, orphans, eraser });
-  return disposable({
+  return {
     acquire: leases.acquire,
     renew: leases.renew,
     release: async (lease) => {
@@ -98,5 +109,5 @@ export const storeOver = (
       if (connection.file.isInPlace()) eraser.settle();
       database.close();
     },
-  });
+  };
 };

@@ -44,9 +44,9 @@ test.each([
   ["under a file", () => join(fileOf("plain"), "threads"), /a file stands where a folder should/],
   ["that is empty", () => "", /the path is empty; name a folder/],
   ["that holds a NUL", () => join(parent, "a\0b"), /the path holds a NUL; name a folder/],
-])("a path %s is refused by name, with the way out", (_, pathOf, words) => {
+])("a path %s is refused by name, with the way out", async (_, pathOf, words) => {
   const path = pathOf();
-  const error = refusalOf(() => filesStore({ folder: path }));
+  const error = await refusalOf(filesStore({ folder: path }));
   expect(error.kind).toBe("cannot-open");
   expect(error.message).toMatch(words);
   expect(error.message).toContain(JSON.stringify(path));
@@ -58,12 +58,12 @@ test("a file of leases that is none, or is a newer version's, is refused and lef
   const database = new DatabaseSync(leases);
   database.exec("PRAGMA user_version = 99");
   database.close();
-  expect(refusalOf(opened)).toMatchObject({
+  expect(await refusalOf(opened())).toMatchObject({
     kind: "newer",
     message: expect.stringMatching(/leases\.db has version 99/),
   });
   writeFileSync(leases, "words ".repeat(1000));
-  expect(refusalOf(opened)).toMatchObject({
+  expect(await refusalOf(opened())).toMatchObject({
     kind: "not-a-store",
     message: expect.stringContaining(`files store "${folder}": its leases can't be kept.`),
   });
@@ -73,6 +73,7 @@ test("a file of leases that is none, or is a newer version's, is refused and lef
 test("a lock that is held for too long is told, and its end is noticed", async () => {
   await written();
   const store = opened({ busyTimeoutMs: 1 });
+  await store.list();
   const other = new DatabaseSync(join(folder, "leases.db"));
   other.exec("BEGIN IMMEDIATE");
   const locked = {
@@ -111,13 +112,13 @@ test("a folder that may not be entered any more is told in words, whatever is do
   }
 });
 
-test("a folder that may only be read is refused when it is opened; one that becomes so lets nothing be written until it changes", async () => {
+test("a folder that may only be read is refused by the first call; one that becomes so lets nothing be written until it changes", async () => {
   const store = await written();
   const lease = await leaseOf(store);
   chmodSync(folder, 0o555);
   chmodSync(join(folder, "thread.jsonl"), 0o444);
   await asNobody(async () => {
-    expect(refusalOf(opened)).toMatchObject({
+    expect(await refusalOf(opened())).toMatchObject({
       kind: "read-only",
       message: expect.stringMatching(/may only be read; give this process the right/),
     });
@@ -331,9 +332,9 @@ const fileOf = (name: string): string => {
   return join(parent, name);
 };
 
-const refusalOf = (use: () => unknown): StorageError => {
+const refusalOf = async (store: Store): Promise<StorageError> => {
   try {
-    use();
+    await store.list();
   } catch (error) {
     if (error instanceof StorageError) return error;
     throw error;

@@ -28,12 +28,13 @@ let parent: string;
 let folder: string;
 let outside: string;
 let store: Store;
-beforeEach(() => {
+beforeEach(async () => {
   parent = mkdtempSync(join(tmpdir(), "colloquy-planted-"));
   folder = join(parent, "threads");
   outside = join(parent, "outside");
   mkdirSync(outside);
   store = filesStore({ folder, synchronous: "NORMAL" });
+  await store.list();
 });
 afterEach(async () => {
   await store.close();
@@ -144,7 +145,7 @@ test.each(["leases.db", "leases.db.part"])("a link %s is not followed when a sto
   rmSync(folder, { recursive: true });
   mkdirSync(folder);
   symlinkSync(join(outside, "words"), join(folder, name));
-  expect(() => filesStore({ folder })).toThrow(expect.objectContaining(refusedLink(name)));
+  await expect(filesStore({ folder }).list()).rejects.toMatchObject(refusedLink(name));
   expect(existsSync(join(outside, "words"))).toBe(false);
 });
 
@@ -220,7 +221,9 @@ test.each(Object.entries(plant))("%s in the place of the leases is told at once"
   const path = join(parent, "new");
   mkdirSync(path);
   await make(join(path, "leases.db"));
-  expect(() => filesStore({ folder: path })).toThrow(`"${join(path, "leases.db")}" is ${what} where a file should be`);
+  await expect(filesStore({ folder: path }).list()).rejects.toThrow(
+    `"${join(path, "leases.db")}" is ${what} where a file should be`,
+  );
 });
 
 /** How a thread is listed of which nothing can be read. */

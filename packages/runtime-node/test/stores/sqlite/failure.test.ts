@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
-import type { Store } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
@@ -23,17 +22,17 @@ test.each([
   ["under a file", () => join(fileOf("plain", "text"), "store.db"), /plain" is not a folder/],
   ["that is empty", () => "", /the path is empty/],
   ["that holds a NUL", () => join(folder, "a\0b"), /the path holds a NUL/],
-])("a path %s is refused by name, with the way out", (_, pathOf, words) => {
+])("a path %s is refused by name, with the way out", async (_, pathOf, words) => {
   const path = pathOf();
-  const error = refusalOf(() => sqliteStore({ path }));
+  const error = await refusalOf(() => sqliteStore({ path }).list());
   expect(error.kind).toBe("cannot-open");
   expect(error.message).toMatch(words);
   expect(error.message).toContain(JSON.stringify(path));
 });
 
-test("a file that is no database is refused, and left as it is", () => {
+test("a file that is no database is refused, and left as it is", async () => {
   const path = fileOf("notes.txt", "not a database. ".repeat(500));
-  const error = refusalOf(() => sqliteStore({ path }));
+  const error = await refusalOf(() => sqliteStore({ path }).list());
   expect(error).toMatchObject({ kind: "not-a-store" });
   expect(error.message).toMatch(/notes\.txt": the file is not a SQLite database/);
   expect(readFileSync(path, "utf8")).toBe("not a database. ".repeat(500));
@@ -42,11 +41,11 @@ test("a file that is no database is refused, and left as it is", () => {
 
 test.each(["CREATE TABLE theirs (a)", "PRAGMA user_version = 1", "PRAGMA application_id = 7"])(
   "a database of something else is refused, and left as it is: %s",
-  (sql) => {
+  async (sql) => {
     const path = join(folder, "theirs.db");
     change(path, sql);
     const before = readFileSync(path);
-    const error = refusalOf(() => sqliteStore({ path }));
+    const error = await refusalOf(() => sqliteStore({ path }).list());
     expect(error.kind).toBe("not-a-store");
     expect(error.message).toMatch(/theirs\.db": the database there belongs to something else/);
     expect(readFileSync(path).equals(before)).toBe(true);
@@ -57,15 +56,15 @@ test("a file of a newer version is refused in words, and left as it is", async (
   const path = await written();
   change(path, "PRAGMA user_version = 99");
   const before = readFileSync(path);
-  const error = refusalOf(() => sqliteStore({ path }));
+  const error = await refusalOf(() => sqliteStore({ path }).list());
   expect(error.kind).toBe("newer");
   expect(error.message).toMatch(/it has schema 99, and this version .* knows up to \d; update the package/);
   expect(readFileSync(path).equals(before)).toBe(true);
 });
 
-test("a file that may only be read is refused when it is opened, not at the first ask", async () => {
+test("a file that may only be read is refused by the first call", async () => {
   const path = `file:${await written()}?mode=ro`;
-  const error = refusalOf(() => sqliteStore({ path }));
+  const error = await refusalOf(() => sqliteStore({ path }).list());
   expect(error.kind).toBe("read-only");
   expect(error.message).toMatch(/may only be read; give this process the right to write/);
 });
@@ -73,11 +72,12 @@ test("a file that may only be read is refused when it is opened, not at the firs
 test("a lock that is held for too long is told, and its end is noticed", async () => {
   const path = await written();
   const store = sqliteStore({ path, busyTimeoutMs: 1 });
+  await store.list();
   const other = new DatabaseSync(path);
   other.exec("BEGIN IMMEDIATE");
   const locked = { name: "StorageError", kind: "locked", message: expect.stringMatching(/longer than busyTimeoutMs/) };
   await expect(store.acquire("thread", "owner", 1000)).rejects.toMatchObject(locked);
-  expect(refusalOf(() => sqliteStore({ path, busyTimeoutMs: 1 }))).toMatchObject(locked);
+  expect(await refusalOf(() => sqliteStore({ path, busyTimeoutMs: 1 }).list())).toMatchObject(locked);
   // A reader needs no lock.
   expect(await store.read("thread")).toHaveLength(2);
   other.exec("ROLLBACK");
@@ -91,10 +91,10 @@ test("a busy timeout that is none is refused", () => {
   expect(() => sqliteStore({ path: ":memory:", busyTimeoutMs: Number.NaN })).toThrow(/busyTimeoutMs is NaN/);
 });
 
-test("a full disk is told as such", () => {
+test("a full disk is told as such", async () => {
   const database = new DatabaseSync(":memory:");
   database.exec("PRAGMA max_page_count = 3; CREATE TABLE entries (body)");
-  const error = refusalOf(() => {
+  const error = await refusalOf(async () => {
     try {
       database.prepare("INSERT INTO entries VALUES (?)").run("x".repeat(100_000));
     } catch (cause) {
@@ -124,12 +124,12 @@ test("a damaged file is told as such", async () => {
   const path = await written();
   const bytes = readFileSync(path);
   writeFileSync(path, bytes.fill(0xff, 8192));
-  const store = opened(path);
-  await expect(store.then((each) => each.read("thread"))).rejects.toMatchObject({
+  const store = sqliteStore({ path });
+  await expect(store.read("thread")).rejects.toMatchObject({
     kind: "corrupt",
     message: expect.stringMatching(/store\.db": the file is damaged; restore it/),
   });
-  await (await store).close();
+  await store.close();
 });
 
 test("a closed store says so, whatever it is asked", async () => {
@@ -154,8 +154,6 @@ test("a thread id that can't be kept is refused by name", async () => {
   });
   await store.close();
 });
-
-const opened = async (path: string): Promise<Store> => sqliteStore({ path });
 
 /** A store of one thread with two entries, closed again. */
 const written = async (threadId = "thread"): Promise<string> => {
@@ -185,9 +183,9 @@ const fileOf = (name: string, text: string): string => {
   return join(folder, name);
 };
 
-const refusalOf = (open: () => unknown): StorageError => {
+const refusalOf = async (call: () => Promise<unknown>): Promise<StorageError> => {
   try {
-    open();
+    await call();
   } catch (error) {
     if (error instanceof StorageError) return error;
     throw error;

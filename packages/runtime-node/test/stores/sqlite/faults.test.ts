@@ -102,16 +102,16 @@ test("a file that may only be read is refused, and taken when it may be written"
   // Whoever is root may write any file, and has to say that it will not.
   const isRoot = process.getuid?.() === 0;
   if (!isRoot) chmodSync(path, 0o444);
-  expect(() => sqliteStore({ path: isRoot ? `file:${path}?mode=ro` : path })).toThrow(
-    expect.objectContaining({
-      kind: "read-only",
-      message: expect.stringMatching(/give this process the right to write/),
-    }),
-  );
-  chmodSync(path, 0o644);
-  const store = sqliteStore({ path });
-  expect(await store.read("thread")).toHaveLength(3);
+  const store = sqliteStore({ path: isRoot ? `file:${path}?mode=ro` : path });
+  await expect(store.read("thread")).rejects.toMatchObject({
+    kind: "read-only",
+    message: expect.stringMatching(/give this process the right to write/),
+  });
   await store.close();
+  chmodSync(path, 0o644);
+  const later = sqliteStore({ path });
+  expect(await later.read("thread")).toHaveLength(3);
+  await later.close();
 });
 
 test("damaged rows of a snapshot are given as they are, for its reader to judge, and cost nobody else anything", async () => {

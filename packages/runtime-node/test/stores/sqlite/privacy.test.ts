@@ -69,6 +69,7 @@ test("what a process that died had not erased is gone when the file is opened ag
   for (const name of ["store.db", "store.db-wal"]) copyFileSync(join(folder, name), join(left, name));
   expect(traces(left, wordOf(4))).not.toEqual([]);
   const later = sqliteStore({ path: join(left, "store.db") });
+  await later.list();
   expect(traces(left, wordOf(4))).toEqual([]);
   expect((await later.search?.(wordOf(5)))?.hits.length).toBeGreaterThan(10);
   await later.close();

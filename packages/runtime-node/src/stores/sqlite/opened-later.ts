@@ -1,0 +1,59 @@
+import { disposable, type Inbox, type PartLog, StorageError } from "@colloquy/host/store";
+import type { Store } from "@colloquy/host";
+
+/** All that a SQLite store can. */
+export type WholeStore = Required<Pick<Store, "search" | "inbox" | "parts">> & Store;
+
+/**
+ * A store that its first call opens. If it can't be opened, that call is rejected, and the next one tries again.
+ *
+ * @param name the store in words, for messages
+ */
+export const openedLater = (name: string, open: () => WholeStore): WholeStore & AsyncDisposable => {
+  let opened: WholeStore | null = null;
+  let isClosed = false;
+  const store = (): WholeStore => {
+    if (isClosed && opened === null) throw new StorageError("closed", `${name}: it was closed; open it again.`);
+    return (opened ??= open());
+  };
+  /** A call that is made of the store, or rejected with why there is none. */
+  const later =
+    <Given extends readonly unknown[], Result>(call: (store: WholeStore, ...given: Given) => Promise<Result>) =>
+    (...given: Given): Promise<Result> => {
+      try {
+        return call(store(), ...given);
+      } catch (error) {
+        return Promise.reject(error);
+      }
+    };
+  const inbox: Inbox = {
+    post: later(({ inbox }, ...given) => inbox.post(...given)),
+    unanswered: later(({ inbox }, ...given) => inbox.unanswered(...given)),
+    answer: later(({ inbox }, ...given) => inbox.answer(...given)),
+    answerTo: later(({ inbox }, ...given) => inbox.answerTo(...given)),
+    discard: later(({ inbox }, ...given) => inbox.discard(...given)),
+  };
+  const parts: PartLog = {
+    append: later(({ parts }, ...given) => parts.append(...given)),
+    read: later(({ parts }, ...given) => parts.read(...given)),
+  };
+  return disposable<WholeStore>({
+    inbox,
+    parts,
+    acquire: later((store, ...given) => store.acquire(...given)),
+    renew: later((store, ...given) => store.renew(...given)),
+    release: later((store, ...given) => store.release(...given)),
+    append: (...given) => store().append(...given),
+    read: later((store, ...given) => store.read(...given)),
+    rewrite: later((store, ...given) => store.rewrite(...given)),
+    saveSnapshot: later((store, ...given) => store.saveSnapshot(...given)),
+    readSnapshot: later((store, ...given) => store.readSnapshot(...given)),
+    list: later((store, ...given) => store.list(...given)),
+    search: later((store, ...given) => store.search(...given)),
+    delete: later((store, ...given) => store.delete(...given)),
+    close: async () => {
+      isClosed = true;
+      await opened?.close();
+    },
+  });
+};
