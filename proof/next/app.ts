@@ -47,7 +47,11 @@ const installedFor = (root: string, example: string): string => {
   try {
     writeFileSync(join(fresh, "package.json"), text);
     const args = ["install", "--no-audit", "--no-fund", "--loglevel=error", "--prefer-offline"];
-    const { status, stderr, error } = spawnSync("npm", args, { cwd: fresh, env: callerEnvironment(), encoding: "utf8" });
+    const { status, stderr, error } = spawnSync("npm", args, {
+      cwd: fresh,
+      env: callerEnvironment(),
+      encoding: "utf8",
+    });
     if (status !== 0) throw error ?? new Error(`npm install failed:\n${stderr}`);
     // At once, and whole: another process may do the same.
     if (!existsSync(folder)) renameSync(fresh, folder);
