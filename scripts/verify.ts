@@ -113,6 +113,8 @@ const examples = (seed: number): readonly Step[] => [
     minutesMax: 4,
     beside: true,
   },
+  // Next is got from npm, once; the build takes most of the time.
+  proof("a chat in Next", "proof/next", { minutesMax: 8, beside: true }),
   proof("Deno, Bun and workerd", `proof/places --seed ${seed}`, { minutesMax: 4, servers: true, beside: true }),
 ];
 
