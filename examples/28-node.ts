@@ -21,7 +21,8 @@ const { GET, POST } = uiChat(host, {
 });
 
 const answer = (request: Request) => (request.method === "GET" ? GET(request) : POST(request));
-const server = createServer(getRequestListener(answer, { overrideGlobalObjects: false }));
+const listener = getRequestListener(answer, { overrideGlobalObjects: false });
+const server = createServer((request, response) => void listener(request, response));
 server.listen(0, "127.0.0.1");
 await once(server, "listening");
 host.start(); // continues in the background what was under way when the last process ended

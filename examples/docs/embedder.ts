@@ -1,7 +1,14 @@
 // A host of one's own on a store: docs/conversation.md shows its loop, and a test kills it at each append and each effect.
 import type { Store } from "@colloquy/host";
-import type { Performer, Performing } from "@colloquy/host/perform";
-import { type AnswerableEffect, type Effect, type Event, outstanding, type State } from "@colloquy/machine";
+import type { DecideOptions, Performer, Performing } from "@colloquy/host/perform";
+import {
+  type AnswerableEffect,
+  type Effect,
+  type Event,
+  outstanding,
+  type ReplyDraft,
+  type State,
+} from "@colloquy/machine";
 import { decodeJournal, describeDecodeError, fold } from "@colloquy/machine/journal";
 
 /** Opens a thread, and continues what was under way in it. Null while another process has it. */
@@ -14,13 +21,8 @@ export const openThread = async (store: Store, performer: Performer, threadId: s
 
   /** Whether it was taken. What comes late, twice or at the wrong time changes nothing. */
   const take = async (event: Event, recovered: boolean): Promise<boolean> => {
-    const how = { at: clock.now(), recovered };
-    let decision = performer.decide(threadId, state, event, how);
-    if (decision.type === "cutsOff") {
-      const { effectId } = decision;
-      const shown = { effectId, reply: running.get(effectId)?.shown ?? null };
-      decision = performer.decide(threadId, state, event, { ...how, shown });
-    }
+    const shown = (effectId: string) => running.get(effectId)?.shown ?? null;
+    const decision = decide(performer, threadId, state, event, { at: clock.now(), recovered }, shown);
     if (decision.type !== "handled") return false;
     await store.append(lease, state?.context.seq ?? -1, decision.entries); // first it is stored,
     state = decision.state;
@@ -43,7 +45,7 @@ export const openThread = async (store: Store, performer: Performer, threadId: s
       case "checkOutput": {
         const performing = performer.begin(effect, now, () => {});
         running.set(effect.id, performing);
-        answer(performing)
+        answer(performing, enqueue)
           .finally(() => running.delete(effect.id))
           .catch(() => {}); // `taken` says why
         return;
@@ -65,13 +67,6 @@ export const openThread = async (store: Store, performer: Performer, threadId: s
     }
   };
 
-  const answer = async (performing: Performing): Promise<void> => {
-    let told = await performing.told;
-    // A tool that must not run twice: that it starts is stored before it runs.
-    if (told?.type === "tool.started") told = (await enqueue(told)) ? await performing.goOn() : null;
-    if (told !== null) await enqueue(told);
-  };
-
   // What an earlier process left undone: made again, or answered as its tool's recovery says. Timers that are overdue come
   // first, since a turn whose time has passed makes nothing again.
   const undone = state === null ? [] : outstanding(state);
@@ -87,6 +82,28 @@ export const openThread = async (store: Store, performer: Performer, threadId: s
     await store.release(lease);
   };
   return { enqueue, taken: () => taken, state: () => state, close };
+};
+
+/** Decides an event. One that cuts off a reply is decided again with what had been shown of it. */
+const decide = (
+  performer: Performer,
+  threadId: string,
+  state: State | null,
+  event: Event,
+  how: DecideOptions,
+  shown: (effectId: string) => ReplyDraft | null,
+) => {
+  const decision = performer.decide(threadId, state, event, how);
+  if (decision.type !== "cutsOff") return decision;
+  const { effectId } = decision;
+  return performer.decide(threadId, state, event, { ...how, shown: { effectId, reply: shown(effectId) } });
+};
+
+const answer = async (performing: Performing, enqueue: (event: Event) => Promise<boolean>): Promise<void> => {
+  let told = await performing.told;
+  // A tool that must not run twice: that it starts is stored before it runs.
+  if (told?.type === "tool.started") told = (await enqueue(told)) ? await performing.goOn() : null;
+  if (told !== null) await enqueue(told);
 };
 
 /** Of what is no timer: never. */

@@ -18,6 +18,8 @@ export const nextApp = (root: string, folder: string): string => {
   const installed = installedFor(root, readFileSync(join(example, "package.json"), "utf8"));
   const app = join(folder, "app");
   cpSync(example, app, { recursive: true, filter: (path) => !/\/(\.next|node_modules)$/.test(path) });
+  const missing = loaded.find((path) => !existsSync(join(root, path)));
+  if (missing !== undefined) throw new Error(`${missing} is not there`);
   const copied = ["-al", "-a"].some(
     (how) => spawnSync("cp", [how, join(installed, "node_modules"), app], { stdio: "ignore" }).status === 0,
   );
@@ -25,6 +27,13 @@ export const nextApp = (root: string, folder: string): string => {
   for (const name of own) copyBuilt(join(root, "packages", name, "package.json"), app, true);
   return app;
 };
+
+/** Files that Next loads by their places, each of which the proof runs. */
+const loaded = [
+  "examples/26-next/host.ts",
+  "examples/26-next/instrumentation.ts",
+  "examples/26-next/app/api/chat/[[...path]]/route.ts",
+] as const;
 
 /** What the example imports of this repository, with what that needs. */
 const own = ["machine", "host", "interchange", "templates", "runtime-node", "server"] as const;
@@ -35,10 +44,14 @@ const installedFor = (root: string, example: string): string => {
   if (cache === null) throw new Error("the app is kept in node_modules/.cache, which cannot be written");
   const needed = own.map((name) => dependenciesIn(readFileSync(join(root, "packages", name, "package.json"), "utf8")));
   const catalog = readFileSync(join(root, "pnpm-workspace.yaml"), "utf8");
-  const foreign = Object.entries(Object.assign({}, ...needed) as Record<string, string>)
+  const foreign = needed
+    .flatMap((each) => Object.entries(each))
     .filter(([name]) => !name.startsWith("@colloquy/"))
     .map(([name, range]) => [name, range === "catalog:" ? rangeIn(catalog, name) : range]);
-  const manifest = { private: true, dependencies: { ...Object.fromEntries(foreign), ...dependenciesIn(example) } };
+  const manifest = {
+    private: true,
+    dependencies: { ...Object.fromEntries<string>(foreign), ...dependenciesIn(example) },
+  };
   const text = JSON.stringify(manifest);
   const folder = join(cache, `next-${createHash("sha256").update(text).digest("hex").slice(0, 12)}`);
   if (existsSync(folder)) return folder;

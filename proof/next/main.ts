@@ -43,7 +43,7 @@ const runAll = (chosen: readonly (typeof parts)[number][]): Promise<void> =>
 /** `next build` needs no key, makes no request and leaves no file of threads. */
 const builds = async (app: string): Promise<readonly string[]> => {
   const attempts = join(app, "..", "attempts");
-  const refusing = `--import=${join(import.meta.dirname, "refuse-network.mjs")}`;
+  const refusing = `--import=${join(import.meta.dirname, "refuse-network.ts")}`;
   const { code, output } = await runNext(app, "build", { NODE_OPTIONS: refusing, ATTEMPTS: attempts });
   return [
     ...(code === 0 ? [] : [`it ended with ${code}\n${output}`]),
