@@ -13,7 +13,6 @@ import { decodeJournal, describeDecodeError, fold } from "@colloquy/machine/jour
 
 /** Opens a thread, and continues what was under way in it. Null while another process has it. */
 export const openThread = async (store: Store, performer: Performer, threadId: string, owner: string) => {
-  const { clock } = performer;
   const lease = await store.acquire(threadId, owner, 30_000);
   if (lease === null) return null;
   let state = stateOf(await store.read(threadId));
@@ -22,7 +21,7 @@ export const openThread = async (store: Store, performer: Performer, threadId: s
   /** Whether it was taken. What comes late, twice or at the wrong time changes nothing. */
   const take = async (event: Event, recovered: boolean): Promise<boolean> => {
     const shown = (effectId: string) => running.get(effectId)?.shown ?? null;
-    const decision = decide(performer, threadId, state, event, { at: clock.now(), recovered }, shown);
+    const decision = decide(performer, threadId, state, event, { at: performer.clock.now(), recovered }, shown);
     if (decision.type !== "handled") return false;
     await store.append(lease, state?.context.seq ?? -1, decision.entries); // first it is stored,
     state = decision.state;
@@ -38,6 +37,8 @@ export const openThread = async (store: Store, performer: Performer, threadId: s
     return next;
   };
 
+  const fired = ({ id }: { readonly id: string }) =>
+    ({ type: "timer.fired", effectId: id, at: performer.clock.now() }) as const;
   const perform = (now: State, effect: Effect): void => {
     switch (effect.type) {
       case "callLlm":
@@ -51,8 +52,8 @@ export const openThread = async (store: Store, performer: Performer, threadId: s
         return;
       }
       case "startTimer": {
-        const fire = () => void enqueue({ type: "timer.fired", effectId: effect.id, at: clock.now() }).catch(() => {});
-        running.set(effect.id, { stop: clock.wakeAt(effect.dueAt, fire) });
+        const fire = () => void enqueue(fired(effect)).catch(() => {});
+        running.set(effect.id, { stop: performer.clock.wakeAt(effect.dueAt, fire) });
         return;
       }
       case "cancelLlm":
@@ -74,12 +75,12 @@ export const openThread = async (store: Store, performer: Performer, threadId: s
     if (state === null || !outstanding(state).some(({ id }) => id === effect.id)) continue;
     const lost = await performer.lost(effect, state);
     if (lost !== null) await enqueue(lost, true);
-    else if (dueAt(effect) > clock.now()) perform(state, effect);
-    else await enqueue({ type: "timer.fired", effectId: effect.id, at: clock.now() });
+    else if (dueAt(effect) > performer.clock.now()) perform(state, effect);
+    else await enqueue(fired(effect));
   }
-  const close = async (): Promise<void> => {
+  const close = (): Promise<void> => {
     for (const each of running.values()) each.stop(null);
-    await store.release(lease);
+    return store.release(lease);
   };
   return { enqueue, taken: () => taken, state: () => state, close };
 };

@@ -47,7 +47,7 @@ const installedFor = (root: string, example: string): string => {
   const foreign = needed
     .flatMap((each) => Object.entries(each))
     .filter(([name]) => !name.startsWith("@colloquy/"))
-    .map(([name, range]) => [name, range === "catalog:" ? rangeIn(catalog, name) : range]);
+    .map(([name, range]) => [name, range === "catalog:" ? rangeIn(catalog, name) : range] as const);
   const manifest = {
     private: true,
     dependencies: { ...Object.fromEntries<string>(foreign), ...dependenciesIn(example) },
