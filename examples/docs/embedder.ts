@@ -62,9 +62,7 @@ export const openThread = async (store: Store, performer: Performer, threadId: s
       case "cancelTimer":
         return running.get(effect.effectId)?.stop(null);
       // A question is state: show it to a person, and enqueue `approval.answered`, in any process. Signals are for observers.
-      case "requestApproval":
-      case "cancelApproval":
-      case "publish":
+      default:
     }
   };
 
