@@ -47,7 +47,7 @@ const reportOf = (folder: string): readonly [string, string] => {
     ...Object.keys(manifest.bin).map((name) => `${name}: a command`),
   ];
   const text = apiReport(entries, (path) => {
-    const file = join(root, folder, "dist", path);
+    const file = join(root, folder, ".types", path);
     if (!existsSync(file)) throw new Error(`${file} is not there: \`pnpm build\` makes it`);
     return readFileSync(file, "utf8");
   });
@@ -60,7 +60,7 @@ const manifestSchema = z.object({
   bin: z.record(z.string(), z.string()).default({}),
 });
 
-/** Of a source, in `dist`. */
+/** Of a source, in `.types`. */
 const declaredBy = (source: string): string => source.replace(/^\.\/src\//, "").replace(/\.tsx?$/, ".d.ts");
 
 main();

@@ -1,5 +1,6 @@
-// Builds every package into its `dist`: the declarations file by file, and what runs as one file for each entry point, with
-// the files that several of them share. `node scripts/build.ts FOLDER…` bundles those packages alone.
+// Builds every package into its `dist`: the declarations that its entry points reach, file by file, and what runs as one
+// file for each entry point, with the files that several of them share. `node scripts/build.ts FOLDER…` bundles those
+// packages alone.
 import { spawnSync } from "node:child_process";
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
@@ -9,6 +10,7 @@ import { rolldown } from "rolldown";
 import { z } from "zod";
 
 import { buildPage } from "./build-page.ts";
+import { shipDeclarations } from "./ship-declarations.ts";
 
 const root = dirname(import.meta.dirname);
 
@@ -29,20 +31,18 @@ const main = async (): Promise<void> => {
   for (const folder of named.length > 0 ? named : all) await bundle(folder);
 };
 
-/** What was declared by a source that is gone must not be packed. */
+/** Removes the declarations of sources that are gone, which another file might still name. */
 const removeStale = (): void => {
-  for (const declared of globSync("packages/*/dist/**/*.d.ts", { cwd: root })) {
-    const source = declared.replace("/dist/", "/src/").replace(/\.d\.ts$/, ".ts");
-    if (existsSync(join(root, source))) continue;
-    rmSync(join(root, declared));
-    rmSync(join(root, `${declared}.map`), { force: true });
+  for (const declared of globSync("packages/*/.types/**/*.d.ts", { cwd: root })) {
+    const source = declared.replace("/.types/", "/src/").replace(/\.d\.ts$/, ".ts");
+    if (!existsSync(join(root, source))) rmSync(join(root, declared));
   }
 };
 
 const bundle = async (folder: string): Promise<void> => {
   const built = join(folder, "dist");
   const { exports, bin } = manifestSchema.parse(JSON.parse(readFileSync(join(folder, "package.json"), "utf8")));
-  const sources = [...Object.values(exports), ...Object.values(bin)].filter((path) => path.endsWith(".ts"));
+  const sources = [...Object.values(exports), ...Object.values(bin)].filter(isSource);
   const bundled = await rolldown({
     input: Object.fromEntries(sources.map((path) => [nameOf(path), join(folder, path)])),
     external: (imported) => isOfAnotherPackage(imported) && !within.some((other) => imported.startsWith(other)),
@@ -55,8 +55,7 @@ const bundle = async (folder: string): Promise<void> => {
     dir: built,
     format: "es",
     sourcemap: true,
-    sourcemapExcludeSources: true,
-    // What nobody reads here is not parsed at each start: sources and declarations have it.
+    // What nobody reads here is not parsed at each start: the maps, which hold the sources, and the declarations have it.
     comments: { legal: true, annotation: true, jsdoc: false },
     // Beside each other, so that a path from one of them holds wherever its source went.
     chunkFileNames: "[name].js",
@@ -67,6 +66,7 @@ const bundle = async (folder: string): Promise<void> => {
   });
   await bundled.close();
   for (const name of within.map(packageOf)) forgetMap(join(built, `${name}.js`));
+  shipDeclarations(folder, Object.values(exports).filter(isSource));
   await page(folder);
 };
 
@@ -85,6 +85,8 @@ const forgetMap = (file: string): void => {
   rmSync(`${file}.map`);
   writeFileSync(file, readFileSync(file, "utf8").replace(/^\/\/# sourceMappingURL=.*\n?/m, ""));
 };
+
+const isSource = (path: string): boolean => path.endsWith(".ts");
 
 const packageOf = (imported: string): string => imported.split("/")[0] ?? imported;
 

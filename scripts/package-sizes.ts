@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 
 import { z } from "zod";
 
-import { sizeOfTarball } from "./tarball.ts";
+import { type FileSize, filesInTarball, sizeOfTarball } from "./tarball.ts";
 
 /** What a package is, and what somebody gets who installs it. Sizes are in bytes. */
 export interface PackageSize {
@@ -28,24 +28,71 @@ export const packageSizes = (root: string, tarballs: readonly string[]): readonl
     .toSorted()
     .map((path) => {
       const folder = join(realRoot, path);
-      const { name, version, description, peerDependencies, peerDependenciesMeta } = manifestIn(folder);
-      const file = `${name.slice(1).replace("/", "-")}-${version}.tgz`;
-      const tarball = tarballs.find((each) => basename(each) === file);
-      if (tarball === undefined)
-        throw new Error(`${file} is not there: all packages are packed before they are measured`);
+      const { name, description, peerDependencies, peerDependenciesMeta } = manifestIn(folder);
       const installed = [...installedFor(folder)].filter((each) => each !== folder);
       const own = installed.filter((each) => dirname(each) === join(realRoot, "packages"));
       const foreign = installed.filter((each) => !own.includes(each));
       return {
         name,
         description,
-        ...sizeOfTarball(tarball),
+        ...sizeOfTarball(packedAs(folder, tarballs)),
         own: namesOf(own),
         foreign: namesOf(foreign),
-        foreignSize: foreign.reduce((sum, each) => sum + sizeOfFolder(each), 0),
+        foreignSize: sumOf(foreign.flatMap(filesInFolder).map(({ bytes }) => bytes)),
         optional: Object.keys(peerDependencies).filter((peer) => peerDependenciesMeta[peer]?.optional === true),
       };
     });
+};
+
+/** A package that is installed, and the bytes that its files take on a disk. */
+export interface InstalledSize {
+  readonly name: string;
+  readonly description: string;
+  readonly code: number;
+  readonly types: number;
+  /** Maps, and the sources that they lead to. */
+  readonly maps: number;
+  readonly others: number;
+}
+
+/** What npm installs for a package of the repository, and for zod beside it, which its first example needs. */
+export const installedSizes = (root: string, tarballs: readonly string[], of: string): readonly InstalledSize[] => {
+  const own = join(realpathSync(root), "packages");
+  const folder = join(own, of);
+  return [...new Set([...installedFor(folder), ...installedFor(folderOf("zod", folder))])].map((each) => {
+    const { name, description } = manifestIn(each);
+    const files = dirname(each) === own ? filesInTarball(packedAs(each, tarballs)) : filesInFolder(each);
+    const onDisk = (kind: FileKind): number =>
+      sumOf(files.filter(({ path }) => kindOf(path) === kind).map(({ bytes }) => Math.ceil(bytes / block) * block));
+    return {
+      name,
+      description,
+      code: onDisk("code"),
+      types: onDisk("types"),
+      maps: onDisk("maps"),
+      others: onDisk("others"),
+    };
+  });
+};
+
+/** Of most disks: each file takes whole ones. */
+const block = 4096;
+
+type FileKind = "code" | "types" | "maps" | "others";
+
+const kindOf = (path: string): FileKind => {
+  if (/\.[cm]?js$/.test(path)) return "code";
+  if (/\.d\.[cm]?ts$/.test(path)) return "types";
+  return /\.(map|[cm]?tsx?)$/.test(path) ? "maps" : "others";
+};
+
+/** What `pnpm pack` made of a package. */
+const packedAs = (folder: string, tarballs: readonly string[]): string => {
+  const { name, version } = manifestIn(folder);
+  const file = `${name.slice(1).replace("/", "-")}-${version}.tgz`;
+  const tarball = tarballs.find((each) => basename(each) === file);
+  if (tarball === undefined) throw new Error(`${file} is not there: all packages are packed before they are measured`);
+  return tarball;
 };
 
 const manifestIn = (folder: string) =>
@@ -81,7 +128,10 @@ const folderOf = (name: string, from: string): string => {
 const namesOf = (folders: readonly string[]): readonly string[] =>
   [...new Set(folders.map((folder) => manifestIn(folder).name))].toSorted();
 
-const sizeOfFolder = (folder: string): number =>
-  globSync("**/*", { cwd: folder, exclude: ["node_modules/**"] })
-    .map((path) => statSync(join(folder, path)))
-    .reduce((sum, file) => sum + (file.isFile() ? file.size : 0), 0);
+const filesInFolder = (folder: string): readonly FileSize[] =>
+  globSync("**/*", { cwd: folder, exclude: ["node_modules/**"] }).flatMap((path) => {
+    const file = statSync(join(folder, path));
+    return file.isFile() ? [{ path, bytes: file.size }] : [];
+  });
+
+const sumOf = (sizes: readonly number[]): number => sizes.reduce((sum, size) => sum + size, 0);

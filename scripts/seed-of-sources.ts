@@ -12,7 +12,7 @@ export interface SourceFile {
 /** A number below a million that follows from the sources under a folder. It asks no git: a copy has none. */
 export const seedOfSources = (root: string): number =>
   seedOf(
-    globSync(sources, { cwd: root, exclude: ["**/node_modules/**", "**/dist/**"] }).map((path) => ({
+    globSync(sources, { cwd: root, exclude: ["**/node_modules/**", "**/dist/**", "**/.types/**"] }).map((path) => ({
       path: path.replaceAll("\\", "/"),
       bytes: readFileSync(join(root, path)),
     })),

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { readFileSync, mkdirSync, rmSync, globSync } from "node:fs";
+import { readFileSync, globSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 
@@ -7,6 +7,12 @@ import { gunzipSync } from "node:zlib";
 export interface TarballSize {
   readonly packed: number;
   readonly unpacked: number;
+}
+
+/** A file by its path, and its bytes. */
+export interface FileSize {
+  readonly path: string;
+  readonly bytes: number;
 }
 
 /** Packs every package into a folder, which is made anew; the tarballs, by name. */
@@ -19,21 +25,28 @@ export const packAll = (root: string, folder: string): readonly string[] => {
   return globSync(join(folder, "*.tgz")).toSorted();
 };
 
-export const sizeOfTarball = (path: string): TarballSize => {
-  const packed = readFileSync(path);
-  const archive = gunzipSync(packed);
-  let unpacked = 0;
+export const sizeOfTarball = (path: string): TarballSize => ({
+  packed: statSync(path).size,
+  unpacked: filesInTarball(path).reduce((sum, { bytes }) => sum + bytes, 0),
+});
+
+export const filesInTarball = (path: string): readonly FileSize[] => {
+  const archive = gunzipSync(readFileSync(path));
+  const textAt = (at: number, length: number): string =>
+    archive.toString("latin1", at, at + length).replace(/\0.*/s, "");
+  const files: FileSize[] = [];
   for (let at = 0; archive[at] !== 0 && at < archive.length;) {
     // Each file has a header, which says its size in octal digits, and fills its last block.
-    const size = Number.parseInt(archive.toString("latin1", at + sizeAt, at + sizeAt + 12), 8);
-    unpacked += size;
-    at += block + Math.ceil(size / block) * block;
+    const bytes = Number.parseInt(textAt(at + sizeAt, 12), 8);
+    files.push({ path: textAt(at, nameMax), bytes });
+    at += block + Math.ceil(bytes / block) * block;
   }
-  return { packed: packed.length, unpacked };
+  return files;
 };
 
 /** As npm writes it. */
 export const kilobytes = (bytes: number): string => `${Math.round(bytes / 1000)} kB`;
 
 const block = 512;
+const nameMax = 100;
 const sizeAt = 124;

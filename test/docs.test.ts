@@ -179,7 +179,11 @@ const programs = [
     says: "You said that you are Ada.\n",
   },
   { path: "examples/docs/rerun.ts", run: () => import("../examples/docs/rerun.ts"), says: "ada: 2 turns asked again" },
-  { path: "examples/docs/embedding.ts", run: () => import("../examples/docs/embedding.ts"), says: "A line.\n" },
+  {
+    path: "examples/docs/embedding.ts",
+    run: () => import("../examples/docs/embedding.ts"),
+    says: "I do not know whether it worked.\n",
+  },
   {
     path: "examples/docs/reading-parts.ts",
     run: () => import("../examples/docs/reading-parts.ts"),

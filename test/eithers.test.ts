@@ -14,7 +14,10 @@ import type * as testing from "@colloquy/runtime-test";
 import type * as recordings from "@colloquy/runtime-test/recordings";
 import type * as templates from "@colloquy/templates";
 import type { Either } from "fp-ts/lib/Either.js";
-import { expect, test } from "vitest";
+import type { Monoid } from "fp-ts/lib/Monoid.js";
+import { expect, expectTypeOf, test } from "vitest";
+
+import type * as shipped from "../scripts/shipped-fp-ts.ts";
 
 /** The functions of a module that give an `Either`, at once or as a promise. */
 type Eithers<Module> = {
@@ -79,4 +82,9 @@ test.each(Object.keys(eithers))("docs/conversation.md says what the Either of %s
   const page = readFileSync(join(import.meta.dirname, "../docs/conversation.md"), "utf8");
   const section = page.slice(page.indexOf("## What gives an `Either`"));
   expect(section).toMatch(new RegExp(String.raw`^\| .*\`${name}\``, "m"));
+});
+
+test("the types that packages ship in the place of those of fp-ts are the same", () => {
+  expectTypeOf<shipped.Either<string, number>>().toEqualTypeOf<Either<string, number>>();
+  expectTypeOf<shipped.Monoid<string>>().toEqualTypeOf<Monoid<string>>();
 });

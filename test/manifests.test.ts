@@ -47,7 +47,7 @@ describe.each(globSync("packages/*/package.json", { cwd: root }).toSorted())("%s
 
   test("says what npm and its readers look for, as the others do", () => {
     expect(manifest).toMatchObject({ name: `@colloquy/${folder}`, ...workspace });
-    expect(manifest.files).toEqual(expect.arrayContaining(["dist", "docs", "src"]));
+    expect(manifest.files).toEqual(expect.arrayContaining(["dist", "docs"]));
     expect(manifest.keywords).toContain("llm");
     // Nothing runs when it is installed.
     expect(Object.keys(manifest.scripts).toSorted()).toEqual(["postpack", "prepack"]);

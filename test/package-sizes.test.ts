@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib";
 
 import { expect, onTestFinished, test } from "vitest";
 
-import { type PackageSize, packageSizes } from "../scripts/package-sizes.ts";
+import { type InstalledSize, type PackageSize, packageSizes } from "../scripts/package-sizes.ts";
 import { problemsOfSizes } from "../scripts/sizes-page.ts";
 
 const page = `# Sizes
@@ -13,7 +13,15 @@ const page = `# Sizes
 | package | what it is | packed | unpacked | brings of ours | brings of others | works with |
 | --- | --- | --- | --- | --- | --- | --- |
 | [\`@colloquy/host\`](../packages/host/README.md) | A loop | 400 kB | 1.6 MB | \`machine\` | 2 packages, 10.0 MB | nothing |
+
+| installed | what it is | on a disk | code | types | maps and sources | else |
+| --- | --- | --- | --- | --- | --- | --- |
+| \`openai\` | A client | 6.0 MB | 3.0 MB | 2.0 MB | 1.0 MB | 0 kB |
+| all of it |  | 6.0 MB | 3.0 MB | 2.0 MB | 1.0 MB | 0 kB |
+| all but \`openai\` |  | 0 kB | 0 kB | 0 kB | 0 kB | 0 kB |
 `;
+
+const openai: InstalledSize = { name: "openai", description: "A client", code: 3e6, types: 2e6, maps: 1e6, others: 0 };
 
 const host: PackageSize = {
   name: "@colloquy/host",
@@ -27,10 +35,10 @@ const host: PackageSize = {
 };
 
 test("a size may differ by a tenth, so that not every commit writes the page", () => {
-  expect(problemsOfSizes(page, [host])).toEqual([]);
-  expect(problemsOfSizes(page, [{ ...host, packed: 430_000, unpacked: 1_500_000, foreignSize: 9_200_000 }])).toEqual(
-    [],
-  );
+  expect(problemsOfSizes(page, [host], [openai])).toEqual([]);
+  expect(
+    problemsOfSizes(page, [{ ...host, packed: 430_000, unpacked: 1_500_000, foreignSize: 9_200_000 }], [openai]),
+  ).toEqual([]);
 });
 
 test.each([
@@ -43,13 +51,13 @@ test.each([
   [{ optional: ["pg"] }, '"`pg`", where it says "nothing"'],
   [{ description: "A wheel" }, '"A wheel", where it says "A loop"'],
 ])("what is more off is said: %j", (change, problem) => {
-  expect(problemsOfSizes(page, [{ ...host, ...change }])).toEqual([
+  expect(problemsOfSizes(page, [{ ...host, ...change }], [openai])).toEqual([
     `docs/packages.md: [\`@colloquy/host\`](../packages/host/README.md) has ${problem}: \`pnpm sizes\` writes it`,
   ]);
 });
 
 test("packages that are not on the page, or are no longer there, are named", () => {
-  expect(problemsOfSizes(page, [{ ...host, name: "@colloquy/loop" }])).toEqual([
+  expect(problemsOfSizes(page, [{ ...host, name: "@colloquy/loop" }], [openai])).toEqual([
     expect.stringContaining("host/README.md) is no package"),
     expect.stringContaining("loop/README.md) is not there"),
   ]);
@@ -76,5 +84,14 @@ test("our packages are ours also where the repository is reached by a symbolic l
   expect(sizes.map(({ name, own, foreign }) => ({ name, own, foreign }))).toEqual([
     { name: "@colloquy/host", own: ["@colloquy/machine"], foreign: [] },
     { name: "@colloquy/machine", own: [], foreign: [] },
+  ]);
+});
+
+test("a size of the first example that is more off is said", () => {
+  expect(problemsOfSizes(page, [host], [{ ...openai, code: 4e6 }])).toEqual([
+    'docs/packages.md: `openai` has "7.0 MB", where it says "6.0 MB": `pnpm sizes` writes it',
+    'docs/packages.md: `openai` has "4.0 MB", where it says "3.0 MB": `pnpm sizes` writes it',
+    expect.stringContaining("all of it"),
+    expect.stringContaining("all of it"),
   ]);
 });

@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFile, execFileSync, spawnSync } from "node:child_process";
 import {
   cpSync,
   existsSync,
@@ -12,15 +12,18 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 
+import { ruleModel } from "@colloquy/runtime-test/models";
+import { loopbackServer } from "@colloquy/runtime-test/server";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 
 import { callerEnvironment } from "../scripts/caller.ts";
-import { packageSizes } from "../scripts/package-sizes.ts";
-import { problemsOfSizes } from "../scripts/sizes-page.ts";
+import { installedSizes, packageSizes } from "../scripts/package-sizes.ts";
+import { firstPackage, onDisk, problemsOfSizes } from "../scripts/sizes-page.ts";
 import { oneTurnExpected } from "./one-turn.ts";
 import { importsOf } from "./rules/source.ts";
 
@@ -52,7 +55,7 @@ const dependenciesSchema = z.object({
 
 const typeProblemsSchema = z.record(z.string(), z.array(z.unknown()));
 
-const mapSchema = z.object({ sources: z.array(z.string()) });
+const mapSchema = z.object({ sourcesContent: z.array(z.string()) });
 
 const packages = globSync("packages/*/package.json", { cwd: root })
   .toSorted()
@@ -72,7 +75,7 @@ const tarballs = (): readonly string[] => globSync(join(folder, "*.tgz")).toSort
 
 /** Where a package is, in the workspace or in one of its packages. */
 const installed = (name: string): string =>
-  ["", "packages/runtime-node", "packages/telemetry", "packages/templates"]
+  ["", "examples", "packages/runtime-node", "packages/telemetry", "packages/templates"]
     .map((owner) => join(root, owner, "node_modules", name))
     .find((path) => existsSync(path)) ?? join(root, "node_modules", name);
 
@@ -93,10 +96,12 @@ const importedBy = (dist: string): Set<string> => {
     const text = readFileSync(join(dist, path), "utf8");
     const required = [...text.matchAll(/\brequire\("([^"]+)"\)/g)].map(([, specifier = ""]) => specifier);
     for (const specifier of [...importsOf({ path, text }).map((each) => each.specifier), ...required])
-      if (!/^(\.|node:)/.test(specifier)) imported.add(/^(@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier);
+      if (!/^(\.|node:)/.test(specifier)) imported.add(packageNamed(specifier));
   }
   return imported;
 };
+
+const packageNamed = (specifier: string): string => /^(@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier;
 
 /** Has Node import the entry points, and says what each exports. */
 const namesExportedBy = (names: readonly string[]): Record<string, readonly string[]> => {
@@ -129,7 +134,7 @@ describe.each(packages)("$name", ({ name, exports }) => {
     expect(messages.map((message) => formatMessage(message, pkg ?? {}))).toEqual([]);
   });
 
-  test("ships what was built, its sources, its licence and the data that it exports, and nothing else", () => {
+  test("ships what was built, its licence and the data that it exports, and nothing else", () => {
     const shipped = globSync("**/*", { cwd: join(consumer, "node_modules", name), withFileTypes: true })
       .filter((each) => each.isFile())
       .map((each) => join(each.parentPath, each.name).split(`${name}/`).at(-1));
@@ -138,7 +143,7 @@ describe.each(packages)("$name", ({ name, exports }) => {
       shipped.filter(
         (path) =>
           !(path !== undefined && isData(path) && `./${path}` in exports) &&
-          !/^(LICENSE|README\.md|package\.json|docs\/[^/]+\.md|(dist|src)\/.*\.(js|ts|tsx|map)|(dist|src)\/page\/.*\.(css|html))$/.test(
+          !/^(LICENSE|README\.md|package\.json|docs\/[^/]+\.md|dist\/.*\.(js|d\.ts|map)|dist\/page\/.*\.(css|html))$/.test(
             path ?? "",
           ),
       ),
@@ -158,7 +163,26 @@ test.each(packages)("$name depends on what its files import, and on nothing that
 
 test("the page of sizes says what was packed, and what it brings", () => {
   const page = readFileSync(join(root, "docs/packages.md"), "utf8");
-  expect(problemsOfSizes(page, packageSizes(root, tarballs()))).toEqual([]);
+  const installed = installedSizes(root, tarballs(), firstPackage);
+  expect(problemsOfSizes(page, packageSizes(root, tarballs()), installed)).toEqual([]);
+});
+
+test("the first example installs 20 MB at most beside openai, and loads each package that it installs", async () => {
+  const installed = installedSizes(root, tarballs(), firstPackage);
+  const others = installed.filter(({ name }) => name !== "openai");
+  expect(others.reduce((sum, each) => sum + onDisk(each), 0)).toBeLessThanOrEqual(20e6);
+  cpSync(join(root, "examples/readme/quick-start.ts"), join(consumer, "quick-start.ts"));
+  writeFileSync(join(consumer, "record-loads.mjs"), recordLoads);
+  await using server = await loopbackServer({
+    model: ruleModel([{ name: "any", when: () => true, answer: () => "Yes." }]),
+  });
+  const environment = { ...callerEnvironment(), OPENAI_API_KEY: "none", OPENAI_BASE_URL: server.url };
+  const { stdout } = await promisify(execFile)(process.execPath, ["--import=./record-loads.mjs", "quick-start.ts"], {
+    cwd: consumer,
+    env: environment,
+  });
+  const loaded = z.array(z.string()).parse(JSON.parse(stdout.trim().split("\n").at(-1) ?? ""));
+  expect(loaded.toSorted()).toEqual(installed.map(({ name }) => name).toSorted());
 });
 
 test("each entry point resolves to its types, as modules and by bundlers", () => {
@@ -168,7 +192,7 @@ test("each entry point resolves to its types, as modules and by bundlers", () =>
   expect(Object.entries(found).filter(([, problems]) => problems.length > 0)).toEqual([]);
 });
 
-test("maps lead to sources that are shipped beside them", () => {
+test("maps hold the sources that they lead to", () => {
   const files = globSync("node_modules/@colloquy/*/dist/**/*.{js,d.ts}", { cwd: consumer });
   const named = files.flatMap((file) => {
     const [, map] = /^\/\/# sourceMappingURL=(.*)$/m.exec(readFileSync(join(consumer, file), "utf8")) ?? [];
@@ -176,15 +200,11 @@ test("maps lead to sources that are shipped beside them", () => {
   });
   expect(globSync("node_modules/@colloquy/*/dist/**/*.map", { cwd: consumer }).toSorted()).toEqual(named.toSorted());
   expect(named.length).toBeGreaterThan(packages.length);
-  const lost = named.filter((map) => {
-    const { sources } = mapSchema.parse(JSON.parse(readFileSync(join(consumer, map), "utf8")));
-    const [shipped] = map.split("/dist/");
-    return sources.some((source) => {
-      const path = join(dirname(map), source);
-      return !path.startsWith(`${shipped}/src/`) || !existsSync(join(consumer, path));
-    });
+  const empty = named.filter((map) => {
+    const { sourcesContent } = mapSchema.parse(JSON.parse(readFileSync(join(consumer, map), "utf8")));
+    return sourcesContent.some((source) => source === "");
   });
-  expect(lost).toEqual([]);
+  expect(empty).toEqual([]);
 });
 
 test.each(packages)(
@@ -254,6 +274,24 @@ describe("with the optional peers", () => {
     expect(Object.keys(namesExportedBy(Object.keys(peers)))).toEqual(Object.keys(peers));
   });
 
+  test("Node resolves each package that a page imports, as the page writes it", () => {
+    const pages = ["README.md", ...globSync("{docs,packages/*}/*.md", { cwd: root })];
+    const printed = pages.flatMap((page) =>
+      [...readFileSync(join(root, page), "utf8").matchAll(/\bimport [^;`"]*?"([^".][^"]*)"/g)].map(
+        ([, name = ""]) => name,
+      ),
+    );
+    const specifiers = [...new Set(printed)].filter((name) => !name.startsWith("node:"));
+    expect(specifiers).toContain("fp-ts/lib/Either.js");
+    for (const name of specifiers.map(packageNamed)) {
+      const place = join(consumer, "node_modules", name);
+      if (existsSync(place)) continue;
+      mkdirSync(dirname(place), { recursive: true });
+      symlinkSync(installed(name), place);
+    }
+    expect(Object.keys(namesExportedBy(specifiers))).toEqual(specifiers);
+  });
+
   test.each([
     { module: "nodenext", moduleResolution: "nodenext" },
     { module: "esnext", moduleResolution: "bundler" },
@@ -291,6 +329,20 @@ describe("with the optional peers", () => {
     300_000,
   );
 });
+
+/** Prints which packages a program has loaded a module of, when it ends. */
+const recordLoads = `
+import { registerHooks } from "node:module";
+const loaded = new Set();
+registerHooks({
+  load: (url, context, next) => {
+    const [, name] = /.*\\/node_modules\\/((?:@[^/]+\\/)?[^/]+)\\//.exec(url) ?? [];
+    if (name !== undefined) loaded.add(name);
+    return next(url, context);
+  },
+});
+process.once("exit", () => console.log(JSON.stringify([...loaded])));
+`;
 
 /** Bundles might have copies of a class, of which `instanceof` knows one. */
 const seenClasses = `

@@ -50,7 +50,13 @@ test("another one after each change: of a text, of a name, of what stands in whi
 });
 
 test("a copy has the seed of the sources, wherever and whenever it was made, with what tools leave in it", () => {
-  const beside = ["packages/a/dist/a.ts", "node_modules/a/a.ts", "packages/a/node_modules/b/b.ts", "test/a.log"];
+  const beside = [
+    "packages/a/dist/a.ts",
+    "packages/a/.types/a.ts",
+    "node_modules/a/a.ts",
+    "packages/a/node_modules/b/b.ts",
+    "test/a.log",
+  ];
   const copies = [
     copyOf(files, new Date(0)),
     copyOf(files.toReversed(), new Date(1e12)),

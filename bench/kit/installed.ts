@@ -29,25 +29,30 @@ export const withInstalled = async <Result>(work: (folder: string) => Promise<Re
 
 const root = new URL("../..", import.meta.url).pathname;
 
-const install = (manifest: string, folder: string): void => {
-  // A manifest of this repository.
-  const { publishConfig, ...rest } = JSON.parse(readFileSync(manifest, "utf8")) as Manifest;
-  const place = join(folder, "node_modules", rest.name);
-  const built = join(dirname(manifest), "dist");
-  if (!existsSync(built)) throw new Error(`there is no ${built}: run node scripts/build.ts first`);
-  cpSync(built, join(place, "dist"), {
-    recursive: true,
-    filter: (path) => !/\.(d\.ts|map|tsbuildinfo)$/.test(path),
-  });
-  writeFileSync(join(place, "package.json"), JSON.stringify({ ...rest, ...publishConfig }));
-  for (const name of Object.keys({ ...rest.dependencies, ...rest.peerDependencies })) {
-    const target = join(dirname(manifest), "node_modules", name);
+const install = (path: string, folder: string): void => {
+  const { dependencies, peerDependencies } = copyBuilt(path, folder);
+  for (const name of Object.keys({ ...dependencies, ...peerDependencies })) {
+    const target = join(dirname(path), "node_modules", name);
     if (name.startsWith("@colloquy/") || !existsSync(target)) continue;
     const link = join(folder, "node_modules", name);
     mkdirSync(dirname(link), { recursive: true });
     rmSync(link, { force: true });
     symlinkSync(realpathSync(target), link);
   }
+};
+
+/** Copies a package as it is published into the `node_modules` of a folder, by the path of its manifest, which it gives. */
+export const copyBuilt = (path: string, folder: string, withTypes = false): Manifest => {
+  // A manifest of this repository.
+  const { publishConfig, ...rest } = JSON.parse(readFileSync(path, "utf8")) as Manifest;
+  const place = join(folder, "node_modules", rest.name);
+  const built = join(dirname(path), "dist");
+  if (!existsSync(built)) throw new Error(`there is no ${built}: run node scripts/build.ts first`);
+  const left = withTypes ? /\.map$/ : /\.(d\.ts|map)$/;
+  cpSync(built, join(place, "dist"), { recursive: true, filter: (file) => !left.test(file) });
+  const manifest = { ...rest, ...publishConfig };
+  writeFileSync(join(place, "package.json"), JSON.stringify(manifest));
+  return { ...rest, publishConfig };
 };
 
 interface Manifest {

@@ -1,68 +1,62 @@
-// A host of one's own on a store whose methods are asynchronous: docs/conversation.md shows it.
-import {
-  conversationMachine,
-  type Effect,
-  type Event,
-  messagesOf,
-  outstanding,
-  start,
-  textOf,
-  transition,
-} from "@colloquy/machine";
-import { decodeJournal, describeDecodeError, fold } from "@colloquy/machine/journal";
-import { sqliteStore } from "@colloquy/runtime-node";
+// A thread of the host of embedder.ts, in two processes of which the first dies: docs/conversation.md shows what it prints.
+import { setImmediate as nextRound } from "node:timers/promises";
 
-type Perform = (effect: Effect, enqueue: (event: Event) => void) => void;
+import { declarationsOf, type LlmHandler, tool } from "@colloquy/host";
+import { performerOf } from "@colloquy/host/perform";
+import { conversationMachine, messagesOf, phaseOf, textOf } from "@colloquy/machine";
+import { sqliteStore, systemClock } from "@colloquy/runtime-node";
+import { z } from "zod";
 
-const machine = conversationMachine();
+import { openThread } from "./embedder.ts";
+
 const store = sqliteStore({ path: ":memory:" });
 
-const openThread = async (threadId: string, owner: string, perform: Perform) => {
-  const lease = await store.acquire(threadId, owner, 30_000);
-  if (lease === null) throw new Error("another process has the thread");
-
-  const stored = decodeJournal(await store.read(threadId));
-  if ("left" in stored) throw new Error(describeDecodeError(stored.left));
-  let entries = stored.right;
-  if (entries.length === 0) {
-    entries = [start(machine, { threadId, at: Date.now() }).entry];
-    await store.append(lease, -1, entries);
-  }
-  const folded = fold(entries);
-  if ("left" in folded) throw new Error(folded.left.reason);
-  let state = folded.right;
-
-  const take = async (event: Event): Promise<void> => {
-    const step = transition(machine, state, event);
-    if (!step.handled) return console.log(`refused: ${step.refusal.reason}`);
-    await store.append(lease, state.context.seq, [step.entry]); // first it is stored,
-    state = step.state;
-    for (const effect of step.effects) perform(effect, enqueue); // then performed, and not awaited
-  };
-  // One event after the other. An append that fails ends it: what was stored is not known, so open the thread again.
-  let taken = Promise.resolve();
-  const enqueue = (event: Event): void => {
-    taken = taken.then(() => take(event));
-  };
-
-  for (const effect of outstanding(state)) perform(effect, enqueue); // what an earlier process left undone
-  return { enqueue, taken: () => taken, state: () => state, close: () => store.release(lease) };
+/** What a process has: its model, and a tool that must not run twice. */
+const processWith = (llm: LlmHandler, charge: () => Promise<string>) => {
+  const run = tool({
+    name: "charge",
+    description: "Charges the customer.",
+    input: z.object({ amount: z.number().positive() }),
+    recovery: "once",
+    run: charge,
+  });
+  const machine = conversationMachine({ tools: declarationsOf([run]) });
+  return performerOf({ machine, llm, tools: [run], clock: systemClock });
 };
 
-// The first process takes a question, and ends before its model answers.
-const first = await openThread("ada", "worker-1", ({ type }) => console.log(`1: ${type}`));
-first.enqueue({ type: "ask.received", askId: "a", input: "What is a queue?", at: Date.now() });
-await first.taken();
+// The first process takes a question, and dies while its tool runs.
+const charging = Promise.withResolvers<void>();
+const first = processWith(
+  async () => ({
+    type: "completed",
+    reply: { toolCalls: [{ id: "1", name: "charge", arguments: '{"amount":12}' }] },
+    finishReason: "tool_calls",
+  }),
+  () => {
+    console.log("1: charges");
+    charging.resolve();
+    return new Promise(() => {});
+  },
+);
+const thread = await openThread(store, first, "ada", "worker-1");
+await thread?.enqueue({ type: "ask.received", askId: "a", input: "Charge me 12.", at: Date.now() });
+await charging.promise;
 
-// The next one has the same name, and so takes the lease over at once. It performs what is outstanding.
-const second = await openThread("ada", "worker-1", (effect, enqueue) => {
-  console.log(`2: ${effect.type}`);
-  if (effect.type !== "callLlm") return;
-  const { id: effectId, promptDigest } = effect;
-  const reply = { content: "A line." };
-  enqueue({ type: "llm.completed", effectId, promptDigest, reply, finishReason: "stop", at: Date.now() });
-});
-await second.taken();
-console.log(messagesOf(second.state()).map(textOf).join(" | "));
-await second.close();
+// The next one has the same name, and so takes the lease over at once. It does not run the tool again: the model reads why.
+const second = processWith(
+  async ({ messages }) => {
+    console.log(`2: the model reads: ${messages.map(textOf).at(-1)?.split(":")[0]}`);
+    return { type: "completed", reply: { content: "I do not know whether it worked." }, finishReason: "stop" };
+  },
+  async () => "charged twice",
+);
+const next = await openThread(store, second, "ada", "worker-1");
+for (let state = next?.state() ?? null; state !== null; state = next?.state() ?? null) {
+  if (phaseOf(state) === "completed") {
+    console.log(messagesOf(state).map(textOf).at(-1));
+    break;
+  }
+  await nextRound();
+}
+await next?.close();
 await store.close();

@@ -1,15 +1,33 @@
-import { createHost, type Host, type Store } from "@colloquy/host";
-import { type Entry, outstanding } from "@colloquy/machine";
-import { sequentialIds } from "@colloquy/runtime-test";
+import type { Clock, LlmHandler, Store, Tool } from "@colloquy/host";
+import { approvalsOf, type Entry, outstanding, type RequestApproval, type State } from "@colloquy/machine";
 
 import { entriesIn } from "../kit/journal.ts";
-import { lines, machine, modelIn, threadId, toolsIn, outputs } from "./conversation.ts";
+import { lines, modelIn, threadId, toolsIn } from "./conversation.ts";
 import { doomedClock, doomedStore } from "./doomed.ts";
 import { Fuse, type Point } from "./fuse.ts";
 import { Pace } from "./pace.ts";
 
-/** In which store a conversation takes place, and where its processes die. */
+/** What a process is made of that may die. */
+export interface LifeParts {
+  readonly store: Store;
+  readonly llm: LlmHandler;
+  readonly tools: readonly Tool[];
+  readonly clock: Clock;
+  readonly pace: Pace;
+}
+
+/** A process that keeps the thread. */
+export interface Life {
+  /** Asks by the id of an ask, whose text is its id; gives the answer of its turn. */
+  ask(askId: string): Promise<string>;
+  state(): Promise<State | null>;
+  approve(request: RequestApproval, approved: boolean): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** In which store a conversation takes place, who holds it, and where its processes die. */
 export interface ConverseOptions {
+  readonly begin: (parts: LifeParts) => Life;
   /** Its time is the clock's. */
   readonly openStore: (pace: Pace) => Promise<Store>;
   /** The number of the point at which the process dies, from 1; null for never. */
@@ -82,61 +100,51 @@ class Conversing {
   /** One process: asks what has no answer yet, and approves what has to be approved. */
   async #live(fuse: Fuse): Promise<void> {
     const pace = this.#pace;
-    const ids = sequentialIds();
-    const host = createHost({
-      machine,
+    const life = this.#options.begin({
       store: doomedStore(this.#store, pace, fuse, (entries) => this.#acknowledged.push(...entries)),
       llm: modelIn(pace, fuse),
       tools: toolsIn(pace, fuse, (name, key) => this.#ran.push({ name, key })),
       clock: doomedClock(pace, fuse),
-      // Its lease is known to be that of a dead process: all that die here have one name.
-      ids: { draw: (kind) => (kind === "owner" ? "crashed" : ids.draw(kind)) },
-      snapshotEvery: 8,
+      pace,
     });
-    const over = this.#approve(host, fuse);
+    const over = this.#approve(life, fuse);
     const first = lines.findIndex((asks) => asks.some((askId) => !this.#answers.has(askId)));
     // A host opens a thread when it is used: the process that goes on repeats the last ask that was answered.
     const from = Math.max(0, (first < 0 ? lines.length : first) - 1);
     for (const asks of lines.slice(from)) {
-      await Promise.all(asks.map((askId) => this.#ask(host, askId)));
-      await this.#summariesWritten(host);
+      await Promise.all(asks.map((askId) => this.#ask(life, askId)));
+      await this.#summariesWritten(life);
     }
     over.now = true;
-    await host.close();
+    await life.close();
   }
 
-  async #ask(host: Host, askId: string): Promise<void> {
-    const output = outputs[askId];
-    const { text } = await host.ask(askId, { threadId, askId, ...(output === undefined ? {} : { output }) });
+  async #ask(life: Life, askId: string): Promise<void> {
+    const text = await life.ask(askId);
     const before = this.#answers.get(askId);
     if (before !== undefined && before !== text) throw new Error(`"${askId}" was answered anew`);
     this.#answers.set(askId, text);
   }
 
   /** Waits for summaries. A process that does not wait may be faster or slower than a summary; its answers are the same. */
-  async #summariesWritten(host: Host): Promise<void> {
-    while ((await host.thread(threadId).state())?.context.summarising !== null) await this.#pace.sleep(5);
+  async #summariesWritten(life: Life): Promise<void> {
+    while ((await life.state())?.context.summarising !== null) await this.#pace.sleep(5);
   }
 
   /**
    * A person looks now and then what there is to approve. The person waits until nothing else goes on, so that answers
    * come in one order.
    */
-  #approve(host: Host, fuse: Fuse): { now: boolean } {
+  #approve(life: Life, fuse: Fuse): { now: boolean } {
     const over = { now: false };
-    const thread = host.thread(threadId);
     const look = async (): Promise<void> => {
       await this.#pace.sleep(10);
       if (over.now || !fuse.alive) return;
-      const state = await thread.state();
+      const state = await life.state();
       const isQuiet =
         state !== null && outstanding(state).every(({ type }) => type !== "callLlm" && type !== "callTool");
-      const [first] = isQuiet ? await thread.approvals() : [];
-      if (first !== undefined) {
-        const { id, digest, because } = first;
-        if (because === "declared" || this.#options.runAgain) await thread.approve(id, { digest });
-        else await thread.deny(id, { digest });
-      }
+      const [first] = isQuiet ? approvalsOf(state) : [];
+      if (first !== undefined) await life.approve(first, first.because === "declared" || this.#options.runAgain);
       await look();
     };
     void look();

@@ -1,9 +1,12 @@
-import { converse, type Conversed } from "./converse.ts";
+import { converse, type Conversed, type Life, type LifeParts } from "./converse.ts";
+import { hostLife } from "./host-life.ts";
 import { judge } from "./judge.ts";
 import type { Place } from "./stores.ts";
 
 /** Which points to crash at. */
 export interface PointOptions {
+  /** Begins a process. Default: one with a host. */
+  readonly begin?: (parts: LifeParts) => Life;
   /** Every Nth point, from the first. Default 1: each. */
   readonly every?: number;
   /** The process after the one that died dies as well, so many points later; null: it lives. Default null. */
@@ -23,9 +26,13 @@ export interface Outcome {
 }
 
 /** Holds the conversation once undisturbed, and once for each point with a crash there; and what is wrong, if anything is. */
-export const crashAtPoints = async (place: Place, { every = 1, again = null }: PointOptions = {}): Promise<Outcome> => {
+export const crashAtPoints = async (
+  place: Place,
+  { begin = hostLife, every = 1, again = null }: PointOptions = {},
+): Promise<Outcome> => {
   const converseTo = (diesAt: number | null, runAgain: boolean): Promise<Conversed> =>
     converse({
+      begin,
       openStore: ({ clock }) => place.open(clock),
       diesAt,
       diesAgainAt: diesAt === null ? null : again,

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, describe, expect, it } from "vitest";
 import { converse, type Conversed } from "../../proof/crash-points/converse.ts";
+import { hostLife } from "../../proof/crash-points/host-life.ts";
 import { judge } from "../../proof/crash-points/judge.ts";
 import { crashAtPoints } from "../../proof/crash-points/run.ts";
 import { memoryPlace, placeOf } from "../../proof/crash-points/stores.ts";
@@ -32,7 +33,7 @@ describe("R2: a crash before and after each append and each effect", () => {
 
 describe("the judge of crash points", () => {
   const conversed = (diesAt: number | null): Promise<Conversed> => {
-    return converse({ openStore: ({ clock }) => memoryPlace.open(clock), diesAt, runAgain: true });
+    return converse({ begin: hostLife, openStore: ({ clock }) => memoryPlace.open(clock), diesAt, runAgain: true });
   };
 
   it("finds what was lost, what ran twice, what is answered otherwise, and what is marked wrongly", async () => {

@@ -1,0 +1,6 @@
+// Next calls this once, when the server starts; `next build` does not.
+export const register = async (): Promise<void> => {
+  if (process.env["NEXT_RUNTIME"] !== "nodejs") return;
+  const { host } = await import("./host");
+  host.start(); // continues in the background what was under way when the last process ended
+};

@@ -1,0 +1,83 @@
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { z } from "zod";
+
+import { copyBuilt } from "../../bench/kit/installed.ts";
+import { callerEnvironment } from "../../scripts/caller.ts";
+import { cacheFolder } from "../servers/debian-packages.ts";
+
+/**
+ * Puts example 26 into a folder, with the packages of this repository as they are published. What comes from npm is installed
+ * once, into the cache, and linked from there: Next reads no sources beneath a `node_modules`, and follows no symbolic link.
+ */
+export const nextApp = (root: string, folder: string): string => {
+  const example = join(root, "examples/26-next");
+  const installed = installedFor(root, readFileSync(join(example, "package.json"), "utf8"));
+  const app = join(folder, "app");
+  cpSync(example, app, { recursive: true, filter: (path) => !/\/(\.next|node_modules)$/.test(path) });
+  const missing = loaded.find((path) => !existsSync(join(root, path)));
+  if (missing !== undefined) throw new Error(`${missing} is not there`);
+  const copied = ["-al", "-a"].some(
+    (how) => spawnSync("cp", [how, join(installed, "node_modules"), app], { stdio: "ignore" }).status === 0,
+  );
+  if (!copied) throw new Error(`${installed} cannot be copied to ${app}`);
+  for (const name of own) copyBuilt(join(root, "packages", name, "package.json"), app, true);
+  return app;
+};
+
+/** Files that Next loads by their places, each of which the proof runs. */
+const loaded = [
+  "examples/26-next/host.ts",
+  "examples/26-next/instrumentation.ts",
+  "examples/26-next/app/api/chat/[[...path]]/route.ts",
+] as const;
+
+/** What the example imports of this repository, with what that needs. */
+const own = ["machine", "host", "interchange", "templates", "runtime-node", "server"] as const;
+
+/** A folder with all that the example and our packages need of others. It is large, so no workspace has it. */
+const installedFor = (root: string, example: string): string => {
+  const cache = cacheFolder();
+  if (cache === null) throw new Error("the app is kept in node_modules/.cache, which cannot be written");
+  const needed = own.map((name) => dependenciesIn(readFileSync(join(root, "packages", name, "package.json"), "utf8")));
+  const catalog = readFileSync(join(root, "pnpm-workspace.yaml"), "utf8");
+  const foreign = needed
+    .flatMap((each) => Object.entries(each))
+    .filter(([name]) => !name.startsWith("@colloquy/"))
+    .map(([name, range]) => [name, range === "catalog:" ? rangeIn(catalog, name) : range] as const);
+  const manifest = {
+    private: true,
+    dependencies: { ...Object.fromEntries<string>(foreign), ...dependenciesIn(example) },
+  };
+  const text = JSON.stringify(manifest);
+  const folder = join(cache, `next-${createHash("sha256").update(text).digest("hex").slice(0, 12)}`);
+  if (existsSync(folder)) return folder;
+  mkdirSync(cache, { recursive: true });
+  const fresh = mkdtempSync(`${folder}-`);
+  try {
+    writeFileSync(join(fresh, "package.json"), text);
+    const args = ["install", "--no-audit", "--no-fund", "--loglevel=error", "--prefer-offline"];
+    const { status, stderr, error } = spawnSync("npm", args, {
+      cwd: fresh,
+      env: callerEnvironment(),
+      encoding: "utf8",
+    });
+    if (status !== 0) throw error ?? new Error(`npm install failed:\n${stderr}`);
+    // At once, and whole: another process may do the same.
+    if (!existsSync(folder)) renameSync(fresh, folder);
+  } finally {
+    rmSync(fresh, { recursive: true, force: true });
+  }
+  return folder;
+};
+
+const dependenciesIn = (manifest: string): Readonly<Record<string, string>> =>
+  manifestSchema.parse(JSON.parse(manifest)).dependencies;
+
+const manifestSchema = z.object({ dependencies: z.record(z.string(), z.string()) });
+
+const rangeIn = (catalog: string, name: string): string =>
+  new RegExp(`^ {2}${name}: (\\S+)$`, "m").exec(catalog)?.[1] ?? "*";

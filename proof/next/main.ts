@@ -1,0 +1,133 @@
+// Builds example 26, a chat in Next, where there is neither a key nor a network; then serves it, kills it in the middle of a
+// turn and serves it again; then changes the route under `next dev` in the middle of a turn. Next is got from npm, once, into
+// the cache. Exits with 1 when anything is wrong.
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { setTimeout as passed } from "node:timers/promises";
+
+import { loopbackServer } from "@colloquy/runtime-test/server";
+
+import { runCommand } from "../kit/command.ts";
+import { inFolder } from "../kit/folder.ts";
+import { someOf } from "../kit/options.ts";
+import { printViolations, stopwatch } from "../kit/report.ts";
+import { nextApp } from "./app.ts";
+import { HeldModel } from "./held-model.ts";
+import { askAs, shownBy } from "./page.ts";
+import { NextServer, runNext } from "./server.ts";
+
+const root = dirname(dirname(import.meta.dirname));
+
+const parts = ["build", "kill", "reload"] as const;
+
+const runAll = (chosen: readonly (typeof parts)[number][]): Promise<void> =>
+  inFolder("next", async (folder) => {
+    const app = nextApp(root, folder);
+    const model = new HeldModel();
+    await using server = await loopbackServer({ model: model.handler });
+    const variables = { OPENAI_BASE_URL: server.url, OPENAI_API_KEY: "none" };
+    const proofs = {
+      build: () => builds(app),
+      kill: () => outlivesKill(app, model, variables),
+      reload: () => outlivesReload(app, model, variables),
+    };
+    for (const part of parts) {
+      if (!chosen.includes(part)) continue;
+      const seconds = stopwatch();
+      const problems = await proofs[part]();
+      printViolations(problems.map((problem) => `${part}: ${problem}`));
+      console.log(`${part}: ${problems.length === 0 ? "holds" : "fails"}, ${seconds()} s`);
+    }
+  });
+
+/** `next build` needs no key, makes no request and leaves no file of threads. */
+const builds = async (app: string): Promise<readonly string[]> => {
+  const attempts = join(app, "..", "attempts");
+  const refusing = `--import=${join(import.meta.dirname, "refuse-network.ts")}`;
+  const { code, output } = await runNext(app, "build", { NODE_OPTIONS: refusing, ATTEMPTS: attempts });
+  return [
+    ...(code === 0 ? [] : [`it ended with ${code}\n${output}`]),
+    ...(existsSync(attempts) ? [`it reached for the network: ${readFileSync(attempts, "utf8")}`] : []),
+    ...(existsSync(join(app, "threads.db")) ? ["it made threads.db"] : []),
+  ];
+};
+
+/** `next start` is killed in the middle of a turn. The next one answers at once, and continues the turn once. */
+const outlivesKill = async (
+  app: string,
+  model: HeldModel,
+  variables: Readonly<Record<string, string>>,
+): Promise<readonly string[]> => {
+  const question = "hold this across a kill";
+  model.hold();
+  {
+    await using first = new NextServer(app, ["start", "-p", "0", "-H", "127.0.0.1"], variables);
+    const cutOff = askAs(await first.url, "chat-killed", question).catch(() => "cut off");
+    await model.held;
+    await first.kill();
+    await cutOff;
+  }
+  await using second = new NextServer(app, ["start", "-p", "0", "-H", "127.0.0.1"], variables);
+  const url = await second.url;
+  const seconds = stopwatch();
+  const other = await askAs(url, "chat-other", "hello");
+  console.log(`the first answer after the kill took ${seconds()} s`);
+  model.release();
+  const expected = [`user: ${question}`, `assistant: You said: ${question}`];
+  const shown = await until(
+    () => shownBy(url, "chat-killed"),
+    (lines) => lines.length >= expected.length,
+  );
+  console.log(`the turn that was cut off was there after ${seconds()} s`);
+  return [
+    ...(other.includes("You said: hello") ? [] : [`another chat was answered by ${other}`]),
+    ...(shown.join("\n") === expected.join("\n") ? [] : [`the chat that was cut off shows ${shown.join(" | ")}`]),
+    ...(model.asked.filter((text) => text === question).length === 2
+      ? []
+      : [`the model was asked ${model.asked.join(" | ")}`]),
+  ];
+};
+
+/** Under `next dev` the route is saved in the middle of a turn. Another chat is answered, and the turn ends as ever. */
+const outlivesReload = async (
+  app: string,
+  model: HeldModel,
+  variables: Readonly<Record<string, string>>,
+): Promise<readonly string[]> => {
+  const question = "hold this across a change";
+  const environment = { ...variables, THREADS: join(app, "dev.db") };
+  await using server = new NextServer(app, ["dev", "-p", "0", "-H", "127.0.0.1"], environment);
+  const url = await server.url;
+  model.hold();
+  const underWay = askAs(url, "chat-dev", question);
+  await Promise.race([model.held, underWay.then((text) => Promise.reject(new Error(`it was answered: ${text}`)))]);
+  appendFileSync(join(app, "app/api/chat/[[...path]]/route.ts"), '\nexport const dynamic = "force-dynamic";\n');
+  const seconds = stopwatch();
+  const other = await askAs(url, "chat-beside", "hello");
+  console.log(`after the change another chat was answered in ${seconds()} s`);
+  model.release();
+  const answer = await underWay;
+  return [
+    ...(other.includes("You said: hello") ? [] : [`another chat was answered by ${other}`]),
+    ...(answer.includes(`You said: ${question}`) ? [] : [`the turn under way was answered by ${answer}`]),
+    ...(model.asked.filter((text) => text === question).length === 1
+      ? []
+      : [`the model was asked ${model.asked.join(" | ")}`]),
+  ];
+};
+
+/** Looks again and again, until it is so or a minute is over; what was seen last. */
+const until = async <Value>(look: () => Promise<Value>, isSo: (value: Value) => boolean): Promise<Value> => {
+  const end = performance.now() + 60_000;
+  for (;;) {
+    const value = await look();
+    if (isSo(value) || performance.now() > end) return value;
+    await passed(100);
+  }
+};
+
+await runCommand({
+  name: "next",
+  options: { part: someOf(parts, `${parts.join(", ")} (default: all of them; the others need what build makes)`) },
+  run: ({ part }) => runAll(part),
+});

@@ -1,0 +1,58 @@
+import { performerOf } from "@colloquy/host/perform";
+import { askNamed, type ExpectedOutput, textOf, toArray, type Turn, turnNumbered } from "@colloquy/machine";
+import { expect, it } from "vitest";
+
+import { openThread } from "../../examples/docs/embedder.ts";
+import { machine, threadId } from "../../proof/crash-points/conversation.ts";
+import type { Life, LifeParts } from "../../proof/crash-points/converse.ts";
+import { crashAtPoints } from "../../proof/crash-points/run.ts";
+import { memoryPlace } from "../../proof/crash-points/stores.ts";
+import { table } from "../../proof/crash-points/table.ts";
+
+/** A process with the loop that docs/conversation.md shows, which opens the thread at once. */
+const embedderLife = ({ store, llm, tools, clock, pace }: LifeParts): Life => {
+  const opening = openThread(store, performerOf({ machine, llm, tools, clock }), threadId, "crashed");
+  const opened = async () => {
+    const thread = await opening;
+    if (thread === null) throw new Error("another process has the thread");
+    return thread;
+  };
+  return {
+    ask: async (askId) => {
+      const thread = await opened();
+      const output = expectedOutputs[askId];
+      await thread.enqueue({ type: "ask.received", at: clock.now(), askId, input: askId, ...(output && { output }) });
+      for (;;) {
+        const state = thread.state();
+        const turn = state === null ? null : (askNamed(state, askId)?.turn ?? null);
+        const ended = state === null || turn === null ? undefined : turnNumbered(state, turn);
+        if (ended !== undefined) return lastText(ended);
+        await pace.sleep(1);
+      }
+    },
+    state: async () => (await opened()).state(),
+    approve: async ({ id, digest }, approved) => {
+      const thread = await opened();
+      await thread.enqueue({ type: "approval.answered", at: clock.now(), effectId: id, digest, approved });
+    },
+    close: async () => (await opened()).close(),
+  };
+};
+
+/** As an event has them, which the options of a host's `ask` become. */
+const expectedOutputs: { readonly [askId: string]: ExpectedOutput | undefined } = {
+  farewell: { name: "farewell", schema: { type: "object" }, mode: "prompted", repairs: 2 },
+};
+
+const lastText = ({ messages }: Turn): string => {
+  const last = toArray(messages).at(-1);
+  return last === undefined ? "" : textOf(last);
+};
+
+it("R2: the loop that docs/conversation.md shows leaves what the table says, killed at each append and each effect", async () => {
+  const { points, crashes, problems, rows } = await crashAtPoints(memoryPlace, { begin: embedderLife });
+  expect(problems).toEqual([]);
+  expect(points).toBeGreaterThan(90);
+  expect(crashes).toBe(points);
+  expect([...rows.keys()].sort()).toEqual(table.map(({ name }) => name).sort());
+});
