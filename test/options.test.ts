@@ -75,6 +75,7 @@ const ofHosts = {
   partsMs: "null count",
   keepPartsMs: "count zero",
   snapshotEvery: "count zero",
+  recovery: "",
 };
 
 const ofPredicting = {

@@ -5,10 +5,7 @@ import type { Node } from "oxc-parser";
 import { isFunction, isModule, lineAt, programOf, type Rule, type Source, walk } from "./source.ts";
 
 /** The most lines of a file. */
-export const fileLinesMax = 300;
-
-/** The most lines of a file that holds nothing but types: it is looked up, not read. */
-export const vocabularyLinesMax = 400;
+export const fileLinesMax = 400;
 
 /** The most lines of a function. */
 export const functionLinesMax = 70;
@@ -17,8 +14,7 @@ export const functionLinesMax = 70;
 export const filesAreShort: Rule = (sources) =>
   sources.filter(isProduct).flatMap((source) => {
     const lines = source.text.trimEnd().split("\n").length;
-    const most = lines > fileLinesMax && isVocabulary(source) ? vocabularyLinesMax : fileLinesMax;
-    return lines > most ? [`${source.path}: ${lines} lines, at most ${most}: split it by concept`] : [];
+    return lines > fileLinesMax ? [`${source.path}: ${lines} lines, at most ${fileLinesMax}: split it by concept`] : [];
   });
 
 /** A function that is seen at one glance. */
@@ -71,14 +67,6 @@ export const filesAreNamed: Rule = (sources) =>
     .map(({ path }) => `${path}: the name does not tell what is in it: name the concept`);
 
 const sayNothing = /^(utils?|utilities|helpers?|misc|common|shared|stuff|lib)$/i;
-
-const isVocabulary = (source: Source): boolean =>
-  source.text.includes("export ") &&
-  programOf(source).body.every(
-    (node) =>
-      (node.type === "ImportDeclaration" && node.importKind === "type") ||
-      (node.type === "ExportNamedDeclaration" && node.exportKind === "type"),
-  );
 
 const isProduct = (source: Source): boolean =>
   isModule(source) &&

@@ -4,7 +4,7 @@ export type { AskPart, AskSignal, DeepPartial, OutputPartial, TextDelta, ToolCal
 export type { AskResult, CompletedTurn } from "./ask/result.ts";
 export * from "./ask/turn-errors.ts";
 export { type CallLimits, limitCalls } from "./calls/limit-calls.ts";
-export type { ThreadDefaults } from "./context/host-context.ts";
+export type { RecoveryOptions, ThreadDefaults } from "./context/host-context.ts";
 export * from "./boundary/errors.ts";
 export type {
   Hooks,
@@ -25,7 +25,6 @@ export type { ApproveOptions, DenyOptions } from "./thread/approve.ts";
 export type { ForkOptions } from "./thread/fork.ts";
 export type { Fork, HostedThread } from "./thread/hosted-thread.ts";
 export type { Checkpoint } from "./thread/move.ts";
-export type { RecoveryOptions } from "./thread/recovery.ts";
 export type { RejoinOptions } from "./thread/rejoin.ts";
 export type { Resumed } from "./thread/resume.ts";
 export type { RedactOptions } from "./thread/redact.ts";

@@ -5,7 +5,13 @@ import { withContext } from "./ask/asks.ts";
 import { checkKinds, checkOptions, checkValue, kinds, type OptionKinds } from "./boundary/option-kinds.ts";
 import { type OptionNames, problemOfOptions } from "./boundary/option-names.ts";
 import { type Hooks, Observation, type Observer, type ObserverErrorHandler } from "./context/hooks.ts";
-import { type HostContext, type RunContext, type ThreadDefaults, threadDefaultNames } from "./context/host-context.ts";
+import {
+  type HostContext,
+  type RecoveryOptions,
+  type RunContext,
+  type ThreadDefaults,
+  threadDefaultNames,
+} from "./context/host-context.ts";
 import { renewMsOf } from "./journal/lease.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Ids } from "./ports/ids.ts";
@@ -14,7 +20,6 @@ import { storeInTime } from "./ports/store-in-time.ts";
 import type { Store } from "./ports/store.ts";
 import { secretsOf } from "./secrets/secrets-of.ts";
 import { ShownTurns } from "./shown/shown-turns.ts";
-import type { RecoveryOptions } from "./thread/recovery.ts";
 import { toolRegistry } from "./tools/registry.ts";
 import type { Tool, ToolContext } from "./tools/tool.ts";
 

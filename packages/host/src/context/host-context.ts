@@ -3,13 +3,13 @@ import type { ActiveThreads } from "../activity/active-threads.ts";
 import type { OptionNames } from "../boundary/option-names.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
+import type { ListOptions } from "../ports/listing.ts";
 import type { LlmHandler } from "../ports/llm.ts";
 import type { Store } from "../ports/store.ts";
 import type { PartLogging } from "../shown/part-writer.ts";
 import type { ShownTurns } from "../shown/shown-turns.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
 import type { ToolContext } from "../tools/tool.ts";
-import type { RecoveryOptions } from "../thread/recovery.ts";
 import type { Observation } from "./hooks.ts";
 
 /** What effects are decided and performed with, wherever their thread is kept. */
@@ -52,6 +52,12 @@ export interface HostContext extends RunContext {
   readonly recovery: RecoveryOptions | null;
   /** After how many entries a snapshot is saved; 0 for never. */
   readonly snapshotEvery: number;
+}
+
+/** Which threads a host continues by itself, and how often it looks for them. */
+export interface RecoveryOptions extends Pick<ListOptions, "metadata"> {
+  /** How often a host that was started looks for threads whose holder died, in milliseconds. Default 30,000. */
+  readonly everyMs?: number;
 }
 
 /** What a thread begins with that was not started explicitly. */

@@ -2,18 +2,12 @@ import { isIdle } from "../activity/idle.ts";
 import { ThreadHeldError } from "../boundary/errors.ts";
 import { messageOf } from "../boundary/thrown.ts";
 import type { LeftThread } from "../context/hooks.ts";
-import type { HostContext } from "../context/host-context.ts";
+import type { HostContext, RecoveryOptions } from "../context/host-context.ts";
 import { withLease } from "../journal/lease.ts";
 import { lookAt } from "../journal/opening.ts";
 import type { ListOptions } from "../ports/listing.ts";
 import { continueThread } from "./resume.ts";
 import type { Loops } from "./thread-ref.ts";
-
-/** Which threads a host continues by itself, and how often it looks for them. */
-export interface RecoveryOptions extends Pick<ListOptions, "metadata"> {
-  /** How often a host that was started looks for threads whose holder died, in milliseconds. Default 30,000. */
-  readonly everyMs?: number;
-}
 
 /**
  * Continues what was under way in the threads of the store when their process died. All of it happens in the background, and

@@ -192,7 +192,7 @@ describe("the lease", () => {
     const { host, clock } = stage({ whenHeld: "reject", leaseTtlMs: 4_000, script: [model.step] });
     const handle = host.ask("one");
     await settle();
-    const { now } = clock;
+    const now = clock.now.bind(clock);
     clock.now = () => now() + 60_000;
     await clock.advance(2_000);
     model.answer(says("1"));

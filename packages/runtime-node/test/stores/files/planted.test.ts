@@ -195,7 +195,9 @@ test("a link in the place of a journal keeps a host from no other thread", async
   symlinkSync(join(outside, "words"), join(folder, "thread.jsonl"));
   const machine = conversationMachine();
   const open = { event: { type: "ask.received", at: 1, askId: "a", input: "hi" }, id: "a" } as const;
-  await store.append(await leaseOf("sound"), -1, [start(machine, { threadId: "sound", at: 0 }).entry]);
+  const lease = await leaseOf("sound");
+  await store.append(lease, -1, [start(machine, { threadId: "sound", at: 0 }).entry]);
+  await store.release(lease);
   await store.inbox?.post("sound", open);
   const llm = async () => ({ type: "completed", reply: { content: "done" }, finishReason: "stop" }) as const;
   const recovered = Promise.withResolvers<Recovered>();
