@@ -75,7 +75,7 @@ const ofHosts = {
   partsMs: "null count",
   keepPartsMs: "count zero",
   snapshotEvery: "count zero",
-  recovery: "",
+  recovery: "object set",
 };
 
 const ofPredicting = {
