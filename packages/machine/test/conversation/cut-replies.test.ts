@@ -14,7 +14,11 @@ const asked = (): CheckedTalk => {
 };
 
 describe("a reply that was cut off", () => {
-  test.each(["length", "content_filter", "content-filter", "max_tokens", "MAX_TOKENS", "incomplete", "model_length"])(
+  test.each([
+    ...["length", "content_filter", "content-filter", "max_tokens", "MAX_TOKENS", "incomplete", "model_length"],
+    ...["contentFilter", "sensitive", "network_error", "repetition_truncation", "context_window_exceeded", "timeout"],
+    ...["ERROR_TOXIC", "ERROR_LIMIT", "USER_CANCEL", "MALFORMED_RESPONSE", "TOO_MANY_TOOL_CALLS", "engine_overloaded"],
+  ])(
     "runs no tool where its finish reason is %s, and the model reads why",
     (finishReason) => {
       const talk = asked();
@@ -45,7 +49,7 @@ describe("a reply that was cut off", () => {
   });
 });
 
-test.each(["tool_calls", "stop", "end_turn", null])(
+test.each(["tool_calls", "stop", "end_turn", "stop_sequence", "function_call", "eos_token", "COMPLETE", "other", "", null])(
   "a call without arguments runs where the finish reason is %s",
   (finishReason) => {
     const talk = asked();
