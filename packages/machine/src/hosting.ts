@@ -22,3 +22,4 @@ export { chunkSize } from "./thread/chunks.ts";
 export { frozenCopy } from "./thread/frozen.ts";
 export { describeValueProblem, type ValueProblem } from "./thread/value-problem.ts";
 export { mostNestedInEvent, NotPlain, plainCopy, problemOfJson } from "./thread/plain-copy.ts";
+export { wellFormed } from "./thread/well-formed-text.ts";

@@ -1,5 +1,6 @@
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client";
 import type { ContentPart } from "@colloquy/machine";
+import { wellFormed } from "@colloquy/machine/hosting";
 
 /**
  * What a model reads of a result: texts as they are, images as data URLs, and all else in words. Structured content stands
@@ -10,7 +11,7 @@ export const partsOfResult = ({ content, structuredContent }: CallToolResult): r
   const hasText = content.some(({ type }) => type === "text");
   return structuredContent === undefined || hasText
     ? parts
-    : [...parts, { type: "text", text: JSON.stringify(structuredContent) }];
+    : [...parts, { type: "text", text: JSON.stringify(wellFormed(structuredContent)) }];
 };
 
 /** The texts of a result, for an error. */
