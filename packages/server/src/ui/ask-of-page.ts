@@ -10,7 +10,7 @@ import { type AskRecord, approvalsOf, callsToAnswer, digestOf, type State, turnN
 import { type ChatRequest, differing, draftOf, historyOf, type SentMessage } from "./chat-request.ts";
 import { type PagePlace, placeInThread } from "./page-place.ts";
 import { turnIn } from "./steps.ts";
-import { pathBehind, shownTurn } from "./ui-messages.ts";
+import { pathBehind, shownTurn, turnOfUiMessage } from "./ui-messages.ts";
 
 /** What a page is told beside the answer. */
 export interface PageNotes {
@@ -60,7 +60,9 @@ export const askOfPage = async (
     open: open?.number ?? null,
     last: open?.number ?? conversation.head,
   }));
-  const { parent } = place;
+  // A message that left the path goes where another of its id is now: twice in one thread it would be two.
+  const isBack = place.parent === null && found.isRepeated;
+  const parent = isBack ? await thread.look((state) => turnOfUiMessage(state, last.id)?.parent ?? null) : place.parent;
   // In one entry, so nothing comes between. Behind the open turn it waits, or does as the machine says of overlapping asks.
   const from = head === null || parent === null || parent === head.open ? {} : { from: parent };
   const ask = thread.ask(drafts, { askId: found.askId, tools, ...from });
@@ -110,12 +112,14 @@ const foundAsk = async (
   id: string,
   parent: number | null,
   isAnew: boolean,
-): Promise<{ readonly askId: string; readonly record: AskRecord | null }> => {
+): Promise<{ readonly askId: string; readonly record: AskRecord | null; readonly isRepeated: boolean }> => {
   for (let times = 1; ; times += 1) {
     const askId = times === 1 ? id : `${id}-${times}`;
     const record = await thread.asked(askId);
-    if (record === null) return { askId, record };
-    if ((await thread.look((state) => isStanding(state, record, parent, isAnew))) === true) return { askId, record };
+    const isRepeated = times > 1;
+    if (record === null) return { askId, record, isRepeated };
+    if ((await thread.look((state) => isStanding(state, record, parent, isAnew))) === true)
+      return { askId, record, isRepeated };
   }
 };
 
