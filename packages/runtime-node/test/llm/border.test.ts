@@ -217,7 +217,7 @@ describe("the schema of a tool", () => {
     );
     const tool = { name: "t", parameters: { type: "object", properties: { a: { ...a } } } };
     const handler = openaiChat({ baseURL: server.baseURL, apiKey: "none", model: "m", tools: [tool] });
-    await perform(handler, callOf({ tools: [{ name: "t" }] })).outcome;
+    await perform(handler, callOf({ tools: [{ name: "t", digest: "d" }] })).outcome;
     return JSON.parse(JSON.stringify(server.bodies[0]?.["tools"] ?? [])) as unknown;
   };
 
