@@ -3,10 +3,8 @@ import type { LlmHandler } from "@colloquy/host";
 import { promptFormat } from "@colloquy/templates";
 import { describe, expect, test } from "vitest";
 import { aiSdkModel } from "../../src/llm/ai-sdk/index.ts";
-import { openaiChat } from "../../src/llm/openai-chat.ts";
-import { openaiResponses } from "../../src/llm/openai-responses.ts";
-import type { WaitOptions } from "../../src/llm/transport/waits.ts";
-import { textCompletion } from "../../src/llm/text-completion.ts";
+import { openaiChat, openaiResponses, textCompletion } from "../../src/llm/openai.ts";
+import type { WaitOptions } from "../../src/llm/transport/options.ts";
 import { callOf, perform } from "./call.ts";
 
 /** An answer whose pieces the test sends one by one. */
