@@ -58,7 +58,7 @@ export const responseAnswer = (
     const type = isText(event["type"]) ? event["type"] : (name ?? "");
     if (type === "error" || (type === "" && event["error"] !== undefined)) return fail(errorOf(event));
     state.begun = true;
-    if (type.startsWith("response.") && !waiting.has(type) && event["delta"] !== "") state.heard += 1;
+    if (isPiece(event)) state.heard += 1;
     const response = isObject(event["response"]) ? event["response"] : nothing;
     if (response !== nothing) addFacts(response);
     if (type === "response.output_item.added") items.begin(event);
@@ -121,8 +121,9 @@ export const decodeResponseBody = (text: string): DecodedResponse | null => {
 
 const nothing: JsonObject = {};
 
-/** Events that say that there is nothing yet. */
-const waiting: ReadonlySet<string> = new Set(["response.created", "response.queued", "response.in_progress"]);
+/** Whether an event is about an item of the output. Servers send all kinds of events to keep a connection open. */
+const isPiece = ({ delta, item, item_id: id, output_index: index }: JsonObject): boolean =>
+  (delta ?? item ?? id ?? index ?? "") !== "";
 
 const terminal: ReadonlySet<string> = new Set(["response.completed", "response.incomplete", "response.failed"]);
 
