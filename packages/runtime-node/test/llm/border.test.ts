@@ -208,6 +208,26 @@ test("zeros beside a report of usage do not hide it, wherever both are", async (
   expect(outcome).toMatchObject({ usage: { inputTokens: 10, outputTokens: 3 } });
 });
 
+describe("an answer of the Responses API", () => {
+  const call = { type: "function_call", id: "fc_1", call_id: "c", name: "wipe", arguments: "", status: "completed" };
+  const reasonOf = async (item: object, more: object = {}): Promise<unknown> => {
+    const server = await chatServer(
+      answeringJson({ id: "r", object: "response", status: "completed", model: "m", output: [item], ...more }),
+    );
+    const outcome = await perform(openaiResponses({ baseURL: server.baseURL, apiKey: "none", model: "m" })).outcome;
+    return outcome.type === "completed" ? outcome.finishReason : outcome.failure;
+  };
+
+  test("was cut if a call in it is not complete, or its details say so, whatever its status", async () => {
+    expect(await reasonOf(call)).toBe("tool_calls");
+    expect(await reasonOf({ ...call, status: "in_progress" })).toBe("incomplete");
+    expect(await reasonOf({ ...call, status: "in_progress", arguments: "{}" })).toBe("tool_calls");
+    expect(await reasonOf(call, { incomplete_details: { reason: "max_output_tokens" } })).toBe("length");
+    const message = { type: "message", role: "assistant", status: "in_progress", content: "Hi" };
+    expect(await reasonOf(message)).toBe("stop");
+  });
+});
+
 describe("the schema of a tool", () => {
   const sentSchema = async (a: object): Promise<unknown> => {
     const server = await chatServer(
@@ -252,6 +272,43 @@ describe("a streamed reply", () => {
       ended,
     );
     expect(reply.toolCalls?.map((call) => call.arguments)).toEqual(['{"a":1}', '{"a":2}']);
+  });
+
+  test.each([
+    // The whole so far, with each piece.
+    ['{"a":"Os', '{"a":"Oslo"', '{"a":"Oslo"}'],
+    // Encoded twice.
+    [String.raw`"{\"a\":\"Os`, String.raw`lo\"}"`],
+    ['{"a":"Os', 'lo"}'],
+  ])("has one object of the arguments %j %s %s", async (...pieces) => {
+    const id = (index: number): object => (index === 0 ? { id: "c" } : {});
+    const reply = await messageOf(
+      ...pieces.map((given, index) =>
+        piece({ index: 0, ...id(index), function: { name: index === 0 ? "look" : null, arguments: given } }),
+      ),
+      ended,
+    );
+    expect(reply.toolCalls).toMatchObject([{ name: "look", arguments: '{"a":"Oslo"}' }]);
+  });
+
+  test("has an argument that is an object with the name of its first member", async () => {
+    const pieces = ['{"a":', '{"a":1}', "}"].map((given) =>
+      piece({ index: 0, id: "c", function: { name: "look", arguments: given } }),
+    );
+    expect((await messageOf(...pieces, ended)).toolCalls).toMatchObject([{ arguments: '{"a":{"a":1}}' }]);
+  });
+
+  test.each([
+    // OpenRouter
+    [{ finish_reason: "tool_calls", native_finish_reason: "MAX_TOKENS" }],
+    [{ finish_reason: "tool_calls" }, { finish_reason: "MAX_TOKENS" }],
+  ])("was cut if a reason of %j %j says so", async (...reasons) => {
+    const ends = reasons.map((reason) => ({ choices: [{ index: 0, delta: {}, ...reason }] }));
+    const call = piece({ index: 0, id: "c", function: { name: "wipe", arguments: "" } });
+    const server = await chatServer(
+      answering([call, ...ends].map(eventOf).join(""), 200, { "content-type": "text/event-stream" }),
+    );
+    expect(await perform(chat()(server.baseURL)).outcome).toMatchObject({ finishReason: "MAX_TOKENS" });
   });
 
   test.each(["null", '""'])("has the arguments that follow %s", async (first) => {

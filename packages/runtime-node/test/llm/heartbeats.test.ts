@@ -1,3 +1,4 @@
+import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
 import type { LlmHandler } from "@colloquy/host";
 import { promptFormat } from "@colloquy/templates";
@@ -184,14 +185,17 @@ describe.each(Object.entries(dialects))("%s", (_, { handler, pieces, heartbeats 
   });
 });
 
-test(
-  "aiSdkModel gives up an answer whose first piece does not come, although its server says that it is there",
+test.each([
+  [": ping\n\n", (own: typeof fetch) => createOpenAI({ apiKey: "none", baseURL: base.baseURL, fetch: own }).chat("m")],
+  // Its provider waits for the first piece itself.
+  [event({ type: "ping" }), (own: typeof fetch) => createAnthropic({ apiKey: "none", fetch: own })("m")],
+])(
+  "aiSdkModel gives up an answer whose first piece does not come, although %j does",
   { timeout: 5_000 },
-  async () => {
+  async (ping, make) => {
     const server = drip("text/event-stream");
-    const model = createOpenAI({ apiKey: "none", baseURL: base.baseURL, fetch: server.fetch }).chat("m");
-    const { outcome, clock } = perform(aiSdkModel(model));
-    await server.send(": ping\n\n");
+    const { outcome, clock } = perform(aiSdkModel(make(server.fetch)));
+    await server.send(ping);
     clock.advance(300_000);
     expect(await outcome).toMatchObject({ failure: { kind: "timeout" } });
   },

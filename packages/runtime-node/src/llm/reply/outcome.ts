@@ -82,7 +82,7 @@ export const nothingSaid = (
   if (isSaid || toolCalls.length > 0 || otherCalls.some((name) => provider?.[name] !== undefined)) return null;
   const word = (reason ?? "").toLowerCase().replaceAll("-", "_");
   const hasThought = parts.some((part) => part.type === "reasoning");
-  if (fullWindow.test(word)) return { kind: "context_length", retryable: false, message: noRoom(reason) };
+  if (saysFull(word)) return { kind: "context_length", retryable: false, message: noRoom(reason) };
   if (incomplete.test(word) || (stopped.has(word) && !hasThought)) return null;
   const message = `the server's answer has neither text nor calls${hasThought ? ", only reasoning" : ""}, and ended with the reason ${JSON.stringify(reason)}`;
   return retryable("unknown", message);
@@ -105,8 +105,8 @@ const otherCalls = ["function_call", "audio"];
 
 const stopped: ReadonlySet<string> = new Set(["stop", "end_turn", "stop_sequence", "eos", "eos_token", "completed"]);
 
-/** Anthropic (`model_context_window_exceeded`), Mistral (`model_length`). */
-const fullWindow = /context|^model_length$/;
+/** Whether a reason is a full window: Anthropic's `model_context_window_exceeded`, Mistral's `model_length`. */
+export const saysFull = (reason: string): boolean => /context|^model_length$/i.test(reason);
 
 const noRoom = (reason: string | null): string =>
   `the prompt left no room for an answer, which ended with the reason ${JSON.stringify(reason)}`;

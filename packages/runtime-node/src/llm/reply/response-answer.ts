@@ -5,7 +5,7 @@ import * as Either from "fp-ts/lib/Either.js";
 import { failureOfErrorObject, type FailureSetting, retryable } from "../failure/failure.ts";
 import { type AnswerReader, newState, readAll, readWhole } from "./answer-reader.ts";
 import { jsonEvents } from "./json-events.ts";
-import { isObject, isText, listOf } from "../json/loose-json.ts";
+import { isObject, isText, listOf, parseJson, textOf } from "../json/loose-json.ts";
 import { completed, failedWith, reportedIn, textsOf } from "./outcome.ts";
 import { ResponseItems } from "./response-items.ts";
 import { laterReport, usageFromWire } from "./usage.ts";
@@ -209,16 +209,19 @@ const failureOfError = (error: Json, setting: FailureSetting): Failure => {
 
 /** In the words of chat completions, lest whoever reads it have to know which API was called. */
 const finishReasonOf = ({ status, reason, output }: DecodedResponse, { toolCalls = [] }: ReplyDraft): string => {
-  if (status === "incomplete") return reason === "max_output_tokens" ? "length" : (reason ?? "incomplete");
-  // Servers complete a response although an item of it was cut.
-  const cut = output.find((item) => item["status"] === "incomplete" || item["status"] === "failed");
-  if (cut !== undefined && isAnswer(cut)) return "incomplete";
+  // Servers complete a response although it, or an item of it, was cut.
+  if (reason !== undefined) return reason === "max_output_tokens" ? "length" : reason;
+  if (status === "incomplete" || output.some(isCut)) return "incomplete";
   return toolCalls.length > 0 ? "tool_calls" : "stop";
 };
 
-/** A tool that ran at the server may fail, and the answer still be whole. */
-const isAnswer = ({ type }: JsonObject): boolean =>
-  type === "message" || type === "function_call" || type === "custom_tool_call";
+/** A tool that ran at the server may fail, and the answer still be whole. Some servers leave whole items in progress. */
+const isCut = ({ type, status, arguments: given }: JsonObject): boolean => {
+  const isCall = type === "function_call";
+  if (!isCall && type !== "message" && type !== "custom_tool_call") return false;
+  if (status === "in_progress") return isCall && parseJson(textOf(given)) === undefined;
+  return status === "incomplete" || status === "failed";
+};
 
 /** The call failed; the texts that had come go with it. Calls and items may be incomplete, and half a signature is worthless. */
 const failed = (failure: Failure, { output, usage }: DecodedResponse): LlmOutcome => {
