@@ -1,5 +1,6 @@
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client";
 import type { ContentPart } from "@colloquy/machine";
+import { wellFormed } from "@colloquy/machine/hosting";
 
 /**
  * Converts a result for the model: texts unchanged, images as data URLs, and all other parts as descriptions. If there
@@ -10,7 +11,7 @@ export const partsOfResult = ({ content, structuredContent }: CallToolResult): r
   const hasText = content.some(({ type }) => type === "text");
   return structuredContent === undefined || hasText
     ? parts
-    : [...parts, { type: "text", text: JSON.stringify(structuredContent) }];
+    : [...parts, { type: "text", text: JSON.stringify(wellFormed(structuredContent)) }];
 };
 
 /** Returns the texts of a result, for an error. */

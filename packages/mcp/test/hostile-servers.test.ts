@@ -188,6 +188,12 @@ describe("a call of a server that lies", () => {
     await server.close();
   });
 
+  it("gives the model no half of a surrogate pair in structured content, not even as an escape", async () => {
+    const server = await connect({ call: () => ({ content: [], structuredContent: { a: "b\ud83d" } }) }).opening;
+    expect(await callTool(server, "work")).toEqual([{ type: "text", text: '{"a":"b\ufffd"}' }]);
+    await server.close();
+  });
+
   it("fails by the clock where the answer never comes, or is for another call", async () => {
     const answer = vi.fn((): null => null);
     const call: Answer = (_, { send }) => (send({ id: 4_711, result: says("another's") }), answer());

@@ -1,5 +1,5 @@
 import type { Content, ContentPart } from "@colloquy/machine";
-import { describeValueProblem, NotPlain, plainCopy } from "@colloquy/machine/hosting";
+import { describeValueProblem, NotPlain, plainCopy, wellFormed } from "@colloquy/machine/hosting";
 import { decodeEvent } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import { messageOf } from "../boundary/thrown.ts";
@@ -27,7 +27,8 @@ const jsonOf = (value: unknown): string => {
     throw notJson(messageOf(thrown));
   }
   if (copy instanceof NotPlain) throw notJson(describeValueProblem(copy.problem, "it"));
-  return JSON.stringify(copy);
+  // Half of a surrogate pair would be an escape, which a model or a server that reads the JSON can't take.
+  return JSON.stringify(wellFormed(copy));
 };
 
 /** Returns the JSON of an object that has a `toJSON`, such as a date or a URL. JSON would write an invalid date as null. */

@@ -126,6 +126,7 @@ describe("results", () => {
     ],
     ["an object without a prototype", Object.assign(Object.create(null), { a: 1 }), "completed", '{"a":1}'],
     ["a member that is undefined", { a: undefined, b: 1 }, "completed", '{"b":1}'],
+    ["half a surrogate pair", { "\ud83d": ["a\ude00"] }, "completed", '{"\ufffd":["a\ufffd"]}'],
     ["one value in two places", [shared, shared], "completed", '[{"a":1},{"a":1}]'],
     ["a BigInt", { n: 1n }, "failed", unfit("n is a bigint, which JSON has no word for")],
     ["a function", () => 1, "failed", unfit("it is a function, which JSON has no word for")],

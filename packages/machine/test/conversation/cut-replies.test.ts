@@ -14,20 +14,37 @@ const asked = (): CheckedTalk => {
 };
 
 describe("a reply that was cut off", () => {
-  test.each(["length", "content_filter", "content-filter", "max_tokens", "MAX_TOKENS", "incomplete", "model_length"])(
-    "runs no tool where its finish reason is %s, and the model reads why",
-    (finishReason) => {
-      const talk = asked();
-      talk.reply(calling("wipe", "pay", "nobody's"), { finishReason });
-      const results = talk.call().messages.slice(-3);
-      expect(results.map(({ role }) => role)).toEqual(["tool", "tool", "tool"]);
-      for (const result of results)
-        expect(textOf(result)).toContain(`cut off before the call was complete (${finishReason})`);
-      talk.reply("I will say it in parts.");
-      expect(lastTurnOf(talk.state)?.outcome.status).toBe("completed");
-      talk.replays();
-    },
-  );
+  test.each([
+    "length",
+    "content_filter",
+    "content-filter",
+    "max_tokens",
+    "MAX_TOKENS",
+    "incomplete",
+    "model_length",
+    "contentFilter",
+    "sensitive",
+    "network_error",
+    "repetition_truncation",
+    "context_window_exceeded",
+    "timeout",
+    "ERROR_TOXIC",
+    "ERROR_LIMIT",
+    "USER_CANCEL",
+    "MALFORMED_RESPONSE",
+    "TOO_MANY_TOOL_CALLS",
+    "engine_overloaded",
+  ])("runs no tool where its finish reason is %s, and the model reads why", (finishReason) => {
+    const talk = asked();
+    talk.reply(calling("wipe", "pay", "nobody's"), { finishReason });
+    const results = talk.call().messages.slice(-3);
+    expect(results.map(({ role }) => role)).toEqual(["tool", "tool", "tool"]);
+    for (const result of results)
+      expect(textOf(result)).toContain(`cut off before the call was complete (${finishReason})`);
+    talk.reply("I will say it in parts.");
+    expect(lastTurnOf(talk.state)?.outcome.status).toBe("completed");
+    talk.replays();
+  });
 
   test("asks the caller of no tool either", () => {
     const talk = new CheckedTalk();
@@ -45,11 +62,19 @@ describe("a reply that was cut off", () => {
   });
 });
 
-test.each(["tool_calls", "stop", "end_turn", null])(
-  "a call without arguments runs where the finish reason is %s",
-  (finishReason) => {
-    const talk = asked();
-    talk.reply({ toolCalls: [{ id: "a", name: "wipe", arguments: "" }] }, { finishReason });
-    expect(talk.out()).toMatchObject([{ type: "callTool", name: "wipe", arguments: "" }]);
-  },
-);
+test.each([
+  "tool_calls",
+  "stop",
+  "end_turn",
+  "stop_sequence",
+  "function_call",
+  "eos_token",
+  "COMPLETE",
+  "other",
+  "",
+  null,
+])("a call without arguments runs where the finish reason is %s", (finishReason) => {
+  const talk = asked();
+  talk.reply({ toolCalls: [{ id: "a", name: "wipe", arguments: "" }] }, { finishReason });
+  expect(talk.out()).toMatchObject([{ type: "callTool", name: "wipe", arguments: "" }]);
+});

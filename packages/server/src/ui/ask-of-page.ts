@@ -12,7 +12,7 @@ import { overlapOf } from "@colloquy/machine/hosting";
 import { type ChatRequest, differing, draftOf, historyOf, type SentMessage } from "./chat-request.ts";
 import { type PagePlace, placeInThread, threadIsAhead } from "./page-place.ts";
 import { turnIn } from "./steps.ts";
-import { pathBehind, shownTurn } from "./ui-messages.ts";
+import { pathBehind, shownTurn, turnOfUiMessage } from "./ui-messages.ts";
 import { mayWait } from "./ui-stream.ts";
 
 /** What a page is told beside the answer. */
@@ -67,11 +67,14 @@ export const askOfPage = async (
     isBusy: open !== null || queue.length > 0,
     last: open?.number ?? conversation.head,
   }));
+  // A message that left the path is placed where the thread has another of its id: twice in one thread it would be two.
+  const isBack = parent === null && found.isRepeated;
+  const after = isBack ? await thread.look((state) => turnOfUiMessage(state, last.id)?.parent ?? null) : parent;
   // In one entry, so nothing comes between. Only at the end of the thread may it wait for its turn: elsewhere, the page would not show what it follows.
-  const isAtEnd = head === null || parent === null || (head.isBusy && parent === head.last);
+  const isAtEnd = head === null || after === null || (head.isBusy && after === head.last);
   const waits = overlapOf(host.machine) === null ? { overlap: "queue" as const } : {};
-  const ask = thread.ask(asked.map(draftOf), { askId: found.askId, tools, ...(isAtEnd ? waits : { from: parent }) });
-  return { ask, differs, isCut: isCut(request, place, parent ?? head?.last), isQueued: false };
+  const ask = thread.ask(asked.map(draftOf), { askId: found.askId, tools, ...(isAtEnd ? waits : { from: after }) });
+  return { ask, differs, isCut: isCut(request, place, after ?? head?.last), isQueued: false };
 };
 
 /**
@@ -149,12 +152,14 @@ const foundAsk = async (
   id: string,
   parent: number | null,
   isAnew: boolean,
-): Promise<{ readonly askId: string; readonly record: AskRecord | null }> => {
+): Promise<{ readonly askId: string; readonly record: AskRecord | null; readonly isRepeated: boolean }> => {
   for (let times = 1; ; times += 1) {
     const askId = times === 1 ? id : `${id}-${times}`;
     const record = await thread.asked(askId);
-    if (record === null) return { askId, record };
-    if ((await thread.look((state) => isStanding(state, record, parent, isAnew))) === true) return { askId, record };
+    const isRepeated = times > 1;
+    if (record === null) return { askId, record, isRepeated };
+    if ((await thread.look((state) => isStanding(state, record, parent, isAnew))) === true)
+      return { askId, record, isRepeated };
   }
 };
 

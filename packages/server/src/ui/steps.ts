@@ -10,7 +10,7 @@ import {
   type ToolResultPart,
   toolResultOf,
 } from "@colloquy/machine";
-import { notApproved } from "@colloquy/machine/hosting";
+import { notApproved, wellFormed } from "@colloquy/machine/hosting";
 
 /** The id of the UI message that answers in a turn. */
 export const messageIdOf = (turn: number): string => `turn-${turn}`;
@@ -92,7 +92,7 @@ export const contentOfOutput = (output: unknown): Content | null => {
   if (output === undefined || output === null) return null;
   return typeof output === "string" && !isLikeJson(output)
     ? output
-    : [{ type: "text", text: JSON.stringify(output), provider: { output: "json" } }];
+    : [{ type: "text", text: JSON.stringify(wellFormed(output)), provider: { output: "json" } }];
 };
 
 const isLikeJson = (text: string): boolean => /^\s*[[{]/u.test(text);

@@ -1,4 +1,5 @@
 import { tool } from "@colloquy/host";
+import { messagesOf } from "@colloquy/machine";
 import { virtualClock } from "@colloquy/runtime-test";
 import { never, reply, type ScriptLine, streams, toolCalls } from "@colloquy/runtime-test/models";
 import {
@@ -261,6 +262,17 @@ describe("a page of the AI SDK", () => {
       await host.close();
     },
   );
+
+  test("gives the model no half of a surrogate pair in an output, not even as an escape", async () => {
+    const { host, server } = served([toolCalls([{ name: "seat", arguments: {} }]), reply("I see.")]);
+    const chat = new Chat({ server });
+    await chat.sendMessage({ text: "Where do I sit?" });
+    await chat.addToolOutput({ tool: "seat", toolCallId: "1.1.0", output: { row: "12\ud83d" } });
+    await chat.sendMessage();
+    const result = await host.thread("t").look((state) => messagesOf(state).findLast(({ role }) => role === "tool"));
+    expect(result?.parts).toMatchObject([{ content: [{ text: '{"row":"12\ufffd"}' }] }]);
+    await host.close();
+  });
 
   test("has an answer made again that is not finished, in place of it", async () => {
     const { host, server } = served([never({ pieces: [{ text: "On" }] }), reply("One.")]);

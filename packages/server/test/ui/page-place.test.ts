@@ -38,6 +38,16 @@ test("a message that is edited and edited back has the thread on its own branch 
   expect(prompt()).toEqual(["hello", "answer 3", "And now?"]);
 });
 
+test("a page's only message that is sent again after its answer was made anew is in the thread once", async () => {
+  const { server, prompt, load } = served(...answers(3));
+  const messages = [said("u1", "user", "hello")];
+  const ask = { id: "t", messages, trigger: "submit-message" };
+  for (const body of [ask, { ...ask, trigger: "regenerate-message", messageId: "turn-1" }, ask])
+    await (await server.fetch(post("/ui", body))).text();
+  expect(prompt()).toEqual(["hello"]);
+  expect(textsOf(await load())).toEqual(["hello", "answer 3"]);
+});
+
 test("the newest messages that are deleted in a page are in no later prompt", async () => {
   const { server, prompt } = served(...answers(3));
   const chat = new Chat({ server });

@@ -4,7 +4,7 @@ import { replyFromModelMessages } from "@colloquy/interchange";
 import * as Either from "fp-ts/lib/Either.js";
 import { retryable } from "../failure/failure.ts";
 import { isObject } from "../json/loose-json.ts";
-import { completed, failedWith } from "../reply/outcome.ts";
+import { completed, failedWith, saysFull } from "../reply/outcome.ts";
 import { usageFromWire } from "../reply/usage.ts";
 import type { AiStreamPart } from "./sdk-model.ts";
 
@@ -73,7 +73,9 @@ export class AiAnswer {
       const message = `the provider ended the answer with the reason "error"${why}`;
       return this.failed(retryable("unknown", message));
     }
-    const finishReason = reason.unified === "other" ? (reason.raw ?? "other") : reason.unified;
+    const { unified, raw = unified } = reason;
+    // The SDK calls a full window a length.
+    const finishReason = unified === "other" || saysFull(raw) ? raw : unified;
     const usage = this.#usage();
     const reported = { ...this.#named, ...(usage === undefined ? {} : { usage }) };
     return completed(this.#replyOf(messages), finishReason, reported, (failure) => this.failed(failure));

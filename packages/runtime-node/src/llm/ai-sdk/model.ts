@@ -14,6 +14,7 @@ import { type AiSdkLanguageModel, keysOfModel, watchedModel } from "./sdk-model.
 
 export type { AiSdkLanguageModel } from "./sdk-model.ts";
 
+/** `idleTimeoutMs` counts from the request on: a provider may read the first pieces before it shows one. */
 export interface AiSdkModelOptions extends Pick<WaitOptions, "idleTimeoutMs"> {
   /** Options for providers, by provider, as the AI SDK has them. Those of a call's parameters stand over them. */
   readonly providerOptions?: { readonly [provider: string]: JsonObject };
@@ -91,7 +92,6 @@ const perform = async (
   const answer = new AiAnswer(model.modelId, running.onDelta);
   const errors: unknown[] = [];
   const watched = watchedModel(model, request.wanted, (part) => {
-    running.begin();
     if (!("delta" in part) || part.delta !== "") running.touch();
     if (!signal.aborted) answer.add(part);
   });
@@ -102,6 +102,7 @@ const perform = async (
   };
   const answered = async (): Promise<LlmOutcome> => {
     if (signal.aborted) return interrupted();
+    running.begin();
     const result = streamText({
       ...request.settings,
       model: watched,

@@ -193,10 +193,12 @@ const contextWords =
 const contextMessages: readonly RegExp[] = [
   // OpenAI, DeepSeek, Mistral, vLLM, Groq, OpenRouter, LM Studio, Fireworks, Together, SGLang; xAI
   /maximum (context|prompt|model) length|context[ _-](length|window)/i,
-  // llama.cpp ("exceeds the available context size"), Ollama, Anthropic ("exceed context limit")
-  /exceed\w*.{0,30}\bcontext\b/i,
-  // Anthropic, Bedrock ("Input is too long for requested model"), Ollama ("prompt too long"), llama.cpp ("input is too large")
-  /\b(prompt|input|request|conversation)( is| was)? too (long|large)\b/i,
+  // llama.cpp ("exceeds the available context size"), Ollama, Anthropic ("exceed context limit"); not Go's of a time that ran out
+  /exceed\w*.{0,30}\bcontext\b(?! (cancel|deadline))|context size\b.{0,20}\bexceed|context shift is disabled/i,
+  // Anthropic, Bedrock ("Input is too long for requested model"), Ollama ("prompt too long"), llama.cpp ("input is too large"), Cohere
+  /\b(prompt|input|request|conversation|message length)( is| was)? too (long|large)\b/i,
+  // LMDeploy, TabbyAPI; vLLM, of the room that the prompt leaves for a reply
+  /\b(session_len|max_seq_len|max_model_len)\b|max_\w*tokens\b.{0,20}\bmust be at least 1, got -/i,
   // Gemini and Vertex ("exceeds the maximum", "only supports up to"), Copilot, watsonx, Bedrock Nova, Zhipu
   /\b(tokens?( count)?|input length|prompt)\b.{0,60}\b(exceed(s|ed)?|supports up to)\b.{0,40}(\bmax|\blimit|\blength|\d)/i,
   // Groq and Cerebras ("reduce the length"); Moonshot; Text Generation Inference; DashScope
@@ -206,19 +208,20 @@ const contextMessages: readonly RegExp[] = [
   /\btoo many (input |prompt )?tokens\b(?! per)/i,
 ];
 
-/** Gemini and xAI answer 400 to a wrong key. */
+/** Gemini, xAI, LiteLLM, Zhipu and Bedrock answer 400 to a wrong key. */
 const keyWords =
   /api_?key_?(invalid|expired)|invalid_?(api_?key|authentication)|authentication_?error|unauthenticated/i;
 const keyMessage =
-  /\b(api[ _-]?key|access token|authorization header|credentials?)\b.{0,40}\b(not valid|not found|invalid|incorrect|expired|missing|malformed|revoked|required)\b|\b(invalid|incorrect|missing|expired|malformed|no|wrong)( or (invalid|missing))?\b.{0,20}\b(api[ _-]?key|access token|authorization header)\b/i;
+  /\b(api[ _-]?key|access token|security token|authorization header|credentials?)\b.{0,40}\b(not valid|not found|invalid|incorrect|expired|missing|malformed|revoked|required)\b|\b(invalid|incorrect|missing|expired|malformed|no|wrong)( or (invalid|missing))?\b.{0,20}\b(api[ _-]?key|access token|subscription key|authorization header|credentials)\b|\bauthentication ?(error|fail)|\btoken (has |is )?expired\b|^(401 )?unauthorized\b/i;
 
 /**
  * The model wrote a call or an output that the server could not read, and another try may do: Groq (`tool_use_failed`,
- * `json_validate_failed`, `output_parse_failed`), Bedrock ("Model produced invalid sequence as part of ToolUse").
+ * `json_validate_failed`, `output_parse_failed`), Cerebras ("Failed to generate tool_calls"), Ollama ("error parsing tool call"),
+ * Bedrock ("Model produced invalid sequence as part of ToolUse").
  */
 const badReplyWords = /tool_use_failed|json_validate_failed|output_parse_failed|ModelErrorException/i;
 const badReplyMessage =
-  /failed to (call a function|generate JSON)|tool call validation failed|model produced invalid sequence|parsing failed\. the model generated output/i;
+  /failed to (call a function|generate (JSON|tool.?calls?))|error parsing tool call|tool call (validation|generation) failed|model produced invalid sequence|parsing failed\. the model generated output/i;
 
 const quotaWords = /insufficient_?(quota|balance|credits|funds)|billing|quota_?exceeded_?error|credit_?balance/i;
 const tooLargeMessage = /request too large/i;

@@ -15,12 +15,14 @@ export interface ErrorFacts {
 
 /**
  * Reads what servers send: `{error: {…}}`, the object itself, a list of one, `{detail}`, a plain text. The status of
- * the response counts where it is one of an error, else a number that the error gives as its status or code.
+ * the response counts if it is an error. A number that the error gives as its status or code counts for any other response, and
+ * for 400: gateways answer 400 whatever the model's provider said.
  */
 export const errorFacts = (error: unknown, responseStatus = 0): ErrorFacts => {
   const value = unwrapped(error);
   const object = isObject(value) ? value : {};
-  const status = responseStatus >= 400 ? responseStatus : statusOf(object);
+  const status =
+    responseStatus > 400 ? responseStatus : (statusOf(object) ?? (responseStatus === 400 ? 400 : undefined));
   const code = codeIn(object);
   const inner = object["innererror"];
   const words = [object["code"], object["type"], object["status"], isObject(inner) ? inner["code"] : undefined];

@@ -30,7 +30,7 @@ export const chatAnswer = (
   let isWhole = false;
   const add = (chunk: JsonObject): void => {
     state.begun = true;
-    if (carries(chunk)) state.heard += 1;
+    if (isPiece(chunk)) state.heard += 1;
     chunks.add(read(chunk, false));
     state.finished = chunks.isFinished();
     state.done ||= isOver?.() === true;
@@ -67,7 +67,14 @@ export const chatAnswer = (
   };
 };
 
-/** Whether a chunk has more than its envelope, which servers repeat to keep a connection open. */
+/** Whether a chunk has something of an answer. Servers send all kinds of chunks to keep a connection open. */
+const isPiece = ({ choices, error }: JsonObject): boolean =>
+  carries(error ?? null) ||
+  listOf(choices).some((choice) => isObject(choice) && answering.some((name) => carries(choice[name] ?? null)));
+
+const answering = ["delta", "message", "text", "finish_reason", "error"];
+
+/** Whether there is more than the envelope of a piece. */
 const carries = (value: Json): boolean => {
   if (Array.isArray(value)) return value.some(carries);
   if (isObject(value))
@@ -75,9 +82,7 @@ const carries = (value: Json): boolean => {
   return value !== null && value !== "";
 };
 
-const envelope: ReadonlySet<string> = new Set(
-  "id object created model provider system_fingerprint service_tier usage obfuscation index role type".split(" "),
-);
+const envelope: ReadonlySet<string> = new Set(["id", "index", "role", "type", "obfuscation"]);
 
 /** What an event of the name `error` says is one, however it is wrapped; unless it is a piece of the answer after all. */
 const errorIn = (chunk: JsonObject): JsonObject =>

@@ -1,5 +1,5 @@
 import type { LlmDelta } from "@colloquy/host";
-import type { Json, JsonObject } from "@colloquy/machine";
+import { type Json, type JsonObject, saysCut } from "@colloquy/machine";
 import { isList, isObject, isText, listOf, textOf } from "../json/loose-json.ts";
 import { contentOf, isBareError, isError, joined, joinedDetails, thoughtOf, withOneObject } from "./message-pieces.ts";
 import { indexOf, ToolCallPieces } from "./tool-call-pieces.ts";
@@ -63,6 +63,7 @@ export const chatChunks = (onDelta: (delta: LlmDelta) => void = () => {}, isOne 
       finishReason: null,
       fields: {},
       content: null,
+      textPieces: 0,
       toolCalls: isOne ? calls : new ToolCallPieces(),
     };
     choices.set(index, choice);
@@ -83,9 +84,10 @@ export const chatChunks = (onDelta: (delta: LlmDelta) => void = () => {}, isOne 
         usage = laterReport(usage, reportIn(wire));
         if (isError(wire["error"])) error ??= wire["error"];
         // A server that does not stream puts the whole message where the pieces would be, or behind them.
-        const delta = wire["delta"] ?? restOf(wire["message"], choice);
-        if (isObject(delta)) addDelta(choice, delta);
-        const reason = wire["finish_reason"];
+        const delta = wire["delta"] ?? wire["message"];
+        const reason = reasonOf(wire);
+        const isRepeat = delta !== wire["delta"] || (reason && repeatsText(delta, choice));
+        if (isObject(delta)) addDelta(choice, isRepeat ? restOf(delta, choice) : delta);
         if (typeof reason === "string") choice.finishReason = laterReason(choice.finishReason, reason);
         if (choice.finishReason) showRest(choice);
       }
@@ -113,14 +115,23 @@ interface GrowingChoice {
   readonly show: (delta: LlmDelta) => void;
   finishReason: string | null;
   content: string | null | JsonObject[];
+  /** How many texts its content was put together from. */
+  textPieces: number;
   readonly toolCalls: ToolCallPieces;
   /** Everything else of the message, as it grows. */
   readonly fields: { [field: string]: Json };
 }
 
+/** Whether the chunk that ends a reply has the whole text again. One piece that comes twice may be meant. */
+const repeatsText = (delta: Json | undefined, { textPieces, content }: GrowingChoice): boolean =>
+  textPieces > 1 && isObject(delta) && delta["content"] === content;
+
+/** OpenRouter has the reason of the model's provider beside its own, which may not say that the reply was cut. */
+const reasonOf = ({ finish_reason: reason, native_finish_reason: native }: JsonObject): Json | undefined =>
+  isText(reason) && !saysCut(reason) && isText(native) && saysCut(native) ? native : reason;
+
 /** What is new in a whole message: its texts may have come in pieces before. */
-const restOf = (message: Json | undefined, { content, fields }: GrowingChoice): Json | undefined => {
-  if (!isObject(message)) return message;
+const restOf = (message: JsonObject, { content, fields }: GrowingChoice): JsonObject => {
   const before: JsonObject = { ...fields, content: content === null || typeof content === "string" ? content : null };
   const rest = Object.entries(message).map(([field, value]): [string, Json | undefined] => {
     const came = textOf(before[field]);
@@ -129,9 +140,12 @@ const restOf = (message: Json | undefined, { content, fields }: GrowingChoice): 
   return Object.fromEntries(rest);
 };
 
-/** An empty reason never replaces an earlier one, and `stop` is replaced by any other: it may be of the choice with the text. */
+/**
+ * An empty reason never replaces an earlier one. `stop` is replaced by any other, since it may be of the choice with the text, and
+ * any reason by one that says that the reply was cut.
+ */
 const laterReason = (before: string | null, reason: string): string =>
-  before === null || (reason !== "" && (before === "" || before === "stop")) ? reason : before;
+  before === null || (reason !== "" && (before === "" || before === "stop" || saysCut(reason))) ? reason : before;
 
 /**
  * One reply of several choices: the calls of all, which they share, and of all else that of the first which has it. Two texts
@@ -199,7 +213,9 @@ const addContent = (choice: GrowingChoice, wire: Json | undefined): void => {
   if (typeof content === "string") {
     if (Array.isArray(choice.content)) choice.content.push({ type: "text", text: content });
     else choice.content = (choice.content ?? "") + content;
-    if (content !== "") choice.show({ type: "text", text: content });
+    if (content === "") return;
+    choice.textPieces += 1;
+    choice.show({ type: "text", text: content });
     return;
   }
   const before: JsonObject[] = choice.content ? [{ type: "text", text: choice.content }] : [];

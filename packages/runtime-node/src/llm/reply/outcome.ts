@@ -69,8 +69,8 @@ export const textsOf = (content: string | readonly ReplyPart[]): readonly Exclud
 /**
  * The failure of an answer that has nothing for whoever asked: no text, call, refusal or other part. Null for any other. The
  * reason decides: `stop` may be meant by a model that says nothing (Anthropic's "Handling stop reasons" has it after results
- * of tools), unless it only thought (Gemini CLI asks again then); a reply that was cut or filtered is incomplete, which its
- * reason says; any other reason (`tool_calls` without a call, Gemini's `MALFORMED_FUNCTION_CALL`, DeepSeek's
+ * of tools), unless it only thought (Gemini CLI asks again then); a full window left no room, so the prompt is too long; a reply
+ * that was cut otherwise or filtered is incomplete, which its reason says; any other reason (`tool_calls` without a call, Gemini's `MALFORMED_FUNCTION_CALL`, DeepSeek's
  * `insufficient_system_resource`, none) is one of a model that failed.
  */
 export const nothingSaid = (
@@ -82,6 +82,7 @@ export const nothingSaid = (
   if (isSaid || toolCalls.length > 0 || otherCalls.some((name) => provider?.[name] !== undefined)) return null;
   const word = (reason ?? "").toLowerCase().replaceAll("-", "_");
   const hasThought = parts.some((part) => part.type === "reasoning");
+  if (saysFull(word)) return { kind: "context_length", retryable: false, message: noRoom(reason) };
   if (incomplete.test(word) || (stopped.has(word) && !hasThought)) return null;
   const message = `the server's answer has neither text nor calls${hasThought ? ", only reasoning" : ""}, and ended with the reason ${JSON.stringify(reason)}`;
   return retryable("unknown", message);
@@ -104,6 +105,12 @@ const otherCalls = ["function_call", "audio"];
 
 const stopped: ReadonlySet<string> = new Set(["stop", "end_turn", "stop_sequence", "eos", "eos_token", "completed"]);
 
-/** OpenAI, Anthropic, Gemini, Mistral (`model_length`), Bedrock (`guardrail_intervened`). */
+/** Whether a reason is a full window: Anthropic's `model_context_window_exceeded`, Mistral's `model_length`. */
+export const saysFull = (reason: string): boolean => /context|^model_length$/i.test(reason);
+
+const noRoom = (reason: string | null): string =>
+  `the prompt left no room for an answer, which ended with the reason ${JSON.stringify(reason)}`;
+
+/** OpenAI, Anthropic, Gemini, Bedrock (`guardrail_intervened`). */
 const incomplete =
-  /^(length|max_.*tokens|max_tokens|model_length|model_context_window_exceeded|content_filter(ed)?|guardrail_intervened|(image_)?safety|recitation|blocklist|prohibited_content|spii|language|refusal)$/;
+  /^(length|max_.*tokens|max_tokens|content_filter(ed)?|guardrail_intervened|(image_)?safety|recitation|blocklist|prohibited_content|spii|language|refusal)$/;

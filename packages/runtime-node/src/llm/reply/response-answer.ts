@@ -5,7 +5,7 @@ import * as Either from "fp-ts/lib/Either.js";
 import { failureOfErrorObject, type FailureSetting, retryable } from "../failure/failure.ts";
 import { type AnswerReader, newState, readAll, readWhole } from "./answer-reader.ts";
 import { jsonEvents } from "./json-events.ts";
-import { isObject, isText, listOf } from "../json/loose-json.ts";
+import { isObject, isText, listOf, parseJson, textOf } from "../json/loose-json.ts";
 import { completed, failedWith, reportedIn, textsOf } from "./outcome.ts";
 import { ResponseItems } from "./response-items.ts";
 import { laterReport, usageFromWire } from "./usage.ts";
@@ -58,7 +58,7 @@ export const responseAnswer = (
     const type = isText(event["type"]) ? event["type"] : (name ?? "");
     if (type === "error" || (type === "" && event["error"] !== undefined)) return fail(errorOf(event));
     state.begun = true;
-    if (type.startsWith("response.") && !waiting.has(type) && event["delta"] !== "") state.heard += 1;
+    if (isPiece(event)) state.heard += 1;
     const response = isObject(event["response"]) ? event["response"] : nothing;
     if (response !== nothing) addFacts(response);
     if (type === "response.output_item.added") items.begin(event);
@@ -121,8 +121,9 @@ export const decodeResponseBody = (text: string): DecodedResponse | null => {
 
 const nothing: JsonObject = {};
 
-/** Events that say that there is nothing yet. */
-const waiting: ReadonlySet<string> = new Set(["response.created", "response.queued", "response.in_progress"]);
+/** Whether an event is about an item of the output. Servers send all kinds of events to keep a connection open. */
+const isPiece = ({ delta, item, item_id: id, output_index: index }: JsonObject): boolean =>
+  (delta ?? item ?? id ?? index ?? "") !== "";
 
 const terminal: ReadonlySet<string> = new Set(["response.completed", "response.incomplete", "response.failed"]);
 
@@ -208,16 +209,19 @@ const failureOfError = (error: Json, setting: FailureSetting): Failure => {
 
 /** In the words of chat completions, lest whoever reads it have to know which API was called. */
 const finishReasonOf = ({ status, reason, output }: DecodedResponse, { toolCalls = [] }: ReplyDraft): string => {
-  if (status === "incomplete") return reason === "max_output_tokens" ? "length" : (reason ?? "incomplete");
-  // Servers complete a response although an item of it was cut.
-  const cut = output.find((item) => item["status"] === "incomplete" || item["status"] === "failed");
-  if (cut !== undefined && isAnswer(cut)) return "incomplete";
+  // Servers complete a response although it, or an item of it, was cut.
+  if (reason !== undefined) return reason === "max_output_tokens" ? "length" : reason;
+  if (status === "incomplete" || output.some(isCut)) return "incomplete";
   return toolCalls.length > 0 ? "tool_calls" : "stop";
 };
 
-/** A tool that ran at the server may fail, and the answer still be whole. */
-const isAnswer = ({ type }: JsonObject): boolean =>
-  type === "message" || type === "function_call" || type === "custom_tool_call";
+/** A tool that ran at the server may fail, and the answer still be whole. Some servers leave whole items in progress. */
+const isCut = ({ type, status, arguments: given }: JsonObject): boolean => {
+  const isCall = type === "function_call";
+  if (!isCall && type !== "message" && type !== "custom_tool_call") return false;
+  if (status === "in_progress") return isCall && parseJson(textOf(given)) === undefined;
+  return status === "incomplete" || status === "failed";
+};
 
 /** The call failed; the texts that had come go with it. Calls and items may be incomplete, and half a signature is worthless. */
 const failed = (failure: Failure, { output, usage }: DecodedResponse): LlmOutcome => {

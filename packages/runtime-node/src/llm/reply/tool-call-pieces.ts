@@ -147,8 +147,12 @@ const beginsAnother = (call: GrowingCall, piece: Piece): boolean => {
   const isOther = piece.name !== call.name;
   const isPlaced = piece.index !== null;
   const hasObject = beginsObject(piece.arguments);
-  if (piece.id !== "" && piece.id === call.id)
-    return begun.isWhole() && (isOther || (hasObject && piece.index !== null && piece.index !== call.index));
+  if (piece.id !== "" && piece.id === call.id) {
+    // Some servers give one id to all calls.
+    const isMoved = isPlaced && call.index !== null && piece.index !== call.index;
+    if (begun.isWhole()) return isOther || (isMoved && (hasObject || piece.arguments === ""));
+    return isMoved && begun.isEmpty() && piece.arguments === "";
+  }
   const isRest = piece.arguments !== "" && !hasObject && !begun.isEmpty() && !begun.isWhole();
   if (isRest) return isOther && !isPlaced;
   if (piece.id !== "" && call.id) return true;
@@ -174,45 +178,53 @@ const argumentsOf = (value: JsonObject[string]): string => {
 };
 
 /**
- * The arguments of one tool call, as they grow. They are one JSON object. Gateways send `{}` before the real object (the
- * `input: {}` of Anthropic's `content_block_start`), repeat the object at the end, or send a new one with each piece: an
- * object that follows another replaces it, unless it is empty. Any other text stays as it came.
+ * The arguments of one tool call, as they grow. They are one JSON object. Gateways send `{}`, `null` or `""` before the real
+ * object (the `input: {}` of Anthropic's `content_block_start`), repeat the object at the end, or send a new one with each piece:
+ * an object that follows another replaces it, unless it is empty. Some repeat with each piece all that came before, or encode
+ * the object twice. Any other text stays as it came.
  */
 export class CallArguments {
   #text = "";
-  #held = "";
-  #isShown = false;
+  /** The last piece, if it repeats all that came before. */
+  #repeat = "";
+  #shown = "";
+  #isReplaced = false;
 
-  /** Takes the next piece. Returns what of it can be shown: `{}` may yet be replaced, and nothing is shown twice. */
+  /** Takes the next piece. Returns what can be shown: what may yet be replaced is held back, and nothing is shown twice. */
   add(piece: string): string {
-    if (beginsObject(piece) && this.isWhole()) {
-      this.#isShown = !this.isEmpty();
-      this.#held = "";
-    }
+    if (beginsObject(piece) && this.isEmpty()) this.#text = this.#shown = "";
+    this.#isReplaced ||= beginsObject(piece) && this.isWhole();
+    const before = this.#repeat || this.#text;
+    this.#repeat = before !== "" && piece.startsWith(before) ? piece : "";
     this.#text += piece;
-    if (this.#isShown) return "";
-    this.#held += piece;
-    return /^\s*(\{\s*\}\s*)*\{?\s*$/.test(this.#text) ? "" : this.rest();
+    if (this.#isReplaced || this.#repeat !== "" || this.isEmpty() || /^\s*(\{\s*$|")/.test(this.#text)) return "";
+    const rest = this.#text.slice(this.#shown.length);
+    this.#shown = this.#text;
+    return rest;
   }
 
   /** Returns what was held back, once the reply says that it is complete. */
   rest(): string {
-    const held = this.#held;
-    this.#held = "";
-    return held;
+    const text = this.text();
+    const rest = text.startsWith(this.#shown) ? text.slice(this.#shown.length) : "";
+    this.#shown += rest;
+    return rest;
   }
 
-  /** Whether nothing came but empty objects. */
+  /** Whether nothing came but empty values. */
   isEmpty(): boolean {
-    return /^\s*(\{\s*\}\s*)*$/.test(this.#text);
+    return /^\s*((\{\s*\}|null|"")\s*)*$/.test(this.#text);
   }
 
   isWhole(): boolean {
-    return this.#text.trimEnd().endsWith("}") && parseJson(this.text()) !== undefined;
+    return this.#text.trimEnd().endsWith("}") && parseJson(lastObject(this.#text)) !== undefined;
   }
 
   text(): string {
-    return lastObject(this.#text);
+    const text = lastObject(this.#text);
+    const value = parseJson(text);
+    if (typeof value === "string" && isObject(parseJson(value))) return value;
+    return value === undefined && parseJson(this.#repeat) !== undefined ? this.#repeat : text;
   }
 }
 

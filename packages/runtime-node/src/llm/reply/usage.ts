@@ -20,7 +20,8 @@ export const usageFromWire = (usage: JsonObject | null | undefined): ReportedUsa
 
 /**
  * The report of usage that a chunk or a choice has: in its own place (OpenAI), inside the last choice (Moonshot), under
- * `x_groq` (Groq), as `usage_metadata` (Gemini, LangChain), or as `timings` (llama.cpp); null for none.
+ * `x_groq` (Groq), as `usage_metadata` (Gemini, LangChain), or as `timings` (llama.cpp); null for none. Of several the first
+ * counts, but for zeros.
  */
 export const reportIn = ({
   usage,
@@ -29,11 +30,10 @@ export const reportIn = ({
   usageMetadata,
   timings,
 }: JsonObject): JsonObject | null => {
-  const inGroq = isObject(groq) ? groq["usage"] : undefined;
-  const gemini = [usageMetadata, usage_metadata].filter(isObject).find((report) => "promptTokenCount" in report);
-  if (gemini !== undefined) return reportOfGemini(gemini);
-  const report = [usage, inGroq, usage_metadata, usageMetadata].find(isObject);
-  return report ?? (isObject(timings) ? reportOfTimings(timings) : null);
+  let report = isObject(timings) ? reportOfTimings(timings) : null;
+  for (const found of [usage_metadata, usageMetadata, isObject(groq) ? groq["usage"] : null, usage])
+    if (isObject(found)) report = laterReport(report, "promptTokenCount" in found ? reportOfGemini(found) : found);
+  return report;
 };
 
 /** Gemini counts the tokens that it thought beside those of the answer. */
@@ -71,7 +71,7 @@ export const laterReport = (before: JsonObject | null, later: JsonObject | null)
 const sums = ["prompt_tokens", "input_tokens", "completion_tokens", "output_tokens"];
 
 const saysSomething = (value: Json | undefined): boolean =>
-  isObject(value) ? Object.values(value).some(saysSomething) : Boolean(value);
+  isObject(value) ? Object.values(value).some(saysSomething) : typeof value === "number" ? value > 0 : Boolean(value);
 
 type Field = Exclude<keyof ReportedUsage, "provider">;
 

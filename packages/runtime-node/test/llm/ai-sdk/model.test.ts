@@ -131,6 +131,11 @@ describe("an answer", () => {
     expect(outcome).toMatchObject({ type: "failed", failure: { kind: "unknown", retryable: true } });
   });
 
+  test("that says nothing in a full window had a prompt that is too long", async () => {
+    const { outcome } = await ask(aiSdkModel(modelOf([finish("length", "model_context_window_exceeded")])));
+    expect(outcome).toMatchObject({ type: "failed", failure: { kind: "context_length", retryable: false } });
+  });
+
   test("that stalls for five minutes is given up, where nobody says another time", async () => {
     const open = (): ReturnType<typeof modelOf> => modelOf(text("a"), { open: true });
     const { outcome, clock, told } = perform(aiSdkModel(open()));

@@ -81,6 +81,11 @@ describe("an error in place of an answer", () => {
     [{ message: "no", code: "rate_limit_exceeded" }, "rate_limit", true],
     [{ message: "no", type: "authentication_error" }, "auth", false],
     [{ message: "no", type: "server_error" }, "unknown", true],
+    [
+      { message: "context deadline exceeded (Client.Timeout or context cancellation while reading body)" },
+      "unknown",
+      true,
+    ],
     [{ message: "failed to decode, try again, increasing context size or reducing parallel" }, "unknown", true],
     ["no", "unknown", true],
     [{}, "unknown", true],
@@ -150,6 +155,9 @@ describe("an error of 400 or so", () => {
     "Invalid image: the input image exceeds the maximum size",
     "Invalid 'messages[0].name': string does not match pattern",
     "Missing required parameter: 'messages'",
+    "max_tokens must be at least 1, got 0.",
+    "Unexpected token < in JSON at position 5",
+    "Error while downloading https://example.com/a.png: 401 Unauthorized",
     "Limit of requested tokens per minute exceeded, the maximum is 6000",
   ])("that says %j is neither about the prompt nor about a key", (message) => {
     expect(kindOf(message)).toEqual(["bad_request", false]);

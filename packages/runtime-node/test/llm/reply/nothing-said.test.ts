@@ -50,7 +50,6 @@ test.each([
   "length",
   "max_tokens",
   "MAX_TOKENS",
-  "model_length",
   "max_output_tokens",
   "content_filter",
   "content-filter",
@@ -59,3 +58,12 @@ test.each([
 ])("an answer that ends with %j is incomplete, whatever it has", (reason) => {
   for (const reply of [...nothing, ...something, thought]) expect(nothingSaid(reply, reason)).toBeNull();
 });
+
+test.each(["model_context_window_exceeded", "context_length_exceeded", "model_length"])(
+  "an answer that has nothing and ends with %j had a prompt that is too long",
+  (reason) => {
+    for (const reply of [...nothing, thought])
+      expect(nothingSaid(reply, reason)).toMatchObject({ kind: "context_length", retryable: false });
+    for (const reply of something) expect(nothingSaid(reply, reason)).toBeNull();
+  },
+);

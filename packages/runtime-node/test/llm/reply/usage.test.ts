@@ -67,6 +67,9 @@ test("is found wherever servers put it", () => {
     cacheReadTokens: 8,
   });
   expect(found({ usage, timings: { prompt_n: 2 } })).toEqual(read);
+  const zeros = { prompt_tokens: 0, completion_tokens: 0 };
+  for (const place of [{ x_groq: { usage } }, { timings: { prompt_n: 10, predicted_n: 4 } }, { usageMetadata: gemini }])
+    expect(found({ usage: zeros, ...place })).toMatchObject(read);
   expect(found({ choices: [] })).toBeUndefined();
 });
 
@@ -76,6 +79,7 @@ test("is not replaced by zeros, and is joined where it comes in halves", () => {
   expect(laterReport(null, zeros)).toEqual(zeros);
   expect(laterReport(zeros, report)).toEqual(report);
   expect(laterReport(report, zeros)).toEqual(report);
+  expect(laterReport(report, { prompt_tokens: -1, completion_tokens: -1, total_tokens: -2 })).toEqual(report);
   expect(laterReport(report, null)).toEqual(report);
   expect(
     laterReport(
