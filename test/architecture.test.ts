@@ -187,7 +187,7 @@ const cases: readonly Case[] = [
             "packages/runtime-test/src/server/strict/families/groq.ts",
             'import { rule } from "../rules/rule.ts";',
             'import { groq } from "@colloquy/runtime-node/openai";',
-            'import { groq } from "../../../../../runtime-node/src/llm/wire/dialects/groq.ts";',
+            'import { groq } from "../../../../../runtime-node/src/llm/wire/dialects.ts";',
             'import { invalidRequest } from "../../wire-error.ts";',
           ),
         ],

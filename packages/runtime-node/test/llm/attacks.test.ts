@@ -1,13 +1,13 @@
 // What a server that lies could do: each of these was possible once.
 import OpenAI from "openai";
 import { describe, expect, it } from "vitest";
-import { decodeChatStream } from "../../src/llm/reply/chat-stream.ts";
+import { decodeChatStream } from "../../src/llm/reply/chat-answer.ts";
 import { failureOfBody, failureOfResponse } from "../../src/llm/failure/failure.ts";
-import { openaiChat } from "../../src/llm/openai-chat.ts";
+import { openaiChat } from "../../src/llm/openai.ts";
 import { redact } from "@colloquy/host/runtime";
-import { retryAfterMs } from "../../src/llm/failure/retry-after.ts";
-import { secretsOf } from "../../src/llm/secrets/secrets.ts";
-import { toolCallPieces } from "../../src/llm/reply/tool-call-pieces.ts";
+import { retryAfterMs } from "../../src/llm/failure/response-facts.ts";
+import { secretsIn, sentBy } from "../../src/llm/secrets/secrets.ts";
+import { ToolCallPieces } from "../../src/llm/reply/tool-call-pieces.ts";
 
 describe("an error body of a megabyte", () => {
   it.each([
@@ -50,7 +50,9 @@ describe("secrets", () => {
 
   it("are also the values of a client's headers and of its query", () => {
     const quoted = "no access with azure-secret-1, inner-secret-2, query-secret-3 or sk-short-key";
-    expect(redact(quoted, secretsOf(client))).toBe("no access with [redacted], [redacted], [redacted] or [redacted]");
+    expect(redact(quoted, secretsIn(sentBy(client)))).toBe(
+      "no access with [redacted], [redacted], [redacted] or [redacted]",
+    );
   });
 
   it("are what stands before the @ of a URL", () => {
@@ -66,7 +68,7 @@ describe("secrets", () => {
 
 describe("a tool call in twenty thousand pieces that each repeat its name", () => {
   it("is put together without reading what came before for each of them", () => {
-    const pieces = toolCallPieces();
+    const pieces = new ToolCallPieces();
     pieces.add({ function: { name: "note", arguments: '{"text":"' } });
     for (let count = 0; count < 20_000; count++)
       pieces.add({ function: { name: "note", arguments: "words and words " } });

@@ -12,9 +12,9 @@ import { jinjaTemplate } from "@colloquy/templates/jinja";
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
 import { aiSdkModel } from "../../src/llm/ai-sdk/index.ts";
-import { openaiChat } from "../../src/llm/openai-chat.ts";
-import { openaiResponses } from "../../src/llm/openai-responses.ts";
-import { textCompletion } from "../../src/llm/text-completion.ts";
+import { openaiChat } from "../../src/llm/openai.ts";
+import { openaiResponses } from "../../src/llm/openai.ts";
+import { textCompletion } from "../../src/llm/openai.ts";
 import { callOf, perform } from "./call.ts";
 import { type Answer, answering, answeringJson, chatServer, chunkOf, eventOf } from "./server.ts";
 

@@ -1,7 +1,7 @@
 import type { Clock, LlmContext, LlmDelta, LlmHandler, LlmOutcome } from "@colloquy/host";
 import type { CallLlm, Message } from "@colloquy/machine";
 import { messageFromDraft } from "@colloquy/machine";
-import { openaiChat } from "../../src/llm/openai-chat.ts";
+import { openaiChat } from "../../src/llm/openai.ts";
 
 const question: readonly Message[] = [messageFromDraft("1.0", { role: "user", content: "why?" })];
 

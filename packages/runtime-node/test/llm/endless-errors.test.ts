@@ -3,9 +3,9 @@ import { errorTextOf } from "@colloquy/host/runtime";
 import { promptFormat } from "@colloquy/templates";
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
-import { openaiChat } from "../../src/llm/openai-chat.ts";
-import { openaiResponses } from "../../src/llm/openai-responses.ts";
-import { textCompletion } from "../../src/llm/text-completion.ts";
+import { openaiChat } from "../../src/llm/openai.ts";
+import { openaiResponses } from "../../src/llm/openai.ts";
+import { textCompletion } from "../../src/llm/openai.ts";
 import { callOf, perform } from "./call.ts";
 
 interface Answer {

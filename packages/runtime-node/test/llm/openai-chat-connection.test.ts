@@ -1,7 +1,7 @@
 import { getEventListeners, once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
-import { openaiChat } from "../../src/llm/openai-chat.ts";
+import { openaiChat } from "../../src/llm/openai.ts";
 import { callOf, handlerFor, perform, testClock } from "./call.ts";
 import { answeringJson, begin, chatServer, chunkOf, eventOf } from "./server.ts";
 

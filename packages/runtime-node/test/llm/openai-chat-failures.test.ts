@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { openaiChat } from "../../src/llm/openai-chat.ts";
+import { openaiChat } from "../../src/llm/openai.ts";
 import { callOf, handlerFor, perform, testClock } from "./call.ts";
 import { answering, answeringJson, begin, chatServer, chunkOf, eventOf } from "./server.ts";
 

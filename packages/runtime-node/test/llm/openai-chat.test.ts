@@ -1,6 +1,6 @@
 import OpenAI from "openai";
 import { describe, expect, test, vi } from "vitest";
-import { openaiChat } from "../../src/llm/openai-chat.ts";
+import { openaiChat } from "../../src/llm/openai.ts";
 import { type CallLlm, ConfigurationError } from "@colloquy/machine";
 import { z } from "zod";
 import { callOf, handlerFor, perform, testClock } from "./call.ts";

@@ -1,6 +1,6 @@
 import { ConfigurationError, messageFromDraft, messageFromReply, messageFromResult } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
-import { openaiResponses } from "../../src/llm/openai-responses.ts";
+import { openaiResponses } from "../../src/llm/openai.ts";
 import { callOf as call, perform } from "./call.ts";
 import {
   callOf,

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { LlmHandler } from "@colloquy/host";
 import type { CallLlm, ToolDeclaration } from "@colloquy/machine";
-import { openaiResponses } from "../../src/llm/openai-responses.ts";
+import { openaiResponses } from "../../src/llm/openai.ts";
 import { callOf as call, testClock } from "./call.ts";
 import { type Answer, begin, chatServer, eventOf } from "./server.ts";
 

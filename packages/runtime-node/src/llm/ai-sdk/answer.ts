@@ -1,12 +1,12 @@
 import type { LlmDelta, LlmOutcome } from "@colloquy/host";
-import type { Failure, JsonObject, ReplyDraft, ReportedUsage } from "@colloquy/machine";
+import type { Failure, ReplyDraft, ReportedUsage } from "@colloquy/machine";
 import { replyFromModelMessages } from "@colloquy/interchange";
 import * as Either from "fp-ts/lib/Either.js";
-import { truncated } from "../failure/failure.ts";
-import { isObject } from "../reply/loose-json.ts";
-import { completed } from "../reply/nothing-said.ts";
-import { usageOfAi } from "./usage.ts";
-import type { AiStreamPart } from "./wrapped-model.ts";
+import { retryable } from "../failure/failure.ts";
+import { isObject } from "../json/loose-json.ts";
+import { completed, failedWith } from "../reply/outcome.ts";
+import { usageFromWire } from "../reply/usage.ts";
+import type { AiStreamPart } from "./sdk-model.ts";
 
 /** The answer of a model of the AI SDK, as it comes. */
 export class AiAnswer {
@@ -67,25 +67,22 @@ export class AiAnswer {
   outcome(messages: readonly unknown[]): LlmOutcome {
     const reason = this.#finish?.finishReason;
     if (reason === undefined || reason.unified === "interrupted")
-      return this.failed(truncated("the stream ended without saying why"));
+      return this.failed(retryable("truncated", "the stream ended without saying why"));
     if (reason.unified === "error") {
       const why = reason.raw === undefined ? "" : ` (${reason.raw})`;
       const message = `the provider ended the answer with the reason "error"${why}`;
-      return this.failed({ kind: "unknown", retryable: true, message });
+      return this.failed(retryable("unknown", message));
     }
-    const reply = this.#replyOf(messages);
-    if (Either.isLeft(reply)) return this.failed({ kind: "unknown", retryable: true, message: reply.left });
     const finishReason = reason.unified === "other" ? (reason.raw ?? "other") : reason.unified;
-    return completed({ reply: reply.right, finishReason, ...this.#usage(), ...this.#named }, (nothing) =>
-      this.failed(nothing),
-    );
+    const usage = this.#usage();
+    const reported = { ...this.#named, ...(usage === undefined ? {} : { usage }) };
+    return completed(this.#replyOf(messages), finishReason, reported, (failure) => this.failed(failure));
   }
 
   /** The call failed; the text that had come goes with it, without calls and signatures, which may be incomplete. */
   failed(failure: Failure): LlmOutcome {
     const content = this.#said.flatMap(({ type, text }) => (text === "" ? [] : [{ type, text }]));
-    const partial = content.length === 0 ? {} : { partial: { content } };
-    return { type: "failed", failure, ...partial, ...this.#usage() };
+    return failedWith(failure, content.length === 0 ? undefined : { content }, this.#usage());
   }
 
   #say(type: "text" | "reasoning", id: string, text: string): void {
@@ -128,9 +125,8 @@ export class AiAnswer {
     })(replyFromModelMessages(messages, { sources: this.#sources }));
   }
 
-  #usage(): { readonly usage?: ReportedUsage } {
-    const usage = this.#finish === undefined ? undefined : usageOfAi(this.#finish.usage, rawOf(this.#finish.usage));
-    return usage === undefined ? {} : { usage };
+  #usage(): ReportedUsage | undefined {
+    return this.#finish === undefined ? undefined : usageOfAi(this.#finish.usage);
   }
 }
 
@@ -144,9 +140,21 @@ interface Call {
   input: string | null;
 }
 
-/** A provider's own report is JSON, if it is an object. */
-const rawOf = ({ raw }: { readonly raw?: unknown }): JsonObject | undefined => {
-  // The SDK says that it is JSON.
-  const value = raw as JsonObject | undefined;
-  return isObject(value) ? value : undefined;
+type AiUsage = Extract<AiStreamPart, { type: "finish" }>["usage"];
+
+/**
+ * What a provider reported of one call. What it did not report is unknown, which is not zero; undefined when nothing is known.
+ * The total is the one that it reports itself, and what it says beyond that is kept under `provider`.
+ */
+const usageOfAi = ({ inputTokens, outputTokens, raw }: AiUsage): ReportedUsage | undefined => {
+  const { totalTokens, provider } = (isObject(raw) ? usageFromWire(raw) : undefined) ?? {};
+  const reported = usageFromWire({
+    input_tokens: inputTokens.total,
+    output_tokens: outputTokens.total,
+    total_tokens: totalTokens,
+    cache_read_input_tokens: inputTokens.cacheRead,
+    cache_creation_input_tokens: inputTokens.cacheWrite,
+    reasoning_tokens: outputTokens.reasoning,
+  });
+  return reported && { ...reported, ...(provider === undefined ? {} : { provider }) };
 };

@@ -23,52 +23,33 @@ export const failureOfAiError = (error: unknown, setting: FailureSetting): Failu
 };
 
 const classified = (error: unknown, setting: FailureSetting): Failure => {
-  const { name, message, statusCode, responseHeaders, responseBody, data, isRetryable, cause } = fieldsOf(error);
+  const { name, message, cause } =
+    error instanceof Error ? error : { name: "", message: messageOf(error), cause: undefined };
   const [kind, retryable] = kindsOfNames.find(([pattern]) => pattern.test(name))?.[1] ?? [];
   if (kind !== undefined && retryable !== undefined)
     return { ...failureOfErrorObject({ message }, setting), kind, retryable };
-  const body = responseBody === "" ? (data ?? message) : responseBody;
-  if (statusCode >= 300)
-    return failureOfResponse({ status: statusCode, headers: headersOf(responseHeaders), error: body }, setting);
-  if (statusCode >= 200 && responseBody !== "") return failureOfBody(responseBody, setting);
+  const fields: Readonly<Record<string, unknown>> = typeof error === "object" ? { ...error } : {};
+  const { statusCode: status, responseHeaders, responseBody: body, data: given } = fields;
+  const text = typeof body === "string" ? body : "";
+  // What a provider said in the stream.
+  const data = given === undefined || given === null ? undefined : jsonOf(given);
+  if (typeof status === "number" && status >= 300)
+    return failureOfResponse(
+      { status, headers: headersOf(responseHeaders), error: text || (data ?? message) },
+      setting,
+    );
+  if (typeof status === "number" && status >= 200 && text !== "") return failureOfBody(text, setting);
   if (data !== undefined || !(error instanceof Error)) return failureOfErrorObject(data ?? jsonOf(error), setting);
   const failure = failureOfThrown(cause ?? error, setting);
   // The SDK means: no answer came, and there may be one the next time.
-  return failure.kind === "unknown" && isRetryable ? { ...failure, kind: "network", retryable: true } : failure;
-};
-
-interface Fields {
-  readonly name: string;
-  readonly message: string;
-  /** 0 for none. */
-  readonly statusCode: number;
-  readonly responseHeaders: object;
-  readonly responseBody: string;
-  /** What a provider said in the stream. */
-  readonly data: Json | undefined;
-  readonly isRetryable: boolean;
-  readonly cause: unknown;
-}
-
-const fieldsOf = (error: unknown): Fields => {
-  const fields: Readonly<Record<string, unknown>> = typeof error === "object" && error !== null ? { ...error } : {};
-  const { statusCode, responseHeaders, responseBody, data } = fields;
-  const ofError = error instanceof Error ? error : { name: "", message: messageOf(error), cause: undefined };
-  return {
-    name: ofError.name,
-    message: ofError.message,
-    statusCode: typeof statusCode === "number" ? statusCode : 0,
-    responseHeaders: typeof responseHeaders === "object" && responseHeaders !== null ? responseHeaders : {},
-    responseBody: typeof responseBody === "string" ? responseBody : "",
-    data: data === undefined || data === null ? undefined : jsonOf(data),
-    isRetryable: fields["isRetryable"] === true,
-    cause: ofError.cause ?? undefined,
-  };
+  return failure.kind === "unknown" && fields["isRetryable"] === true
+    ? { ...failure, kind: "network", retryable: true }
+    : failure;
 };
 
 /** Names of headers are written in small letters, or as a `fetch` of the caller's own has them. */
-const headersOf = (headers: object): { get(name: string): string | null } => {
-  const named = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]));
+const headersOf = (headers: unknown): { get(name: string): string | null } => {
+  const named = new Map(Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), String(value)]));
   return { get: (name) => named.get(name) ?? null };
 };
 

@@ -1,21 +1,18 @@
-import { type LlmContext, type LlmHandler, type LlmOutcome, outputRequest } from "@colloquy/host";
+import type { LlmContext, LlmHandler, LlmOutcome } from "@colloquy/host";
 import { type OptionNames, problemOfOptions } from "@colloquy/host/store";
 import { type CallLlm, ConfigurationError, type JsonObject, type ToolDeclaration } from "@colloquy/machine";
 import { frozenCopy } from "@colloquy/machine/hosting";
 import { jsonSchema, type ModelMessage, streamText, tool, type ToolSet } from "ai";
-import * as Either from "fp-ts/lib/Either.js";
 import { aborted, type FailureSetting } from "../failure/failure.ts";
+import { problemOfValues, type WaitOptions, waitsOf } from "../transport/options.ts";
 import { runningCall } from "../transport/running-call.ts";
-import { problemOfWaits, type WaitOptions, waitsOf } from "../transport/waits.ts";
-import { type Dialect, problemOfDialect } from "../wire/dialects.ts";
-import { wired, wireFor } from "../wire/wired.ts";
+import { wired, wireFor, type WireOptions } from "../wire/wired.ts";
 import { AiAnswer } from "./answer.ts";
 import { failureOfAiError } from "./failure.ts";
-import { keysOfModel } from "./keys.ts";
 import { type AiRequest, aiRequest } from "./request.ts";
-import { type AiSdkLanguageModel, watchedModel } from "./wrapped-model.ts";
+import { type AiSdkLanguageModel, keysOfModel, watchedModel } from "./sdk-model.ts";
 
-export type { AiSdkLanguageModel } from "./wrapped-model.ts";
+export type { AiSdkLanguageModel } from "./sdk-model.ts";
 
 export interface AiSdkModelOptions extends Pick<WaitOptions, "idleTimeoutMs"> {
   /** Options for providers, by provider, as the AI SDK has them. Those of a call's parameters stand over them. */
@@ -23,7 +20,7 @@ export interface AiSdkModelOptions extends Pick<WaitOptions, "idleTimeoutMs"> {
   /** HTTP headers that go with each request. */
   readonly headers?: { readonly [name: string]: string };
   /** What the model takes of messages and tools. Default: chosen by the names of provider and model. */
-  readonly dialect?: string | Dialect;
+  readonly dialect?: WireOptions["dialect"];
 }
 
 /**
@@ -42,26 +39,21 @@ export interface AiSdkModelOptions extends Pick<WaitOptions, "idleTimeoutMs"> {
  */
 export const aiSdkModel = (model: AiSdkLanguageModel, given: AiSdkModelOptions = {}): LlmHandler => {
   const problem =
-    problemOfModel(model) ?? problemOfOptions("aiSdkModel", given, optionNames) ?? problemOfWaits("aiSdkModel", given);
+    problemOfModel(model) ?? problemOfOptions("aiSdkModel", given, optionNames) ?? problemOfValues("aiSdkModel", given);
   if (problem !== null) throw new ConfigurationError(problem);
-  const wrong = given.dialect === undefined ? null : problemOfDialect(given.dialect);
-  if (wrong !== null) throw new ConfigurationError(`dialect of aiSdkModel ${wrong}`);
   const { providerOptions, headers = {}, dialect, ...waits } = frozenCopy({ ...given });
   const { idleMs } = waitsOf(waits);
   const wireOf = wireFor(
     { baseURL: model.provider, options: { model: model.modelId, ...(dialect === undefined ? {} : { dialect }) } },
     "ai-sdk",
   );
-  const handler: LlmHandler = async (call, context) => {
-    const asked = outputRequest(call, context);
-    const wire = wireOf(call);
-    const request = aiRequest(asked.call, asked.context.tools, { modelId: model.modelId, providerOptions, wire });
-    return Either.isLeft(request)
-      ? { type: "failed", failure: { kind: "bad_request", message: request.left, retryable: false } }
-      : asked.read(await perform({ model, headers, idleMs }, request.right, call, asked.context));
-  };
-  const named = wired({ name: "aiSdkModel", perform: handler, wireOf });
-  return Object.assign(named, { secrets: keysOfModel(model, headers).keys });
+  const handler = wired({
+    name: "aiSdkModel",
+    wireOf,
+    request: (call, offered, { wire }) => aiRequest(call, offered, { modelId: model.modelId, providerOptions, wire }),
+    perform: (request, call, context) => perform({ model, headers, idleMs }, request, call, context),
+  });
+  return Object.assign(handler, { secrets: keysOfModel(model, headers).keys });
 };
 
 const optionNames: OptionNames<AiSdkModelOptions> = {

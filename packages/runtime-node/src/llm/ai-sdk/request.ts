@@ -2,9 +2,9 @@ import { strictSchema } from "@colloquy/host";
 import { toModelMessages } from "@colloquy/interchange";
 import type { CallLlm, Json, JsonObject, ToolDeclaration } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import { isObject, isText } from "../reply/loose-json.ts";
+import { isObject, isText } from "../json/loose-json.ts";
 import { type Wire, wireMessages, WireState } from "../wire/messages.ts";
-import type { AiCallOptions } from "./wrapped-model.ts";
+import type { AiCallOptions } from "./sdk-model.ts";
 
 /** What a call is in the words of the AI SDK. */
 export interface AiRequest {

@@ -1,10 +1,9 @@
+import type { LlmOutcome } from "@colloquy/host";
+import { redact } from "@colloquy/host/runtime";
 import type { Failure, FailureKind, Json } from "@colloquy/machine";
 import { APIConnectionError, APIConnectionTimeoutError, APIError, APIUserAbortError } from "openai/core/error";
-import { errorFacts, type ErrorFacts } from "./error-facts.ts";
-import { parseJson } from "../reply/loose-json.ts";
-import { redact } from "@colloquy/host/runtime";
-import { isRedirect, redirectFailure } from "./redirect.ts";
-import { retryAfterMs } from "./retry-after.ts";
+import { parseJson } from "../json/loose-json.ts";
+import { errorFacts, type ErrorFacts, redirectFailure, retryAfterMs } from "./response-facts.ts";
 
 /** What classifying needs beside the error itself. */
 export interface FailureSetting {
@@ -33,7 +32,7 @@ export interface ErrorResponse {
  * retry, but for a redirect, which is never followed.
  */
 export const failureOfResponse = (response: ErrorResponse, setting: FailureSetting): Failure => {
-  if (isRedirect(response.status))
+  if (response.status >= 300 && response.status < 400)
     return redirectFailure(response.status, response.headers?.get("location") ?? null, setting);
   const facts = errorFacts(response.error, response.status);
   const wait = response.headers === undefined ? undefined : retryAfterMs(response.headers, setting.now);
@@ -59,7 +58,7 @@ export const failureOfErrorObject = (error: Json, setting: FailureSetting): Fail
  */
 export const failureOfBody = (body: string, setting: FailureSetting): Failure => {
   const text = withoutFrame(body.trim());
-  if (text === "") return { kind: "truncated", retryable: true, message: "the server's answer was empty" };
+  if (text === "") return retryable("truncated", "the server's answer was empty");
   if (/^<(!doctype|html|\?xml|head|body)/i.test(text)) {
     return {
       kind: "unknown",
@@ -69,54 +68,38 @@ export const failureOfBody = (body: string, setting: FailureSetting): Failure =>
   }
   const value = parseJson(text);
   if (value === undefined && /^[[{]/.test(text))
-    return {
-      kind: "truncated",
-      retryable: true,
-      message: `the server's answer breaks off: ${shortened(text, setting)}`,
-    };
+    return retryable("truncated", `the server's answer breaks off: ${shortened(text, setting)}`);
   // Written anew, for a key is not to be found behind escapes.
   const shown = shortened(value === undefined ? text : JSON.stringify(value), setting);
-  return { kind: "unknown", retryable: true, message: `the server's answer holds no reply: ${shown}` };
+  return retryable("unknown", `the server's answer holds no reply: ${shown}`);
 };
 
 /** A stream that broke off in its first event is half a body too, and one of comments alone is empty. */
 const withoutFrame = (body: string): string =>
-  /^(:|data:)/.test(body)
-    ? body
-        .replaceAll(/^:.*$/gm, "")
-        .trim()
-        .replace(/^data:\s*/, "")
-    : body;
+  /^(:|event:|data:)/.test(body) ? body.replaceAll(/^(:|event:).*$|^data:/gm, "").trim() : body;
 
 /** The failure that something thrown by the SDK, or by `fetch` while a body was read, is. */
 export const failureOfThrown = (thrown: unknown, setting: FailureSetting): Failure => {
-  if (thrown instanceof APIUserAbortError || nameOf(thrown) === "AbortError") return aborted;
-  if (thrown instanceof APIConnectionTimeoutError || timeoutCodes.has(codeOf(thrown))) {
-    return { kind: "timeout", retryable: true, message: "the server did not answer in time" };
-  }
-  if (thrown instanceof APIConnectionError || (thrown instanceof TypeError && isNetwork(thrown))) {
-    return {
-      kind: "network",
-      retryable: true,
-      message: `the connection failed: ${redact(rootOf(thrown), setting.secrets)}`,
-    };
-  }
+  if (thrown instanceof APIUserAbortError || (thrown instanceof Error && thrown.name === "AbortError")) return aborted;
+  if (thrown instanceof APIConnectionTimeoutError || timeoutCode.test(codeOf(thrown)))
+    return retryable("timeout", "the server did not answer in time");
+  if (thrown instanceof APIConnectionError || (thrown instanceof TypeError && isNetwork(thrown)))
+    return retryable("network", `the connection failed: ${redact(rootOf(thrown), setting.secrets)}`);
   if (thrown instanceof APIError) return failureOfResponse(responseOf(thrown), setting);
   return { kind: "unknown", retryable: false, message: shortened(rootOf(thrown), setting) };
 };
 
+/** Nothing was sent, since the call asks for what can't be had. */
+export const badRequest = (message: string): LlmOutcome => ({
+  type: "failed",
+  failure: { kind: "bad_request", message, retryable: false },
+});
+
 /** The call was cancelled. */
 export const aborted: Failure = { kind: "unknown", retryable: false, message: "the call was aborted", code: "aborted" };
 
-/** Nothing came for longer than was allowed. */
-export const idleFailure = (idleMs: number): Failure => ({
-  kind: "timeout",
-  retryable: true,
-  message: `the server was silent for more than ${idleMs} ms`,
-});
-
-/** The stream ended without saying why, or what came of it has a hole. */
-export const truncated = (how: string): Failure => ({ kind: "truncated", retryable: true, message: how });
+/** Another try may do. */
+export const retryable = (kind: FailureKind, message: string): Failure => ({ kind, retryable: true, message });
 
 /** The SDK keeps the `error` of a body, or, of a body that is not JSON, the text in its own message, behind the status. */
 const responseOf = (thrown: StatusError): ErrorResponse => {
@@ -130,14 +113,14 @@ export const isStatusError = (thrown: unknown): boolean => thrown instanceof API
 
 type StatusError = APIError<number | undefined, Headers | undefined, object | undefined>;
 
-const failureOfFacts = (facts: ErrorFacts, { secrets }: FailureSetting): Failure => {
+const failureOfFacts = (facts: ErrorFacts, setting: FailureSetting): Failure => {
   const [kind, retryable] = kindOf(facts);
   return {
     kind,
     retryable,
-    message: shortened(facts.message, secrets === undefined ? {} : { secrets }),
+    message: shortened(facts.message, setting),
     ...(facts.status === undefined ? {} : { status: facts.status }),
-    ...(facts.code === undefined ? {} : { code: redact(facts.code, secrets) }),
+    ...(facts.code === undefined ? {} : { code: redact(facts.code, setting.secrets) }),
   };
 };
 
@@ -162,31 +145,26 @@ const kindOf = (facts: ErrorFacts): Verdict => {
 
 const kindOfStatus = (status: number, message: string): Verdict | undefined => {
   if (status === 429) return ["rate_limit", !tooLargeMessage.test(message)];
-  const known = kindsOfStatus.find(([statuses]) => statuses.includes(status))?.[1];
+  const known = kindsOfStatus.get(status);
   if (known !== undefined || status < 400) return known;
   return status >= 500 ? ["unknown", true] : ["bad_request", false];
 };
 
-const kindsOfStatus: readonly (readonly [statuses: readonly number[], Verdict])[] = [
-  [
-    [401, 403],
-    ["auth", false],
-  ],
-  [[402], ["rate_limit", false]],
-  [
-    [408, 504, 524],
-    ["timeout", true],
-  ],
-  // 424 is Bedrock's for a model that failed.
-  [
-    [409, 424, 425],
-    ["unknown", true],
-  ],
-  [
-    [498, 503, 529],
-    ["overloaded", true],
-  ],
-];
+const kindsOfStatus: ReadonlyMap<number, Verdict> = new Map([
+  [401, ["auth", false]],
+  [402, ["rate_limit", false]],
+  [403, ["auth", false]],
+  [408, ["timeout", true]],
+  [409, ["unknown", true]],
+  // Bedrock's for a model that failed.
+  [424, ["unknown", true]],
+  [425, ["unknown", true]],
+  [498, ["overloaded", true]],
+  [503, ["overloaded", true]],
+  [504, ["timeout", true]],
+  [524, ["timeout", true]],
+  [529, ["overloaded", true]],
+]);
 
 const kindOfWords = (words: string): Verdict =>
   kindsOfWords.find(([pattern]) => pattern.test(words))?.[1] ?? ["unknown", true];
@@ -253,17 +231,10 @@ const shortened = (text: string, { secrets }: Pick<FailureSetting, "secrets">): 
 
 const messageLength = 500;
 
-const timeoutCodes: ReadonlySet<string> = new Set([
-  "UND_ERR_BODY_TIMEOUT",
-  "UND_ERR_HEADERS_TIMEOUT",
-  "UND_ERR_CONNECT_TIMEOUT",
-  "ETIMEDOUT",
-]);
+const timeoutCode = /^(UND_ERR_(BODY|HEADERS|CONNECT)_TIMEOUT|ETIMEDOUT)$/;
 
 const isNetwork = (thrown: TypeError): boolean =>
   thrown.cause !== undefined || /terminated|fetch failed|network/i.test(thrown.message);
-
-const nameOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.name : "");
 
 /** The code of the innermost cause. */
 const codeOf = (thrown: unknown): string => {

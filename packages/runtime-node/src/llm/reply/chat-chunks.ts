@@ -1,9 +1,8 @@
 import type { LlmDelta } from "@colloquy/host";
 import type { Json, JsonObject } from "@colloquy/machine";
-import { isObject, isText, listOf, textOf } from "./loose-json.ts";
-import { contentOf, detailsText, isBareError, isError, joined, joinedTexts, withOneObject } from "./message-pieces.ts";
-import { mergedDetails } from "./reasoning-details.ts";
-import { indexOf, toolCallPieces, type ToolCallPiece, type ToolCallPieces } from "./tool-call-pieces.ts";
+import { isList, isObject, isText, listOf, textOf } from "../json/loose-json.ts";
+import { contentOf, isBareError, isError, joined, joinedDetails, thoughtOf, withOneObject } from "./message-pieces.ts";
+import { indexOf, ToolCallPieces } from "./tool-call-pieces.ts";
 import { laterReport, reportIn } from "./usage.ts";
 
 /** What a chat completion says, whether it came in one piece or in many. In the words of the wire. */
@@ -44,33 +43,30 @@ export interface ChatChunks {
  *
  * @param isOne All choices are one reply: a server that was asked for one may put its text in one and its calls in another.
  */
-export const chatChunks = (onDelta?: (delta: LlmDelta) => void, isOne = false): ChatChunks => {
-  const choices: GrowingChoice[] = [];
-  const byIndex = new Map<number, GrowingChoice>();
-  const calls = toolCallPieces();
+export const chatChunks = (onDelta: (delta: LlmDelta) => void = () => {}, isOne = false): ChatChunks => {
+  /** By index, in the order in which they began. */
+  const choices = new Map<number, GrowingChoice>();
+  const all = (): readonly GrowingChoice[] => [...choices.values()];
+  const calls = new ToolCallPieces();
   let usage: JsonObject | null = null;
   let model: string | undefined;
   let responseId: string | undefined;
   let error: Json | undefined;
 
+  const showOther = (delta: LlmDelta): void => {
+    if (delta.type === "toolCall" || !choices.get(0)?.content) onDelta(delta);
+  };
   const choiceOf = (index: number): GrowingChoice => {
-    const begun = byIndex.get(index);
-    if (begun !== undefined) return begun;
-    const choice: GrowingChoice = {
+    const choice = choices.get(index) ?? {
       index,
+      show: index === 0 ? onDelta : isOne ? showOther : () => {},
       finishReason: null,
       fields: {},
-      lists: new Map(),
       content: null,
-      toolCalls: isOne ? calls : toolCallPieces(),
+      toolCalls: isOne ? calls : new ToolCallPieces(),
     };
-    choices.push(choice);
-    byIndex.set(index, choice);
+    choices.set(index, choice);
     return choice;
-  };
-
-  const showOther = (delta: LlmDelta): void => {
-    if (delta.type === "toolCall" || !byIndex.get(0)?.content) onDelta?.(delta);
   };
 
   return {
@@ -83,23 +79,22 @@ export const chatChunks = (onDelta?: (delta: LlmDelta) => void, isOne = false): 
       else if (isBareError(chunk)) error ??= chunk;
       for (const wire of listOf(chunk["choices"])) {
         if (!isObject(wire)) continue;
-        const index = indexOf(wire) ?? 0;
-        const choice = choiceOf(index);
-        const show = index === 0 ? onDelta : isOne ? showOther : undefined;
+        const choice = choiceOf(indexOf(wire) ?? 0);
         usage = laterReport(usage, reportIn(wire));
         if (isError(wire["error"])) error ??= wire["error"];
         // A server that does not stream puts the whole message where the pieces would be, or behind them.
         const delta = wire["delta"] ?? restOf(wire["message"], choice);
-        if (isObject(delta)) addDelta(choice, delta, show);
-        addFinish(choice, wire["finish_reason"]);
-        if (choice.finishReason) showRest(choice, show);
+        if (isObject(delta)) addDelta(choice, delta);
+        const reason = wire["finish_reason"];
+        if (typeof reason === "string") choice.finishReason = laterReason(choice.finishReason, reason);
+        if (choice.finishReason) showRest(choice);
       }
     },
     end: () => {
-      for (const choice of choices) showRest(choice, isOne || choice.index === 0 ? onDelta : undefined);
+      for (const choice of choices.values()) showRest(choice);
     },
     decoded: () => ({
-      choices: isOne ? oneChoice(choices.map(decodedChoice)) : choices.map(decodedChoice),
+      choices: isOne ? oneChoice(all().map(decodedChoice)) : all().map(decodedChoice),
       usage,
       ...(model === undefined ? {} : { model }),
       ...(responseId === undefined ? {} : { responseId }),
@@ -108,20 +103,19 @@ export const chatChunks = (onDelta?: (delta: LlmDelta) => void, isOne = false): 
     // Some servers give an empty reason with each chunk.
     isFinished: () =>
       isOne
-        ? choices.length > 0 && choices.every(({ finishReason }) => finishReason)
-        : Boolean((byIndex.get(0) ?? choices[0])?.finishReason),
+        ? choices.size > 0 && all().every(({ finishReason }) => finishReason)
+        : Boolean((choices.get(0) ?? all()[0])?.finishReason),
   };
 };
 
 interface GrowingChoice {
   readonly index: number;
+  readonly show: (delta: LlmDelta) => void;
   finishReason: string | null;
   content: string | null | JsonObject[];
   readonly toolCalls: ToolCallPieces;
   /** Everything else of the message, as it grows. */
   readonly fields: { [field: string]: Json };
-  /** Of everything else, the lists. */
-  readonly lists: Map<string, Json[]>;
 }
 
 /** What is new in a whole message: its texts may have come in pieces before. */
@@ -133,10 +127,6 @@ const restOf = (message: Json | undefined, { content, fields }: GrowingChoice): 
     return [field, typeof value === "string" && value.startsWith(came) ? value.slice(came.length) : value];
   });
   return Object.fromEntries(rest);
-};
-
-const addFinish = (choice: GrowingChoice, reason: Json | undefined): void => {
-  if (typeof reason === "string") choice.finishReason = laterReason(choice.finishReason, reason);
 };
 
 /** An empty reason never replaces an earlier one, and `stop` is replaced by any other: it may be of the choice with the text. */
@@ -165,16 +155,16 @@ const oneChoice = (choices: readonly DecodedChoice[]): readonly DecodedChoice[] 
   ];
 };
 
-const addDelta = (choice: GrowingChoice, delta: JsonObject, onDelta?: (delta: LlmDelta) => void): void => {
+const addDelta = (choice: GrowingChoice, delta: JsonObject): void => {
   let reasoning: string | undefined;
   for (const field in delta) {
     const value = delta[field];
     switch (field) {
       case "content":
-        addContent(choice, value, onDelta);
+        addContent(choice, value);
         break;
       case "tool_calls":
-        addToolCalls(choice, isObject(value) ? [value] : listOf(value), onDelta);
+        addToolCalls(choice, isObject(value) ? [value] : listOf(value));
         break;
       case "reasoning":
       case "reasoning_content":
@@ -185,10 +175,10 @@ const addDelta = (choice: GrowingChoice, delta: JsonObject, onDelta?: (delta: Ll
         reasoning ??= value;
         break;
       case "reasoning_details":
-        choice.fields[field] = mergedDetails(listOf(choice.fields[field]), listOf(value));
+        choice.fields[field] = joinedDetails(listOf(choice.fields[field]), listOf(value));
         break;
       case "refusal":
-        addRefusal(choice, value, onDelta);
+        addRefusal(choice, value);
         break;
       case "function_call":
       case "audio":
@@ -198,65 +188,57 @@ const addDelta = (choice: GrowingChoice, delta: JsonObject, onDelta?: (delta: Ll
         addOther(choice, field, value);
     }
   }
-  reasoning ??= detailsText(delta["reasoning_details"]);
-  if (reasoning) onDelta?.({ type: "reasoning", text: reasoning });
+  reasoning ??= thoughtOf(delta["reasoning_details"]);
+  if (reasoning) choice.show({ type: "reasoning", text: reasoning });
 };
 
 /** A string joins the text; once parts came, everything is a part. */
-const addContent = (choice: GrowingChoice, wire: Json | undefined, onDelta?: (delta: LlmDelta) => void): void => {
+const addContent = (choice: GrowingChoice, wire: Json | undefined): void => {
   const content = contentOf(wire);
   if (content === null) return;
   if (typeof content === "string") {
     if (Array.isArray(choice.content)) choice.content.push({ type: "text", text: content });
     else choice.content = (choice.content ?? "") + content;
-    if (content !== "") onDelta?.({ type: "text", text: content });
+    if (content !== "") choice.show({ type: "text", text: content });
     return;
   }
   const before: JsonObject[] = choice.content ? [{ type: "text", text: choice.content }] : [];
   if (!Array.isArray(choice.content)) choice.content = before;
   for (const part of content) {
     choice.content.push(part);
-    const thinking = part["type"] === "thinking" ? joinedTexts(part["thinking"]) : "";
-    if (thinking !== "") onDelta?.({ type: "reasoning", text: thinking });
-    if (isText(part["text"]) && part["type"] === "text") onDelta?.({ type: "text", text: part["text"] });
+    const thinking = part["type"] === "thinking" ? thoughtOf(part["thinking"]) : "";
+    if (thinking !== "") choice.show({ type: "reasoning", text: thinking });
+    if (isText(part["text"]) && part["type"] === "text") choice.show({ type: "text", text: part["text"] });
   }
 };
 
-const addToolCalls = (choice: GrowingChoice, pieces: readonly Json[], onDelta?: (delta: LlmDelta) => void): void => {
+const addToolCalls = ({ toolCalls, index, show }: GrowingChoice, pieces: readonly Json[]): void => {
   const byEntry = pieces.length > 1 && new Set(pieces.filter(isObject).map(indexOf)).size === 1;
-  pieces.forEach((piece, entry) => {
-    if (isObject(piece))
-      showPiece(choice.toolCalls.add(piece, { choice: choice.index, entry: byEntry ? entry : null }), onDelta);
-  });
+  for (const [entry, piece] of pieces.entries()) {
+    const delta = isObject(piece) ? toolCalls.add(piece, { choice: index, entry: byEntry ? entry : null }) : null;
+    if (delta !== null) show(delta);
+  }
 };
 
-const showRest = ({ toolCalls }: GrowingChoice, onDelta?: (delta: LlmDelta) => void): void => {
-  for (const piece of toolCalls.rest()) showPiece(piece, onDelta);
-};
+const showRest = ({ toolCalls, show }: GrowingChoice): void => toolCalls.rest().forEach(show);
 
-const showPiece = (piece: ToolCallPiece | null, onDelta?: (delta: LlmDelta) => void): void => {
-  if (piece === null) return;
-  const { position, ...shown } = piece;
-  onDelta?.({ type: "toolCall", index: position, ...shown });
-};
-
-const addRefusal = (choice: GrowingChoice, refusal: Json | undefined, onDelta?: (delta: LlmDelta) => void): void => {
+const addRefusal = (choice: GrowingChoice, refusal: Json | undefined): void => {
   const before = choice.fields["refusal"] ?? null;
   if (typeof refusal !== "string") {
     choice.fields["refusal"] = before;
     return;
   }
   choice.fields["refusal"] = textOf(before) + refusal;
-  if (refusal !== "") onDelta?.({ type: "refusal", text: refusal });
+  if (refusal !== "") choice.show({ type: "refusal", text: refusal });
 };
 
 /** Lists grow, everything else is as it was said last. */
-const addOther = (choice: GrowingChoice, field: string, value: Json | undefined): void => {
+const addOther = ({ fields }: GrowingChoice, field: string, value: Json | undefined): void => {
   if (field === "role" || value === undefined || value === null) return;
-  const list = choice.lists.get(field);
-  if (!Array.isArray(value)) choice.fields[field] = value;
-  else if (list === undefined) choice.lists.set(field, [...listOf(value)]);
-  else for (const item of listOf(value)) list.push(item);
+  const before = fields[field];
+  // A list among the fields was made here.
+  if (isList(before) && isList(value)) for (const item of value) (before as Json[]).push(item);
+  else fields[field] = isList(value) ? [...value] : value;
 };
 
 const decodedChoice = (choice: GrowingChoice): DecodedChoice => {
@@ -270,7 +252,6 @@ const decodedChoice = (choice: GrowingChoice): DecodedChoice => {
       content: choice.content,
       ...choice.fields,
       ...(isObject(called) && isText(called["arguments"]) ? { function_call: withOneObject(called) } : {}),
-      ...Object.fromEntries(choice.lists),
       ...(calls.length === 0 ? {} : { tool_calls: calls }),
     },
   };

@@ -2,8 +2,8 @@ import type { LlmDelta } from "@colloquy/host";
 import { replyFromResponseItems } from "@colloquy/interchange";
 import type { Json, JsonObject } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import { deltasOf } from "./deltas.ts";
-import { isObject, isText, textOf } from "./loose-json.ts";
+import { deltasOf } from "./outcome.ts";
+import { isObject, isText, textOf } from "../json/loose-json.ts";
 
 /** Puts the items of a streamed output together, and shows the pieces of the reply as they come. */
 export class ResponseItems {
@@ -42,7 +42,7 @@ export class ResponseItems {
       return;
     }
     const list = (growth.lists[piece.list] ??= []);
-    const index = indexOf(event[piece.index], list);
+    const index = indexOf(event[`${piece.list}_index`], list);
     // The texts of reasoning are lines of one.
     const shown = piece.kind === "reasoning" && list[index] === undefined && growth.shown ? `\n${text}` : text;
     list[index] = { piece, text: (list[index]?.text ?? "") + text };
@@ -137,29 +137,20 @@ interface GrowingItem {
 
 interface TextPiece {
   readonly kind: "text" | "refusal" | "reasoning";
-  /** The type of the item that it is a piece of, and where it stands in it. */
+  /** The type of the item that it is a piece of, the list in which its part stands, and the type of that. */
   readonly item: string;
   readonly list: "content" | "summary";
-  readonly index: string;
-  /** The type of its part, and the member of that which has the text. */
   readonly part: string;
-  readonly member: string;
 }
 
-type Piece = TextPiece | { readonly kind: "toolCall"; readonly item: string };
-
-const text = (
-  kind: TextPiece["kind"],
-  item: string,
-  part: string,
-  { list = "content", member = "text" }: { readonly list?: TextPiece["list"]; readonly member?: string } = {},
-): TextPiece => ({ kind, item, list, index: `${list}_index`, part, member });
-
-const pieces: ReadonlyMap<string, Piece> = new Map<string, Piece>([
-  ["response.output_text.delta", text("text", "message", "output_text")],
-  ["response.refusal.delta", text("refusal", "message", "refusal", { member: "refusal" })],
-  ["response.reasoning_text.delta", text("reasoning", "reasoning", "reasoning_text")],
-  ["response.reasoning_summary_text.delta", text("reasoning", "reasoning", "summary_text", { list: "summary" })],
+const pieces: ReadonlyMap<string, TextPiece | { readonly kind: "toolCall"; readonly item: string }> = new Map([
+  ["response.output_text.delta", { kind: "text", item: "message", list: "content", part: "output_text" }],
+  ["response.refusal.delta", { kind: "refusal", item: "message", list: "content", part: "refusal" }],
+  ["response.reasoning_text.delta", { kind: "reasoning", item: "reasoning", list: "content", part: "reasoning_text" }],
+  [
+    "response.reasoning_summary_text.delta",
+    { kind: "reasoning", item: "reasoning", list: "summary", part: "summary_text" },
+  ],
   ["response.function_call_arguments.delta", { kind: "toolCall", item: "function_call" }],
 ]);
 
@@ -175,7 +166,10 @@ const itemOf = ({ item, whole, lists, input }: GrowingItem): JsonObject => {
   const { encrypted_content: _encrypted, status: _status, ...begun } = item;
   const grown: { [list: string]: readonly JsonObject[] } = {};
   for (const [list, parts] of Object.entries(lists))
-    grown[list] = parts.map(({ piece, text }) => ({ type: piece.part, [piece.member]: text }));
+    grown[list] = parts.map(({ piece, text }) => ({
+      type: piece.part,
+      [piece.kind === "refusal" ? "refusal" : "text"]: text,
+    }));
   const isCall = item["type"] === "function_call";
   return { ...begun, ...grown, ...(isCall && input !== "" ? { arguments: input } : {}) };
 };

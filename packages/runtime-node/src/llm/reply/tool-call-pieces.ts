@@ -1,59 +1,60 @@
+import type { LlmDelta } from "@colloquy/host";
 import type { JsonObject } from "@colloquy/machine";
-import { beginsObject, CallArguments } from "./call-arguments.ts";
-import { isObject, textOf } from "./loose-json.ts";
-
-/** The tool calls of a streamed reply, put together from their pieces. */
-export interface ToolCallPieces {
-  /**
-   * Takes one entry of a delta's `tool_calls`. Returns the call that it belongs to and what is new of its arguments; null if
-   * there is nothing to show yet.
-   */
-  readonly add: (piece: JsonObject, place?: PiecePlace) => ToolCallPiece | null;
-  /** Returns what was held back of the arguments, once the reply says that it is complete. */
-  readonly rest: () => readonly ToolCallPiece[];
-  /** Returns the calls so far, in the order in which they began, as they are in a message. */
-  readonly calls: () => readonly JsonObject[];
-}
+import { isObject, parseJson, textOf } from "../json/loose-json.ts";
 
 /** Where a piece came from. */
-export interface PiecePlace {
+interface PiecePlace {
   /** The choice: each numbers its calls from 0. */
   readonly choice?: number;
   /** The place in a list of several whose indexes don't tell them apart. */
   readonly entry?: number | null;
 }
 
-export interface ToolCallPiece {
-  /** The position of the call, from 0, in the order in which calls began. */
-  readonly position: number;
-  readonly id: string | null;
-  readonly name: string;
-  readonly arguments: string;
-}
-
 /**
- * Puts tool calls together. A known id decides first. Then the place in a list of several decides, then the `index`, which
- * servers may leave out, write as a text, or give as 0 to all calls, and then the call that grew last. A piece with a name
- * begins another call if its id is new, or if it can't be the rest of the call (`beginsAnother`).
+ * Puts the tool calls of a streamed reply together. A known id decides first. Then the place in a list of several decides, then
+ * the `index`, which servers may leave out, write as a text, or give as 0 to all calls, and then the call that grew last. A piece
+ * with a name begins another call if its id is new, or if it can't be the rest of the call (`beginsAnother`).
  */
-export const toolCallPieces = (): ToolCallPieces => {
-  const calls: GrowingCall[] = [];
-  const known = new Map<string, GrowingCall>();
-  let last: GrowingCall | undefined;
+export class ToolCallPieces {
+  readonly #calls: GrowingCall[] = [];
+  readonly #known = new Map<string, GrowingCall>();
+  #last: GrowingCall | undefined;
 
-  const currentOf = ({ id, name, keys, isIndexed, mayBegin }: Piece): GrowingCall | undefined => {
-    const [first] = keys;
-    const there = known.get(`id ${id}`) ?? (first === undefined ? last : known.get(first));
-    if (there !== undefined) return there;
-    // Without a name only an id of a place of its own begins a call.
-    if (mayBegin && (name !== "" || (id !== "" && isIndexed))) return undefined;
-    return keys.map((key) => known.get(key)).find((call) => call !== undefined) ?? last;
-  };
-  const callOf = (piece: Piece): GrowingCall => {
-    const current = currentOf(piece);
+  /**
+   * Takes one entry of a delta's `tool_calls`. Returns the call that it belongs to and what is new of its arguments; null if
+   * there is nothing to show yet.
+   */
+  add(wire: JsonObject, place: PiecePlace = {}): CallDelta | null {
+    const piece = pieceOf(wire, place);
+    const call = this.#callOf(piece);
+    this.#last = call;
+    for (const key of piece.keys) this.#known.set(key, call);
+    if (!call.id) call.id = typeof wire["id"] === "string" ? wire["id"] : call.id;
+    if (call.id === piece.id && piece.id !== "") this.#known.set(`id ${piece.id}`, call);
+    call.isNamedAgain ||= piece.name !== "" && piece.name === call.name && piece.arguments !== "";
+    call.name = joinedName(call, piece.name);
+    if (piece.isCustom) call.custom = (call.custom ?? "") + piece.arguments;
+    const added = piece.isCustom ? piece.arguments : call.arguments.add(piece.arguments);
+    if (wire["extra_content"] !== undefined) call.rest = { extra_content: wire["extra_content"] };
+    const isHeld = added === "" && piece.arguments !== "" && piece.name === "" && typeof wire["id"] !== "string";
+    return isHeld ? null : deltaOf(call, added);
+  }
+
+  /** Returns what was held back of the arguments, once the reply says that it is complete. */
+  rest(): readonly CallDelta[] {
+    return this.#calls.map((call) => deltaOf(call, call.arguments.rest())).filter((piece) => piece.arguments !== "");
+  }
+
+  /** Returns the calls so far, in the order in which they began, as they are in a message. */
+  calls(): readonly JsonObject[] {
+    return this.#calls.map(wireOf);
+  }
+
+  #callOf(piece: Piece): GrowingCall {
+    const current = this.#currentOf(piece);
     if (current !== undefined && !beginsAnother(current, piece)) return current;
     const begun: GrowingCall = {
-      position: calls.length,
+      position: this.#calls.length,
       id: null,
       index: piece.index,
       name: "",
@@ -62,32 +63,29 @@ export const toolCallPieces = (): ToolCallPieces => {
       arguments: new CallArguments(),
       rest: {},
     };
-    calls.push(begun);
+    this.#calls.push(begun);
     return begun;
-  };
-  return {
-    add: (wire, place = {}) => {
-      const piece = pieceOf(wire, place);
-      const call = callOf(piece);
-      last = call;
-      for (const key of piece.keys) known.set(key, call);
-      if (!call.id) call.id = typeof wire["id"] === "string" ? wire["id"] : call.id;
-      if (call.id === piece.id && piece.id !== "") known.set(`id ${piece.id}`, call);
-      call.isNamedAgain ||= piece.name !== "" && piece.name === call.name && piece.arguments !== "";
-      call.name = joinedName(call, piece.name);
-      if (piece.isCustom) call.custom = (call.custom ?? "") + piece.arguments;
-      const added = piece.isCustom ? piece.arguments : call.arguments.add(piece.arguments);
-      if (wire["extra_content"] !== undefined) call.rest = { extra_content: wire["extra_content"] };
-      const isHeld = added === "" && piece.arguments !== "" && piece.name === "" && typeof wire["id"] !== "string";
-      return isHeld ? null : { position: call.position, id: call.id, name: call.name, arguments: added };
-    },
-    rest: () =>
-      calls
-        .map(({ position, id, name, arguments: given }) => ({ position, id, name, arguments: given.rest() }))
-        .filter((piece) => piece.arguments !== ""),
-    calls: () => calls.map(wireOf),
-  };
-};
+  }
+
+  #currentOf({ id, name, keys, isIndexed, mayBegin }: Piece): GrowingCall | undefined {
+    const [first] = keys;
+    const there = this.#known.get(`id ${id}`) ?? (first === undefined ? this.#last : this.#known.get(first));
+    if (there !== undefined) return there;
+    // Without a name only an id of a place of its own begins a call.
+    if (mayBegin && (name !== "" || (id !== "" && isIndexed))) return undefined;
+    return keys.map((key) => this.#known.get(key)).find((call) => call !== undefined) ?? this.#last;
+  }
+}
+
+type CallDelta = Extract<LlmDelta, { type: "toolCall" }>;
+
+const deltaOf = ({ position: index, id, name }: GrowingCall, added: string): CallDelta => ({
+  type: "toolCall",
+  index,
+  id,
+  name,
+  arguments: added,
+});
 
 interface GrowingCall {
   readonly position: number;
@@ -173,4 +171,69 @@ const wireOf = (call: GrowingCall): JsonObject =>
 const argumentsOf = (value: JsonObject[string]): string => {
   if (typeof value === "string") return value;
   return value === undefined || value === null ? "" : JSON.stringify(value);
+};
+
+/**
+ * The arguments of one tool call, as they grow. They are one JSON object. Gateways send `{}` before the real object (the
+ * `input: {}` of Anthropic's `content_block_start`), repeat the object at the end, or send a new one with each piece: an
+ * object that follows another replaces it, unless it is empty. Any other text stays as it came.
+ */
+export class CallArguments {
+  #text = "";
+  #held = "";
+  #isShown = false;
+
+  /** Takes the next piece. Returns what of it can be shown: `{}` may yet be replaced, and nothing is shown twice. */
+  add(piece: string): string {
+    if (beginsObject(piece) && this.isWhole()) {
+      this.#isShown = !this.isEmpty();
+      this.#held = "";
+    }
+    this.#text += piece;
+    if (this.#isShown) return "";
+    this.#held += piece;
+    return /^\s*(\{\s*\}\s*)*\{?\s*$/.test(this.#text) ? "" : this.rest();
+  }
+
+  /** Returns what was held back, once the reply says that it is complete. */
+  rest(): string {
+    const held = this.#held;
+    this.#held = "";
+    return held;
+  }
+
+  /** Whether nothing came but empty objects. */
+  isEmpty(): boolean {
+    return /^\s*(\{\s*\}\s*)*$/.test(this.#text);
+  }
+
+  isWhole(): boolean {
+    return this.#text.trimEnd().endsWith("}") && parseJson(this.text()) !== undefined;
+  }
+
+  text(): string {
+    return lastObject(this.#text);
+  }
+}
+
+const beginsObject = (text: string): boolean => /^\s*\{/.test(text);
+
+const isEmptyObject = (text: string): boolean => /^\s*\{\s*\}\s*$/.test(text);
+
+/** The last object of a row that is not empty. */
+const lastObject = (text: string): string => {
+  let whole = "";
+  let from = 0;
+  for (const { 0: border, index } of text.matchAll(/\}\s*(?=\{)/g)) {
+    const object = text.slice(from, index + border.length);
+    // The same characters may be part of a string.
+    if (parseJson(object) === undefined) continue;
+    if (whole === "" || !isEmptyObject(object)) whole = object.trim();
+    from += object.length;
+  }
+  const last = text.slice(from);
+  if (whole === "") return text;
+  if (isEmptyObject(last)) return whole;
+  if (isEmptyObject(whole) || parseJson(last) !== undefined) return last;
+  return whole.startsWith(last) ? whole : text;
 };

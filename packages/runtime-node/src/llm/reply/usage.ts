@@ -1,5 +1,5 @@
 import type { Json, JsonObject, ReportedUsage } from "@colloquy/machine";
-import { isObject } from "./loose-json.ts";
+import { isObject } from "../json/loose-json.ts";
 
 /**
  * What a provider reported of one call, under whichever names. What is no non-negative integer is unknown, which

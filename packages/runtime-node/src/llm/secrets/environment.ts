@@ -1,5 +1,4 @@
 import { charactersRead } from "@colloquy/host/runtime";
-import { allVariables } from "./variables.ts";
 
 /**
  * The values of environment variables that are named like secrets, each of their lines, and both as they stand in a URL: a key
@@ -24,3 +23,30 @@ const isKey = /(?:^|_)(?:API_KEY|API_TOKEN|ACCESS_KEY|AUTH_TOKEN|BEARER_TOKEN(?:
 
 /** Shorter ones are words that a server of one's own takes, and may stand in any reply. */
 const keyLengthMin = 16;
+
+/**
+ * The environment variables, as they are now: none where the platform has none, as a browser, and none where it does not let
+ * them be listed, as Deno without `--allow-env`. What can't be read needs no hiding.
+ */
+const allVariables = (): readonly (readonly [name: string, value: string])[] => {
+  try {
+    return Object.entries(environment()).map(([name, value = ""]) => [name, value] as const);
+  } catch {
+    return [];
+  }
+};
+
+/** The value of one variable; undefined where there is none, and where it may not be read. */
+export const variable = (name: string): string | undefined => {
+  try {
+    return environment()[name];
+  } catch {
+    return undefined;
+  }
+};
+
+/** As much of a platform as is looked at here: Node, Deno and Bun have a process, some workers and no browser do. */
+const environment = (): Readonly<Record<string, string | undefined>> => {
+  const platform = globalThis as { readonly process?: { readonly env?: Readonly<Record<string, string | undefined>> } };
+  return platform.process?.env ?? {};
+};

@@ -3,12 +3,9 @@ import type { ClientOptions } from "openai";
 import { redact } from "@colloquy/host/runtime";
 
 /**
- * Texts that go with each request of a client and must not stand in an error: its keys, and the values of its own
- * headers and query, where other providers take keys.
+ * Texts that go with each request and must not stand in an error: keys, and the values of headers and query, where other
+ * providers take keys.
  */
-export const secretsOf = (client: OpenAI): readonly string[] => secretsIn(sentBy(client));
-
-/** The same of what is sent by whichever client. */
 export const secretsIn = (sent: readonly Sent[]): readonly string[] =>
   sent.flatMap(({ value }) => partsOf(value).flatMap((part) => [part, encodeURIComponent(part.toWellFormed())]));
 
@@ -17,12 +14,6 @@ export const secretsIn = (sent: readonly Sent[]): readonly string[] =>
  * a parameter has that is named like one, and what looks like a key itself. Not the words that local servers take in
  * place of a key ("not-needed"), which may stand in any reply.
  */
-export const keysOf = (client: OpenAI): readonly string[] => keysIn(sentBy(client));
-
-/** The same of a client that is not made yet, by its options. */
-export const keysOfOptions = (options: ClientOptions): readonly string[] => keysIn(sentWith(options));
-
-/** The same of what is sent by whichever client. */
 export const keysIn = (sent: readonly Sent[]): readonly string[] =>
   sent.flatMap(({ name, value }) => {
     const isKey = name === null || wordsOf(name).some((word) => namesOfKeys.test(word));
@@ -59,19 +50,18 @@ export interface Sent {
   readonly value: string;
 }
 
-const sentBy = (client: OpenAI): readonly Sent[] => {
-  // Protected in the SDK's types; there is no other way to what a ready-made client was given.
-  const { defaultHeaders, defaultQuery } = client["_options"];
+/** Returns what a client of the SDK sends with each request, or one that is not made yet, by its options. */
+export const sentBy = (client: OpenAI | ClientOptions): readonly Sent[] => {
   const { apiKey, adminAPIKey } = client;
-  return sentWith({ apiKey, adminAPIKey, defaultHeaders, defaultQuery });
-};
-
-const sentWith = ({ apiKey, adminAPIKey, defaultHeaders, defaultQuery }: ClientOptions): readonly Sent[] => {
+  // Protected in the SDK's types; there is no other way to what a ready-made client was given.
+  const { defaultHeaders, defaultQuery } = isMade(client) ? client["_options"] : client;
   const keys = [apiKey, adminAPIKey].map((value): [null, unknown] => [null, value]);
   return [...keys, ...membersOf(defaultHeaders), ...membersOf(defaultQuery)].flatMap(([name, given]) =>
     [given].flat().flatMap((value) => (typeof value === "string" ? [{ name, value }] : [])),
   );
 };
+
+const isMade = (client: OpenAI | ClientOptions): client is OpenAI => "_options" in client;
 
 const membersOf = (given: unknown): readonly (readonly [string, unknown])[] => {
   if (given instanceof Headers) return [...given.entries()];

@@ -1,9 +1,11 @@
-import type { AnswerStream } from "./answer.ts";
+import { errorTextOf } from "@colloquy/host/runtime";
+import type OpenAI from "openai";
+import type { AnswerReader } from "../reply/answer-reader.ts";
 
 /** A body as it is read, piece by piece. */
 export interface BodyReading {
   /** What takes the pieces; null keeps the whole body. */
-  readonly stream: AnswerStream | null;
+  readonly stream: AnswerReader | null;
   /** Reading ends when it is aborted. */
   readonly signal: AbortSignal;
   /** Called when something of an answer came. Comments, empty events and white space do not count: a server may send them for ever. */
@@ -16,8 +18,8 @@ export interface BodyReading {
  */
 export const readBody = async (response: Response, { stream, signal, touch }: BodyReading): Promise<string> => {
   if (response.body === null) return "";
-  const reader: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader();
-  const kept: Uint8Array[] = [];
+  const reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> = response.body.getReader();
+  const kept: Uint8Array<ArrayBuffer>[] = [];
   let keptBytes = 0;
   try {
     while (!signal.aborted) {
@@ -42,17 +44,7 @@ export const readBody = async (response: Response, { stream, signal, touch }: Bo
     void reader.cancel().catch(() => {});
     throw thrown;
   }
-  return textOf(kept, keptBytes);
-};
-
-const textOf = (pieces: readonly Uint8Array[], bytes: number): string => {
-  const whole = new Uint8Array(bytes);
-  let filled = 0;
-  for (const piece of pieces) {
-    whole.set(piece, filled);
-    filled += piece.length;
-  }
-  return new TextDecoder().decode(whole);
+  return new Blob(kept).text();
 };
 
 /** White space of JSON has no byte beyond. */
@@ -78,3 +70,30 @@ const letGo = (reader: ReadableStreamDefaultReader<Uint8Array>): void => {
 };
 
 const endOfBodyMs = 1000;
+
+/** Marks the requests of the handlers among the options of their `fetch`: a client may be shared with other code. */
+const isOurs: unique symbol = Symbol("colloquy");
+
+/** The options of a request whose error body is read to a bound. */
+export const oursOnly: { readonly [isOurs]: true } = { [isOurs]: true };
+
+/**
+ * Has the client read the body of an error to a bound, in the requests that are marked: the SDK itself reads it to its end,
+ * which may never come. The body is read within the time that the request has.
+ */
+export const withBoundedErrors = (client: OpenAI): OpenAI => {
+  // Private in the SDK's types. A copy of the client would not know a key that is given to the client later.
+  const own = client["fetch"] as typeof fetch | undefined;
+  if (own === undefined || bounded.has(own)) return client;
+  const fetchBounded: typeof fetch = async (input, init) => {
+    const response = await own(input, init);
+    if (response.ok || init === undefined || !(isOurs in init)) return response;
+    const text = await errorTextOf(response, init.signal ?? undefined);
+    return Object.defineProperty(response, "text", { value: () => Promise.resolve(text) });
+  };
+  bounded.add(fetchBounded);
+  client["fetch"] = fetchBounded;
+  return client;
+};
+
+const bounded = new WeakSet<typeof fetch>();

@@ -4,11 +4,9 @@ import { ConfigurationError } from "@colloquy/machine";
 import { frozenCopy } from "@colloquy/machine/hosting";
 import type OpenAI from "openai";
 import type { ClientOptions } from "openai";
-import { keysOf, keysOfOptions, refuseCredentials } from "../secrets/secrets.ts";
-import { variable } from "../secrets/variables.ts";
-import { problemOfDialect } from "../wire/dialects.ts";
-import { connectionOptions, problemOfConnection } from "./connection-options.ts";
-import { problemOfWaits, waitOptions, type WaitOptions, type Waits, waitsOf } from "./waits.ts";
+import { variable } from "../secrets/environment.ts";
+import { keysIn, refuseCredentials, sentBy } from "../secrets/secrets.ts";
+import { connectionOptions, problemOfValues, waitOptions, type WaitOptions, type Waits, waitsOf } from "./options.ts";
 
 /** A client of the official SDK, or what to make one from. Its own retries are not used: the machine retries. */
 export type OpenAiConnection = WaitOptions &
@@ -44,86 +42,61 @@ export const connect = <Options extends object>(
   given: Options & OpenAiConnection,
   own: { readonly [Name in keyof Options]-?: true },
 ): Connected<Options> => {
-  const problem = problemOfOptions(handler, given, { ...own, ...connectionOptions, ...waitOptions, client: true });
+  const environment = fromEnvironment();
+  const problem =
+    problemOfOptions(handler, given, { ...own, ...connectionOptions, ...waitOptions, client: true }) ??
+    problemOfValues(handler, given, environment);
   if (problem !== null) throw new ConfigurationError(problem);
-  for (const [name, value] of Object.entries(given))
-    if ((name === "stream" || name === "includeUsage") && value !== undefined && typeof value !== "boolean")
-      throw new ConfigurationError(`${name} of ${handler} is ${JSON.stringify(value)}; it must be true or false`);
-    else if (name === "writtenBytes" && value !== undefined && !(Number.isSafeInteger(value) && Number(value) >= 0))
-      throw new ConfigurationError(
-        `writtenBytes of ${handler} is ${JSON.stringify(value)}; it must be a whole number of bytes, 0 or more`,
-      );
-  const wrongWait = problemOfWaits(handler, given);
-  if (wrongWait !== null) throw new ConfigurationError(wrongWait);
-  const { dialect } = given as { readonly dialect?: unknown };
-  const unknown = dialect === undefined ? null : problemOfDialect(dialect);
-  if (unknown !== null) throw new ConfigurationError(`dialect of ${handler} ${unknown}`);
-  const options = frozenCopy(pick<Options, keyof Options>(given, own));
-  const waits = waitsOf(given);
+  const common = { handler, options: frozenCopy(pick<Options, keyof Options>(given, own)), waits: waitsOf(given) };
   const { client } = given;
   if (client !== undefined) {
     if (!isClient(client))
       throw new ConfigurationError(
         `client of ${handler} is none of the package openai; give new OpenAI({ … }), or leave it out`,
       );
-    refuseCredentials(handler, client.baseURL);
-    return {
-      handler,
-      client: () => client,
-      options,
-      waits,
-      baseURL: client.baseURL,
-      isGiven: true,
-      keys: () => keysOf(client),
-    };
+    const { baseURL } = client;
+    refuseCredentials(handler, baseURL);
+    return { ...common, client: () => client, baseURL, isGiven: true, keys: () => keysIn(sentBy(client)) };
   }
-  const connection = { ...fromSurroundings(), ...frozenCopy(pick(given, connectionOptions)) };
-  const wrong = problemOfConnection(handler, connection, given);
-  if (wrong !== null) throw new ConfigurationError(wrong);
+  const connection: ClientOptions = { fetch, ...environment, ...frozenCopy(pick(given, connectionOptions)) };
   refuseCredentials(handler, connection.baseURL ?? "");
   const key = keyFor(handler, connection);
   let made: OpenAI | undefined;
   return {
-    handler,
+    ...common,
     client: (SDK) => (made ??= new SDK({ ...connection, ...key })),
-    options,
-    waits,
     baseURL: connection.baseURL || "https://api.openai.com/v1",
     isGiven: false,
-    keys: () => (made === undefined ? keysOfOptions(connection) : keysOf(made)),
+    keys: () => keysIn(sentBy(made ?? connection)),
   };
 };
 
 /** A handler whose code is loaded with its first call, the SDK with it: not every process that makes one calls it. */
 export const loadedLater = ({ keys }: Connected<object>, load: () => Promise<LlmHandler>): LlmHandler => {
   let loaded: Promise<LlmHandler> | undefined;
-  const begin = async (): Promise<LlmHandler> => {
-    try {
-      return await load();
-    } catch (thrown) {
-      // The next call tries again.
-      loaded = undefined;
-      throw thrown;
-    }
+  const handler: LlmHandler = async (call, context) => {
+    loaded ??= load();
+    // The next call tries again.
+    loaded.catch(() => (loaded = undefined));
+    return (await loaded)(call, context);
   };
-  const handler: LlmHandler = async (call, context) => (await (loaded ??= begin()))(call, context);
   return Object.assign(handler, { secrets: keys });
 };
 
 /** What the SDK takes from around it where nothing is given, as it is now: at the first call it may be another. */
-const fromSurroundings = (): ClientOptions => {
-  const set = {
-    apiKey: variable("OPENAI_API_KEY")?.trim(),
-    adminAPIKey: variable("OPENAI_ADMIN_KEY")?.trim(),
-    baseURL: variable("OPENAI_BASE_URL")?.trim(),
-    organization: variable("OPENAI_ORG_ID")?.trim(),
-    project: variable("OPENAI_PROJECT_ID")?.trim(),
-  };
-  return {
-    fetch,
-    ...Object.fromEntries(Object.entries(set).filter(([, value]) => value !== undefined && value !== "")),
-  };
-};
+const fromEnvironment = (): ClientOptions =>
+  Object.fromEntries(
+    [
+      ["apiKey", "OPENAI_API_KEY"],
+      ["adminAPIKey", "OPENAI_ADMIN_KEY"],
+      ["baseURL", "OPENAI_BASE_URL"],
+      ["organization", "OPENAI_ORG_ID"],
+      ["project", "OPENAI_PROJECT_ID"],
+    ].flatMap(([name = "", from = ""]) => {
+      const value = variable(from)?.trim() ?? "";
+      return value === "" ? [] : [[name, value]];
+    }),
+  );
 
 /** A server of one's own often needs no key, but the SDK wants one. @throws ConfigurationError where OpenAI's needs one, and where a page would show it */
 const keyFor = (
@@ -162,9 +135,8 @@ const isClient = (client: object | null): boolean =>
 const pick = <Options extends object, Name extends keyof Options>(
   options: Options,
   names: { readonly [Each in Name]: true },
-): Partial<Pick<Options, Name>> => {
-  const picked: Partial<Pick<Options, Name>> = {};
-  // A table of names has no others.
-  for (const name of Object.keys(names) as Name[]) if (options[name] !== undefined) picked[name] = options[name];
-  return picked;
-};
+): Partial<Pick<Options, Name>> =>
+  // Those of the names that have a value.
+  Object.fromEntries(
+    Object.entries(options).filter(([name, value]) => name in names && value !== undefined),
+  ) as Partial<Pick<Options, Name>>;

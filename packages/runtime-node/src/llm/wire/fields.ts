@@ -1,15 +1,17 @@
-import type { ContentPart, JsonObject, Message, Part } from "@colloquy/machine";
-import type { Dialect } from "./dialects/dialect.ts";
-import { recordedOrigin } from "./origin.ts";
+import type { LlmOutcome } from "@colloquy/host";
+import type { ContentPart, JsonObject, Message, Part, ReplyDraft } from "@colloquy/machine";
+import { isObject } from "../json/loose-json.ts";
+import type { Dialect } from "./dialect.ts";
+import { hostOf } from "./dialects.ts";
 
 /** What of a message's provider fields goes to a server. */
 export type Taken = "all" | "none" | readonly string[];
 
 /** Returns what a server takes of the provider fields of a message: nothing of a reply that another server wrote. */
 export const takenFields = ({ role, provider }: Message, { fields, ownFields }: Dialect, origin: string): Taken => {
-  const recorded = role === "assistant" ? recordedOrigin(provider) : undefined;
-  if (recorded !== undefined && recorded !== origin) return "none";
-  return recorded !== undefined && ownFields ? "all" : fields;
+  const recorded = role === "assistant" ? provider?.["origin"] : undefined;
+  if (typeof recorded !== "string") return fields;
+  return recorded !== origin ? "none" : ownFields ? "all" : fields;
 };
 
 /** Returns the fields of a `provider` that are taken; undefined for none. */
@@ -58,3 +60,31 @@ const reasoningTaken = (part: Extract<Part, { type: "reasoning" }>, taken: Taken
 
 /** A part that came from one format, which alone can read it. */
 const isForeign = ({ value }: Extract<ContentPart, { type: "opaque" }>): boolean => value["type"] === "foreign";
+
+/**
+ * Returns where a reply comes from: the host of the server, and the family of the model (`gpt` of `openai/gpt-5-mini`). Fields
+ * of a provider go back to the same origin only.
+ */
+export const originOf = (baseURL: string, model: string): string => {
+  const name = model.slice(model.lastIndexOf("/") + 1).toLowerCase();
+  return `${hostOf(baseURL)} ${/[a-z]+/.exec(name)?.[0] ?? name}`;
+};
+
+/** Returns an outcome whose reply says where it comes from, if it has anything that only its server can read. */
+export const withOrigin = (outcome: LlmOutcome, origin: string): LlmOutcome =>
+  outcome.type === "completed" && hasFields(outcome.reply)
+    ? { ...outcome, reply: { ...outcome.reply, provider: { ...outcome.reply.provider, origin } } }
+    : outcome;
+
+const hasFields = ({ content, toolCalls = [], provider }: ReplyDraft): boolean => {
+  const parts = typeof content === "string" ? [] : (content ?? []);
+  return [{ provider }, ...toolCalls, ...parts].some(hasOwnFields) || parts.some(isOfServer);
+};
+
+/** Where a call stood among the parts is no field of a server. */
+const hasOwnFields = (part: object): boolean =>
+  "provider" in part && isObject(part.provider) && Object.keys(part.provider).some((name) => name !== "aiPlace");
+
+/** A part that only the server can read. Sources are for users, and sent to none. */
+const isOfServer = (part: { readonly type: string; readonly value?: unknown }): boolean =>
+  part.type === "opaque" && isObject(part.value) && part.value["type"] === "foreign" && part.value["format"] !== "ui";

@@ -12,12 +12,11 @@ import {
   toolCallsOf,
   toolResultOf,
 } from "@colloquy/machine";
-import { isObject, isText, listOf, parseJson, textOf } from "../reply/loose-json.ts";
-import { CallIds } from "./call-ids.ts";
-import type { Dialect } from "./dialects/dialect.ts";
+import { wellFormed } from "@colloquy/machine/hosting";
+import { isObject, isText, listOf, parseJson, textOf } from "../json/loose-json.ts";
+import type { Dialect } from "./dialect.ts";
 import { partWithTaken, type Taken, takenFields, takenOf } from "./fields.ts";
-import { messageNameOnWire, toolNameOnWire } from "./names.ts";
-import { wellFormed } from "./well-formed.ts";
+import { CallIds, messageNameOnWire, toolNameOnWire } from "./names.ts";
 
 /** The server that messages go to: what it takes, and where it is (`originOf`). */
 export interface Wire {

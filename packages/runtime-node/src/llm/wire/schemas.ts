@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "@colloquy/machine";
-import { isList, isObject } from "../reply/loose-json.ts";
+import { isList, isObject } from "../json/loose-json.ts";
 
 /**
  * Returns the schema of a tool's arguments as servers take it: an object at the root, with `properties`, and `items` in each

@@ -1,13 +1,15 @@
-import type { LlmContext, LlmDelta, LlmHandler, LlmOutcome } from "@colloquy/host";
+import { type LlmContext, type LlmDelta, type LlmHandler, type LlmOutcome, outputRequest } from "@colloquy/host";
 import type { CallLlm, Json, JsonObject, ReplyDraft, ToolDeclaration } from "@colloquy/machine";
-import { isObject } from "../reply/loose-json.ts";
-import type { Dialect } from "./dialects/dialect.ts";
+import { wellFormed } from "@colloquy/machine/hosting";
+import * as Either from "fp-ts/lib/Either.js";
+import { badRequest } from "../failure/failure.ts";
+import { isObject } from "../json/loose-json.ts";
+import type { Dialect } from "./dialect.ts";
 import { type Api, dialectFor, dialects } from "./dialects.ts";
+import { originOf, withOrigin } from "./fields.ts";
 import type { Wire } from "./messages.ts";
 import { toolNameOnWire } from "./names.ts";
-import { originOf, withOrigin } from "./origin.ts";
 import { completedSchema } from "./schemas.ts";
-import { wellFormed } from "./well-formed.ts";
 
 /** Options of a handler that say which server it calls. */
 export interface WireOptions {
@@ -20,40 +22,52 @@ export interface WireOptions {
   readonly dialect?: string | Dialect;
 }
 
-/** A handler, and the server that it calls. */
-export interface Wiring {
+/** How a handler asks the server that it calls. */
+interface Wiring<Request> {
   /** Its name, for errors. */
   readonly name: string;
-  readonly perform: LlmHandler;
   readonly wireOf: (call: CallLlm) => Wire;
   /** Declarations for callers that hand none over, if it takes any. */
   readonly tools?: readonly ToolDeclaration[] | undefined;
+  /** Returns the request of a call with the declarations of the tools that it offers; or in words why there can be none. */
+  readonly request: (
+    call: CallLlm,
+    offered: readonly ToolDeclaration[],
+    setting: { readonly wire: Wire; readonly at: number },
+  ) => Either.Either<string, Request>;
+  readonly perform: (request: Request, call: CallLlm, context: LlmContext) => Promise<LlmOutcome>;
 }
 
 /**
- * Makes a handler that is given exactly the tools of its call, under the names and with the schemas that the server takes,
- * while its caller sees their own names. Replies that only their server can read in full say where they come from.
+ * Makes a handler that asks with exactly the tools of a call, under the names and with the schemas that the server takes, while
+ * its caller sees their own names. Outputs that are wanted by a tool or in words are asked for here. Replies that only their
+ * server can read in full say where they come from.
  */
 export const wired =
-  ({ name, perform, wireOf, tools: given }: Wiring): LlmHandler =>
+  <Request>({ name, wireOf, tools: given, request, perform }: Wiring<Request>): LlmHandler =>
   async (call, context) => {
-    const { dialect, origin } = wireOf(call);
+    const wire = wireOf(call);
+    const { dialect, origin } = wire;
     const offered = offeredTools(call, context.tools, given ?? []);
     if (typeof offered === "string") {
       const way = given === undefined ? "" : `, or give ${name} tools`;
-      const message = `the call offers the tool "${offered}", and ${name} has no declaration of it: hand it over in the context's tools${way}`;
-      return { type: "failed", failure: { kind: "bad_request", message, retryable: false } };
+      return badRequest(
+        `the call offers the tool "${offered}", and ${name} has no declaration of it: hand it over in the context's tools${way}`,
+      );
     }
     const names = changedNames(call, offered, dialect);
     const own = (written: string): string => names.get(written) ?? written;
     const onDelta = (delta: LlmDelta): void =>
       context.onDelta(delta.type === "toolCall" ? { ...delta, name: own(delta.name) } : delta);
-    const changed: LlmContext = {
+    const written = callOnWire(call, dialect);
+    const asked = outputRequest(written, {
       ...context,
       tools: offered.map((tool) => wellFormed(toolOnWire(tool, dialect))),
       ...(names.size === 0 ? {} : { onDelta }),
-    };
-    const outcome = withOrigin(await perform(callOnWire(call, dialect), changed), origin);
+    });
+    const body = request(asked.call, asked.context.tools, { wire, at: context.clock.now() });
+    if (Either.isLeft(body)) return badRequest(body.left);
+    const outcome = withOrigin(asked.read(await perform(body.right, written, asked.context)), origin);
     return names.size === 0 ? outcome : withOwnNames(outcome, own);
   };
 
@@ -123,25 +137,13 @@ const callOnWire = (call: CallLlm, { toolNames }: Dialect): CallLlm => {
   };
 };
 
-/** The parameters with the tool that is to be called under its name on the wire, in each form of the choice. */
+/** The parameters with the tools that are to be called under their names on the wire, in each form of the choice. */
 const choiceOnWire = (model: JsonObject, pattern: string): JsonObject => {
-  const renamed = (value: Json | undefined): Json | undefined => {
-    if (!isObject(value)) return value;
-    return Object.fromEntries(
-      Object.entries(value).map(([member, each]) => [
-        member,
-        (member === "name" || member === "toolName") && typeof each === "string"
-          ? toolNameOnWire(each, pattern)
-          : member === "function"
-            ? renamed(each)
-            : each,
-      ]),
-    );
-  };
+  const renamed = (member: string, value: Json): Json =>
+    (member === "name" || member === "toolName") && typeof value === "string" ? toolNameOnWire(value, pattern) : value;
   const chosen = ["tool_choice", "toolChoice"].filter((name) => isObject(model[name]));
-  return chosen.length === 0
-    ? model
-    : { ...model, ...Object.fromEntries(chosen.map((name) => [name, renamed(model[name])])) };
+  const written = chosen.map((name) => [name, JSON.parse(JSON.stringify(model[name]), renamed) as Json] as const);
+  return { ...model, ...Object.fromEntries(written) };
 };
 
 const withOwnNames = (outcome: LlmOutcome, own: (name: string) => string): LlmOutcome => {

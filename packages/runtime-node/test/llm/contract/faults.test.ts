@@ -6,7 +6,7 @@ import {
   modelSubject,
 } from "@colloquy/runtime-test/contracts";
 import { expect, test } from "vitest";
-import { openaiChat } from "../../../src/llm/openai-chat.ts";
+import { openaiChat } from "../../../src/llm/openai.ts";
 import { faults, silentAboutTools } from "./faults.ts";
 
 /** Why a handler does not pass the checks, of those given, that it does not pass; by their names. */

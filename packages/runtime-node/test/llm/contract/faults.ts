@@ -1,7 +1,7 @@
 import type { LlmContext, LlmDelta, LlmHandler, LlmOutcome } from "@colloquy/host";
 import type { Failure, FailureKind, JsonObject, ReplyDraft } from "@colloquy/machine";
 import type { MakeModel, ModelServer } from "@colloquy/runtime-test/contracts";
-import { openaiChat } from "../../../src/llm/openai-chat.ts";
+import { openaiChat } from "../../../src/llm/openai.ts";
 
 /** Handlers with one fault each, and a part of the name of a check that has to notice it. */
 export type Faults = Readonly<Record<string, readonly [noticedBy: string, MakeModel]>>;

@@ -1,5 +1,5 @@
 import { modelContract } from "@colloquy/runtime-test/contracts";
-import { openaiResponses } from "../../../src/llm/openai-responses.ts";
+import { openaiResponses } from "../../../src/llm/openai.ts";
 
 modelContract(
   "openaiResponses",

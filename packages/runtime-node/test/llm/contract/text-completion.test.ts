@@ -1,6 +1,6 @@
 import { modelContract } from "@colloquy/runtime-test/contracts";
 import { promptFormat } from "@colloquy/templates";
-import { textCompletion } from "../../../src/llm/text-completion.ts";
+import { textCompletion } from "../../../src/llm/openai.ts";
 
 const template = promptFormat({
   system_prompt: { pre: "", suf: "\n\n" },

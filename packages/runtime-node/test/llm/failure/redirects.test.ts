@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import OpenAI from "openai";
 import { expect, onTestFinished, test } from "vitest";
-import { openaiChat, type OpenAiChatOptions } from "../../../src/llm/openai-chat.ts";
+import { openaiChat, type OpenAiChatOptions } from "../../../src/llm/openai.ts";
 import { perform } from "../call.ts";
 import { answeringJson, chatServer } from "../server.ts";
 

@@ -6,7 +6,7 @@ import { virtualClock } from "@colloquy/runtime-test";
 import * as Either from "fp-ts/lib/Either.js";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { decodeChatStream } from "../../../src/llm/reply/chat-stream.ts";
+import { decodeChatStream } from "../../../src/llm/reply/chat-answer.ts";
 import { bytesOf, chunkOf } from "./wire.ts";
 
 /** An entry of a delta's `tool_calls` as servers send it: with an index from 0, from 1 or none, ids that are repeated, empty or missing. */

@@ -6,7 +6,7 @@ import { replyFromChatMessage, toChatMessage } from "@colloquy/interchange";
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
 import type { DecodedChat } from "../../../src/llm/reply/chat-chunks.ts";
-import { chatStream, decodeChatStream } from "../../../src/llm/reply/chat-stream.ts";
+import { chatAnswer, decodeChatStream } from "../../../src/llm/reply/chat-answer.ts";
 import { bytesOf, callOf, chunkOf, decode } from "./wire.ts";
 import { canonical } from "../../../../interchange/test/canonical.ts";
 import { recordingsFolder, recordingsOf } from "../../../../interchange/test/recordings.ts";
@@ -66,7 +66,7 @@ describe.skipIf(folder === null)("recorded streams", () => {
     const transcript = transcripts[which % transcripts.length];
     if (transcript === undefined) throw new Error("no recordings");
     const bytes = bytesOf(transcript.sse);
-    const stream = chatStream();
+    const stream = chatAnswer();
     for (let at = 0, piece = 0; at < bytes.length; piece++) {
       const size = sizes[piece % sizes.length] ?? 1;
       stream.feed(bytes.subarray(at, at + size));
@@ -129,10 +129,10 @@ describe("the format", () => {
   });
 
   test("a piece that can't be read is noticed, unless the answer had ended", () => {
-    const damaged = chatStream();
+    const damaged = chatAnswer();
     damaged.feed(bytesOf('data: {"choices":[{"delta":{"con\n\n'));
     expect(damaged.state.damaged).toBe(true);
-    const ended = chatStream();
+    const ended = chatAnswer();
     ended.feed(bytesOf(`${chunkOf({}, { finish_reason: "stop" })}data: {"usa\n\n`));
     expect(ended.state).toMatchObject({ begun: true, finished: true, done: false, damaged: false });
   });

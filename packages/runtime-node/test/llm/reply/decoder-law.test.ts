@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
 import { chatChunks, type DecodedChat } from "../../../src/llm/reply/chat-chunks.ts";
 import { jsonEvents } from "../../../src/llm/reply/json-events.ts";
-import { isObject, listOf, textOf } from "../../../src/llm/reply/loose-json.ts";
+import { isObject, listOf, textOf } from "../../../src/llm/json/loose-json.ts";
 import { usageFromWire } from "../../../src/llm/reply/usage.ts";
 
 /** A fault of a decoder, as a change to what the right one is given, or gives. */
@@ -20,7 +20,7 @@ const decoderWith =
   (pieces) => {
     const chunks: JsonObject[] = [];
     const stream = jsonEvents({
-      onObject: (value) => void chunks.push(value as JsonObject),
+      onObject: (value) => void chunks.push(value),
       onError: () => {},
       onDone: () => {},
       onDamage: () => {},

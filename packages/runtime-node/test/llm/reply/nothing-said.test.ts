@@ -1,6 +1,6 @@
 import type { ReplyDraft } from "@colloquy/machine";
 import { expect, test } from "vitest";
-import { nothingSaid } from "../../../src/llm/reply/nothing-said.ts";
+import { nothingSaid } from "../../../src/llm/reply/outcome.ts";
 
 const thought: ReplyDraft = { content: [{ type: "reasoning", text: "Hm." }] };
 const nothing: readonly ReplyDraft[] = [

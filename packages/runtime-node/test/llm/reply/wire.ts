@@ -1,5 +1,5 @@
 import type { DecodedChat } from "../../../src/llm/reply/chat-chunks.ts";
-import { decodeChatStream } from "../../../src/llm/reply/chat-stream.ts";
+import { decodeChatStream } from "../../../src/llm/reply/chat-answer.ts";
 
 export const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 

@@ -1,8 +1,8 @@
 import type { LlmDelta } from "@colloquy/host";
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
-import { openaiChat, type OpenAiChatOptions } from "../../../src/llm/openai-chat.ts";
-import { keysOf } from "../../../src/llm/secrets/secrets.ts";
+import { openaiChat, type OpenAiChatOptions } from "../../../src/llm/openai.ts";
+import { keysIn, sentBy } from "../../../src/llm/secrets/secrets.ts";
 import { perform } from "../call.ts";
 import { type Answer, answering, answeringJson, chatServer, eventOf } from "../server.ts";
 
@@ -218,12 +218,12 @@ test("a key that is cut over ids, names and arguments of calls comes through in 
 });
 
 test("a header is a key's by the words of its name, not by a piece of one", () => {
-  const keysIn = (name: string, value: string): boolean =>
-    keysOf(new OpenAI({ apiKey: key, defaultHeaders: { [name]: value } })).includes(value);
+  const isKey = (name: string, value: string): boolean =>
+    keysIn(sentBy(new OpenAI({ apiKey: key, defaultHeaders: { [name]: value } }))).includes(value);
   for (const name of ["x-api-key", "apikey", "Ocp-Apim-Subscription-Key", "X-Auth", "x-goog-signature", "accessToken"])
-    expect([name, keysIn(name, "some-value-9")]).toEqual([name, true]);
+    expect([name, isKey(name, "some-value-9")]).toEqual([name, true]);
   for (const name of ["x-design-version", "X-Authority", "x-author"])
-    expect([name, keysIn(name, "release-2026")]).toEqual([name, false]);
+    expect([name, isKey(name, "release-2026")]).toEqual([name, false]);
 });
 
 test("what is no key stays in replies: a placeholder for one, a title, an address", async () => {
@@ -241,7 +241,7 @@ test("keys are also what an environment variable of the SDK sets, and a header t
   const given = { "x-proxy": "0123456789abcdef0123456789abcdef", cookie: "a=1; session=s3cret-session" };
   process.env["OPENAI_CUSTOM_HEADERS"] = "x-gateway-token: gateway-secret-3";
   try {
-    const keys = keysOf(new OpenAI({ apiKey: key, defaultHeaders: given }));
+    const keys = keysIn(sentBy(new OpenAI({ apiKey: key, defaultHeaders: given })));
     expect(keys).toEqual(
       expect.arrayContaining([key, "gateway-secret-3", "0123456789abcdef0123456789abcdef", "s3cret-session"]),
     );

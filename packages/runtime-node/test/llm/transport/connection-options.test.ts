@@ -1,10 +1,10 @@
 import { ConfigurationError } from "@colloquy/machine";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { chatHandler } from "../../../src/llm/chat-handler.ts";
-import type { ChatRequestOptions } from "../../../src/llm/chat-request.ts";
-import { openaiChat } from "../../../src/llm/openai-chat.ts";
-import { openaiResponses } from "../../../src/llm/openai-responses.ts";
-import { textCompletion } from "../../../src/llm/text-completion.ts";
+import { chatHandler } from "../../../src/llm/http-handlers.ts";
+import type { ChatRequestOptions } from "../../../src/llm/request.ts";
+import { openaiChat } from "../../../src/llm/openai.ts";
+import { openaiResponses } from "../../../src/llm/openai.ts";
+import { textCompletion } from "../../../src/llm/openai.ts";
 import { connect } from "../../../src/llm/transport/connection.ts";
 import { callOf, perform } from "../call.ts";
 import { chatServer } from "../server.ts";

@@ -9,14 +9,14 @@ import {
 import fc from "fast-check";
 import OpenAI, { AzureOpenAI } from "openai";
 import { describe, expect, test } from "vitest";
-import { chatMessages } from "../../../src/llm/chat-request.ts";
-import { responseItems } from "../../../src/llm/response-request.ts";
-import { writtenBody } from "../../../src/llm/transport/request-body.ts";
+import { chatMessages } from "../../../src/llm/request.ts";
+import { responseItems } from "../../../src/llm/request.ts";
+import { writtenBody } from "../../../src/llm/transport/written-messages.ts";
 import { type MessageFormat, messageWriter } from "../../../src/llm/transport/written-messages.ts";
 import { dialects } from "../../../src/llm/wire/dialects.ts";
 import { type Wire, wireMessages, WireState } from "../../../src/llm/wire/messages.ts";
 import { callOf as callWith } from "../call.ts";
-import { openaiChat } from "../../../src/llm/openai-chat.ts";
+import { openaiChat } from "../../../src/llm/openai.ts";
 import { perform } from "../call.ts";
 import { runs } from "../../../../../test/runs.ts";
 

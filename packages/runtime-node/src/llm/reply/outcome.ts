@@ -1,25 +1,19 @@
-import type { LlmOutcome } from "@colloquy/host";
-import type { Failure, JsonObject, ReplyDraft } from "@colloquy/machine";
-import { isObject, listOf } from "./loose-json.ts";
+import type { LlmDelta, LlmOutcome } from "@colloquy/host";
+import type { Failure, JsonObject, ReplyDraft, ReportedUsage } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import { retryable } from "../failure/failure.ts";
+import { isObject, listOf } from "../json/loose-json.ts";
 import { usageFromWire } from "./usage.ts";
 
-type Completed = Extract<LlmOutcome, { type: "completed" }>;
+/** What an answer says beside its reply. */
+type Reported = Pick<Extract<LlmOutcome, { type: "completed" }>, "usage" | "model" | "responseId">;
 
-/** Returns how a whole answer ended its call: one that has nothing failed. */
-export const completed = (answer: Omit<Completed, "type">, failed: (failure: Failure) => LlmOutcome): LlmOutcome => {
-  const nothing = nothingSaid(answer.reply, answer.finishReason);
-  return nothing === null ? { type: "completed", ...answer } : failed(nothing);
-};
-
-/** Returns what an answer says beside its reply. */
+/** Returns the same of an answer as it was decoded. */
 export const reportedIn = ({
   usage: report,
   model,
   responseId,
-}: Pick<Completed, "model" | "responseId"> & { readonly usage: JsonObject | null }): Pick<
-  Completed,
-  "usage" | "model" | "responseId"
-> => {
+}: Pick<Reported, "model" | "responseId"> & { readonly usage: JsonObject | null }): Reported => {
   const usage = usageFromWire(report);
   return {
     ...(usage === undefined ? {} : { usage }),
@@ -27,6 +21,50 @@ export const reportedIn = ({
     ...(responseId === undefined ? {} : { responseId }),
   };
 };
+
+/** Returns how a whole answer ended its call. One that can't be read, or that has nothing, failed. */
+export const completed = (
+  reply: Either.Either<string, ReplyDraft>,
+  finishReason: string | null,
+  reported: Reported,
+  failed: (failure: Failure) => LlmOutcome,
+): LlmOutcome => {
+  if (Either.isLeft(reply)) return failed(retryable("unknown", reply.left));
+  const nothing = nothingSaid(reply.right, finishReason);
+  return nothing === null ? { type: "completed", reply: reply.right, finishReason, ...reported } : failed(nothing);
+};
+
+/** Returns how a call failed, with what had come of its answer. */
+export const failedWith = (
+  failure: Failure,
+  partial: ReplyDraft | undefined,
+  usage: ReportedUsage | undefined,
+): LlmOutcome => ({
+  type: "failed",
+  failure,
+  ...(partial === undefined ? {} : { partial }),
+  ...(usage === undefined ? {} : { usage }),
+});
+
+/** Returns the pieces of a reply that came in one. */
+export const deltasOf = ({ content = [], toolCalls = [] }: ReplyDraft): readonly LlmDelta[] => [
+  ...textsOf(content).filter(({ text }) => text !== ""),
+  ...toolCalls.map(({ id, name, arguments: given }, index): LlmDelta => ({
+    type: "toolCall",
+    index,
+    id,
+    name,
+    arguments: given,
+  })),
+];
+
+/** Returns the texts of a reply, without what only its server can read. */
+export const textsOf = (content: string | readonly ReplyPart[]): readonly Exclude<LlmDelta, { type: "toolCall" }>[] =>
+  partsOf(content).flatMap((part) =>
+    part.type === "text" || part.type === "reasoning" || part.type === "refusal"
+      ? [{ type: part.type, text: part.text }]
+      : [],
+  );
 
 /**
  * The failure of an answer that has nothing for whoever asked: no text, call, refusal or other part. Null for any other. The
@@ -39,17 +77,20 @@ export const nothingSaid = (
   { content = [], toolCalls = [], provider }: ReplyDraft,
   reason: string | null,
 ): Failure | null => {
-  const parts = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
+  const parts = partsOf(content);
   const isSaid = parts.some((part) => part.type !== "reasoning" && !isBlank(part));
   if (isSaid || toolCalls.length > 0 || otherCalls.some((name) => provider?.[name] !== undefined)) return null;
   const word = (reason ?? "").toLowerCase().replaceAll("-", "_");
   const hasThought = parts.some((part) => part.type === "reasoning");
   if (incomplete.test(word) || (stopped.has(word) && !hasThought)) return null;
   const message = `the server's answer has neither text nor calls${hasThought ? ", only reasoning" : ""}, and ended with the reason ${JSON.stringify(reason)}`;
-  return { kind: "unknown", retryable: true, message };
+  return retryable("unknown", message);
 };
 
 type ReplyPart = Exclude<ReplyDraft["content"], string | undefined>[number];
+
+const partsOf = (content: string | readonly ReplyPart[]): readonly ReplyPart[] =>
+  typeof content === "string" ? [{ type: "text", text: content }] : content;
 
 /** A message of the Responses API that has no content yet is kept as it came. */
 const isBlank = (part: ReplyPart): boolean => {
