@@ -68,6 +68,20 @@ export const keysOfModel = (
   };
 };
 
+/** Returns where the requests of a model go; undefined if its provider does not show it. */
+export const addressOf = (model: AiSdkLanguageModel): string | undefined => {
+  try {
+    // Private as well.
+    const { config } = model as { readonly config?: { readonly [member: string]: unknown } };
+    const { baseURL = config?.["baseUrl"], url } = config ?? {};
+    const own: unknown = typeof baseURL === "function" ? baseURL() : baseURL;
+    const shown: unknown = own ?? (typeof url === "function" ? url({ path: "", modelId: model.modelId }) : undefined);
+    return typeof shown === "string" ? shown : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
 const sentBy = (headers: unknown): Sent[] =>
   Object.entries(headers ?? {}).flatMap(([name, value]: [string, unknown]) =>
     typeof value === "string" ? [{ name, value }] : [],
