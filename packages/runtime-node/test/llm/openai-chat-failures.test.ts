@@ -6,6 +6,18 @@ import { answering, answeringJson, begin, chatServer, chunkOf, eventOf } from ".
 const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
 const partial = { content: "Be" };
 
+test("a stream that comes as a plain body fails if it ends without a reason, and is an answer with one", async () => {
+  const said = eventOf(chunkOf({ content: "Be" }));
+  const outcomes = [said, said + eventOf(chunkOf({}, "stop"))].map(async (text) => {
+    const { baseURL } = await chatServer(answering(text, 200, { "content-type": "application/json" }));
+    return perform(openaiChat({ baseURL, apiKey: "k", tools: [], stream: false })).outcome;
+  });
+  expect(await Promise.all(outcomes)).toMatchObject([
+    { type: "failed", failure: { kind: "truncated", retryable: true }, partial },
+    { type: "completed", reply: partial, finishReason: "stop" },
+  ]);
+});
+
 describe("what is no reply", () => {
   test.each([
     ["nothing", "", "truncated", true],
