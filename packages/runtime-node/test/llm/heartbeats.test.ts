@@ -1,6 +1,8 @@
+import { createOpenAI } from "@ai-sdk/openai";
 import type { LlmHandler } from "@colloquy/host";
 import { promptFormat } from "@colloquy/templates";
 import { describe, expect, test } from "vitest";
+import { aiSdkModel } from "../../src/llm/ai-sdk/index.ts";
 import { openaiChat } from "../../src/llm/openai.ts";
 import { openaiResponses } from "../../src/llm/openai.ts";
 import type { WaitOptions } from "../../src/llm/transport/options.ts";
@@ -57,6 +59,9 @@ const ofAll = [
 const ofChoices = [
   event({ id: "1", object: "chat.completion.chunk", created: 2, model: "m", choices: [], obfuscation: "Xa" }),
   event({ id: "1", choices: [], usage: { prompt_tokens: 3, completion_tokens: 0 } }),
+  event({ object: "heartbeat", ts: 1 }),
+  event({ id: "", choices: [], status: "queued", position: 3 }),
+  event({ id: "", choices: [], prompt_filter_results: [{ prompt_index: 0, content_filter_results: {} }] }),
 ];
 const ofResponses = (type: string, more: object = {}): string => event({ type: `response.${type}`, ...more });
 
@@ -103,6 +108,8 @@ const dialects: Readonly<Record<string, Dialect>> = {
       event({ type: "keepalive", sequence_number: 3 }),
       ofResponses("in_progress", { response: { id: "r", status: "in_progress", output: [] } }),
       ofResponses("output_text.delta", { output_index: 0, item_id: "m", delta: "" }),
+      ofResponses("heartbeat", { sequence_number: 3 }),
+      ofResponses("keepalive"),
     ],
   },
 };
@@ -144,7 +151,7 @@ describe.each(Object.entries(dialects))("%s", (_, { handler, pieces, heartbeats 
     expect(await second.outcome).toMatchObject({ failure: { kind: "timeout" } });
   });
 
-  test.each(heartbeats)("gives up a stalled stream that is kept open by %j", async (heartbeat) => {
+  test.each(heartbeats)("gives up a stalled stream that is kept open by %j", { timeout: 5_000 }, async (heartbeat) => {
     const server = drip("text/event-stream");
     const { outcome, clock } = perform(handler(server.fetch), callOf({ idleTimeoutMs }));
     await server.send(pieces[0] ?? "");
@@ -178,6 +185,19 @@ describe.each(Object.entries(dialects))("%s", (_, { handler, pieces, heartbeats 
     expect(await outcome).toMatchObject({ failure: { kind: "timeout" } });
   });
 });
+
+test(
+  "aiSdkModel gives up an answer whose first piece does not come, although its server says that it is there",
+  { timeout: 5_000 },
+  async () => {
+    const server = drip("text/event-stream");
+    const model = createOpenAI({ apiKey: "none", baseURL: base.baseURL, fetch: server.fetch }).chat("m");
+    const { outcome, clock } = perform(aiSdkModel(model));
+    await server.send(": ping\n\n");
+    clock.advance(300_000);
+    expect(await outcome).toMatchObject({ failure: { kind: "timeout" } });
+  },
+);
 
 const withFinish = Object.entries(dialects).flatMap(([name, { handler, pieces, finish }]) =>
   finish === undefined ? [] : [{ name, handler, pieces, finish }],

@@ -66,7 +66,7 @@ const strictest: Omit<Dialect, "name"> = {
   lateSystem: "taken",
   blank: "left out",
   userAfterTool: "taken",
-  // DeepSeek, Anthropic, and the templates of many open models refuse it.
+  // "The first message (except the system message) of deepseek-reasoner must be a user message"; Anthropic's says the same.
   firstReply: "marked",
   refusals: "text",
   fields: [],
