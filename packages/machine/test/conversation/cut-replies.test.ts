@@ -15,9 +15,25 @@ const asked = (): CheckedTalk => {
 
 describe("a reply that was cut off", () => {
   test.each([
-    ...["length", "content_filter", "content-filter", "max_tokens", "MAX_TOKENS", "incomplete", "model_length"],
-    ...["contentFilter", "sensitive", "network_error", "repetition_truncation", "context_window_exceeded", "timeout"],
-    ...["ERROR_TOXIC", "ERROR_LIMIT", "USER_CANCEL", "MALFORMED_RESPONSE", "TOO_MANY_TOOL_CALLS", "engine_overloaded"],
+    "length",
+    "content_filter",
+    "content-filter",
+    "max_tokens",
+    "MAX_TOKENS",
+    "incomplete",
+    "model_length",
+    "contentFilter",
+    "sensitive",
+    "network_error",
+    "repetition_truncation",
+    "context_window_exceeded",
+    "timeout",
+    "ERROR_TOXIC",
+    "ERROR_LIMIT",
+    "USER_CANCEL",
+    "MALFORMED_RESPONSE",
+    "TOO_MANY_TOOL_CALLS",
+    "engine_overloaded",
   ])("runs no tool where its finish reason is %s, and the model reads why", (finishReason) => {
     const talk = asked();
     talk.reply(calling("wipe", "pay", "nobody's"), { finishReason });
