@@ -80,9 +80,7 @@ export const tool = <Input extends ToolInput>(definition: ToolDefinition<Input>)
   const problem = problemOfOptions("tool", definition, definitionNames);
   if (problem !== null) throw new ConfigurationError(problem);
   const { name, description, version, input, recovery, approval, timeoutMs, concurrency, run } = definition;
-  if (typeof name !== "string" || name === "")
-    throw new ConfigurationError("a tool needs a name: a text that is not empty");
-  if (!namePattern.test(name))
+  if (typeof name !== "string" || !namePattern.test(name))
     throw new ConfigurationError(
       `tool ${JSON.stringify(name)}: name must match ${namePattern.source}, which all servers of models take`,
     );

@@ -107,11 +107,17 @@ export const withoutEncrypted = ({ include, ...others }: RequestBody): RequestBo
 /**
  * Writes the items of a request: all of them if the server stores it. Else reasoning goes without its text alone: a server that
  * stored nothing knows only what is encrypted. Reasoning that nothing follows is left out: "was provided without its required
- * following item".
+ * following item". So is an id that an item before it has ("Duplicate item found with id"), and a reference to such an item.
  */
-export const responseItems: MessageFormat = (messages, variant) => {
+export const responseItems: MessageFormat = (messages, variant, { itemIds }) => {
   const items = toResponseItems(messages).value.filter((item) => variant === "stored" || canBeSentBack(item));
-  return items.filter((item, index) => item.type !== "reasoning" || isFollowed(items, index));
+  return items
+    .filter((item, index) => item.type !== "reasoning" || isFollowed(items, index))
+    .flatMap((item) => {
+      const { id, ...others } = item;
+      if (typeof id !== "string" || itemIds.add(id)) return [item];
+      return item.type === "item_reference" ? [] : [others];
+    });
 };
 
 const canBeSentBack = (item: ResponseItem): boolean =>

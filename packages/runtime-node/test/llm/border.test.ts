@@ -47,7 +47,9 @@ describe("a custom call", () => {
     async (model) => {
       const body = await sent(chat(model), calls({ type: "custom" }));
       expect(JSON.stringify(body)).not.toContain('"type":"custom"');
-      expect(JSON.stringify(body)).toContain("*** Begin");
+      const patch = { type: "function", function: { name: "patch", arguments: '{"input":"*** Begin"}' } };
+      const called: unknown = expect.objectContaining({ tool_calls: [expect.objectContaining(patch)] });
+      expect(body?.["messages"]).toContainEqual(called);
     },
   );
 
@@ -111,6 +113,28 @@ test("items of the Responses API have ids of their own, also if their server rep
   }
   const ids = JSON.stringify(server.bodies.at(-1)).match(/"id":"fc_1"/g) ?? [];
   expect(ids.length).toBeLessThanOrEqual(1);
+});
+
+test.each(["m", "claude-sonnet-4-5", "deepseek-v4", "gemini-3-pro", "gpt-5"])(
+  "a greeting that a thread was seeded with follows a marked question, except for OpenAI: %s",
+  async (model) => {
+    const greeting = { role: "assistant", content: "Hello, I am Bot." };
+    const asked = { role: "user", content: "And now?" };
+    const body = await sent(chat(model), [replied("s1", { content: greeting.content }), next]);
+    const mark = { role: "user", content: "(no text)" };
+    expect(body?.["messages"]).toEqual(model === "gpt-5" ? [greeting, asked] : [mark, greeting, asked]);
+  },
+);
+
+test.each([true, false])("a reply with the call of a function of old has that call, streamed: %s", async (stream) => {
+  const called = { function_call: { name: "look", arguments: '{"a":1}' } };
+  const whole = { choices: [{ index: 0, message: { role: "assistant", ...called }, finish_reason: "function_call" }] };
+  const text = `${eventOf(chunkOf(called))}${eventOf(chunkOf({}, "function_call"))}data: [DONE]\n\n`;
+  const answer = stream ? answering(text, 200, { "content-type": "text/event-stream" }) : answeringJson(whole);
+  const server = await chatServer(answer);
+  const outcome = await perform(chat()(server.baseURL)).outcome;
+  const toolCalls = [{ id: null, name: "look", arguments: '{"a":1}' }];
+  expect(outcome).toMatchObject({ type: "completed", reply: { toolCalls }, finishReason: "function_call" });
 });
 
 test("a text completion continues a thread that has an image, which it names in words", async () => {

@@ -1,4 +1,4 @@
-import { ConfigurationError, messageFromDraft } from "@colloquy/machine";
+import { ConfigurationError, messageFromReply } from "@colloquy/machine";
 import { promptFormat } from "@colloquy/templates";
 import { describe, expect, test } from "vitest";
 import { textCompletion, type TextCompletionOptions, type TextRequestOptions } from "../../src/index.ts";
@@ -133,16 +133,13 @@ describe("a request", () => {
 
   test("is not made where the template can't render, a tool is offered, or the output is native", async () => {
     const { baseURL, bodies } = await streaming(piece("Hi!", "stop"));
-    const image = messageFromDraft("1.0", {
-      role: "user",
-      content: [{ type: "image", url: "https://a.example/b.png" }],
-    });
+    const call = messageFromReply("1.1", "1.1", { toolCalls: [{ id: "c", name: "look", arguments: "{}" }] });
     const failure = async (fields: Parameters<typeof callOf>[0]) => perform(handlerOf(baseURL), callOf(fields)).outcome;
     const refused = (message: RegExp): object => ({
       type: "failed",
       failure: { kind: "bad_request", retryable: false, message: expect.stringMatching(message) },
     });
-    expect(await failure({ messages: [image] })).toEqual(refused(/message 1\.0 has an image/u));
+    expect(await failure({ messages: [call] })).toEqual(refused(/message 1\.1 has a tool call/u));
     expect(await failure({ tools: [{ name: "look", digest: "d" }] })).toEqual(refused(/"look".*openaiChat/u));
     const output = { mode: "native", name: "answer", schema: {}, repairs: 0 } as const;
     expect(await failure({ output })).toEqual(refused(/prompted/u));

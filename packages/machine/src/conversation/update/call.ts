@@ -66,8 +66,8 @@ const modelOfStep = ({ model, step }: OpenTurn): JsonObject => {
   );
 };
 
-/** The parameter's name in the APIs, and in the AI SDK. */
-const choices: readonly string[] = ["tool_choice", "toolChoice"];
+/** The parameter's name in the APIs, in chat completions before they had tools, and in the AI SDK. */
+const choices: readonly string[] = ["tool_choice", "function_call", "toolChoice"];
 
 /**
  * Returns whether a choice forces a call: anything but `auto` and `none`, as a text or as the type of an object. For

@@ -10,7 +10,7 @@ import { wired, wireFor, type WireOptions } from "../wire/wired.ts";
 import { AiAnswer } from "./answer.ts";
 import { failureOfAiError } from "./failure.ts";
 import { type AiRequest, aiRequest } from "./request.ts";
-import { type AiSdkLanguageModel, keysOfModel, watchedModel } from "./sdk-model.ts";
+import { addressOf, type AiSdkLanguageModel, keysOfModel, watchedModel } from "./sdk-model.ts";
 
 export type { AiSdkLanguageModel } from "./sdk-model.ts";
 
@@ -45,7 +45,11 @@ export const aiSdkModel = (model: AiSdkLanguageModel, given: AiSdkModelOptions =
   const { providerOptions, headers = {}, dialect, ...waits } = frozenCopy({ ...given });
   const { idleMs } = waitsOf(waits);
   const wireOf = wireFor(
-    { baseURL: model.provider, options: { model: model.modelId, ...(dialect === undefined ? {} : { dialect }) } },
+    {
+      baseURL: model.provider,
+      address: addressOf(model),
+      options: { model: model.modelId, ...(dialect === undefined ? {} : { dialect }) },
+    },
     "ai-sdk",
   );
   const handler = wired({

@@ -1,5 +1,5 @@
 import { strictSchema } from "@colloquy/host";
-import { toModelMessages } from "@colloquy/interchange";
+import { type ModelMessage, toModelMessages } from "@colloquy/interchange";
 import type { CallLlm, Json, JsonObject, ToolDeclaration } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { isObject, isText } from "../json/loose-json.ts";
@@ -49,13 +49,31 @@ export const aiRequest = (
     } else return Either.left(unknownParameter(name));
   }
   return Either.right({
-    messages: toModelMessages(wireMessages(call.messages, given.wire, new WireState())).value.map((message) => ({
-      ...message,
-    })),
+    messages: withOwnItems(toModelMessages(wireMessages(call.messages, given.wire, new WireState())).value),
     settings,
     providerOptions,
     tools: offered,
     wanted: wantedOf(call, offered, choice),
+  });
+};
+
+/** Messages without the item ids of the Responses API that an earlier message has. Parts of one message may share an item. */
+const withOwnItems = (messages: readonly ModelMessage[]): readonly JsonObject[] => {
+  const firstWith = new Map<Json, number>();
+  return messages.map(({ content, ...message }, index) => {
+    if (typeof content === "string") return { ...message, content };
+    const ownOf = (options: JsonObject): JsonObject => {
+      const { itemId, ...others } = options;
+      if (itemId === undefined) return options;
+      if (!firstWith.has(itemId)) firstWith.set(itemId, index);
+      return firstWith.get(itemId) === index ? options : others;
+    };
+    const partOf = ({ providerOptions, ...part }: JsonObject): JsonObject => {
+      if (!isObject(providerOptions)) return part;
+      const own = Object.entries(providerOptions).map(([name, each]) => [name, isObject(each) ? ownOf(each) : each]);
+      return { ...part, providerOptions: Object.fromEntries(own) as JsonObject };
+    };
+    return { ...message, content: content.map(partOf) };
   });
 };
 

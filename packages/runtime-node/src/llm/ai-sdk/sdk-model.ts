@@ -68,6 +68,21 @@ export const keysOfModel = (
   };
 };
 
+/** Returns where the requests of a model go; undefined if its provider does not show it. */
+export const addressOf = (model: AiSdkLanguageModel): string | undefined => {
+  try {
+    // Private as well: a text, or a function that makes one for a path.
+    const { config } = model as { readonly config?: Readonly<Record<"baseURL" | "baseUrl" | "url", Address>> };
+    const address = config?.baseURL ?? config?.baseUrl ?? config?.url;
+    const shown = typeof address === "function" ? address({ path: "", modelId: model.modelId }) : address;
+    return typeof shown === "string" ? shown : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+type Address = string | ((asked: { readonly path: string; readonly modelId: string }) => unknown) | undefined;
+
 const sentBy = (headers: unknown): Sent[] =>
   Object.entries(headers ?? {}).flatMap(([name, value]: [string, unknown]) =>
     typeof value === "string" ? [{ name, value }] : [],

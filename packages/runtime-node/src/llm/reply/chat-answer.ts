@@ -6,7 +6,7 @@ import { failureOfErrorObject, type FailureSetting, retryable } from "../failure
 import { type AnswerReader, newState, readAll } from "./answer-reader.ts";
 import { chatChunks, type DecodedChat, type DecodedChoice } from "./chat-chunks.ts";
 import { jsonEvents } from "./json-events.ts";
-import { isObject, listOf } from "../json/loose-json.ts";
+import { isObject, isText, listOf } from "../json/loose-json.ts";
 import { completed, failedWith, reportedIn } from "./outcome.ts";
 import { usageFromWire } from "./usage.ts";
 
@@ -121,8 +121,16 @@ const outcomeOf = (
     return failed(retryable("unknown", message), chat);
   }
   if (stream?.damaged === true) return failed(retryable("truncated", "a piece of the stream could not be read"), chat);
-  return completed(replyFromChatMessage(answer.message), reason, reportedIn(chat), (failure) => failed(failure, chat));
+  return completed(replyFromChatMessage(withToolCall(answer.message)), reason, reportedIn(chat), (failure) =>
+    failed(failure, chat),
+  );
 };
+
+/** The call of the time before tools, if there is no other, as one of a tool: a thread knows tools alone. */
+const withToolCall = ({ function_call: called, ...message }: JsonObject): JsonObject =>
+  isObject(called) && isText(called["name"]) && listOf(message["tool_calls"]).length === 0
+    ? { ...message, tool_calls: [{ type: "function", function: called }] }
+    : { ...message, ...(called === undefined ? {} : { function_call: called }) };
 
 /** The call failed; what had come of the answer goes with it. */
 const failed = (failure: Failure, chat: DecodedChat): LlmOutcome =>

@@ -28,8 +28,12 @@ export interface WritingOptions {
 /** Writes the messages of a call. Calls of one thread that are written in different ways have different variants. */
 export type MessageWriter = (call: CallLlm, variant?: string) => WrittenMessages | readonly JsonObject[];
 
-/** Writes messages, as they go to the server, in one API: each, and the results that follow it, whatever stands before. */
-export type MessageFormat = (messages: readonly Message[], variant: string) => readonly JsonObject[];
+/** Writes messages, as they go to the server, in one API: each, and the results that follow it. Of those before it knows the ids. */
+export type MessageFormat = (
+  messages: readonly Message[],
+  variant: string,
+  { itemIds }: Pick<WireState, "itemIds">,
+) => readonly JsonObject[];
 
 /**
  * The writer of a handler. A client that was given (of Azure, or with methods of its own) may look into the body that it is to
@@ -41,7 +45,10 @@ export const writerFor = (
   wireOf: (call: CallLlm) => Wire,
 ): MessageWriter =>
   isGiven
-    ? (call, variant = "") => format(wireMessages(call.messages, wireOf(call), new WireState()), variant)
+    ? (call, variant = "") => {
+        const state = new WireState();
+        return format(wireMessages(call.messages, wireOf(call), state), variant, state);
+      }
     : messageWriter(format, wireOf, options.writtenBytes);
 
 /**
@@ -66,7 +73,7 @@ export const messageWriter = (
     const { threadId, purpose, messages } = call;
     const wire = wireOf(call);
     const written = (state: WireState, from: number, to?: number): string =>
-      JSON.stringify(format(wireMessages(messages.slice(from, to), wire, state), variant)).slice(1, -1);
+      JSON.stringify(format(wireMessages(messages.slice(from, to), wire, state), variant, state)).slice(1, -1);
     // What a summary is made of is asked for once.
     if (purpose === "summary" || mostBytes === 0) return new WrittenMessages(`[${written(new WireState(), 0)}]`);
     const key = JSON.stringify([threadId, variant, wire.dialect.name, wire.origin]);

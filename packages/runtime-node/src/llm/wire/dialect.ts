@@ -30,6 +30,8 @@ export interface Dialect {
   readonly blank: "sent" | "beside others" | "left out";
   /** Whether a user message may follow the results of tools at once, or only after an assistant message, which is a mark then. */
   readonly userAfterTool: "taken" | "marked";
+  /** Whether a prompt may begin with a reply, as that of a thread that was seeded with a greeting, or only after a marked question. */
+  readonly firstReply: "taken" | "marked";
   /** Whether a refusal has a field of its own, or is a text. */
   readonly refusals: "field" | "text";
   /**
@@ -64,6 +66,8 @@ const strictest: Omit<Dialect, "name"> = {
   lateSystem: "taken",
   blank: "left out",
   userAfterTool: "taken",
+  // "The first message (except the system message) of deepseek-reasoner must be a user message"; Anthropic's says the same.
+  firstReply: "marked",
   refusals: "text",
   fields: [],
   ownFields: false,

@@ -6,7 +6,8 @@ import { common, type Dialect, dialect } from "./dialect.ts";
  * - images: "Image URLs are only allowed for messages with role 'user'"
  * - names: https://platform.openai.com/docs/api-reference/chat/create, and the error "does not match '^[^\s<|\\/>]+$'"
  * - schemas: "object schema missing properties", "array schema missing items"
- * - fields: https://platform.openai.com/docs/api-reference/chat/create (assistant message: audio, function_call, refusal)
+ * - fields: https://platform.openai.com/docs/api-reference/chat/create (assistant message: audio, function_call, refusal;
+ *   `type`: calls of custom tools)
  */
 const openaiChat: Dialect = dialect("openai-chat", {
   callIds: "^.{1,40}$",
@@ -15,8 +16,9 @@ const openaiChat: Dialect = dialect("openai-chat", {
   texts: "listed",
   developers: "own role",
   blank: "sent",
+  firstReply: "taken",
   refusals: "field",
-  fields: ["role", "function_call", "audio"],
+  fields: ["role", "function_call", "audio", "type"],
 });
 
 /**
@@ -33,6 +35,7 @@ const openaiResponses: Dialect = dialect("openai-responses", {
   images: "everywhere",
   developers: "own role",
   blank: "sent",
+  firstReply: "taken",
   refusals: "field",
   fields: "all",
 });
@@ -199,10 +202,14 @@ const lenient: Dialect = dialect("lenient", {
   images: "everywhere",
   developers: "own role",
   blank: "sent",
+  firstReply: "taken",
   refusals: "field",
   fields: "all",
   schemas: "as given",
 });
+
+/** Text completions: the template writes what it is given, and a text has no place for images and files. */
+const text: Dialect = dialect("text", { ...lenient, images: "none" });
 
 /** The dialect of a model, wherever it is served. The first that fits counts. */
 const models: Choices = [
@@ -241,6 +248,7 @@ const all = [common, openaiChat, openaiResponses, anthropic, gemini, gemini2, mi
   [ollama, vllm, openrouter],
   throughRouter.map(([, routed]) => routed),
   lenient,
+  text,
 );
 
 /** The dialects that Colloquy has, by name. */
@@ -254,7 +262,7 @@ export type Api = "chat" | "responses" | "text" | "ai-sdk";
 /** Returns the dialect of a server, by its base URL and the model that is called there. */
 export const dialectFor = (baseURL: string, model: string, api: Api = "chat"): Dialect => {
   if (api === "responses") return openaiResponses;
-  if (api === "text") return lenient;
+  if (api === "text") return text;
   const host = hostOf(baseURL);
   const name = model.toLowerCase();
   const served = hosts.find(([pattern]) => pattern.test(host))?.[1];

@@ -4,6 +4,9 @@ import { isObject } from "../json/loose-json.ts";
 import type { Dialect } from "./dialect.ts";
 import { hostOf } from "./dialects.ts";
 
+/** The format of `@colloquy/interchange` whose own parts are written; null for chat completions, which have none. */
+export type WireFormat = "responses" | "model" | null;
+
 /** What of a message's provider fields goes to a server. */
 export type Taken = "all" | "none" | readonly string[];
 
@@ -25,10 +28,10 @@ export const takenOf = (provider: JsonObject | undefined, taken: Taken): JsonObj
 };
 
 /** Members that say what a part is, and are not fields on the wire. */
-const alwaysTaken: ReadonlySet<string> = new Set(["type", "output"]);
+const alwaysTaken: ReadonlySet<string> = new Set(["output"]);
 
-/** Returns the part with the fields that are taken; nothing for a part that only another server can read. */
-export const partWithTaken = <Any extends Part>(part: Any, taken: Taken): readonly Any[] => {
+/** Returns the part with the fields that are taken; nothing for a part that only another server or format can read. */
+export const partWithTaken = <Any extends Part>(part: Any, taken: Taken, format: WireFormat): readonly Any[] => {
   switch (part.type) {
     case "text":
     case "refusal":
@@ -42,7 +45,7 @@ export const partWithTaken = <Any extends Part>(part: Any, taken: Taken): readon
     case "reasoning":
       return reasoningTaken(part, taken) as readonly Any[];
     case "opaque":
-      return taken === "none" && isForeign(part) ? [] : [part];
+      return isForeign(part) && (taken === "none" || part.value["format"] !== format) ? [] : [part];
     default:
       return [part];
   }

@@ -15,28 +15,34 @@ import {
 import { wellFormed } from "@colloquy/machine/hosting";
 import { isObject, isText, listOf, parseJson, textOf } from "../json/loose-json.ts";
 import type { Dialect } from "./dialect.ts";
-import { partWithTaken, type Taken, takenFields, takenOf } from "./fields.ts";
-import { CallIds, messageNameOnWire, toolNameOnWire } from "./names.ts";
+import { partWithTaken, type Taken, takenFields, takenOf, type WireFormat } from "./fields.ts";
+import { callIdOnWire, messageNameOnWire, SeenIds, toolNameOnWire } from "./names.ts";
 
-/** The server that messages go to: what it takes, and where it is (`originOf`). */
+/** The server that messages go to: what it takes, where it is (`originOf`), and in which format they are written. */
 export interface Wire {
   readonly dialect: Dialect;
   readonly origin: string;
+  readonly format: WireFormat;
 }
 
 /** What is known of the messages of a prompt so far, for those that follow. */
 export class WireState {
-  /** The ids of its calls. */
-  readonly ids: CallIds;
+  /** The ids of its calls, and those of the items that a format writes. */
+  readonly ids: SeenIds;
+  readonly itemIds: SeenIds;
   /** The role of the last message; null before the first. */
   last: Role | null;
+  /** Whether a user or the model has said anything. */
+  isBegun: boolean;
   /** The calls of the newest round, by the machine's id, and what is taken of the fields of the reply that asked for them. */
   calls: ReadonlyMap<string, ToolCallPart> = new Map();
   taken: Taken = "none";
 
   constructor(before?: WireState) {
-    this.ids = new CallIds(before?.ids);
+    this.ids = new SeenIds(before?.ids);
+    this.itemIds = new SeenIds(before?.itemIds);
     this.last = before?.last ?? null;
+    this.isBegun = before?.isBegun ?? false;
   }
 }
 
@@ -51,10 +57,14 @@ export const wireMessages = (messages: readonly Message[], wire: Wire, state: Wi
   let shown: ContentPart[] = [];
   const add = (given: Message): void => {
     const message = { ...given, role: roleOnWire(given.role, wire.dialect, state.last) };
-    if (message.role === "user" && state.last === "tool" && wire.dialect.userAfterTool === "marked")
-      written.push(messageFromReply(`${message.id}.after`, message.id, { content: afterTool }));
+    const { id, role } = message;
+    if (role === "user" && state.last === "tool" && wire.dialect.userAfterTool === "marked")
+      written.push(messageFromReply(`${id}.after`, id, { content: afterTool }));
+    if (role === "assistant" && !state.isBegun && wire.dialect.firstReply === "marked")
+      written.push(messageFromDraft(`${id}.before`, { role: "user", content: noText }));
     written.push(message);
-    state.last = message.role;
+    state.last = role;
+    state.isBegun ||= role !== "system" && role !== "developer";
   };
   const showImages = (after: string): void => {
     if (shown.length > 0) add(messageFromDraft(`${after}.images`, { role: "user", content: shown }));
@@ -88,14 +98,15 @@ const roleOnWire = (role: Role, { developers, lateSystem }: Dialect, last: Role 
 /** What pydantic-ai has Mistral's models say between a result and a question. */
 const afterTool = "OK.";
 
-/** Stands for a question without any text: without it a prompt may end with an answer. */
+/** Stands for a question without any text, and for the one before a greeting: without it a prompt ends or begins with an answer. */
 const noText = "(no text)";
 
-const replyOnWire = (message: Message, { dialect, origin }: Wire, state: WireState): Message | null => {
+const replyOnWire = (message: Message, wire: Wire, state: WireState): Message | null => {
+  const { dialect, origin, format } = wire;
   const taken = takenFields(message, dialect, origin);
   const provider = takenOf(message.provider, taken);
   const calls = toolCallsOf(message).map((call, place) => {
-    const written = callOnWire(call, taken, dialect, state);
+    const written = callOnWire(call, taken, wire, state);
     const owed = place === 0 ? dialect.owedOfCall : null;
     if (owed === null || hasMembers(written.provider, owed) || hasSealed(provider)) return written;
     return { ...written, provider: { ...written.provider, ...owed } };
@@ -106,7 +117,7 @@ const replyOnWire = (message: Message, { dialect, origin }: Wire, state: WireSta
   }
   const byId = new Map(calls.map((call) => [call.callId, call]));
   const parts = message.parts.flatMap((part): readonly Part[] =>
-    part.type === "toolCall" ? [byId.get(part.callId) ?? part] : partWithTaken(asSaid(part, dialect), taken),
+    part.type === "toolCall" ? [byId.get(part.callId) ?? part] : partWithTaken(asSaid(part, dialect), taken, format),
   );
   const owed = calls.length > 0 ? owedParts(parts, dialect) : [];
   const content = contentOnWire([...owed, ...parts], dialect, "");
@@ -143,16 +154,17 @@ const hasMembers = (value: Json | undefined, others: JsonObject): boolean =>
 
 const asSaid = (part: Part, { refusals, images }: Dialect): Part => {
   if (part.type === "refusal" && refusals === "text") return { type: "text", text: part.text };
-  return part.type === "image" && images !== "everywhere" ? noFile : part;
+  const isLeftOut = images === "none" ? isFile(part) : part.type === "image" && images !== "everywhere";
+  return isLeftOut ? noFile : part;
 };
 
 /** Stands for an image or a file that a server does not take. */
 const noFile = { type: "text", text: "(a file that can't be shown to this model)" } as const;
 
-const inputOnWire = (message: Message, { dialect }: Wire): Message | null => {
+const inputOnWire = (message: Message, { dialect, format }: Wire): Message | null => {
   const taken = dialect.fields;
   const isShown = dialect.images === "everywhere" || (dialect.images === "of users" && message.role === "user");
-  const parts = message.parts.flatMap((part) => partWithTaken(isShown || !isFile(part) ? part : noFile, taken));
+  const parts = message.parts.flatMap((part) => partWithTaken(isShown || !isFile(part) ? part : noFile, taken, format));
   const content = contentOnWire(parts, dialect, "\n");
   const provider = takenOf(message.provider, taken);
   const named = { ...withName(message, dialect), ...withProvider(provider) };
@@ -160,14 +172,17 @@ const inputOnWire = (message: Message, { dialect }: Wire): Message | null => {
   return message.role === "user" ? { ...named, parts: [{ type: "text", text: noText }] } : null;
 };
 
-const callOnWire = (call: ToolCallPart, taken: Taken, dialect: Dialect, state: WireState): ToolCallPart => {
-  const [left = call] = partWithTaken(call, taken);
-  const isText = left.provider?.["type"] === "custom";
+/** A call of a custom tool, whose input is a text, becomes one of a function for a server that does not know custom tools. */
+const callOnWire = (call: ToolCallPart, taken: Taken, { dialect, format }: Wire, state: WireState): ToolCallPart => {
+  const [left = call] = partWithTaken(call, taken, format);
+  const isCustom = call.provider?.["type"] === "custom";
+  const isTaken = left.provider?.["type"] === "custom" && format !== "model";
+  const given = isCustom ? JSON.stringify({ input: call.arguments }) : argumentsOnWire(call.arguments);
   return {
     ...left,
     name: toolNameOnWire(call.name, dialect.toolNames),
-    arguments: isText ? call.arguments : argumentsOnWire(call.arguments),
-    providerCallId: state.ids.add(call.providerCallId, call.callId, dialect.callIds),
+    arguments: isTaken ? call.arguments : given,
+    providerCallId: callIdOnWire(state.ids, call.providerCallId, call.callId, dialect.callIds),
   };
 };
 
@@ -182,7 +197,7 @@ const argumentsOnWire = (text: string): string => {
 /** A result under the id of its call, and what of it follows in a message of the user. */
 const resultOnWire = (
   result: ToolResultPart,
-  { dialect }: Wire,
+  { dialect, format }: Wire,
   { calls, taken }: WireState,
 ): { readonly kept: ToolResultPart; readonly moved: readonly ContentPart[] } => {
   const { callId, content } = result;
@@ -191,7 +206,7 @@ const resultOnWire = (
   const parts = content.flatMap((part) =>
     dialect.images === "none" && isFile(part)
       ? [noFile]
-      : partWithTaken(part, part.type === "opaque" ? taken : dialect.fields),
+      : partWithTaken(part, part.type === "opaque" ? taken : dialect.fields, format),
   );
   const isMoved = (part: ContentPart): boolean => isFile(part) && dialect.images === "of users";
   const moved = parts.filter(isMoved);

@@ -2,8 +2,8 @@ import type { Json, JsonObject } from "@colloquy/machine";
 import { isList, isObject } from "../json/loose-json.ts";
 
 /**
- * Returns the schema of a tool's arguments as servers take it: an object at the root, with `properties`, and `items` in each
- * list. A union or a reference at the root becomes one object that allows what any of its branches allows. The host checks
+ * Returns the schema of a tool's arguments as servers take it: an object at the root, with `properties`, and one schema as the
+ * `items` of each list. A union or a reference at the root becomes one object that allows what any of its branches allows. The host checks
  * arguments by the schema that was declared, so nothing is accepted that it does not allow.
  */
 export const completedSchema = (schema: JsonObject): JsonObject => {
@@ -92,25 +92,37 @@ const atPointer = (root: JsonObject, ref: string): Json | undefined =>
     .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"))
     .reduce<Json | undefined>((at, step) => (isObject(at) && Object.hasOwn(at, step) ? at[step] : undefined), root);
 
-/** The same with `items` in each schema of a list that says nothing of them. */
+/** The same with one schema as the `items` of each list, and an object in the place of `true` and `false`. */
 const withItems = (schema: JsonObject): JsonObject => {
-  const entries = Object.entries(schema).map(([name, value]): [string, Json | undefined] => {
+  const entries = Object.entries(withOneOfItems(schema)).map(([name, value]): [string, Json | undefined] => {
     if (value === undefined) return [name, value];
     if (maps.has(name) && isObject(value))
       return [name, Object.fromEntries(Object.entries(value).map(([key, each]) => [key, inSchema(each)]))];
-    return [name, schemas.has(name) ? inSchema(value) : value];
+    const isSchema = schemas.has(name) || (name === "additionalProperties" && isObject(value));
+    return [name, isSchema ? inSchema(value) : value];
   });
-  const isList = schema["type"] === "array" || (Array.isArray(schema["type"]) && schema["type"].includes("array"));
-  const items = isList && schema["items"] === undefined && schema["prefixItems"] === undefined ? { items: {} } : {};
-  return { ...Object.fromEntries(entries), ...items };
+  return Object.fromEntries(entries);
+};
+
+/** A tuple becomes a list of what any of its places allows. */
+const withOneOfItems = (schema: JsonObject): JsonObject => {
+  const { items, prefixItems, additionalItems, ...others } = schema;
+  const places = [items, prefixItems].find(isList);
+  if (places === undefined) {
+    const isOfList = [schema["type"]].flat().includes("array");
+    return isOfList && items === undefined ? { ...schema, items: {} } : schema;
+  }
+  const rest = [isList(items) ? additionalItems : items].filter(isObject);
+  const different = new Map([...places, ...rest].map((each) => [JSON.stringify(each), each]));
+  const [only = {}, ...more] = different.values();
+  return { ...others, items: more.length === 0 ? only : { anyOf: [only, ...more] } };
 };
 
 const inSchema = (value: Json | undefined): Json | undefined => {
   if (isList(value)) return value.map((each) => inSchema(each) ?? null);
+  if (typeof value === "boolean") return value ? {} : { not: {} };
   return isObject(value) ? withItems(value) : value;
 };
 
 const maps: ReadonlySet<string> = new Set("properties $defs definitions patternProperties dependentSchemas".split(" "));
-const schemas: ReadonlySet<string> = new Set(
-  "items prefixItems additionalProperties anyOf oneOf allOf not if then else".split(" "),
-);
+const schemas: ReadonlySet<string> = new Set("items anyOf oneOf allOf not if then else".split(" "));

@@ -90,15 +90,24 @@ const offeredTools = (
   return found.filter((each) => typeof each !== "string");
 };
 
-/** Returns what gives the server of a call: by the options of its handler, or else by the base URL and the model. */
+/**
+ * Returns what gives the server of a call: by the options of its handler, or else by the base URL and the model.
+ *
+ * @param connected.address Where the server is, if `baseURL` only names it.
+ */
 export const wireFor =
-  ({ baseURL, options }: { readonly baseURL: string; readonly options: WireOptions }, api: Api) =>
+  (
+    { baseURL, address = baseURL, options }: { baseURL: string; address?: string | undefined; options: WireOptions },
+    api: Api,
+  ) =>
   ({ model: { model = options.model ?? "" } }: CallLlm): Wire => {
     const name = typeof model === "string" ? model : "";
     const { dialect } = options;
     const own = typeof dialect === "string" ? dialects[dialect] : dialect;
-    return { dialect: own ?? dialectFor(baseURL, name, api), origin: originOf(baseURL, name) };
+    return { dialect: own ?? dialectFor(baseURL, name, api), origin: originOf(address, name), format: formats[api] };
   };
+
+const formats = { chat: null, responses: "responses", text: null, "ai-sdk": "model" } as const;
 
 /** A declaration as the dialect takes it. */
 const toolOnWire = (tool: ToolDeclaration, { toolNames, schemas }: Dialect): ToolDeclaration => {

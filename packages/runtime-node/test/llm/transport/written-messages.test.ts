@@ -27,12 +27,14 @@ const formats: { readonly [name: string]: MessageFormat } = {
 
 let made = 0;
 
-const common: Wire = { dialect: dialects["common"] ?? expect.unreachable(), origin: "here m" };
+const common: Wire = { dialect: dialects["common"] ?? expect.unreachable(), origin: "here m", format: null };
 const wireOf = (): Wire => common;
 
 /** All of them as if none was known. */
-const whole = (format: MessageFormat, messages: readonly Message[], variant = ""): readonly unknown[] =>
-  format(wireMessages(messages, common, new WireState()), variant);
+const whole = (format: MessageFormat, messages: readonly Message[], variant = ""): readonly unknown[] => {
+  const state = new WireState();
+  return format(wireMessages(messages, common, state), variant, state);
+};
 
 /** What is said in one go: a question, an answer, or calls and their results. */
 const units: fc.Arbitrary<readonly Message[]> = fc.oneof(
@@ -129,9 +131,9 @@ describe.each(Object.entries(formats))("%s", (_, format) => {
 
   test("are written once each, but for those of the newest round", () => {
     let count = 0;
-    const counting: MessageFormat = (messages, variant) => {
+    const counting: MessageFormat = (messages, ...more) => {
       count += messages.length;
-      return format(messages, variant);
+      return format(messages, ...more);
     };
     const write = messageWriter(counting, wireOf);
     const messages: Message[] = [];
@@ -152,9 +154,9 @@ describe.each(Object.entries(formats))("%s", (_, format) => {
 test("what was kept of a thread that was called long ago falls out first, and a thread that is too large is not kept", () => {
   const counts = new Map<string, number>();
   let thread = "";
-  const counting: MessageFormat = (messages, variant) => {
+  const counting: MessageFormat = (messages, ...more) => {
     counts.set(thread, (counts.get(thread) ?? 0) + messages.length);
-    return chatMessages(messages, variant);
+    return chatMessages(messages, ...more);
   };
   const write = messageWriter(counting, wireOf, 3_000);
   const said = (id: string, content: string): Message => messageFromDraft(id, { role: "user", content });

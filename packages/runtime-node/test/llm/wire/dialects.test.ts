@@ -38,7 +38,7 @@ describe("the dialect of a server", () => {
 
   test("is that of the API for responses and texts, and takes all of its own through the AI SDK", () => {
     expect(dialectFor("https://api.openai.com/v1", "gpt-5", "responses").name).toBe("openai-responses");
-    expect(dialectFor("http://localhost:8080/v1", "m", "text").name).toBe("lenient");
+    expect(dialectFor("http://localhost:8080/v1", "m", "text").name).toBe("text");
     const mistral = dialectFor("mistral.chat", "mistral-large-latest", "ai-sdk");
     expect(mistral).toMatchObject({ callIds: dialects["mistral"]?.callIds, fields: "all" });
   });
@@ -115,6 +115,38 @@ describe("a schema on the wire", () => {
           all: { type: "array", items: {} },
           items: { type: "array", items: { type: "array", items: {} } },
         },
+      },
+    ],
+    [
+      "has a list of what any place allows for each tuple",
+      {
+        type: "object",
+        properties: {
+          new: { type: "array", prefixItems: [text, { type: "array" }], items: false },
+          old: { type: "array", items: [text, text], additionalItems: { type: "number" }, maxItems: 3 },
+          same: { type: "array", items: [text, text] },
+        },
+      },
+      {
+        type: "object",
+        properties: {
+          new: { type: "array", items: { anyOf: [text, { type: "array", items: {} }] } },
+          old: { type: "array", maxItems: 3, items: { anyOf: [text, { type: "number" }] } },
+          same: { type: "array", items: text },
+        },
+      },
+    ],
+    [
+      "has an object for true and false",
+      {
+        type: "object",
+        properties: { any: true, none: false, all: { type: "array", items: true } },
+        additionalProperties: false,
+      },
+      {
+        type: "object",
+        properties: { any: {}, none: { not: {} }, all: { type: "array", items: {} } },
+        additionalProperties: false,
       },
     ],
   ])("%s", (_, schema, expected) => {

@@ -13,10 +13,14 @@ import { threads } from "./threads.ts";
 const all = Object.values(dialects);
 const pairs = all.flatMap((to) => [...all.map((from) => from.name), null].map((from) => [from, to.name] as const));
 
-const wireTo = (name: string): Wire => ({ dialect: dialects[name] ?? expect.unreachable(), origin: name });
+const wireTo = (name: string): Wire => ({
+  dialect: dialects[name] ?? expect.unreachable(),
+  origin: name,
+  format: null,
+});
 
-const sent = (messages: readonly Message[], wire: Wire): readonly JsonObject[] =>
-  chatMessages(wireMessages(messages, wire, new WireState()), "");
+const sent = (messages: readonly Message[], wire: Wire, state = new WireState()): readonly JsonObject[] =>
+  chatMessages(wireMessages(messages, wire, state), "", state);
 
 /** Whether a message says anything but white space. */
 const says = ({ content, tool_calls: calls, function_call: called, audio, refusal }: JsonObject): boolean =>
@@ -44,6 +48,9 @@ const problemOf = (messages: readonly JsonObject[], dialect: Dialect, from: stri
     if (role === "tool" && message["tool_call_id"] !== open.shift()) return "a result without its call";
     if (role !== "tool" && open.length > 0) return "a call without its result";
     if (dialect.blank !== "sent" && !says(message) && role !== "tool") return `a blank message of role ${textOf(role)}`;
+    if (!says(message) && role === "assistant" && message["content"] === null) return "a reply without anything";
+    const isFirst = messages.slice(0, index).every((each) => each["role"] === "system" || each["role"] === "developer");
+    if (dialect.firstReply === "marked" && role === "assistant" && isFirst) return "a reply before all questions";
     if (dialect.userAfterTool === "marked" && role === "user" && before === "tool") return "a user after a tool";
     if (
       name !== undefined &&
@@ -102,11 +109,12 @@ const problemOfCall = (
   dialect: Dialect,
   isTaken: (key: string) => boolean,
 ): string | null => {
-  const { id, function: called, extra_content: extra } = call;
+  const { id, type, function: called, extra_content: extra } = call;
   if (ids.has(id)) return `the id ${JSON.stringify(id)} twice`;
   ids.add(id);
   if (!new RegExp(dialect.callIds, "u").test(textOf(id))) return `the id ${JSON.stringify(id)}`;
   if (extra !== undefined && !isTaken("extra_content")) return "a thought signature";
+  if (type === "custom" && !isTaken("type")) return "a custom call";
   if (!isObject(called)) return null;
   if (!new RegExp(dialect.toolNames, "u").test(textOf(called["name"])))
     return `the tool ${JSON.stringify(called["name"])}`;
@@ -140,6 +148,8 @@ describe("what leaves", () => {
     [/^a blank message/, { blank: "left out" }],
     [/^no reasoning/, { owedReasoning: "reasoning_content" }],
     [/^a user after a tool/, { userAfterTool: "marked" }],
+    [/^a reply before all questions/, { firstReply: "marked" }],
+    [/^a custom call/, { fields: [] }],
     [/^the field refusal/, { refusals: "text", fields: [] }],
     [/^the field reasoning_details|^a thought signature/, { fields: [] }],
   ])("would not be taken if one rule was not minded: %s", (problem, rule) => {
@@ -153,7 +163,7 @@ describe("what leaves", () => {
   test("would not be taken as the thread has it: arguments, ids that repeat", () => {
     const found = fc
       .sample(threads(null), { numRuns: 500, seed: 1 })
-      .map((messages) => problemOf(chatMessages(messages, ""), wireTo("lenient").dialect, null) ?? "");
+      .map((messages) => problemOf(chatMessages(messages, "", new WireState()), wireTo("lenient").dialect, null) ?? "");
     for (const problem of [/^the arguments/, /^the id .* twice/])
       expect(found.some((each) => problem.test(each))).toBe(true);
   });
@@ -171,7 +181,7 @@ describe("what leaves", () => {
           for (const [index, { role }] of [...messages.entries(), [messages.length, { role: "user" }] as const]) {
             const isEnd = index === messages.length;
             if (role === "tool" || (!isEnd && !cuts.next().value)) continue;
-            pieces.push(...chatMessages(wireMessages(messages.slice(from, index), wire, state), ""));
+            pieces.push(...sent(messages.slice(from, index), wire, state));
             from = index;
             // A turn that goes on begins with what was sent before.
             expect(sent(messages.slice(0, index), wire)).toEqual(whole.slice(0, pieces.length));
@@ -207,11 +217,14 @@ describe("what leaves", () => {
     );
   });
 
-  test("has no reasoning item that nothing follows, in the Responses API", () => {
-    const wire = wireTo("openai-responses");
+  test("has no reasoning item that nothing follows, and no id twice, in the Responses API", () => {
+    const wire = { ...wireTo("openai-responses"), format: "responses" as const };
     fc.assert(
       fc.property(threads("openai-responses"), (messages) => {
-        const items = responseItems(wireMessages(messages, wire, new WireState()), "");
+        const state = new WireState();
+        const items = responseItems(wireMessages(messages, wire, state), "", state);
+        const ids = items.flatMap(({ id = null }) => id ?? []);
+        expect(new Set(ids).size).toBe(ids.length);
         for (const [index, { type }] of items.entries()) {
           if (type !== "reasoning") continue;
           const next = items.slice(index).find((item) => item["type"] !== "reasoning");

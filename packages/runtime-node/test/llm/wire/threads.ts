@@ -17,6 +17,12 @@ const names = fc.constantFrom("look", "look around", "a.b", "n".repeat(65), "1st
 const written = fc.constantFrom("{}", '{"a": 1}', '{"city":"Os', "", "null", "[1]", '"text"', `{"a":"${half}"}`);
 const image = { type: "image", url: "data:image/png;base64,iVBORw0KGgo=" } as const;
 
+/** A part that the Responses API alone can read. */
+const search = {
+  type: "opaque",
+  value: { type: "foreign", format: "responses", value: { type: "web_search_call", id: "ws_1" } },
+} as const;
+
 /** Fields of every server. */
 const fields = { reasoning_details: [{ type: "reasoning.text", text: "hm" }], extra_content: { google: {} } };
 const reasoning = { type: "reasoning", text: "hm", provider: { fields: ["reasoning_content"] } } as const;
@@ -28,7 +34,7 @@ const replies: fc.Arbitrary<ReplyDraft> = fc.record(
     content: fc.array(
       fc.oneof(
         texts.map((text) => ({ type: "text", text }) as const),
-        fc.constantFrom(reasoning, encrypted, image, { type: "refusal", text: "No." } as const),
+        fc.constantFrom(reasoning, encrypted, image, search, { type: "refusal", text: "No." } as const),
       ),
       { maxLength: 3 },
     ),
@@ -69,9 +75,14 @@ const turns = fc.record({
 /** Threads whose replies came from one origin, or whose origin nobody recorded. */
 export const threads = (origin: string | null): fc.Arbitrary<readonly Message[]> =>
   fc
-    .tuple(fc.constantFrom(null, "Be kind.", ""), fc.array(turns, { minLength: 1, maxLength: 4 }))
-    .map(([system, all]): readonly Message[] => [
+    .tuple(
+      fc.constantFrom(null, "Be kind.", ""),
+      fc.constantFrom(null, null, messageFromReply("s2", "s2", { content: "Hello, I am Bot." })),
+      fc.array(turns, { minLength: 1, maxLength: 4 }),
+    )
+    .map(([system, greeting, all]): readonly Message[] => [
       ...(system === null ? [] : [messageFromDraft("s1", { role: "system", content: system })]),
+      ...(greeting === null ? [] : [greeting]),
       ...all.flatMap(({ late, question, name, replies: steps }, turn) => [
         ...(late === undefined ? [] : [messageFromDraft(`${turn}.s`, { role: late, content: "Be brief." })]),
         messageFromDraft(`${turn}.0`, { role: "user", content: question, ...(name === undefined ? {} : { name }) }),

@@ -28,6 +28,19 @@ const reasoning: Rule = eachMessage(
       : null,
 );
 
+const firstMessage: Rule = eachMessage(
+  "first message",
+  "https://github.com/ChatGPTNextWeb/NextChat/issues/6343",
+  ({ role }, index, all) =>
+    role === "assistant" && index === all.findIndex((each) => each["role"] !== "system")
+      ? {
+          message:
+            "The first message (except the system message) of deepseek-reasoner must be a user message, but an assistant message detected.",
+          code: "invalid_request_error",
+        }
+      : null,
+);
+
 const rules: readonly Rule[] = [
   ...everywhere,
   eachMessage("roles", reference, ({ role }, index) =>
@@ -81,6 +94,6 @@ const rules: readonly Rule[] = [
 ];
 
 export const deepseek: Family = {
-  rules: (request) => (thinks(request) ? [...rules, reasoning] : rules),
+  rules: (request) => (thinks(request) ? [...rules, firstMessage, reasoning] : rules),
   bodyOf: openaiError,
 };

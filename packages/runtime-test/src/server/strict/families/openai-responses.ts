@@ -54,7 +54,7 @@ const members: { readonly [type: string]: readonly string[] } = {
 };
 
 const isModels = (item: Fields | undefined): boolean =>
-  (typeOf(item) === "message" && item?.["role"] === "assistant") || /^reasoning$|_call$/.test(typeOf(item));
+  (typeOf(item) === "message" && item?.["role"] === "assistant") || /^(reasoning|item_reference)$|_call$/.test(typeOf(item));
 
 const problemOfId = (item: Fields, at: string): Refusal | null => {
   const { id } = item;
@@ -156,6 +156,17 @@ const rules: readonly Rule[] = [
     return textOf(id).length > 64 ? tooLong(`${at}.call_id`, textOf(id).length) : null;
   }),
   eachItem("ids of items", "https://github.com/earendil-works/pi/issues/1022", problemOfId),
+  eachItem(
+    "ids of items differ",
+    "https://github.com/OpenRouterTeam/ai-sdk-provider/issues/254",
+    ({ id }, _at, _next, all) =>
+      typeof id !== "string" || all.filter((item) => item["id"] === id).length === 1
+        ? null
+        : {
+            message: `Duplicate item found with id ${id}. Remove duplicate items from your input and try again.`,
+            param: "input",
+          },
+  ),
   eachItem("names in the history", reference, (item, at) =>
     typeOf(item) !== "function_call" || /^[a-zA-Z0-9_-]{1,128}$/.test(textOf(item["name"]))
       ? null
