@@ -54,7 +54,8 @@ const members: { readonly [type: string]: readonly string[] } = {
 };
 
 const isModels = (item: Fields | undefined): boolean =>
-  (typeOf(item) === "message" && item?.["role"] === "assistant") || /^(reasoning|item_reference)$|_call$/.test(typeOf(item));
+  (typeOf(item) === "message" && item?.["role"] === "assistant") ||
+  /^(reasoning|item_reference)$|_call$/.test(typeOf(item));
 
 const problemOfId = (item: Fields, at: string): Refusal | null => {
   const { id } = item;
