@@ -12,4 +12,5 @@ await take(store, "thread", "the holder", 1e9);
 await store.release(await take(store, "another thread", "the holder", 1e9));
 process.send?.("holds");
 parentPort?.postMessage("holds", []);
-setInterval(() => {}, 1e6);
+// A store that nothing refers to is collected as garbage, and its lock with it.
+setInterval(() => store, 1e6);
