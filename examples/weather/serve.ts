@@ -40,6 +40,8 @@ const main = async (): Promise<void> => {
   const answer = getRequestListener((request) => server.fetch(request), { overrideGlobalObjects: false });
   const sockets = createServer((request, response) => void answer(request, response));
   try {
+    // Opens the file, so that a wrong path ends the program at once.
+    await store.list({ limit: 1 });
     sockets.listen(port, "127.0.0.1");
     await once(sockets, "listening");
     const address = sockets.address();
