@@ -41,7 +41,8 @@ export const hostileThread = async (store: Store): Promise<{ readonly host: Host
         : {
             type: "completed",
             reply,
-            finishReason: evil,
+            // Its words name an error, so a call beside it would not run.
+            finishReason: "toolCalls" in reply ? "tool_calls" : evil,
             model: evil,
             responseId: evil,
             usage: { inputTokens: 1, provider: json },
