@@ -1,8 +1,9 @@
 // In Deno or Bun, a process of its own each time: `conversation.ts PLACE MODEL_URL [QUESTION]`. Asks a model over HTTP, with
 // a tool, on a store; without a question it goes on with what a process that died has left. Prints what was said.
 import { argv } from "node:process";
+import { setTimeout as pause } from "node:timers/promises";
 
-import { tool } from "@colloquy/host";
+import { type Resumed, ThreadHeldError, tool } from "@colloquy/host";
 import { messagesOf, textOf } from "@colloquy/machine";
 import { createHost, openaiChat } from "@colloquy/runtime-node";
 import { z } from "zod";
@@ -21,10 +22,22 @@ const store = openStore(JSON.parse(place ?? "") as StorePlace);
 const llm = openaiChat({ model: "any", apiKey: "none", ...(baseURL !== undefined && { baseURL }) });
 const host = createHost({ llm, tools: [weather], store });
 if (question === undefined) {
-  const { turn } = await host.thread("ada").resume();
+  const { turn } = await resumed();
   await turn;
 } else await host.ask(question, { threadId: "ada" });
 const state = await host.thread("ada").state();
 for (const message of state === null ? [] : messagesOf(state)) console.log(`${message.role}: ${textOf(message)}`);
 await host.close();
 await store.close();
+
+/** Continues the thread. On a server, the lease of the process that died lasts a few seconds longer than it. */
+async function resumed(): Promise<Resumed> {
+  for (;;) {
+    try {
+      return await host.thread("ada").resume();
+    } catch (thrown) {
+      if (!(thrown instanceof ThreadHeldError)) throw thrown;
+      await pause(100);
+    }
+  }
+}
