@@ -41,6 +41,8 @@ const removeStale = (): void => {
 
 const bundle = async (folder: string): Promise<void> => {
   const built = join(folder, "dist");
+  // A file of an earlier build must not be packed.
+  rmSync(built, { recursive: true, force: true });
   const { exports, bin } = manifestSchema.parse(JSON.parse(readFileSync(join(folder, "package.json"), "utf8")));
   const sources = [...Object.values(exports), ...Object.values(bin)].filter(isSource);
   const bundled = await rolldown({
@@ -50,7 +52,6 @@ const bundle = async (folder: string): Promise<void> => {
     resolve: { alias: { "fp-ts/lib": "fp-ts/es6" } },
     platform: "neutral",
   });
-  for (const file of globSync("**/*.js{,.map}", { cwd: built })) rmSync(join(built, file));
   await bundled.write({
     dir: built,
     format: "es",

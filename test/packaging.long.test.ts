@@ -278,7 +278,7 @@ describe("with the optional peers", () => {
   test("Node resolves each package that a page imports, as the page writes it", () => {
     const pages = ["README.md", ...globSync("{docs,packages/*}/*.md", { cwd: root })];
     const printed = pages.flatMap((page) =>
-      [...readFileSync(join(root, page), "utf8").matchAll(/\bimport [^;`"]*?"([^".][^"]*)"/g)].map(
+      [...readFileSync(join(root, page), "utf8").matchAll(/(?:^|`)import [^;`"]*?"([^".][^"]*)"/gm)].map(
         ([, name = ""]) => name,
       ),
     );
