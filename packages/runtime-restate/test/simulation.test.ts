@@ -49,7 +49,7 @@ describe("a conversation on workers that die", () => {
   });
 
   it("is the same again by the same seed", async () => {
-    for (const given of manyOf(3, ["charge", "steer", "cancel"]))
+    for (const given of manyOf(Math.max(3, runs(8)), ["charge", "steer", "cancel"]))
       expect((await simulate(given)).journal).toEqual((await simulate(given)).journal);
   });
 

@@ -23,6 +23,7 @@ import {
 import { differenceOf } from "@colloquy/runtime-test/laws";
 import fc from "fast-check";
 import * as Either from "fp-ts/lib/Either.js";
+import { runs } from "../../../../test/runs.ts";
 import { describe, expect, test } from "vitest";
 
 const sample = <Value>(arbitrary: fc.Arbitrary<Value>, numRuns = 400): readonly Value[] =>
@@ -73,12 +74,12 @@ describe("replies, failures, reports and limits", () => {
 
 describe("machines and schedules", () => {
   test("every configuration can be meant", () => {
-    for (const options of sample(machineOptionsArbitrary, 100))
+    for (const options of sample(machineOptionsArbitrary, Math.max(100, runs(400))))
       expect(() => conversationMachine(options)).not.toThrow();
   });
 
   test("more than half of what a schedule says fits, and some does not", () => {
-    const traces = sample(playArbitrary, 100).map(({ options, schedule }) =>
+    const traces = sample(playArbitrary, Math.max(100, runs(400))).map(({ options, schedule }) =>
       runSchedule(conversationMachine(options), schedule),
     );
     const told = traces.reduce((sum, { steps }) => sum + steps.length, 0);

@@ -122,7 +122,7 @@ const mistakes: readonly Policy[] = [
   windowOfMessages(50),
 ];
 
-const conversations = 16;
+const conversations = Math.max(16, runs(100));
 
 describe("a claim that is left open and would not hold", () => {
   test.each(mistakes)("adds a remark with the open claim and its counterexample: $name", (wrong) => {
