@@ -10,7 +10,7 @@ import { idOf, isEntryOf, readItem } from "./inbox-items.ts";
 /** The loop that reads the inbox of its thread, as long as the lease lasts. */
 export interface InboxHolder {
   post(envelope: Envelope): void;
-  /** Leaves the thread, and what is new in its inbox, to the host that left it there. False if something goes on here. */
+  /** Releases the thread to the host that posted the new inbox items. Returns false if the thread is busy here. */
   handOver(): boolean;
   /** The store says that the lease is that of another host. */
   end(reason: LeaseLostError): void;

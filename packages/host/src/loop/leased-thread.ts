@@ -188,7 +188,7 @@ export class LeasedThread {
     return loadWhole(host, threadId);
   }
 
-  /** Does something with the state; again with one that was read anew, if a chunk of its snapshot can't be read. */
+  /** Calls `work` with the state. If a chunk of its snapshot can't be read, reads the journal and calls `work` again. */
   async withWholeState<Done>(
     state: State,
     known: (state: State) => void,
