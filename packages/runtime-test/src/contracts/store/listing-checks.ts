@@ -3,7 +3,7 @@ import type { Entry, JsonObject } from "@colloquy/machine";
 import * as fc from "fast-check";
 import { expect } from "vitest";
 
-import { append, atMost, entryOf, startOf, take, write, writeEntries } from "./sample-entries.ts";
+import { append, entryOf, startOf, take, write, writeEntries } from "./sample-entries.ts";
 import type { StoreChecks } from "./subject.ts";
 
 /** Checks of the content and the order of listing pages, also while others write. */
@@ -72,7 +72,8 @@ export const listingChecks: StoreChecks = {
         expect(seen.filter((id) => untouched.has(id))).toEqual(expected);
         await store.close();
       }),
-      { numRuns: atMost(40) },
+      // However few cases other properties try: with fewer, some seeds miss pages by number.
+      { numRuns: 20 },
     );
   },
   "keeps a cursor good though its thread is gone, and for either order": async ({ store }) => {

@@ -1,5 +1,4 @@
 import { type Clock, memoryStore, type Store } from "@colloquy/host";
-import fc from "fast-check";
 import { expect, test } from "vitest";
 
 import { storeChecks, subjectOf } from "../../../src/contracts/index.ts";
@@ -8,9 +7,6 @@ import { bound } from "./faulty-stores/fault.ts";
 import { journalFaults } from "./faulty-stores/journal-faults.ts";
 import { listingFaults } from "./faulty-stores/listing-faults.ts";
 import { partsFaults } from "./faulty-stores/parts-faults.ts";
-
-// As many cases as the contract tries for a user: with fewer, some seeds find no fault.
-fc.configureGlobal({ ...fc.readConfigureGlobal(), numRuns: 40 });
 
 /** The names of the checks that a store does not pass, of those whose name has `part` in it. */
 const brokenPromises = async (makeStore: (clock: Clock) => Store, part = ""): Promise<readonly string[]> => {
