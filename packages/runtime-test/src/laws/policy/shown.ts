@@ -14,6 +14,7 @@ import { LawBroken } from "../evidence/law-broken.ts";
 import { cutNamed, type Look, lookNamed, type PolicyLaw, type PolicyRun } from "./policy-run.ts";
 import { problemOfPrompt } from "../machine/prompts.ts";
 import { isGap, messagesIn, withoutLeftOut } from "../evidence/said-units.ts";
+import { withQuestions } from "../evidence/questions.ts";
 
 /**
  * Checks P1: a prompt is a subsequence of the messages on the path; everything else in it is marked as synthesised.
@@ -88,6 +89,8 @@ const requireSubsequence = (look: Look): void => {
   const { system, closed, open } = look.said;
   const units = [...(system === null ? [] : unitsOf(0, [system])), ...closed, ...open];
   const said = units.flatMap((unit) => unit.messages.map((message) => ({ message, unit })));
+  // A pinned unit brings its question along, as whole as it is itself.
+  const whole = withQuestions(closed, open, new Set(closed.filter(({ pinned }) => pinned === true)));
   const places = new Map(said.map((place, index) => [place.message.id, { ...place, index }]));
   const fail = (words: string): never => {
     throw new LawBroken("P1", `${lookNamed(look)}: ${words}; ${cutNamed(look)}`);
@@ -101,8 +104,8 @@ const requireSubsequence = (look: Look): void => {
     }
     if (place.index <= last) fail(`message ${shown.id} stands behind one that was said later, or twice`);
     last = place.index;
-    const isClosed = closed.includes(place.unit);
-    const problem = problemOfShown(place.message, shown, isClosed ? place.unit : null, look.prompt.cut);
+    const unit = whole.has(place.unit) ? { ...place.unit, pinned: true as const } : place.unit;
+    const problem = problemOfShown(place.message, shown, closed.includes(place.unit) ? unit : null, look.prompt.cut);
     if (problem !== null) fail(`message ${shown.id} is shown ${problem}`);
   }
   const ids = new Set(look.prompt.messages.map(({ id }) => id));
