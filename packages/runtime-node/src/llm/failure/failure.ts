@@ -2,8 +2,8 @@ import type { LlmOutcome } from "@colloquy/host";
 import { redact } from "@colloquy/host/runtime";
 import type { Failure, FailureKind, Json } from "@colloquy/machine";
 import { APIConnectionError, APIConnectionTimeoutError, APIError, APIUserAbortError } from "openai/core/error";
-import { parseJson } from "../json/loose-json.ts";
-import { errorFacts, type ErrorFacts, redirectFailure, retryAfterMs } from "./response-facts.ts";
+import { isObject, parseJson } from "../json/loose-json.ts";
+import { errorFacts, type ErrorFacts, isBareError, isError, redirectFailure, retryAfterMs } from "./response-facts.ts";
 
 /** What classifying needs beside the error itself. */
 export interface FailureSetting {
@@ -69,6 +69,7 @@ export const failureOfBody = (body: string, setting: FailureSetting): Failure =>
   const value = parseJson(text);
   if (value === undefined && /^[[{]/.test(text))
     return retryable("truncated", `the server's answer breaks off: ${shortened(text, setting)}`);
+  if (isObject(value) && (isError(value["error"]) || isBareError(value))) return failureOfErrorObject(value, setting);
   // Written anew, for a key is not to be found behind escapes.
   const shown = shortened(value === undefined ? text : JSON.stringify(value), setting);
   return retryable("unknown", `the server's answer holds no reply: ${shown}`);
@@ -131,15 +132,13 @@ const kindOf = (facts: ErrorFacts): Verdict => {
   const mayBeContent = status !== 401 && status !== 429;
   if (mayBeContent && (filteredWords.test(words) || filteredMessage.test(message))) return ["content_filter", false];
   if (mayBeContent && isTooLong(facts)) return ["context_length", false];
-  if (quotaWords.test(words)) return ["rate_limit", false];
+  if (quotaWords.test(words) || quotaMessage.test(message)) return ["rate_limit", false];
   if (status < 500 && status !== 429 && (keyWords.test(words) || keyMessage.test(message))) return ["auth", false];
   if (badReplyWords.test(words) || badReplyMessage.test(message)) return ["unknown", true];
-  if (
-    (status === 0 || status === 429 || status >= 500) &&
-    (/overloaded/i.test(words) || /\boverloaded\b/i.test(message))
-  ) {
-    return ["overloaded", true];
-  }
+  const mayPass = status === 0 || status === 429 || status >= 500;
+  if (mayPass && (/overloaded/i.test(words) || busyMessage.test(message))) return ["overloaded", true];
+  if ((status === 400 || status === 403) && (rateWords.test(words) || rateMessage.test(message)))
+    return ["rate_limit", true];
   return kindOfStatus(status, message) ?? kindOfWords(words);
 };
 
@@ -169,16 +168,25 @@ const kindsOfStatus: ReadonlyMap<number, Verdict> = new Map([
 const kindOfWords = (words: string): Verdict =>
   kindsOfWords.find(([pattern]) => pattern.test(words))?.[1] ?? ["unknown", true];
 
+/** Bedrock and DashScope throttle; gateways answer 400 for them, GitHub 403. */
+const rateWords = /rate_?limit|too_?many_?requests|resource_?exhausted|throttling/i;
+const rateMessage = /\brate (limit|exceeded)|\btoo many requests|throttling|过于频繁|频率.{0,6}限/i;
+
 const kindsOfWords: readonly (readonly [RegExp, Verdict])[] = [
-  [/rate_?limit|too_?many_?requests|resource_?exhausted/i, ["rate_limit", true]],
+  [rateWords, ["rate_limit", true]],
   [/auth|api_?key|permission/i, ["auth", false]],
   [/time_?out|deadline/i, ["timeout", true]],
   [/unavailable/i, ["overloaded", true]],
   [/invalid|not_?found|unsupported|bad_?request|missing/i, ["bad_request", false]],
 ];
 
-const filteredWords = /content_?filter|content_?policy|ResponsibleAI|moderation|PROHIBITED_CONTENT/i;
-const filteredMessage = /content management policy|content policy|content filter|\b(was|were|been) flagged\b/i;
+/** DashScope has `data_inspection_failed`, Volcengine `SensitiveContentDetected`. */
+const filteredWords =
+  /content_?filter|content_?policy|ResponsibleAI|moderation|PROHIBITED_CONTENT|data_?inspection|sensitive_?content/i;
+/** DashScope, DeepSeek ("Content Exists Risk"), xAI ("Content violates usage guidelines"), Zhipu and gateways in China. */
+const filteredMessage =
+  /content (management )?policy|content filter|\b(was|were|been) flagged\b|inappropriate content|content exists risk|violates usage guidelines|^safety_check|\bunsafe or sensitive\b|敏感|不安全/i;
+
 /** What a server allows in a minute is no matter of the window. */
 const isTooLong = ({ status, words, message }: ErrorFacts): boolean =>
   status === 413 ||
@@ -192,18 +200,22 @@ const contextWords =
 /** How servers say that a prompt does not fit. */
 const contextMessages: readonly RegExp[] = [
   // OpenAI, DeepSeek, Mistral, vLLM, Groq, OpenRouter, LM Studio, Fireworks, Together, SGLang; xAI
-  /maximum (context|prompt|model) length|context[ _-](length|window)/i,
+  /maximum (context|prompt|model) length|context[ _-](length|window)|context size (is|of)\b/i,
   // llama.cpp ("exceeds the available context size"), Ollama, Anthropic ("exceed context limit"); not Go's of a time that ran out
   /exceed\w*.{0,30}\bcontext\b(?! (cancel|deadline))|context size\b.{0,20}\bexceed|context shift is disabled/i,
-  // Anthropic, Bedrock ("Input is too long for requested model"), Ollama ("prompt too long"), llama.cpp ("input is too large"), Cohere
-  /\b(prompt|input|request|conversation|message length)( is| was)? too (long|large)\b/i,
+  // Anthropic, Bedrock ("Input is too long for requested model"), Ollama ("prompt too long"), llama.cpp ("input is too large"), Cohere, UCloud
+  /\b(prompt|input|request|conversation|message length|tokens|messages'?)( is| was| are)? too (long|large)\b/i,
+  // OpenAI, of one message, and of more than 2,048
+  /'(messages|input)(\[\d+\]\.(content|output)\S*)?': (string|array) too long/,
   // LMDeploy, TabbyAPI; vLLM, of the room that the prompt leaves for a reply
   /\b(session_len|max_seq_len|max_model_len)\b|max_\w*tokens\b.{0,20}\bmust be at least 1, got -/i,
-  // Gemini and Vertex ("exceeds the maximum", "only supports up to"), Copilot, watsonx, Bedrock Nova, Zhipu
-  /\b(tokens?( count)?|input length|prompt)\b.{0,60}\b(exceed(s|ed)?|supports up to)\b.{0,40}(\bmax|\blimit|\blength|\d)/i,
+  // Gemini and Vertex ("exceeds the maximum", "only supports up to"), Copilot, watsonx, Bedrock Nova, Zhipu, Tencent ("more than")
+  /\b(tokens?( count)?|input length|prompt)\b.{0,60}\b(exceed(s|ed)?|supports up to|(more|longer) than)\b.{0,40}(\bmax|\blimit|\blength|\d)/i,
   // Groq and Cerebras ("reduce the length"); Moonshot; Text Generation Inference; DashScope
-  /reduce the length of (the|your) (messages|prompt|input)|exceeded model token limit|range of input length should be/i,
-  /`inputs` (tokens \+ `max_new_tokens`|must have less than)/i,
+  /(reduce the length of|shorten) (the|your) (messages|prompt|input)|exceeded model token limit|range of input length should be/i,
+  /\binputs`? (tokens \+ `?max_new_tokens|must have less than)/i,
+  // Zhipu ("Prompt 超长"), gateways in China; not of one image
+  /(上下文|输入|提示词|\bprompt|\btokens?)[^图]{0,20}(超长|过长|太长|超过|超出)|(超过|超出).{0,12}上下文/i,
   // Cohere ("too many tokens: total number of tokens in the prompt cannot exceed")
   /\btoo many (input |prompt )?tokens\b(?! per)/i,
 ];
@@ -212,7 +224,7 @@ const contextMessages: readonly RegExp[] = [
 const keyWords =
   /api_?key_?(invalid|expired)|invalid_?(api_?key|authentication)|authentication_?error|unauthenticated/i;
 const keyMessage =
-  /\b(api[ _-]?key|access token|security token|authorization header|credentials?)\b.{0,40}\b(not valid|not found|invalid|incorrect|expired|missing|malformed|revoked|required)\b|\b(invalid|incorrect|missing|expired|malformed|no|wrong)( or (invalid|missing))?\b.{0,20}\b(api[ _-]?key|access token|subscription key|authorization header|credentials)\b|\bauthentication ?(error|fail)|\btoken (has |is )?expired\b|^(401 )?unauthorized\b/i;
+  /\b(api[ _-]?key|access token|security token|authorization header|credentials?)\b.{0,40}\b(not valid|not found|invalid|incorrect|expired|missing|malformed|revoked|required)\b|\b(invalid|incorrect|missing|expired|malformed|no|wrong)( or (invalid|missing))?\b.{0,20}\b(api[ _-]?key|access token|subscription key|authorization header|credentials)\b|\bauthentication ?(error|fail)|\btoken (has |is )?expired\b|^(401 )?unauthorized\b|无效的令牌|令牌(无效|已过期)|(身份验证|鉴权|认证)失败|key.{0,6}(无效|错误|不正确|过期)/i;
 
 /**
  * The model wrote a call or an output that the server could not read, and another try may do: Groq (`tool_use_failed`,
@@ -223,7 +235,13 @@ const badReplyWords = /tool_use_failed|json_validate_failed|output_parse_failed|
 const badReplyMessage =
   /failed to (call a function|generate (JSON|tool.?calls?))|error parsing tool call|tool call (validation|generation) failed|model produced invalid sequence|parsing failed\. the model generated output/i;
 
-const quotaWords = /insufficient_?(quota|balance|credits|funds)|billing|quota_?exceeded_?error|credit_?balance/i;
+/** Moonshot has `exceeded_current_quota_error`, DashScope `Arrearage`, Volcengine `AccountOverdueError`. */
+const quotaWords =
+  /insufficient_?(user_?)?(quota|balance|credits|funds)|billing|quota_?(exceeded_?)?error|credit_?balance|arrear|overdue/i;
+/** DeepSeek, SiliconFlow, Anthropic ("reached your specified API usage limits"), xAI, OpenRouter ("Key limit exceeded"), Zhipu, One API. */
+const quotaMessage =
+  /insufficient (account )?(balance|credits|funds)|balance is (too low|insufficient)|\boverdue balance|used all available credits|exhausted (its|your)\b|reached (its|your) .{0,20}(spending|usage) limits?|\busage limit (reached|exceeded)|^key limit exceeded|余额不足|欠费|额度.{0,3}(不足|用尽|用完)/i;
+const busyMessage = /\boverloaded\b|负载|繁忙/i;
 const tooLargeMessage = /request too large/i;
 
 const shortened = (text: string, { secrets }: Pick<FailureSetting, "secrets">): string => {

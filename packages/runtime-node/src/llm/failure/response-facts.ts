@@ -13,9 +13,25 @@ export interface ErrorFacts {
   readonly words: string;
 }
 
+/** Whether a value under `error` is one: it is not empty. */
+export const isError = (value: Json | undefined): value is Json =>
+  isObject(value) ? Object.keys(value).length > 0 : isText(value) || listOf(value).length > 0;
+
 /**
- * Reads what servers send: `{error: {…}}`, the object itself, a list of one, `{detail}`, a plain text. The status of
- * the response counts if it is an error. A number that the error gives as its status or code counts for any other response, and
+ * Whether a body or a chunk is an error without a wrapper: it answers nothing, and says what went wrong. MiniMax (`base_resp`)
+ * and Baidu (`error_code`) send a code other than 0, and status 200.
+ */
+export const isBareError = (chunk: JsonObject): boolean => {
+  const { base_resp: ended, error_code: code } = chunk;
+  if (isObject(ended) || code !== undefined) return Number((isObject(ended) ? ended["status_code"] : code) ?? 0) !== 0;
+  if ("choices" in chunk || "usage" in chunk) return false;
+  if (chunk["object"] === "error" || isError(chunk["detail"])) return true;
+  return isText(chunk["message"]) && ("code" in chunk || "type" in chunk);
+};
+
+/**
+ * Reads what servers send: `{error: {…}}`, the object itself, a list of one, `{detail}`, `{base_resp: {…}}`, a plain text. The
+ * status of the response counts if it is an error. A number that the error gives as its status or code counts for any other response, and
  * for 400: gateways answer 400 whatever the model's provider said.
  */
 export const errorFacts = (error: unknown, responseStatus = 0): ErrorFacts => {
@@ -44,9 +60,37 @@ const unwrapped = (error: unknown): Json => {
   const value = (isObject(parsed) ? parsed : error) as Json;
   const [first] = listOf(value);
   if (first !== undefined) return unwrapped(first);
-  const inner = isObject(value) ? value["error"] : undefined;
-  return isObject(inner) || isText(inner) ? inner : (value ?? null);
+  if (!isObject(value)) return value ?? null;
+  const { error: inner, detail, base_resp: ended, error_code: number, error_msg: text } = value;
+  if (isObject(ended)) return coded(ended["status_code"], ended["status_msg"]);
+  if (number !== undefined) return coded(number, text);
+  // What is beside the name of an error says more than the name.
+  if (isText(inner)) return isText(value["message"]) ? { ...value, code: value["code"] ?? inner } : inner;
+  return isObject(inner) ? inner : isObject(detail) ? unwrapped(detail) : value;
 };
+
+const coded = (code: Json | undefined, message: Json | undefined): JsonObject => ({
+  code: String(code),
+  type: wordsOfCodes.get(Number(code)),
+  message,
+});
+
+/**
+ * The codes of MiniMax (https://platform.minimax.io/docs/api-reference/errorcode) and Baidu
+ * (https://cloud.baidu.com/doc/WENXINWORKSHOP/s/tlmyncueh) in the words of other servers. All others may be tried again.
+ */
+const wordsOfCodes: ReadonlyMap<number, string> = new Map(
+  Object.entries({
+    timeout: [1001],
+    unavailable: [2],
+    rate_limit: [4, 18, 1002, 1039, 1041, 2045, 336501, 336502, 336503],
+    insufficient_quota: [17, 19, 1008, 2056],
+    authentication_error: [6, 13, 14, 15, 100, 110, 111, 1004, 2049, 336004],
+    content_filter: [1026, 1027],
+    context_length: [336007, 336103, 336104],
+    invalid_request: [1042, 1043, 2013, 336001, 336002, 336003, 336005, 336006],
+  }).flatMap(([word, codes]) => codes.map((code) => [code, word] as const)),
+);
 
 /** The longest code that is one. */
 const codeCharacters = 200;
@@ -65,11 +109,11 @@ const codeIn = (error: JsonObject): string | undefined => {
 /** A gateway's own message says little; what it got from the model's provider stands behind it. */
 const messageIn = (error: Json): string => {
   if (!isObject(error)) return isText(error) ? plainText(error) : "";
-  const { message, detail, metadata } = error;
-  const own = (isText(message) ? message : detailOf(detail) || JSON.stringify(error)).slice(0, charactersRead);
+  const { message, msg, detail, metadata } = error;
+  const own = [message, msg, detailOf(detail), JSON.stringify(error)].map(textOf).find(isText) ?? "";
   const raw = isObject(metadata) ? metadata["raw"] : undefined;
   const upstream = isText(raw) ? messageIn(unwrapped(raw)) || raw : "";
-  return upstream === "" ? own : `${own}: ${upstream}`;
+  return (upstream === "" ? own : `${own}: ${upstream}`).slice(0, charactersRead);
 };
 
 /** FastAPI says what is wrong with a request as a list, each with the place where it is. */

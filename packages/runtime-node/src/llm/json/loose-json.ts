@@ -7,6 +7,17 @@ export const isObject = (value: unknown): value is JsonObject =>
 
 export const listOf = (value: unknown): readonly Json[] => (isList(value) ? value : []);
 
+/** The objects of a list, of a map (each with its key under the name that is given), or the one that stands for a list. */
+export const objectsIn = (
+  value: unknown,
+  members: readonly string[],
+  key: (key: string) => string,
+): readonly JsonObject[] => {
+  if (!isObject(value)) return listOf(value).filter(isObject);
+  if (members.some((member) => member in value)) return [value];
+  return Object.entries(value).flatMap(([name, each]) => (isObject(each) ? [{ [key(name)]: name, ...each }] : []));
+};
+
 export const isList = (value: unknown): value is readonly Json[] => Array.isArray(value);
 
 /** A string, or "" in place of anything else. */

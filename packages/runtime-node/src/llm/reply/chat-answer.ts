@@ -110,14 +110,14 @@ const outcomeOf = (
   const answer = answerOf(chat);
   const reason = answer?.finish_reason ?? null;
   // An error beside an answer is a server's way of saying that there was none, unless a body says something.
-  const isSaid = stream === null && reason !== "error" && answer !== undefined && saysSomething(answer.message);
+  const isSaid = stream === null && !saysError(reason) && answer !== undefined && saysSomething(answer.message);
   if (chat.error !== undefined && !isSaid) return failed(failureOfErrorObject(chat.error, setting), chat);
   if (stream !== null && (reason === null || (reason === "" && !stream.done)))
     return failed(retryable("truncated", "the stream ended without saying why"), chat);
   if (answer === undefined) return null;
   // Gateways end an answer so when the model behind them failed, whether they say why or not.
-  if (reason === "error") {
-    const message = 'the server ended the answer with the reason "error"';
+  if (saysError(reason)) {
+    const message = `the server ended the answer with the reason "${reason}"`;
     return failed(retryable("unknown", message), chat);
   }
   if (stream?.damaged === true) return failed(retryable("truncated", "a piece of the stream could not be read"), chat);
@@ -125,6 +125,9 @@ const outcomeOf = (
     failed(failure, chat),
   );
 };
+
+/** Zhipu has `network_error`. */
+const saysError = (reason: string | null): boolean => /(^|_)error$/i.test(reason ?? "");
 
 /** The call of the time before tools, if there is no other, as one of a tool: a thread knows tools alone. */
 const withToolCall = ({ function_call: called, ...message }: JsonObject): JsonObject =>

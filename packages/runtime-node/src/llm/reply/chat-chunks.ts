@@ -1,8 +1,9 @@
 import type { LlmDelta } from "@colloquy/host";
 import { type Json, type JsonObject, saysCut } from "@colloquy/machine";
-import { isList, isObject, isText, listOf, textOf } from "../json/loose-json.ts";
-import { contentOf, isBareError, isError, joined, joinedDetails, thoughtOf, withOneObject } from "./message-pieces.ts";
-import { indexOf, ToolCallPieces } from "./tool-call-pieces.ts";
+import { isBareError, isError } from "../failure/response-facts.ts";
+import { isList, isObject, isText, listOf, objectsIn, textOf } from "../json/loose-json.ts";
+import { contentOf, joined, joinedDetails, thoughtOf } from "./message-pieces.ts";
+import { indexOf, oneObject, ToolCallPieces } from "./tool-call-pieces.ts";
 import { laterReport, reportIn } from "./usage.ts";
 
 /** What a chat completion says, whether it came in one piece or in many. In the words of the wire. */
@@ -78,16 +79,15 @@ export const chatChunks = (onDelta: (delta: LlmDelta) => void = () => {}, isOne 
       if (isText(chunk["id"])) responseId ??= chunk["id"];
       if (isError(chunk["error"])) error ??= chunk["error"];
       else if (isBareError(chunk)) error ??= chunk;
-      for (const wire of listOf(chunk["choices"])) {
-        if (!isObject(wire)) continue;
+      for (const wire of objectsIn(chunk["choices"], ["delta", "message", "finish_reason"], () => "index")) {
         const choice = choiceOf(indexOf(wire) ?? 0);
         usage = laterReport(usage, reportIn(wire));
         if (isError(wire["error"])) error ??= wire["error"];
-        // A server that does not stream puts the whole message where the pieces would be, or behind them.
-        const delta = wire["delta"] ?? wire["message"];
-        const reason = reasonOf(wire);
-        const isRepeat = delta !== wire["delta"] || (reason && repeatsText(delta, choice));
-        if (isObject(delta)) addDelta(choice, isRepeat ? restOf(delta, choice) : delta);
+        const delta = deltaOf(wire);
+        usage = laterReport(usage, isObject(delta["usage"]) ? delta["usage"] : null);
+        const reason = reasonOf(wire, delta);
+        const isRepeat = delta === wire["message"] || (reason && repeatsText(delta, choice));
+        addDelta(choice, isRepeat ? restOf(delta, choice) : delta);
         if (typeof reason === "string") choice.finishReason = laterReason(choice.finishReason, reason);
         if (choice.finishReason) showRest(choice);
       }
@@ -122,13 +122,29 @@ interface GrowingChoice {
   readonly fields: { [field: string]: Json };
 }
 
-/** Whether the chunk that ends a reply has the whole text again. One piece that comes twice may be meant. */
-const repeatsText = (delta: Json | undefined, { textPieces, content }: GrowingChoice): boolean =>
-  textPieces > 1 && isObject(delta) && delta["content"] === content;
+/**
+ * What a choice says: its piece, or the whole message that a server which does not stream puts there, or behind the pieces; with
+ * a text and calls that stand beside it.
+ */
+const deltaOf = ({ delta, message, text, tool_calls: calls }: JsonObject): JsonObject => {
+  const said = delta ?? message ?? text;
+  const whole = isObject(said) ? said : { content: said };
+  return calls === undefined || "tool_calls" in whole ? whole : { ...whole, tool_calls: calls };
+};
 
-/** OpenRouter has the reason of the model's provider beside its own, which may not say that the reply was cut. */
-const reasonOf = ({ finish_reason: reason, native_finish_reason: native }: JsonObject): Json | undefined =>
-  isText(reason) && !saysCut(reason) && isText(native) && saysCut(native) ? native : reason;
+/** Whether the chunk that ends a reply has the whole text again. One piece that comes twice may be meant. */
+const repeatsText = (delta: JsonObject, { textPieces, content }: GrowingChoice): boolean =>
+  textPieces > 1 && delta["content"] === content;
+
+/**
+ * Why a choice ended, which may stand in its piece. DashScope writes "null" until then. OpenRouter has the reason of the model's
+ * provider beside its own, which may not say that the reply was cut.
+ */
+const reasonOf = (choice: JsonObject, delta: JsonObject): Json | undefined => {
+  const { finish_reason: reason = delta["finish_reason"], native_finish_reason: native } = choice;
+  if (reason === "null") return "";
+  return isText(reason) && !saysCut(reason) && isText(native) && saysCut(native) ? native : reason;
+};
 
 /** What is new in a whole message: its texts may have come in pieces before. */
 const restOf = (message: JsonObject, { content, fields }: GrowingChoice): JsonObject => {
@@ -178,7 +194,10 @@ const addDelta = (choice: GrowingChoice, delta: JsonObject): void => {
         addContent(choice, value);
         break;
       case "tool_calls":
-        addToolCalls(choice, isObject(value) ? [value] : listOf(value));
+        addToolCalls(
+          choice,
+          objectsIn(value, callMembers, (key) => (/^\d+$/.test(key) ? "index" : "id")),
+        );
         break;
       case "reasoning":
       case "reasoning_content":
@@ -220,18 +239,27 @@ const addContent = (choice: GrowingChoice, wire: Json | undefined): void => {
   }
   const before: JsonObject[] = choice.content ? [{ type: "text", text: choice.content }] : [];
   if (!Array.isArray(choice.content)) choice.content = before;
+  const last = choice.content.at(-1);
   for (const part of content) {
-    choice.content.push(part);
+    // A text that comes in pieces is one part.
+    if (content.length === 1 && isPlainText(last) && isPlainText(part))
+      choice.content.splice(-1, 1, { ...last, text: last.text + part.text });
+    else choice.content.push(part);
     const thinking = part["type"] === "thinking" ? thoughtOf(part["thinking"]) : "";
     if (thinking !== "") choice.show({ type: "reasoning", text: thinking });
     if (isText(part["text"]) && part["type"] === "text") choice.show({ type: "text", text: part["text"] });
   }
 };
 
-const addToolCalls = ({ toolCalls, index, show }: GrowingChoice, pieces: readonly Json[]): void => {
-  const byEntry = pieces.length > 1 && new Set(pieces.filter(isObject).map(indexOf)).size === 1;
+const isPlainText = (part: JsonObject | undefined): part is JsonObject & { readonly text: string } =>
+  part?.["type"] === "text" && typeof part["text"] === "string" && Object.keys(part).length === 2;
+
+const callMembers = ["function", "custom", "id", "name", "index"];
+
+const addToolCalls = ({ toolCalls, index, show }: GrowingChoice, pieces: readonly JsonObject[]): void => {
+  const byEntry = pieces.length > 1 && new Set(pieces.map(indexOf)).size === 1;
   for (const [entry, piece] of pieces.entries()) {
-    const delta = isObject(piece) ? toolCalls.add(piece, { choice: index, entry: byEntry ? entry : null }) : null;
+    const delta = toolCalls.add(piece, { choice: index, entry: byEntry ? entry : null });
     if (delta !== null) show(delta);
   }
 };
@@ -267,7 +295,7 @@ const decodedChoice = (choice: GrowingChoice): DecodedChoice => {
       role: "assistant",
       content: choice.content,
       ...choice.fields,
-      ...(isObject(called) && isText(called["arguments"]) ? { function_call: withOneObject(called) } : {}),
+      ...(isObject(called) ? { function_call: { ...called, arguments: oneObject(called["arguments"]) } } : {}),
       ...(calls.length === 0 ? {} : { tool_calls: calls }),
     },
   };

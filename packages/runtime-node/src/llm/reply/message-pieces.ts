@@ -1,14 +1,20 @@
 import type { Json, JsonObject } from "@colloquy/machine";
 import { isObject, isText, listOf, textOf } from "../json/loose-json.ts";
-import { CallArguments } from "./tool-call-pieces.ts";
 
 /** Content that is neither a text nor parts is the JSON that was asked for: Cloudflare's servers parse it. */
 export const contentOf = (content: Json | undefined): string | readonly JsonObject[] | null => {
   if (content === undefined || content === null || typeof content === "string") return content ?? null;
   const list = Array.isArray(content) ? listOf(content) : [content];
-  const parts = list.map((part) => (typeof part === "string" ? { type: "text", text: part } : part));
+  const parts = list.map((part) => textPartOf(part) ?? part);
   const areParts = parts.every((part): part is JsonObject => isObject(part) && isText(part["type"]));
   return areParts ? parts : JSON.stringify(content);
+};
+
+/** The part of a text, which servers write as a text, without its type, or as the Responses API does. */
+const textPartOf = (part: Json): JsonObject | null => {
+  const { type = "output_text", text, ...others } = isObject(part) ? part : { text: part };
+  const isAlone = type === "output_text" && Object.keys(others).every((name) => name === "annotations");
+  return typeof text === "string" && isAlone ? { type: "text", text } : null;
 };
 
 /** An object that comes in pieces: some of its texts grow, an id or a name stays what it first was, others are as they were said last. */
@@ -50,27 +56,9 @@ const continues = (last: JsonObject, detail: JsonObject): boolean =>
   last["index"] === detail["index"] &&
   (last["id"] ?? detail["id"] ?? null) === (detail["id"] ?? last["id"] ?? null);
 
-/** A call of the time before `tool_calls`. */
-export const withOneObject = (called: JsonObject): JsonObject => {
-  const given = new CallArguments();
-  given.add(textOf(called["arguments"]));
-  return { ...called, arguments: given.text() };
-};
-
 /** The text of what a model thought: one, or a list of parts that have it. */
 export const thoughtOf = (thinking: Json | undefined): string =>
   textOf(thinking) ||
   listOf(thinking)
     .map((part) => (isObject(part) ? textOf(part["text"] ?? part["summary"]) : ""))
     .join("");
-
-/** What is not empty under `error` is one. */
-export const isError = (value: Json | undefined): value is Json =>
-  isObject(value) ? Object.keys(value).length > 0 : isText(value) || listOf(value).length > 0;
-
-/** Some servers send an error in the middle without a wrapper: a chunk that answers nothing, and says what went wrong. */
-export const isBareError = (chunk: JsonObject): boolean => {
-  if ("choices" in chunk || "usage" in chunk) return false;
-  if (chunk["object"] === "error" || isError(chunk["detail"])) return true;
-  return isText(chunk["message"]) && ("code" in chunk || "type" in chunk);
-};

@@ -1,5 +1,5 @@
 import type { LlmDelta, LlmOutcome } from "@colloquy/host";
-import type { Failure, JsonObject, ReplyDraft, ReportedUsage } from "@colloquy/machine";
+import { type Failure, type JsonObject, type ReplyDraft, type ReportedUsage, saysCut } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { retryable } from "../failure/failure.ts";
 import { isObject, listOf } from "../json/loose-json.ts";
@@ -30,8 +30,8 @@ export const completed = (
   failed: (failure: Failure) => LlmOutcome,
 ): LlmOutcome => {
   if (Either.isLeft(reply)) return failed(retryable("unknown", reply.left));
-  const nothing = nothingSaid(reply.right, finishReason);
-  return nothing === null ? { type: "completed", reply: reply.right, finishReason, ...reported } : failed(nothing);
+  const failure = nothingSaid(reply.right, finishReason) ?? callUnclear(reply.right, finishReason);
+  return failure === null ? { type: "completed", reply: reply.right, finishReason, ...reported } : failed(failure);
 };
 
 /** Returns how a call failed, with what had come of its answer. */
@@ -88,6 +88,20 @@ export const nothingSaid = (
   return retryable("unknown", message);
 };
 
+/**
+ * The failure of an answer that ends with a reason that nobody knows (Gemini's `OTHER`) right behind the name of a call: its
+ * arguments may be missing. Null for any other.
+ */
+const callUnclear = ({ toolCalls = [] }: ReplyDraft, reason: string | null): Failure | null => {
+  const isKnown = saysCut(reason) || saysDone.test(reason ?? "");
+  const unclear = isKnown ? undefined : toolCalls.find(({ arguments: given }) => given.trim() === "");
+  const message = `the server's answer has the call of "${unclear?.name}" without arguments, and ended with the reason ${JSON.stringify(reason)}`;
+  return unclear === undefined ? null : retryable("unknown", message);
+};
+
+/** A whole body may say no reason. */
+const saysDone = /^$|stop|tool|function|^end|eos|complete|finish/i;
+
 type ReplyPart = Exclude<ReplyDraft["content"], string | undefined>[number];
 
 const partsOf = (content: string | readonly ReplyPart[]): readonly ReplyPart[] =>
@@ -111,6 +125,6 @@ export const saysFull = (reason: string): boolean => /context|^model_length$/i.t
 const noRoom = (reason: string | null): string =>
   `the prompt left no room for an answer, which ended with the reason ${JSON.stringify(reason)}`;
 
-/** OpenAI, Anthropic, Gemini, Bedrock (`guardrail_intervened`). */
+/** OpenAI, Anthropic, Gemini, Bedrock (`guardrail_intervened`), Zhipu (`sensitive`). */
 const incomplete =
-  /^(length|max_.*tokens|max_tokens|content_filter(ed)?|guardrail_intervened|(image_)?safety|recitation|blocklist|prohibited_content|spii|language|refusal)$/;
+  /^(length|max_.*tokens|content_filter(ed)?|sensitive|guardrail_intervened|(image_)?safety|recitation|blocklist|prohibited_content|spii|language|refusal)$/;

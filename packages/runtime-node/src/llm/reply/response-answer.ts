@@ -3,6 +3,7 @@ import { replyFromResponseItems } from "@colloquy/interchange";
 import type { CallLlm, Failure, Json, JsonObject, ReplyDraft } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { failureOfErrorObject, type FailureSetting, retryable } from "../failure/failure.ts";
+import { isBareError, isError } from "../failure/response-facts.ts";
 import { type AnswerReader, newState, readAll, readWhole } from "./answer-reader.ts";
 import { jsonEvents } from "./json-events.ts";
 import { isObject, isText, listOf, parseJson, textOf } from "../json/loose-json.ts";
@@ -56,7 +57,8 @@ export const responseAnswer = (
   const onEvent = (event: JsonObject, name: string | undefined): void => {
     if (state.finished) return;
     const type = isText(event["type"]) ? event["type"] : (name ?? "");
-    if (type === "error" || (type === "" && event["error"] !== undefined)) return fail(errorOf(event));
+    if (type === "error" || (type === "" && (isError(event["error"]) || isBareError(event))))
+      return fail(errorOf(event));
     state.begun = true;
     if (isPiece(event)) state.heard += 1;
     const response = isObject(event["response"]) ? event["response"] : nothing;
@@ -64,7 +66,10 @@ export const responseAnswer = (
     if (type === "response.output_item.added") items.begin(event);
     else if (type === "response.output_item.done") items.finish(event);
     else if (terminal.has(type)) {
-      said = { ...said, status: statusAt(type, response) };
+      const { status } = response;
+      // Some servers end an answer that they still call unfinished.
+      const isEnd = isText(status) && status !== "in_progress" && status !== "queued";
+      said = { ...said, status: isEnd ? status : (terminal.get(type) ?? null) };
       if (isObject(response["error"])) error ??= response["error"];
       items.complete(listOf(response["output"]));
       finish();
@@ -73,7 +78,7 @@ export const responseAnswer = (
   const decoded = (): DecodedResponse => ({
     ...said,
     output: items.items(),
-    status: state.finished ? said.status : null,
+    status: !state.finished ? null : said.status === "completed" && items.isCut() ? "incomplete" : said.status,
     ...(error === undefined ? {} : { error }),
   });
   return {
@@ -125,11 +130,13 @@ const nothing: JsonObject = {};
 const isPiece = ({ delta, item, item_id: id, output_index: index }: JsonObject): boolean =>
   (delta ?? item ?? id ?? index ?? "") !== "";
 
-const terminal: ReadonlySet<string> = new Set(["response.completed", "response.incomplete", "response.failed"]);
-
-/** Some servers end an answer that they still call unfinished. */
-const statusAt = (type: string, { status }: JsonObject): string =>
-  isText(status) && status !== "in_progress" && status !== "queued" ? status : type.slice("response.".length);
+/** How each event that ends an answer says it ended. OpenRouter ends it with `response.done`. */
+const terminal: ReadonlyMap<string, string> = new Map([
+  ["response.completed", "completed"],
+  ["response.done", "completed"],
+  ["response.incomplete", "incomplete"],
+  ["response.failed", "failed"],
+]);
 
 /** An event of the type `error` has its facts under `error`, or beside its type. */
 const errorOf = ({ type: _type, sequence_number: _number, ...facts }: JsonObject): Json => facts["error"] ?? facts;

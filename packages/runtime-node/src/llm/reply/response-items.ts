@@ -3,7 +3,8 @@ import { replyFromResponseItems } from "@colloquy/interchange";
 import type { Json, JsonObject } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { deltasOf } from "./outcome.ts";
-import { isObject, isText, textOf } from "../json/loose-json.ts";
+import { isObject, isText, parseJson, textOf } from "../json/loose-json.ts";
+import { oneObject } from "./tool-call-pieces.ts";
 
 /** Puts the items of a streamed output together, and shows the pieces of the reply as they come. */
 export class ResponseItems {
@@ -25,24 +26,34 @@ export class ResponseItems {
     const { item } = event;
     if (!isObject(item)) return;
     const growth = this.#itemAt(this.#placeOf(event, item["id"]) ?? this.#end, item);
-    if (item["type"] === "function_call" || item["type"] === "custom_tool_call") this.#showCall(growth, "");
+    if (isCall(item)) this.#showCall(growth, "");
   }
 
-  /** A piece of an item. Events of other types are passed over, and so are pieces of an item that is whole. */
+  /**
+   * A piece of an item (`.delta`), or the whole of which pieces may have come before (`.done`). Events of other types are passed
+   * over, and so are pieces of an item that is whole.
+   */
   grow(event: JsonObject, type: string): void {
-    const piece = pieces.get(type);
-    const text = event["delta"];
-    if (piece === undefined || typeof text !== "string") return;
+    const piece = pieces.get(type.replace(/\.(delta|done)$/, ""));
+    if (piece === undefined) return;
+    const isDone = type.endsWith(".done");
+    const said = textOf(isDone ? (event["text"] ?? event[piece.member]) : event["delta"]);
     const place = this.#placeOf(event, event["item_id"]) ?? Math.max(0, this.#end - 1);
-    const growth = this.#itemAt(place, { type: piece.item });
+    const { name, call_id } = event;
+    const growth = this.#itemAt(place, isText(name) ? { type: piece.item, name, call_id } : { type: piece.item });
     if (growth.whole) return;
+    const newOf = (before: string): string =>
+      isDone && said.startsWith(before) ? said.slice(before.length) : isDone ? "" : said;
     if (piece.kind === "toolCall") {
+      const text = newOf(growth.input);
       growth.input += text;
       this.#showCall(growth, text);
       return;
     }
     const list = (growth.lists[piece.list] ??= []);
     const index = indexOf(event[`${piece.list}_index`], list);
+    const text = newOf(list[index]?.text ?? "");
+    if (text === "") return;
     // The texts of reasoning are lines of one.
     const shown = piece.kind === "reasoning" && list[index] === undefined && growth.shown ? `\n${text}` : text;
     list[index] = { piece, text: (list[index]?.text ?? "") + text };
@@ -53,7 +64,14 @@ export class ResponseItems {
   /** An item is whole (`response.output_item.done`). */
   finish(event: JsonObject): void {
     const { item } = event;
-    if (isObject(item)) this.#finishAt(this.#placeOf(event, item["id"]) ?? this.#end, item);
+    if (isObject(item)) this.#finishAt(this.#placeOf(event, item["id"]) ?? this.#openOf(item) ?? this.#end, item);
+  }
+
+  /** Whether a call was begun, and neither was it done nor are its arguments an object. */
+  isCut(): boolean {
+    return [...this.#growing.values()].some(
+      ({ whole, item, input }) => !whole && item["type"] === "function_call" && !isObject(parseJson(input)),
+    );
   }
 
   /** The output as the end of the stream has it, for what had no event of its own. */
@@ -87,9 +105,15 @@ export class ResponseItems {
     return typeof index === "number" && Number.isSafeInteger(index) && index >= 0 ? index : this.#places.get(id);
   }
 
+  /** Where an item is that neither its place nor its id tells: the last of its type that is not whole. */
+  #openOf({ type, id }: JsonObject): number | undefined {
+    const open = [...this.#growing].filter(([, { whole, item }]) => !whole && item["type"] === type);
+    return id === undefined ? open.at(-1)?.[0] : undefined;
+  }
+
   #finishAt(place: number, item: JsonObject): void {
     const growth = this.#itemAt(place, item);
-    growth.item = item;
+    growth.item = item["type"] === "function_call" ? { ...item, arguments: oneObject(item["arguments"]) } : item;
     if (!growth.whole) this.#showRest(growth);
     growth.whole = true;
   }
@@ -97,7 +121,7 @@ export class ResponseItems {
   /** What was not shown in pieces. */
   #showRest(growth: GrowingItem): void {
     const { item, input, call } = growth;
-    const whole = textOf(item["arguments"] ?? item["input"]);
+    const whole = textOf(item[isCall(item) && item["type"] === "custom_tool_call" ? "input" : "arguments"]);
     const isRest = whole.length > input.length && whole.startsWith(input);
     if (call !== null && isRest) this.#showCall(growth, whole.slice(input.length));
     if (growth.shown) return;
@@ -135,24 +159,36 @@ interface GrowingItem {
   call: number | null;
 }
 
-interface TextPiece {
+interface TextPiece extends Whole {
   readonly kind: "text" | "refusal" | "reasoning";
-  /** The type of the item that it is a piece of, the list in which its part stands, and the type of that. */
-  readonly item: string;
+  /** The list in which its part stands, and the type of that. */
   readonly list: "content" | "summary";
   readonly part: string;
 }
 
-const pieces: ReadonlyMap<string, TextPiece | { readonly kind: "toolCall"; readonly item: string }> = new Map([
-  ["response.output_text.delta", { kind: "text", item: "message", list: "content", part: "output_text" }],
-  ["response.refusal.delta", { kind: "refusal", item: "message", list: "content", part: "refusal" }],
-  ["response.reasoning_text.delta", { kind: "reasoning", item: "reasoning", list: "content", part: "reasoning_text" }],
-  [
-    "response.reasoning_summary_text.delta",
-    { kind: "reasoning", item: "reasoning", list: "summary", part: "summary_text" },
-  ],
-  ["response.function_call_arguments.delta", { kind: "toolCall", item: "function_call" }],
+interface CallPiece extends Whole {
+  readonly kind: "toolCall";
+}
+
+interface Whole {
+  /** The type of the item that it is a piece of. */
+  readonly item: string;
+  /** Where the item, or its part, has what the pieces make. */
+  readonly member: string;
+}
+
+const message = { item: "message", list: "content" } as const;
+const reasoning = { kind: "reasoning", item: "reasoning", member: "text" } as const;
+const pieces: ReadonlyMap<string, TextPiece | CallPiece> = new Map<string, TextPiece | CallPiece>([
+  ["response.output_text", { ...message, kind: "text", part: "output_text", member: "text" }],
+  ["response.refusal", { ...message, kind: "refusal", part: "refusal", member: "refusal" }],
+  ["response.reasoning_text", { ...reasoning, list: "content", part: "reasoning_text" }],
+  ["response.reasoning_summary_text", { ...reasoning, list: "summary", part: "summary_text" }],
+  ["response.function_call_arguments", { kind: "toolCall", item: "function_call", member: "arguments" }],
+  ["response.custom_tool_call_input", { kind: "toolCall", item: "custom_tool_call", member: "input" }],
 ]);
+
+const isCall = ({ type }: JsonObject): boolean => type === "function_call" || type === "custom_tool_call";
 
 /** Without an index it is the part that came last. Indexes are few: one beyond all bounds is none. */
 const indexOf = (given: Json | undefined, list: readonly unknown[]): number =>
@@ -166,10 +202,7 @@ const itemOf = ({ item, whole, lists, input }: GrowingItem): JsonObject => {
   const { encrypted_content: _encrypted, status: _status, ...begun } = item;
   const grown: { [list: string]: readonly JsonObject[] } = {};
   for (const [list, parts] of Object.entries(lists))
-    grown[list] = parts.map(({ piece, text }) => ({
-      type: piece.part,
-      [piece.kind === "refusal" ? "refusal" : "text"]: text,
-    }));
-  const isCall = item["type"] === "function_call";
-  return { ...begun, ...grown, ...(isCall && input !== "" ? { arguments: input } : {}) };
+    grown[list] = parts.map(({ piece, text }) => ({ type: piece.part, [piece.member]: text }));
+  if (input === "") return { ...begun, ...grown };
+  return { ...begun, ...(item["type"] === "custom_tool_call" ? { input } : { arguments: oneObject(input) }) };
 };

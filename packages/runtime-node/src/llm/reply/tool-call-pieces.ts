@@ -22,10 +22,11 @@ export class ToolCallPieces {
 
   /**
    * Takes one entry of a delta's `tool_calls`. Returns the call that it belongs to and what is new of its arguments; null if
-   * there is nothing to show yet.
+   * there is nothing to show yet. An entry that says nothing is none.
    */
   add(wire: JsonObject, place: PiecePlace = {}): CallDelta | null {
     const piece = pieceOf(wire, place);
+    if (`${piece.id}${piece.name}${piece.arguments}` === "" && wire["extra_content"] === undefined) return null;
     const call = this.#callOf(piece);
     this.#last = call;
     for (const key of piece.keys) this.#known.set(key, call);
@@ -118,7 +119,7 @@ interface Piece {
 const pieceOf = (wire: JsonObject, { choice = 0, entry = null }: PiecePlace): Piece => {
   const { function: wanted, custom, id } = wire;
   const called = isObject(wanted) ? wanted : isObject(custom) ? custom : wire;
-  const given = argumentsOf(called["arguments"] ?? called["input"]);
+  const given = argumentsOf(called["arguments"] ?? called["input"] ?? called["parameters"]);
   const number = indexOf(wire);
   const index = number === null ? null : `${choice} ${number}`;
   return {
@@ -163,9 +164,9 @@ const beginsAnother = (call: GrowingCall, piece: Piece): boolean => {
   return !(isPlaced && call.id) && !begun.isEmpty() && piece.arguments !== begun.text();
 };
 
-/** A name comes at once, or again with each piece; one that comes in pieces does so before any arguments. */
+/** A name comes at once, or again with each piece; one that comes in pieces does so before any arguments, or whole after them. */
 const joinedName = (call: GrowingCall, name: string): string =>
-  name === "" || name === call.name || !call.arguments.isEmpty() ? call.name : call.name + name;
+  name === call.name || (call.name !== "" && !call.arguments.isEmpty()) ? call.name : call.name + name;
 
 const wireOf = (call: GrowingCall): JsonObject =>
   call.custom === null
@@ -175,6 +176,13 @@ const wireOf = (call: GrowingCall): JsonObject =>
 const argumentsOf = (value: JsonObject[string]): string => {
   if (typeof value === "string") return value;
   return value === undefined || value === null ? "" : JSON.stringify(value);
+};
+
+/** Returns the arguments of a call that came in one piece, as `CallArguments` reads them. */
+export const oneObject = (value: JsonObject[string]): string => {
+  const given = new CallArguments();
+  given.add(argumentsOf(value));
+  return given.text();
 };
 
 /**

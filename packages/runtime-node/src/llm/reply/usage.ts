@@ -13,6 +13,12 @@ export const usageFromWire = (usage: JsonObject | null | undefined): ReportedUsa
     const known = names.map((name) => tokensOf(at(usage, name))).find((tokens) => tokens !== undefined);
     if (known !== undefined) reported[field] = known;
   }
+  const { inputTokens = 0, outputTokens = 0, totalTokens = 0 } = reported;
+  // MiniMax reports the total alone, some gateways with zeros beside it.
+  if (inputTokens + outputTokens === 0 && totalTokens > 0) {
+    delete reported.inputTokens;
+    delete reported.outputTokens;
+  }
   if (Object.keys(reported).length === 0) return undefined;
   const rest = restOf(usage, "");
   return rest === undefined ? reported : { ...reported, provider: rest };
@@ -20,30 +26,36 @@ export const usageFromWire = (usage: JsonObject | null | undefined): ReportedUsa
 
 /**
  * The report of usage that a chunk or a choice has: in its own place (OpenAI), inside the last choice (Moonshot), under
- * `x_groq` (Groq), as `usage_metadata` (Gemini, LangChain), or as `timings` (llama.cpp); null for none. Of several the first
- * counts, but for zeros.
+ * `x_groq` (Groq), as `usage_metadata` (Gemini, LangChain), as `timings` (llama.cpp), or beside the choices (`eval_count` of
+ * Ollama); null for none. Of several the first counts, but for zeros.
  */
-export const reportIn = ({
-  usage,
-  x_groq: groq,
-  usage_metadata,
-  usageMetadata,
-  timings,
-}: JsonObject): JsonObject | null => {
+export const reportIn = (place: JsonObject): JsonObject | null => {
+  const { usage, x_groq: groq, timings } = place;
   let report = isObject(timings) ? reportOfTimings(timings) : null;
-  for (const found of [usage_metadata, usageMetadata, isObject(groq) ? groq["usage"] : null, usage])
-    if (isObject(found)) report = laterReport(report, "promptTokenCount" in found ? reportOfGemini(found) : found);
+  if ("eval_count" in place || "prompt_eval_count" in place)
+    report = { prompt_tokens: place["prompt_eval_count"], completion_tokens: place["eval_count"] };
+  for (const found of [memberOf(place, "usage_metadata"), isObject(groq) ? groq["usage"] : null, usage])
+    if (isObject(found))
+      report = laterReport(report, memberOf(found, "prompt_token_count") === undefined ? found : reportOfGemini(found));
   return report;
 };
 
 /** Gemini counts the tokens that it thought beside those of the answer. */
-const reportOfGemini = (report: JsonObject): JsonObject => ({
-  prompt_tokens: report["promptTokenCount"],
-  completion_tokens: sumOf(report["candidatesTokenCount"], report["thoughtsTokenCount"]),
-  total_tokens: report["totalTokenCount"],
-  prompt_tokens_details: { cached_tokens: report["cachedContentTokenCount"] },
-  completion_tokens_details: { reasoning_tokens: report["thoughtsTokenCount"] },
-});
+const reportOfGemini = (report: JsonObject): JsonObject => {
+  const thoughts = memberOf(report, "thoughts_token_count");
+  return {
+    prompt_tokens: memberOf(report, "prompt_token_count"),
+    completion_tokens: sumOf(memberOf(report, "candidates_token_count"), thoughts),
+    total_tokens: memberOf(report, "total_token_count"),
+    prompt_tokens_details: { cached_tokens: memberOf(report, "cached_content_token_count") },
+    completion_tokens_details: { reasoning_tokens: thoughts },
+  };
+};
+
+/** A member, which servers in Java and JavaScript write as `promptTokens`. */
+const memberOf = (object: JsonObject, name: string): Json | undefined => object[name] ?? object[camelCase(name)];
+
+const camelCase = (name: string): string => name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 /** llama.cpp counts the tokens that it took from its cache apart. */
 const reportOfTimings = ({ prompt_n: read, cache_n: cached, predicted_n: written }: JsonObject): JsonObject => ({
@@ -71,14 +83,14 @@ export const laterReport = (before: JsonObject | null, later: JsonObject | null)
 const sums = ["prompt_tokens", "input_tokens", "completion_tokens", "output_tokens"];
 
 const saysSomething = (value: Json | undefined): boolean =>
-  isObject(value) ? Object.values(value).some(saysSomething) : typeof value === "number" ? value > 0 : Boolean(value);
+  isObject(value) ? Object.values(value).some(saysSomething) : Number(value ?? 0) > 0 || value === true;
 
 type Field = Exclude<keyof ReportedUsage, "provider">;
 
 /** Where each figure is looked for, in this order. */
 const wireNames: readonly (readonly [Field, readonly string[]])[] = [
-  ["inputTokens", ["prompt_tokens", "input_tokens"]],
-  ["outputTokens", ["completion_tokens", "output_tokens"]],
+  ["inputTokens", ["prompt_tokens", "input_tokens", "prompt_eval_count"]],
+  ["outputTokens", ["completion_tokens", "output_tokens", "eval_count"]],
   ["totalTokens", ["total_tokens"]],
   [
     "cacheReadTokens",
@@ -87,6 +99,7 @@ const wireNames: readonly (readonly [Field, readonly string[]])[] = [
       "input_tokens_details.cached_tokens",
       "prompt_cache_hit_tokens",
       "cache_read_input_tokens",
+      "cached_tokens",
     ],
   ],
   ["cacheWriteTokens", ["prompt_tokens_details.cache_write_tokens", "cache_creation_input_tokens"]],
@@ -96,17 +109,21 @@ const wireNames: readonly (readonly [Field, readonly string[]])[] = [
   ],
 ];
 
-const read: ReadonlySet<string> = new Set(wireNames.flatMap(([, names]) => names));
+const read: ReadonlySet<string> = new Set(
+  wireNames.flatMap(([, names]) => names.flatMap((name) => [name, camelCase(name)])),
+);
 
 const at = (usage: JsonObject, name: string): Json | undefined => {
   const [outer = "", inner] = name.split(".");
-  const value = usage[outer];
-  if (inner === undefined) return value;
-  return isObject(value) ? value[inner] : undefined;
+  const value = memberOf(usage, outer);
+  return inner !== undefined && isObject(value) ? memberOf(value, inner) : inner === undefined ? value : undefined;
 };
 
-const tokensOf = (value: Json | undefined): number | undefined =>
-  typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+/** A number, which some servers write as a text. */
+const tokensOf = (value: Json | undefined): number | undefined => {
+  const tokens = typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value;
+  return typeof tokens === "number" && Number.isSafeInteger(tokens) && tokens >= 0 ? tokens : undefined;
+};
 
 /** What was not read and says something: neither null, nor zero, nor empty. */
 const restOf = (usage: JsonObject, prefix: string): JsonObject | undefined => {

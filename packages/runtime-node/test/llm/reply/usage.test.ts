@@ -25,7 +25,7 @@ test.each([
   null,
   undefined,
   {},
-  { prompt_tokens: null, completion_tokens: "5", total_tokens: -1 },
+  { prompt_tokens: null, completion_tokens: "5x", total_tokens: -1 },
   { total_tokens: 1.5 },
 ])("of %j is unknown", (usage) => {
   expect(usageFromWire(usage)).toBeUndefined();
