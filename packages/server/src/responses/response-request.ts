@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "@colloquy/machine";
 import { z } from "zod";
 import { isJsonObject } from "../items/item.ts";
-import { readToolChoice, readTools, skippedInput, type ToolChoice } from "./skipping.ts";
+import { readInputItems, readMetadata, readToolChoice, readTools, skippedInput, type ToolChoice } from "./skipping.ts";
 
 const name = z.string().regex(/^[A-Za-z0-9_-]{1,128}$/u, "must be of 1 to 128 letters, digits, _ and -");
 
@@ -19,12 +19,13 @@ const functionTool = z.object({
   strict: z.boolean().nullish(),
 });
 
-/** A tool of any kind. Those that are not functions are skipped. */
-const anyTool = z.looseObject({ type: z.string() }, "must be a tool: { type, … }");
+const items = z.union(
+  [z.string(), jsonObject, z.array(z.union([z.string(), jsonObject]))],
+  "must be a text or a list of items",
+);
 
-const metadata = z
-  .record(z.string().max(64), z.string().max(512))
-  .refine((given) => Object.keys(given).length <= 16, "has at most 16 members");
+/** Clients write an id that they do not have as "". */
+const noId = z.literal("").transform(() => null);
 
 /** A tool of the caller, as a request declares it. */
 interface FunctionTool {
@@ -69,20 +70,20 @@ export interface ResponseRequest {
 
 const members = z.looseObject({
   model: z.string().nullish(),
-  input: z.union([z.string(), z.array(jsonObject)], "must be a text or a list of items").nullish(),
+  input: items.transform(readInputItems).nullish(),
   instructions: z.string().nullish(),
-  conversation: z.union([name, z.strictObject({ id: name })]).nullish(),
-  previous_response_id: z.string().nullish(),
+  conversation: z.union([noId, name, z.strictObject({ id: name })]).nullish(),
+  previous_response_id: z.union([noId, z.string()]).nullish(),
   store: z.boolean().nullish(),
   stream: z.boolean().nullish(),
   stream_options: z.record(z.string(), z.unknown()).nullish(),
   background: z.boolean().nullish(),
-  tools: z.array(anyTool).max(128).nullish(),
+  tools: z.array(jsonObject).max(128).nullish(),
   tool_choice: z.union([z.enum(["none", "auto", "required"]), jsonObject]).nullish(),
   parallel_tool_calls: z.boolean().nullish(),
   max_output_tokens: z.int().min(1).nullish(),
   max_tool_calls: z.int().min(0).nullish(),
-  metadata: metadata.nullish(),
+  metadata: jsonObject.nullish(),
   include: z.array(z.string()).nullish(),
   text: jsonObject.nullish(),
   truncation: z.string().nullish(),
@@ -104,8 +105,9 @@ const members = z.looseObject({
  * to something else: then it is refused.
  */
 export const responseRequest: z.ZodType<ResponseRequest> = members.transform((body, context): ResponseRequest => {
-  const { stream_options, include, truncation, top_logprobs, prompt_cache_retention, tools, tool_choice, ...rest } =
+  const { stream_options, include, truncation, top_logprobs, prompt_cache_retention, tools, tool_choice, ...others } =
     body;
+  const { metadata, ...rest } = others;
   const refuse = (path: PropertyKey[], message: string): ResponseRequest => {
     context.addIssue({ code: "custom", path, message });
     return {};
@@ -115,10 +117,11 @@ export const responseRequest: z.ZodType<ResponseRequest> = members.transform((bo
   );
   const meant = unknown.find(([member]) => notHarmless.has(member));
   if (meant !== undefined) return refuse([meant[0]], notHarmless.get(meant[0]) ?? "is not known here");
-  const read = readTools(jsonObjects.parse(tools ?? []));
+  const read = readTools(tools ?? []);
   const functions = z.array(functionTool).safeParse(read.kept);
   const [issue] = functions.error?.issues ?? [];
   if (!functions.success) return refuse(["tools", ...(issue?.path ?? [])], issue?.message ?? "invalid");
+  const named = readMetadata(metadata ?? {});
   const chosen = readToolChoice(tool_choice, read);
   if ("problem" in chosen) return refuse(["tool_choice"], chosen.problem);
   const options = Object.entries(stream_options ?? {}).filter(([, value]) => value != null && value !== false);
@@ -129,6 +132,7 @@ export const responseRequest: z.ZodType<ResponseRequest> = members.transform((bo
     ...(truncation == null || truncation === "disabled" ? [] : [`truncation: skipped; the host's policy decides`]),
     ...((top_logprobs ?? 0) === 0 ? [] : ["top_logprobs: skipped; log probabilities are not given here"]),
     ...(prompt_cache_retention == null ? [] : ["prompt_cache_retention: skipped; it is not passed on"]),
+    ...named.skipped,
     ...read.skipped,
     ...chosen.skipped,
     ...skippedInput(rest.input),
@@ -136,6 +140,7 @@ export const responseRequest: z.ZodType<ResponseRequest> = members.transform((bo
   const known = Object.fromEntries(Object.entries(rest).filter(([member]) => Object.hasOwn(members.shape, member)));
   return {
     ...known,
+    ...(metadata == null ? {} : { metadata: named.metadata }),
     ...(tools == null ? {} : { tools: functions.data }),
     ...(tool_choice == null ? {} : { tool_choice: chosen.choice }),
     ...(skipped.length === 0 ? {} : { skipped }),
@@ -147,8 +152,6 @@ const notHarmless: ReadonlyMap<string, string> = new Map([
   ["prompt", "stored prompts are not kept here; send instructions and input"],
   ["messages", "is a member of chat completions; send input"],
 ]);
-
-const jsonObjects = z.array(jsonObject);
 
 /** What of a request its response says again. It is kept with the turn. */
 export const echoOf = (request: ResponseRequest): JsonObject =>

@@ -32,6 +32,39 @@ const skippedIn = (item: JsonObject, index: number): readonly Skipped[] => {
   });
 };
 
+/** The items of an input. A text among them is a user's, and arguments and outputs that are not texts are the JSON of one. */
+export const readInputItems = (
+  input: string | JsonObject | readonly (string | JsonObject)[],
+): string | readonly JsonObject[] => (typeof input === "string" ? input : [input].flat().map(itemOf));
+
+const itemOf = (item: string | JsonObject): JsonObject => {
+  if (typeof item === "string") return { role: "user", content: item };
+  const { type, arguments: written, output } = item;
+  if (type === "function_call" && typeof written !== "string")
+    return { ...item, arguments: JSON.stringify(written ?? {}) };
+  const isText = output == null || typeof output === "string" || Array.isArray(output);
+  const isOutput = type === "function_call_output" || type === "custom_tool_call_output";
+  return isOutput && !isText ? { ...item, output: JSON.stringify(output) } : item;
+};
+
+/** The metadata that a response can have: 16 members, with keys of 64 and texts of 512 characters. */
+export const readMetadata = (
+  given: JsonObject,
+): { readonly metadata: Readonly<Record<string, string>>; readonly skipped: readonly Skipped[] } => {
+  const metadata: { [key: string]: string } = {};
+  const skipped: Skipped[] = [];
+  for (const [key, value] of Object.entries(given)) {
+    if (value == null) continue;
+    const text = typeof value === "object" ? JSON.stringify(value) : String(value);
+    const place = `metadata.${key.slice(0, 64)}`;
+    if (key.length > 64) skipped.push(`${place}: skipped; a key has at most 64 characters`);
+    else if (Object.keys(metadata).length === 16) skipped.push(`${place}: skipped; metadata has at most 16 members`);
+    else metadata[key] = text.slice(0, 512).toWellFormed();
+    if (text.length > 512) skipped.push(`${place}: cut; a text has at most 512 characters`);
+  }
+  return { metadata, skipped };
+};
+
 const onlyResponses = (what: string): string => `${what} is kept, but only a model of the Responses API is sent it`;
 
 const roles: ReadonlySet<string> = new Set(["system", "developer", "user", "assistant"]);
@@ -88,7 +121,8 @@ export const readTools = (
   const kept: JsonObject[] = [];
   const left: JsonObject[] = [];
   const skipped: Skipped[] = [];
-  for (const [index, tool] of given.entries()) {
+  for (const [index, each] of given.entries()) {
+    const tool = toolOf(each);
     if (tool["type"] === "function") {
       kept.push(Object.fromEntries(Object.entries(tool).filter(([member]) => toolMembers.has(member))));
       for (const [member, value] of Object.entries(tool))
@@ -96,13 +130,19 @@ export const readTools = (
           skipped.push(`tools[${index}].${member}: skipped; a function tool has no such member here`);
     } else {
       left.push(tool);
-      const kind = JSON.stringify(tool["type"]);
+      const kind = JSON.stringify(tool["type"] ?? null);
       skipped.push(
         `tools[${index}]: skipped; tools of the type ${kind} are not offered, only those of the type function`,
       );
     }
   }
   return { kept, left, skipped };
+};
+
+/** A function as chat completions declare it, or without its type, is one all the same. */
+const toolOf = (tool: JsonObject): JsonObject => {
+  const { type = "name" in tool ? "function" : undefined, function: declared, ...others } = tool;
+  return { type, ...(isJsonObject(declared) ? declared : {}), ...others };
 };
 
 const toolMembers: ReadonlySet<string> = new Set(["type", "name", "description", "parameters", "strict"]);

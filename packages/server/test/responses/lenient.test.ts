@@ -230,3 +230,47 @@ describe("what was skipped", () => {
     expect(await client.post("/responses", { body: { input: "Hi", seed: 1 } })).toMatchObject({ status: "completed" });
   });
 });
+
+describe("a request that says what is meant in another form", () => {
+  const question = { role: "user", content: "Hi" };
+  const call = { type: "function_call", call_id: "c", name: "look_up", arguments: { id: "7" } };
+
+  test.each([
+    { input: "Hi", previous_response_id: "" },
+    { input: "Hi", conversation: "" },
+    { input: question },
+    { input: ["Hi"] },
+    { input: "Hi", tools: [{ type: "function", function: lookUp }] },
+    { input: "Hi", tools: [{ ...lookUp, type: undefined }] },
+    { input: [question, call, { type: "function_call_output", call_id: "c", output: { name: "Ada" } }, question] },
+    { input: "Hi", metadata: { count: 1, nothing: null } },
+  ])("is answered, and so is the next of its thread: %j", async (body) => {
+    const model = scriptedModel([reply("One."), reply("Two.")]);
+    const { client } = responding(model);
+    const { id } = await client.post<{ readonly id: string }>("/responses", { body });
+    await client.post("/responses", { body: { input: "And?", previous_response_id: id } });
+    model.assertComplete();
+    if ("tools" in body) expect(model.calls[0]?.tools?.map(({ name }) => name)).toEqual([lookUp.name]);
+  });
+
+  test("has what of its metadata can't be kept cut or skipped, and said", async () => {
+    const warned: string[] = [];
+    const { client } = responding(
+      scriptedModel([reply("One.")]),
+      {},
+      { onWarning: (warnings) => void warned.push(...warnings) },
+    );
+    const many = Object.fromEntries(Array.from({ length: 16 }, (_, index) => [`k${index}`, "v"]));
+    const metadata = { long: "x".repeat(600), ["k".repeat(65)]: "x", ...many };
+    const response = await client.post<{ metadata: Readonly<Record<string, string>> }>("/responses", {
+      body: { input: "Hi", metadata },
+    });
+    expect(response.metadata["long"]).toHaveLength(512);
+    expect(response.metadata["k14"]).toBe("v");
+    expect(warned.map((warning) => warning.split(":")[0])).toEqual([
+      "metadata.long",
+      `metadata.${"k".repeat(64)}`,
+      "metadata.k15",
+    ]);
+  });
+});
