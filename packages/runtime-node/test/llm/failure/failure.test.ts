@@ -214,3 +214,54 @@ describe("something thrown", () => {
     expect(failureOfThrown(thrown, setting)).toMatchObject(expected);
   });
 });
+
+describe("a body that says what went wrong under other names", () => {
+  test.each<[object, string, boolean]>([
+    // MiniMax and Baidu, with status 200.
+    [{ choices: null, base_resp: { status_code: 1001, status_msg: "x" } }, "timeout", true],
+    [{ choices: null, base_resp: { status_code: 1002, status_msg: "x" } }, "rate_limit", true],
+    [{ choices: [], base_resp: { status_code: 1004, status_msg: "x" } }, "auth", false],
+    [{ choices: null, base_resp: { status_code: 1008, status_msg: "x" } }, "rate_limit", false],
+    [{ choices: null, base_resp: { status_code: 1027, status_msg: "x" }, usage: {} }, "content_filter", false],
+    [{ choices: null, base_resp: { status_code: 1013, status_msg: "x" } }, "unknown", true],
+    [{ choices: null, base_resp: { status_code: 2013, status_msg: "x" } }, "bad_request", false],
+    [{ error_code: 2, error_msg: "x" }, "overloaded", true],
+    [{ error_code: 17, error_msg: "x" }, "rate_limit", false],
+    [{ error_code: 336103, error_msg: "x" }, "context_length", false],
+    [{ error_code: 336100, error_msg: "x" }, "unknown", true],
+    [{ detail: { error: "insufficient_balance", message: "x" } }, "rate_limit", false],
+    [{ detail: { code: "context_length_exceeded", message: "x" } }, "context_length", false],
+    [{ error: "rate_limited", message: "x" }, "rate_limit", true],
+    [{ code: 429, msg: "x" }, "rate_limit", true],
+  ])("%j is %s", (error, kind, retryable) => {
+    expect(failureOfErrorObject({ ...error }, setting)).toMatchObject({ kind, retryable, message: "x" });
+  });
+
+  test.each<[string, number, string, boolean]>([
+    ["输入长度超过模型最大上下文长度限制", 400, "context_length", false],
+    ["Prompt 超长", 400, "context_length", false],
+    ["输入图片大小超过 10MB", 400, "bad_request", false],
+    ["您的账户已欠费，请充值后重试", 429, "rate_limit", false],
+    ["用户余额不足", 403, "rate_limit", false],
+    ["当前分组上游负载已饱和，请稍后再试", 500, "overloaded", true],
+    ["请求过于频繁，请稍后再试", 400, "rate_limit", true],
+    ["内容包含敏感词", 400, "content_filter", false],
+    ["无效的令牌", 400, "auth", false],
+    ["Content Exists Risk", 400, "content_filter", false],
+    ["Input data may contain inappropriate content.", 400, "content_filter", false],
+    ["Content violates usage guidelines.", 403, "content_filter", false],
+    ["Your credit balance is too low to access the Anthropic API.", 400, "rate_limit", false],
+    ["You have reached your specified API usage limits.", 400, "rate_limit", false],
+    ["Key limit exceeded (total limit)", 403, "rate_limit", false],
+    ["Resource has been exhausted (e.g. check quota).", 429, "rate_limit", true],
+    ["ThrottlingException: Rate exceeded", 400, "rate_limit", true],
+    ["inputs tokens + max_new_tokens must be <= 4097", 422, "context_length", false],
+    ["tokens in request more than max tokens allowed", 400, "context_length", false],
+    ["Invalid 'messages[1].content': string too long. Expected 1048576", 400, "context_length", false],
+    ["Invalid 'messages': array too long. Expected 2048", 400, "context_length", false],
+    ["Invalid 'messages[1].tool_calls[0].id': string too long. Expected 40", 400, "bad_request", false],
+    ["Invalid 'tools': array too long. Expected 128", 400, "bad_request", false],
+  ])("%j with status %i is %s", (message, status, kind, retryable) => {
+    expect(failureOfResponse({ status, error: { message } }, setting)).toMatchObject({ kind, retryable });
+  });
+});

@@ -1,6 +1,7 @@
 import type { ReplyDraft } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
 import { expect, test } from "vitest";
-import { nothingSaid } from "../../../src/llm/reply/outcome.ts";
+import { completed, nothingSaid } from "../../../src/llm/reply/outcome.ts";
 
 const thought: ReplyDraft = { content: [{ type: "reasoning", text: "Hm." }] };
 const nothing: readonly ReplyDraft[] = [
@@ -55,6 +56,7 @@ test.each([
   "content-filter",
   "SAFETY",
   "refusal",
+  "sensitive",
 ])("an answer that ends with %j is incomplete, whatever it has", (reason) => {
   for (const reply of [...nothing, ...something, thought]) expect(nothingSaid(reply, reason)).toBeNull();
 });
@@ -67,3 +69,20 @@ test.each(["model_context_window_exceeded", "context_length_exceeded", "model_le
     for (const reply of something) expect(nothingSaid(reply, reason)).toBeNull();
   },
 );
+
+test.each([
+  ["OTHER", true],
+  ["pause_turn", true],
+  ["tool_calls", false],
+  ["stop", false],
+  ["", false],
+  // The machine runs no call of a reply that was cut.
+  ["length", false],
+])("a call without arguments before the reason %j may be incomplete: %s", (reason, isUnclear) => {
+  const reply = (written: string) =>
+    Either.right<string, ReplyDraft>({ toolCalls: [{ id: "a", name: "wipe", arguments: written }] });
+  const outcome = (written: string) =>
+    completed(reply(written), reason, {}, (failure) => ({ type: "failed", failure })).type;
+  expect(outcome("")).toBe(isUnclear ? "failed" : "completed");
+  expect(outcome("{}")).toBe("completed");
+});

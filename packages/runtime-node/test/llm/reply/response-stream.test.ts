@@ -91,3 +91,59 @@ describe("events of a server that", () => {
     expect(read(...events, ended(calls)).decoded.output).toEqual(calls);
   });
 });
+
+describe("a call", () => {
+  const call = callOf("a", "Oslo");
+  const begun = { type: "response.output_item.added", output_index: 0, item: { ...call, arguments: "" } };
+  const piece = (delta: string): object => ({
+    type: "response.function_call_arguments.delta",
+    output_index: 0,
+    delta,
+  });
+  const argumentsOf = ({ decoded: { output } }: Read): unknown => output[0]?.["arguments"];
+
+  test.each([JSON.stringify(call.arguments), JSON.parse(call.arguments) as object])(
+    "has the object that its server wrote as %j",
+    (written) => {
+      const item = { ...call, arguments: written };
+      expect(argumentsOf(read(ended([item])))).toBe(call.arguments);
+      expect(argumentsOf(read(begun, { type: "response.output_item.done", output_index: 0, item }, ended([])))).toBe(
+        call.arguments,
+      );
+    },
+  );
+
+  test("that was begun and never done is complete if its arguments are an object", () => {
+    expect(read(begun, piece(call.arguments), ended([])).decoded.status).toBe("completed");
+    for (const events of [[begun], [begun, piece('{"ci')]])
+      expect(read(...events, ended([])).decoded.status).toBe("incomplete");
+  });
+
+  test("has the arguments that come whole, without pieces or after them", () => {
+    const done = { type: "response.function_call_arguments.done", output_index: 0, arguments: call.arguments };
+    for (const events of [
+      [begun, done],
+      [begun, piece(call.arguments.slice(0, 3)), done],
+      [begun, piece(call.arguments), done],
+    ]) {
+      const answer = read(...events, ended([]));
+      expect(argumentsOf(answer)).toBe(call.arguments);
+      expect(answer.deltas.map((delta) => (delta.type === "toolCall" ? delta.arguments : "")).join("")).toBe(
+        call.arguments,
+      );
+    }
+  });
+
+  test("has one place if its events have neither index nor id", () => {
+    const { id: _, ...unnamed } = call;
+    const events = without("output_index", eventsOf(unnamed, 0));
+    expect(read(...events, ended([])).decoded.output).toHaveLength(1);
+  });
+});
+
+test("a text that comes whole is read, and `response.done` ends an answer", () => {
+  const text = { type: "response.output_text.done", output_index: 0, content_index: 0, text: "Sunny." };
+  const { decoded, deltas } = read(text, { type: "response.done", response: { id: "r" } });
+  expect(decoded).toMatchObject({ status: "completed", output: [{ content: [{ text: "Sunny." }] }] });
+  expect(deltas).toEqual([{ type: "text", text: "Sunny." }]);
+});

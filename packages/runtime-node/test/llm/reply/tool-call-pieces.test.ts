@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { eventOf } from "../server.ts";
 import { callOf, chunkOf, decode } from "./wire.ts";
 
 /** The calls of a reply whose deltas bring one entry each. */
@@ -94,5 +95,50 @@ describe("tool calls", () => {
     expect(await inLists([whole, whole], [whole, whole])).toEqual(
       Array.from({ length: 4 }, () => callOf(null, "f", "{}")),
     );
+  });
+});
+
+describe("a choice", () => {
+  const whole = callOf("a", "f", "{}");
+  const messageOf = async (...chunks: readonly string[]): Promise<unknown> =>
+    (await decode(...chunks)).choices[0]?.message;
+  const chunk = (choices: unknown): string => eventOf({ choices });
+
+  test.each([
+    ["beside the piece", chunk([{ index: 0, delta: {}, tool_calls: [whole] }])],
+    ["in a map by index", chunk([{ index: 0, delta: { tool_calls: { 0: whole } } }])],
+    ["in a map by id", chunk([{ index: 0, delta: { tool_calls: { a: { ...whole, id: undefined } } } }])],
+    ["as the only one", chunk([{ index: 0, delta: { tool_calls: whole } }])],
+    ["beside an entry that says nothing", chunk([{ index: 0, delta: { tool_calls: [{}, whole] } }])],
+    ["in the only choice", chunk({ index: 0, delta: { tool_calls: [whole] } })],
+  ])("has its calls %s", async (_, given) => {
+    expect(await messageOf(given)).toMatchObject({ tool_calls: [whole] });
+  });
+
+  test("has a call whose name comes after its arguments, or whose arguments are `parameters`", async () => {
+    expect(
+      await callsOf(
+        { index: 0, id: "a", function: { arguments: "{}" } },
+        { index: 0, id: "a", function: { name: "f" } },
+      ),
+    ).toEqual([whole]);
+    expect(await callsOf({ id: "a", function: { name: "f", parameters: {} } })).toEqual([whole]);
+  });
+
+  test.each([
+    ["an object with it", { text: "Hi" }, { text: " you" }],
+    ["a list of one without a type", [{ text: "Hi" }], [{ text: " you" }]],
+    ["a part of the Responses API", [{ type: "output_text", text: "Hi", annotations: [] }], { text: " you" }],
+    ["a part", [{ type: "text", text: "Hi" }], [{ type: "text", text: " you" }]],
+  ])("whose text is %s has one part", async (_, ...contents) => {
+    const message = await messageOf(...contents.map((content) => chunkOf({ content })));
+    expect(message).toMatchObject({ content: [{ type: "text", text: "Hi you" }] });
+  });
+
+  test.each([
+    ["its piece", { delta: "Hi" }],
+    ["its text", { text: "Hi" }],
+  ])("that is a text is %s", async (_, choice) => {
+    expect(await messageOf(chunk([{ index: 0, ...choice }]))).toMatchObject({ content: "Hi" });
   });
 });

@@ -96,3 +96,18 @@ test("is not replaced by zeros, and is joined where it comes in halves", () => {
   );
   expect(usageFromWire(halves)).toEqual({ inputTokens: 10, outputTokens: 4 });
 });
+
+test.each<JsonObject>([
+  { usage: { prompt_tokens: "10", completion_tokens: "4" } },
+  { usage: { promptTokens: 10, completionTokens: 4 } },
+  { usage: { inputTokens: 10, outputTokens: 4 } },
+  { usage: { prompt_eval_count: 10, eval_count: 4 } },
+  { prompt_eval_count: 10, eval_count: 4 },
+  { usage_metadata: { prompt_token_count: 10, candidates_token_count: 3, thoughts_token_count: 1 } },
+])("is read under other names, and as a text: %j", (place) => {
+  expect(usageFromWire(reportIn(place))).toMatchObject({ inputTokens: 10, outputTokens: 4 });
+});
+
+test("is unknown for the parts of a total that come as zeros", () => {
+  expect(usageFromWire({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 14 })).toEqual({ totalTokens: 14 });
+});
