@@ -70,7 +70,7 @@ const unwrapped = (error: unknown): Json => {
 };
 
 const coded = (code: Json | undefined, message: Json | undefined): JsonObject => ({
-  code: String(code),
+  code,
   type: wordsOfCodes.get(Number(code)),
   message,
 });

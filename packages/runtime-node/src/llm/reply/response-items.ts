@@ -42,9 +42,11 @@ export class ResponseItems {
     const { name, call_id } = event;
     const growth = this.#itemAt(place, isText(name) ? { type: piece.item, name, call_id } : { type: piece.item });
     if (growth.whole) return;
-    const newOf = (before: string): string =>
-      isDone && said.startsWith(before) ? said.slice(before.length) : isDone ? "" : said;
-    if (piece.kind === "toolCall") {
+    const newOf = (before: string): string => {
+      if (!isDone) return said;
+      return said.startsWith(before) ? said.slice(before.length) : "";
+    };
+    if (piece.kind === "toolCall" || piece.list === undefined) {
       const text = newOf(growth.input);
       growth.input += text;
       this.#showCall(growth, text);
@@ -69,9 +71,8 @@ export class ResponseItems {
 
   /** Whether a call was begun, and neither was it done nor are its arguments an object. */
   isCut(): boolean {
-    return [...this.#growing.values()].some(
-      ({ whole, item, input }) => !whole && item["type"] === "function_call" && !isObject(parseJson(input)),
-    );
+    const begun = [...this.#growing.values()].filter(({ whole }) => !whole).map(itemOf);
+    return begun.some((item) => item["type"] === "function_call" && !isObject(parseJson(textOf(item["arguments"]))));
   }
 
   /** The output as the end of the stream has it, for what had no event of its own. */
@@ -121,7 +122,7 @@ export class ResponseItems {
   /** What was not shown in pieces. */
   #showRest(growth: GrowingItem): void {
     const { item, input, call } = growth;
-    const whole = textOf(item[isCall(item) && item["type"] === "custom_tool_call" ? "input" : "arguments"]);
+    const whole = textOf(item["arguments"] ?? item["input"]);
     const isRest = whole.length > input.length && whole.startsWith(input);
     if (call !== null && isRest) this.#showCall(growth, whole.slice(input.length));
     if (growth.shown) return;
@@ -150,7 +151,7 @@ interface GrowingItem {
   item: JsonObject;
   whole: boolean;
   /** The parts of its content and its summary, as far as they came. */
-  readonly lists: { [list in "content" | "summary"]?: { readonly piece: TextPiece; readonly text: string }[] };
+  readonly lists: { [list in "content" | "summary"]?: { readonly piece: Piece; readonly text: string }[] };
   /** The arguments of a call, as far as they came. */
   input: string;
   /** Something of it was shown. */
@@ -159,27 +160,20 @@ interface GrowingItem {
   call: number | null;
 }
 
-interface TextPiece extends Whole {
-  readonly kind: "text" | "refusal" | "reasoning";
-  /** The list in which its part stands, and the type of that. */
-  readonly list: "content" | "summary";
-  readonly part: string;
-}
-
-interface CallPiece extends Whole {
-  readonly kind: "toolCall";
-}
-
-interface Whole {
+interface Piece {
+  readonly kind: "text" | "refusal" | "reasoning" | "toolCall";
   /** The type of the item that it is a piece of. */
   readonly item: string;
+  /** The list in which its part stands, if it has one, and the type of that. */
+  readonly list?: "content" | "summary";
+  readonly part?: string;
   /** Where the item, or its part, has what the pieces make. */
   readonly member: string;
 }
 
 const message = { item: "message", list: "content" } as const;
 const reasoning = { kind: "reasoning", item: "reasoning", member: "text" } as const;
-const pieces: ReadonlyMap<string, TextPiece | CallPiece> = new Map<string, TextPiece | CallPiece>([
+const pieces: ReadonlyMap<string, Piece> = new Map<string, Piece>([
   ["response.output_text", { ...message, kind: "text", part: "output_text", member: "text" }],
   ["response.refusal", { ...message, kind: "refusal", part: "refusal", member: "refusal" }],
   ["response.reasoning_text", { ...reasoning, list: "content", part: "reasoning_text" }],
@@ -203,6 +197,6 @@ const itemOf = ({ item, whole, lists, input }: GrowingItem): JsonObject => {
   const grown: { [list: string]: readonly JsonObject[] } = {};
   for (const [list, parts] of Object.entries(lists))
     grown[list] = parts.map(({ piece, text }) => ({ type: piece.part, [piece.member]: text }));
-  if (input === "") return { ...begun, ...grown };
-  return { ...begun, ...(item["type"] === "custom_tool_call" ? { input } : { arguments: oneObject(input) }) };
+  if (item["type"] === "custom_tool_call") return { ...begun, input: input || textOf(item["input"]) };
+  return { ...begun, ...grown, ...(isCall(item) ? { arguments: oneObject(input || item["arguments"]) } : {}) };
 };

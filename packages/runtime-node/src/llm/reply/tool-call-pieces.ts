@@ -191,7 +191,7 @@ export const oneObject = (value: JsonObject[string]): string => {
  * an object that follows another replaces it, unless it is empty. Some repeat with each piece all that came before, or encode
  * the object twice. Any other text stays as it came.
  */
-export class CallArguments {
+class CallArguments {
   #text = "";
   /** The last piece, if it repeats all that came before. */
   #repeat = "";
