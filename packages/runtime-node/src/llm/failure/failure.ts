@@ -204,7 +204,7 @@ const contextMessages: readonly RegExp[] = [
   // llama.cpp ("exceeds the available context size"), Ollama, Anthropic ("exceed context limit"); not Go's of a time that ran out
   /exceed\w*.{0,30}\bcontext\b(?! (cancel|deadline))|context size\b.{0,20}\bexceed|context shift is disabled/i,
   // Anthropic, Bedrock ("Input is too long for requested model"), Ollama ("prompt too long"), llama.cpp ("input is too large"), Cohere, UCloud
-  /\b(prompt|input|request|conversation|message length|tokens|messages'?)( is| was| are)? too (long|large)\b/i,
+  /\b(prompt|input|request|conversation|message length|(prompt|input) tokens|messages'?)( is| was| are)? too (long|large)\b/i,
   // OpenAI, of one message, and of more than 2,048
   /'(messages|input)(\[\d+\]\.(content|output)\S*)?': (string|array) too long/,
   // LMDeploy, TabbyAPI; vLLM, of the room that the prompt leaves for a reply
@@ -215,7 +215,7 @@ const contextMessages: readonly RegExp[] = [
   /(reduce the length of|shorten) (the|your) (messages|prompt|input)|exceeded model token limit|range of input length should be/i,
   /\binputs`? (tokens \+ `?max_new_tokens|must have less than)/i,
   // Zhipu ("Prompt 超长"), gateways in China; not of one image
-  /(上下文|输入|提示词|\bprompt|\btokens?)[^图]{0,20}(超长|过长|太长|超过|超出)|(超过|超出).{0,12}上下文/i,
+  /(上下文|输入|提示词|\bprompt|(?<!max )\btokens?)[^图]{0,20}(超长|过长|太长|超过|超出)|(超过|超出).{0,12}上下文/i,
   // Cohere ("too many tokens: total number of tokens in the prompt cannot exceed")
   /\btoo many (input |prompt )?tokens\b(?! per)/i,
 ];

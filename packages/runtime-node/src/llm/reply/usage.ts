@@ -30,25 +30,24 @@ export const usageFromWire = (usage: JsonObject | null | undefined): ReportedUsa
  * Ollama); null for none. Of several the first counts, but for zeros.
  */
 export const reportIn = (place: JsonObject): JsonObject | null => {
-  const { usage, x_groq: groq, timings } = place;
+  const { usage, x_groq: groq, timings, prompt_eval_count: read, eval_count: written } = place;
   let report = isObject(timings) ? reportOfTimings(timings) : null;
-  if ("eval_count" in place || "prompt_eval_count" in place)
-    report = { prompt_tokens: place["prompt_eval_count"], completion_tokens: place["eval_count"] };
+  if (tokensOf(written) !== undefined) report = { prompt_tokens: read, completion_tokens: written };
   for (const found of [memberOf(place, "usage_metadata"), isObject(groq) ? groq["usage"] : null, usage])
-    if (isObject(found))
-      report = laterReport(report, memberOf(found, "prompt_token_count") === undefined ? found : reportOfGemini(found));
+    if (isObject(found)) report = laterReport(report, reportOfGemini(found) ?? found);
   return report;
 };
 
-/** Gemini counts the tokens that it thought beside those of the answer. */
-const reportOfGemini = (report: JsonObject): JsonObject => {
-  const thoughts = memberOf(report, "thoughts_token_count");
+/** Gemini counts the tokens that it thought beside those of the answer; null for a report of another server. */
+const reportOfGemini = (report: JsonObject): JsonObject | null => {
+  const count = (name: string): Json | undefined => memberOf(report, `${name}_token_count`);
+  if (count("prompt") === undefined) return null;
   return {
-    prompt_tokens: memberOf(report, "prompt_token_count"),
-    completion_tokens: sumOf(memberOf(report, "candidates_token_count"), thoughts),
-    total_tokens: memberOf(report, "total_token_count"),
-    prompt_tokens_details: { cached_tokens: memberOf(report, "cached_content_token_count") },
-    completion_tokens_details: { reasoning_tokens: thoughts },
+    prompt_tokens: count("prompt"),
+    completion_tokens: sumOf(count("candidates"), count("thoughts")),
+    total_tokens: count("total"),
+    prompt_tokens_details: { cached_tokens: count("cached_content") },
+    completion_tokens_details: { reasoning_tokens: count("thoughts") },
   };
 };
 
