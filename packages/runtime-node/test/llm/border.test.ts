@@ -216,6 +216,31 @@ describe("an error response", () => {
   });
 });
 
+test.each([
+  [{ choices: null, base_resp: { status_code: 1008, status_msg: "insufficient balance" } }, "rate_limit"],
+  [{ error_code: 336103, error_msg: "prompt tokens too long" }, "context_length"],
+])(
+  "an error with status 200 and without a wrapper fails the call, in a body and in a stream: %j",
+  async (error, kind) => {
+    const stream = answering(eventOf(error), 200, { "content-type": "text/event-stream" });
+    for (const answer of [answeringJson(error), stream]) {
+      const server = await chatServer(answer);
+      const failure = { kind, retryable: false };
+      expect(await perform(chat()(server.baseURL)).outcome).toMatchObject({ type: "failed", failure });
+    }
+  },
+);
+
+test.each([
+  ["null", "stop", { type: "completed", reply: { content: "Hi there" }, finishReason: "stop" }],
+  ["null", "network_error", { type: "failed", failure: { kind: "unknown", retryable: true } }],
+])("the reason %j with each piece is none, and the last one is %j", async (first, last, expected) => {
+  const pieces = [chunkOf({ content: "Hi" }, first), chunkOf({ content: " there" }, first), chunkOf({}, last)];
+  const text = `${pieces.map(eventOf).join("")}data: [DONE]\n\n`;
+  const server = await chatServer(answering(text, 200, { "content-type": "text/event-stream" }));
+  expect(await perform(chat()(server.baseURL)).outcome).toMatchObject(expected);
+});
+
 test("an answer with nothing in it whose reason is a full window is a prompt that is too long", async () => {
   const choice = { index: 0, message: { content: "" }, finish_reason: "model_context_window_exceeded" };
   const server = await chatServer(answeringJson({ choices: [choice] }));

@@ -84,7 +84,7 @@ const members = z.looseObject({
   max_output_tokens: z.int().min(1).nullish(),
   max_tool_calls: z.int().min(0).nullish(),
   metadata: jsonObject.nullish(),
-  include: z.array(z.string()).nullish(),
+  include: z.union([z.string().transform((one) => [one]), z.array(z.string())]).nullish(),
   text: jsonObject.nullish(),
   truncation: z.string().nullish(),
   temperature: z.number().min(0).max(2).nullish(),

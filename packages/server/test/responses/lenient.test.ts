@@ -240,6 +240,7 @@ describe("a request that says what is meant in another form", () => {
     { input: "Hi", conversation: "" },
     { input: question },
     { input: ["Hi"] },
+    { input: "Hi", include: "reasoning.encrypted_content" },
     { input: "Hi", tools: [{ type: "function", function: lookUp }] },
     { input: "Hi", tools: [{ ...lookUp, type: undefined }] },
     { input: [question, call, { type: "function_call_output", call_id: "c", output: { name: "Ada" } }, question] },
