@@ -66,10 +66,7 @@ export const responseAnswer = (
     if (type === "response.output_item.added") items.begin(event);
     else if (type === "response.output_item.done") items.finish(event);
     else if (terminal.has(type)) {
-      const { status } = response;
-      // Some servers end an answer that they still call unfinished.
-      const isEnd = isText(status) && status !== "in_progress" && status !== "queued";
-      said = { ...said, status: isEnd ? status : (terminal.get(type) ?? null) };
+      said = { ...said, status: statusAt(type, response) };
       if (isObject(response["error"])) error ??= response["error"];
       items.complete(listOf(response["output"]));
       finish();
@@ -137,6 +134,10 @@ const terminal: ReadonlyMap<string, string> = new Map([
   ["response.incomplete", "incomplete"],
   ["response.failed", "failed"],
 ]);
+
+/** Some servers end an answer that they still call unfinished. */
+const statusAt = (type: string, { status }: JsonObject): string | null =>
+  isText(status) && status !== "in_progress" && status !== "queued" ? status : (terminal.get(type) ?? null);
 
 /** An event of the type `error` has its facts under `error`, or beside its type. */
 const errorOf = ({ type: _type, sequence_number: _number, ...facts }: JsonObject): Json => facts["error"] ?? facts;
