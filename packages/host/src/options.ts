@@ -81,7 +81,7 @@ export interface HostOptions {
    */
   readonly maxActive?: number;
   /**
-   * What to do with an ask when another host holds the thread's lease. `enqueue`: it is posted to the store's inbox,
+   * The handling of an ask when another host holds the thread's lease. `enqueue`: it is posted to the store's inbox,
    * and followed. `reject`: it rejects with `ThreadHeldError`. Default `enqueue`, if the store has an inbox.
    */
   readonly whenHeld?: "enqueue" | "reject";
@@ -93,7 +93,7 @@ export interface HostOptions {
    */
   readonly progressMs?: number | null;
   /**
-   * What to do after a crash with a reply of which a part was journalled: the model is asked again, or the turn fails
+   * The handling of a reply of which a part was journalled before a crash: the model is asked again, or the turn fails
    * and that part is kept. Default `askAgain`.
    */
   readonly partials?: "askAgain" | "keep";

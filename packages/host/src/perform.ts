@@ -60,7 +60,7 @@ export interface Performer {
   /**
    * Decides an event just as a loop does: a thread starts with the first event that creates one. If the machine's
    * configuration differs from the thread's, `thread.configured` goes before the event. Pure. A refused event changes
-   * nothing: then there are no entries, not even the first one of a thread.
+   * nothing: then there are no entries at all, not even the first one of a thread.
    *
    * @param state null if the thread does not exist yet.
    * @throws SnapshotDamagedError if the state was read from a snapshot, and a needed chunk cannot be read.

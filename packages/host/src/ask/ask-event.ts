@@ -34,7 +34,7 @@ export interface AskOptions<Schema extends OutputSchema = never> {
   readonly model?: JsonObject;
   /** Overrides the machine's limits for this turn. */
   readonly limits?: Limits;
-  /** What happens to the ask while a turn is open. Default: the machine's setting. */
+  /** The behaviour of the ask while a turn is open. Default: the machine's setting. */
   readonly overlap?: OverlapType;
   /**
    * Opens the turn after this one (0: at the beginning), or after a checkpoint. The head moves there and the ask is
@@ -43,7 +43,7 @@ export interface AskOptions<Schema extends OutputSchema = never> {
    */
   readonly from?: AskReceived["from"];
   /**
-   * What happens to an ask with `from` while a turn is open. Default `reject`: it is refused as busy. `fork`: the
+   * The behaviour of an ask with `from` while a turn is open. Default `reject`: it is refused as busy. `fork`: the
    * thread is forked at that turn, nothing is run again, and the ask continues in the fork. A part `thread.forked` and
    * the `threadId` of handle and result say so. The fork's id is derived, so the same askId finds the same fork.
    */

@@ -2,15 +2,15 @@ import type { AskPart } from "./parts.ts";
 import type { AskResult } from "./result.ts";
 
 /**
- * An ask that is under way. Awaiting it gives its result, or rejects: with `TurnFailedError`, `LimitReachedError`,
+ * An ask in progress. Awaiting it gives its result, or rejects: with `TurnFailedError`, `LimitReachedError`,
  * `ContextUnfitError`, `TurnCancelledError`, `AskSupersededError`, `AskReturnedError`, `OutputError`,
  * `AskRefusedError`, or the reason why the thread could not be used. An ask that is never awaited causes no unhandled
  * rejection.
  *
  * Iterating it gives the parts as they arrive, from the beginning, even if reading starts late. All readers of one
  * handle share the parts. The answer does not wait for a reader, and breaking off the loop does not cancel the ask. The
- * parts end with `turn.ended`, whatever the status. If no turn was opened, reading throws the error that awaiting
- * rejects with.
+ * parts end with `turn.ended`, whatever the status. If no turn was opened, reading throws the error with which awaiting
+ * rejects.
  *
  * If another host holds the thread, that host answers, and this one follows the journal. The handle has the same
  * outcome, and shows what the journal has: signals about its ask, whole texts, calls and their results, and the

@@ -203,7 +203,7 @@ export class Ask implements AskHandle, Sender {
     if (open?.asks.some(({ askId }) => askId === this.askId) === true) this.join(open.number);
   }
 
-  /** Joins a turn that is already under way, and shows its pending approvals and results. */
+  /** Joins a turn that is already in progress, and shows its pending approvals and results. */
   #joinUnderWay(turn: number, state: State): void {
     if (this.settled || this.#turn === turn) return;
     this.join(turn);

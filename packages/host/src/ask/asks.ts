@@ -112,7 +112,7 @@ export class Asks {
     if (asks !== undefined) for (const ask of asks) ask.push(part, place);
   }
 
-  /** Voids what was shown of a step that is under way and is made again. */
+  /** Voids what was shown of a step that is in progress and is made again. */
   voidStep(turn: number, step: number): void {
     if (this.recorder?.hasShown(turn, step) !== true) return;
     this.emit(turn, { type: "thread.lost", turn });

@@ -52,8 +52,8 @@ export type AskPart<Written = undefined> =
   /** The thread was busy, and the ask continues in this fork of it, after that turn (`whenBusy: "fork"`). */
   | { readonly type: "thread.forked"; readonly threadId: string; readonly turn: number }
   /**
-   * This host lost the thread: what was shown of the step that is under way is void. The step is made again, and shown
-   * by the host that makes it: here only if the thread comes back.
+   * This host lost the thread: what was shown of the step in progress is void. The step is made again, and shown by the
+   * host that makes it: here only if the thread comes back.
    */
   | { readonly type: "thread.lost"; readonly turn: number }
   /**

@@ -29,7 +29,7 @@ export class EngineQueue {
   }
 
   /**
-   * Runs the tasks whose turn it is. @param state after everything that was handled; null if there is no such thread
+   * Runs the tasks whose turn it is. @param state after everything that was handled; null if the thread does not exist
    */
   pass(state: State | null): void {
     for (; this.#envelopes.length > 0 && this.#outbox.size === 0; this.#passEvents()) {

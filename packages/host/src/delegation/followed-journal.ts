@@ -33,7 +33,7 @@ export class FollowedJournal {
     this.#isWhole = from === null;
   }
 
-  /** The state after the newest entry that was read; null if there is no such thread. */
+  /** The state after the newest entry that was read; null if the thread does not exist. */
   get state(): State | null {
     return this.#state;
   }

@@ -30,7 +30,7 @@ export interface Follower {
  * The use of a thread that another host holds. Envelopes are posted as inbox items, their outcomes are read from the
  * journal, and the lease is tried for, so that no ask waits for a dead holder.
  *
- * The thread of an engine is always used this way. Then there is no lease to try for, any event is sent, and tasks run
+ * The thread of an engine is always used this way. Then it has no lease to try for, any event is sent, and tasks run
  * with the followed state.
  */
 export class Following implements Diversion {

@@ -33,7 +33,7 @@ export interface Opened {
 export type Extent = "some" | "whole";
 
 /**
- * Returns the state of a thread by its journal, fully loaded; null when there is none. Needs no lease.
+ * Returns the state of a thread by its journal, fully loaded; null when the thread does not exist. Needs no lease.
  *
  * @throws JournalUnreadableError, StoreError
  */
@@ -41,7 +41,8 @@ export const load = (host: HostContext, threadId: string): Promise<State | null>
   lookAt(host, threadId, loadAll, "whole");
 
 /**
- * Returns a pure function's view of the state; it may be called again. Null when there is no state. Needs no lease.
+ * Returns a pure function's view of the state; it may be called again. Null when the thread does not exist. Needs no
+ * lease.
  *
  * @throws JournalUnreadableError, StoreError, errors of `see`
  */

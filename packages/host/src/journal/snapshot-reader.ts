@@ -16,7 +16,7 @@ export class SnapshotReader {
   #underWay: Map<string | null, Promise<void>> | null = null;
   #missed: string | null = null;
 
-  /** @param stored null if there is no snapshot, so nothing to read. */
+  /** @param stored null without a snapshot: then nothing is read. */
   constructor(stored: StoredSnapshot | null) {
     this.#stored = stored;
   }

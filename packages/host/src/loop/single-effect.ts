@@ -83,7 +83,7 @@ export class SingleEffect implements LoopPort, Performing {
     this.asks = asksShown(show, () => null);
     begin(this, effect);
     this.#reply = this.responding;
-    // As with a call that the caller answers.
+    // A call that the caller answers starts nothing.
     if (this.running.size === 0 && !this.hasEnded) this.#end(null);
   }
 
@@ -106,7 +106,7 @@ export class SingleEffect implements LoopPort, Performing {
   }
 
   post(envelope: Envelope): void {
-    // The task that reads a damaged state again is not an event, and there is no journal here to read.
+    // The task that reads a damaged state again is not an event, and this class has no journal to read.
     if (this.hasEnded || !("event" in envelope)) return;
     const { event, sender } = envelope;
     if (event.type === "tool.started") this.#tellStart(event, sender);

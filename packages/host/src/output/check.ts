@@ -36,7 +36,7 @@ export interface Validator {
 export const checkText = (text: string, validator: Validator, clock: Clock): Checked | Promise<Checked> => {
   let value: Json;
   try {
-    // What JSON.parse returns is JSON.
+    // JSON.parse returns JSON.
     value = JSON.parse(jsonTextIn(text)) as Json;
   } catch (thrown) {
     return { type: "invalid", issues: [{ message: bounded(`it is not valid JSON (${messageOf(thrown)})`, wordsMax) }] };

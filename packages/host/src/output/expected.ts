@@ -30,7 +30,7 @@ export type OutputSchema = ToolInput;
 
 /**
  * The type of the result's `output`: the schema's output for the answer. A plain JSON Schema has no static type.
- * Without a schema there is no output.
+ * Without a schema it is undefined.
  */
 export type OutputOf<Schema extends OutputSchema> = [Schema] extends [never]
   ? undefined

@@ -84,7 +84,7 @@ export class PartialJson {
   #leaf(raw: string): void {
     const container = this.#open.at(-1);
     try {
-      // What JSON.parse returns is JSON.
+      // JSON.parse returns JSON.
       const value = JSON.parse(raw) as Json;
       if (container === undefined || "elements" in container || container.name !== null) this.#put(value);
       else if (typeof value === "string") container.name = value;

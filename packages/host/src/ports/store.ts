@@ -139,7 +139,8 @@ export type EngineNews =
 
 /**
  * The parts of turns as they were shown, for asks that rejoin from another process. They are kept beside the journal
- * for a limited time, and can be derived again from it. Deleted with the thread, and by a `rewrite` of its entries.
+ * for a limited time. If they are lost, a rejoined turn is shown from the journal. Deleted with the thread, and by a
+ * `rewrite` of its entries.
  */
 export interface PartLog {
   /**
@@ -178,7 +179,7 @@ export interface PartLogRange {
 }
 
 export interface PartBatchPlace {
-  /** Of the lease under which it was added. */
+  /** The token of the lease under which it was added. */
   readonly token: number;
   readonly number: number;
 }

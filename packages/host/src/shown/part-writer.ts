@@ -17,8 +17,8 @@ export interface PartLogging {
 
 /**
  * Writes the shown parts of a thread to the store's log, in batches and in the background. A turn that ends before its
- * first batch is due is not written: the journal has it. Parts that could not be written are missing in the log, and
- * readers are told so.
+ * first batch is due is not written: the journal has it. Parts that could not be written are missing in the log, and a
+ * reader gets `parts.dropped` in their place.
  */
 export class PartWriter {
   readonly #logging: PartLogging;

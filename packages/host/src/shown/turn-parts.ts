@@ -17,7 +17,7 @@ export interface ShownPart {
 
 /**
  * The shown parts of a turn, kept once for all readers. Deltas are joined, and beyond `partsMax` the oldest parts are
- * dropped, which readers are told.
+ * dropped; a reader gets `parts.dropped` in their place.
  */
 export class TurnParts {
   readonly turn: number;
@@ -79,8 +79,8 @@ export class TurnParts {
   }
 
   /**
-   * Keeps a part that was shown elsewhere, unless it is kept already. If parts before it are missing, readers are told
-   * so.
+   * Keeps a part that was shown elsewhere, unless it is kept already. If parts before it are missing, readers get
+   * `parts.dropped` in their place.
    */
   addShown({ part, place: { epoch, index, offset } }: ShownPart): void {
     const before = this.#elsewhere;

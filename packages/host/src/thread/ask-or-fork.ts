@@ -54,7 +54,7 @@ export const problemOfBusy = ({ whenBusy = "reject", from }: Pick<AskOptions, "w
 /** Returns the id of an ask's fork: the same for the same ask, in every process and at any time. */
 const forkIdOf = (threadId: string, askId: string): string => `fork-${digestOf([threadId, askId])}`;
 
-/** Returns the origin of the fork; null if there is no fork. @throws AskRefusedError if another thread has its id */
+/** Returns the origin of the fork; null if it does not exist. @throws AskRefusedError if another thread has its id */
 const originOf = async (thread: ThreadRef, fork: ThreadRef, { askId }: Ask): Promise<ForkOrigin | null> => {
   const there = await look(fork, ({ context }) => ({ origin: context.forkedFrom }));
   if (there === null || there.origin?.threadId === thread.id) return there?.origin ?? null;

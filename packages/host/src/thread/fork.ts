@@ -25,7 +25,7 @@ export interface ForkOf<Thread> {
   readonly left: LeftBehind;
 }
 
-/** Copies a thread up to a turn into a new one. Returns its id, and the work that was left behind. */
+/** Copies a thread up to a turn into a new one. Returns its id, and the work that is not in the copy. */
 export const forkThread = async (
   thread: ThreadRef,
   options: ForkOptions,

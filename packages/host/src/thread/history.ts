@@ -14,7 +14,7 @@ export const exportJournal = async ({ id, host }: ThreadRef): Promise<readonly E
   return entries;
 };
 
-/** Returns the state after an entry. @throws RangeError when there is no such entry; errors of `exportJournal` */
+/** Returns the state after an entry. @throws RangeError when the entry does not exist; errors of `exportJournal` */
 export const stateBehind = async (thread: ThreadRef, seq: number): Promise<State> =>
   stateIn(thread, await exportJournal(thread), seq);
 

@@ -144,22 +144,22 @@ export class HostedThread {
     return answerTool(this.#thread, callId, answer);
   }
 
-  /** Returns the present state; null when there is no such thread. Takes no lease, so any process may read it. */
+  /** Returns the present state; null when the thread does not exist. Takes no lease, so any process may read it. */
   state(): Promise<State | null> {
     return look(this.#thread, loadAll, "whole");
   }
 
   /**
-   * Returns a function's view of the present state; null when there is no such thread. Only the parts that it accesses
-   * are read, so it may be called again, and must be pure. It must return plain data, and no turn of the state. Takes
-   * no lease.
+   * Returns a function's view of the present state; null when the thread does not exist. Only the parts that it
+   * accesses are read, so it may be called again, and must be pure. It must return plain data, and no turn of the
+   * state. Takes no lease.
    */
   look<Seen>(see: (state: State) => Seen): Promise<Seen | null> {
     return look(this.#thread, see);
   }
 
   /**
-   * Explains what the next prompt would show of the thread, unit by unit, and why; null when there is no such thread.
+   * Explains what the next prompt would show of the thread, unit by unit, and why; null when the thread does not exist.
    * Takes no lease.
    */
   explain(): Promise<Explanation | null> {
@@ -167,8 +167,8 @@ export class HostedThread {
   }
 
   /**
-   * Returns the size of the thread, and how much of it the next prompt shows; null when there is no such thread. Takes
-   * no lease.
+   * Returns the size of the thread, and how much of it the next prompt shows; null when the thread does not exist.
+   * Takes no lease.
    */
   figures(): Promise<ThreadFigures | null> {
     return look(this.#thread, (state) => figuresOf(this.#thread.host.machine, state));

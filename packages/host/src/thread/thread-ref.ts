@@ -145,8 +145,8 @@ export const inTurn = async <Done>(
 };
 
 /**
- * Returns a pure function's view of the present state; it may be called again. Null when there is no such thread. Takes
- * no lease.
+ * Returns a pure function's view of the present state; it may be called again. Null when the thread does not exist.
+ * Takes no lease.
  */
 export const look = async <Seen>(
   { id, host, loops }: ThreadRef,

@@ -44,7 +44,7 @@ export const readArguments = (
 ): ReadArguments | Promise<ReadArguments> => {
   let value: Json;
   try {
-    // What JSON.parse returns is JSON.
+    // JSON.parse returns JSON.
     value = written.trim() === "" ? {} : ((JSON.parse(written) as Json) ?? {});
   } catch (thrown) {
     return { problem: `The arguments are not valid JSON (${messageOf(thrown)}). Send one JSON object.` };

@@ -28,7 +28,7 @@ export interface ToolDefinition<Input extends ToolInput> {
    * JSON Schema alone.
    */
   readonly input: Input;
-  /** What to do about a call that was in progress when the process died. Default `interrupted`. */
+  /** The handling of a call that was in progress when the process died. Default `interrupted`. */
   readonly recovery?: ToolRecovery;
   /**
    * Whether a call needs an approval before it runs: each call, or those for which the function does not return
