@@ -32,56 +32,63 @@ import {
 import { Recovery } from "./thread/recovery.ts";
 import { type Loops, threadIdOf, type ThreadRef } from "./thread/thread-ref.ts";
 
-/** Conversations that are run. */
+/** A host of conversations. */
 export interface Host extends AsyncDisposable {
-  /** What a thread begins with that is made by its first ask, as the option `thread` says. */
+  /** The initial values of a thread that its first ask creates, as given by the option `thread`. */
   readonly threadDefaults: ThreadDefaults;
-  /** What decides about its threads. */
+  /** The machine that decides the events of its threads. */
   readonly machine: ConversationMachine;
   /** Asks on a thread: the one named, a `"new"` one, or the default one. See `HostedThread.ask`. */
   ask<Schema extends OutputSchema = never>(
     input: AskInput,
     options?: AskOptions<Schema> & { readonly threadId?: string },
   ): AskHandle<OutputOf<Schema>, WrittenOf<Schema>>;
-  /** A thread by its id, whether it is there yet or not; `"new"` draws an id. Default: the default thread. */
+  /** Returns a thread by its id, whether it exists yet or not; `"new"` generates an id. Default: the default thread. */
   thread(threadId?: string): HostedThread;
-  /** The threads that the store has, page by page, in the order of their making. */
+  /** Lists the threads of the store, page by page, in the order of their creation. */
   threads(options?: ListOptions): Promise<ThreadPage>;
-  /** Entries in which all of the words were said. Rejects with `SearchUnavailableError` where the store can't search. */
+  /** Finds entries that contain all of the words. Rejects with `SearchUnavailableError` if the store has no search. */
   search(words: string, options?: SearchOptions): Promise<SearchPage>;
   /**
-   * Makes a thread from a journal that was exported, whole and as it was: what was under way goes on when the thread is
-   * used. It is read before it is believed: `ImportRefusedError` names the entry that is invalid, and nothing is stored.
-   * Never over a thread that is there: `ThreadExistsError`.
+   * Makes a thread from an exported journal, whole and unchanged. Its unfinished work continues when the thread is
+   * used. The journal is validated first: `ImportRefusedError` names the invalid entry, and nothing is stored. An
+   * existing thread is never replaced: `ThreadExistsError`.
    *
-   * @param options `threadId` is the id of the new thread; `"new"` draws one. Default: that of the journal.
+   * @param options `threadId` is the id of the new thread; `"new"` generates one. Default: that of the journal.
    */
   importJournal(entries: readonly unknown[], options?: { readonly threadId?: string }): Promise<HostedThread>;
-  /** Makes a thread from a conversation that was had elsewhere, each of its turns as one that was added by hand. Rejects as `importJournal` does; the id is drawn where none is given. */
+  /**
+   * Makes a thread from a conversation that was had elsewhere, each of its turns as one that was added by hand. Rejects
+   * as `importJournal` does. The id is generated if none is given.
+   */
   importMessages(conversation: ForeignConversation, options?: ImportOptions): Promise<HostedThread>;
   /**
-   * Begins recovery in the background: each thread of the store with something outstanding (an open turn, asks that wait, a
-   * summary, items in its inbox) is continued, and so is, from then on, each one whose holder dies. A server calls it once it
-   * listens. Without it recovery begins with the first change of a thread, and looks once. Observers are told by `recovered`,
-   * and `onObserverError` if the store fails. May be called again; does nothing if the option `recovery` is false.
+   * Starts recovery in the background. Each thread of the store with unfinished work (an open turn, asks that wait, a
+   * summary, items in its inbox) is continued. From then on, so is each thread whose holder dies. A server calls it
+   * once it listens. Otherwise recovery starts with the first change of a thread, and looks once. Observers are
+   * notified by `recovered`, and `onObserverError` is called if the store fails. May be called again; does nothing if
+   * the option `recovery` is false.
    *
-   * @throws ConfigurationError if the model handler can make no call, as without a key.
+   * @throws ConfigurationError if the model handler cannot make a call, for instance without a key.
    */
   start(): void;
   /**
-   * A host of the same parts whose threads live in memory alone and are gone when it is closed, for conversations that nobody
-   * is to keep. Closing this host does not close it.
+   * Returns a host with the same parts whose threads are only in memory, and are lost when it is closed. For
+   * conversations that nobody should keep. Closing this host does not close it.
    */
   inMemory(): Host;
-  /** Lets go of all threads, as `HostedThread.close` does, when what is being stored is stored. To end turns first, await or abort their asks. */
+  /**
+   * Waits for pending writes, then closes all threads as `HostedThread.close` does. To end turns first, await or abort
+   * their asks.
+   */
   close(): Promise<void>;
-  /** The same, for `await using`. */
+  /** Closes the host, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
- * Makes a host: for each thread that is used, the one loop that takes events, journals them, and performs what the
- * machine wants done.
+ * Makes a host. For each thread that is used it has one loop, which takes events, journals them, and performs the
+ * machine's effects.
  *
  * @throws ConfigurationError when the tools are not those that the machine declares, or an option is invalid.
  */
@@ -94,10 +101,13 @@ class ConversationHost implements Host, Loops {
   readonly #host: HostContext;
   readonly #defaultThread: string;
   readonly #loops = new Map<string, ThreadLoop>();
-  /** Of threads that are being let go: when that is done. */
+  /** The threads that are being released, each with a promise of the end of that. */
   readonly #closing = new Map<string, Promise<void>>();
   readonly #recovery: Recovery | null;
-  /** Of threads that were left to the hosts that wanted them: cancels the look whether one came. */
+  /**
+   * The threads that were released for hosts that wanted them. Each function cancels the check whether such a host took
+   * the thread.
+   */
   readonly #handedOver = new Map<string, () => void>();
   #closed = false;
 
@@ -220,7 +230,7 @@ class ConversationHost implements Host, Loops {
 
   async store(threadId: string, entries: readonly Entry[]): Promise<void> {
     const loop = this.#loops.get(threadId);
-    // What goes on there must not be stopped for nothing.
+    // Work that continues there must not be stopped needlessly.
     if (
       loop !== undefined &&
       (loop.state !== null || (await lookAt(this.#host, threadId, () => true, "some")) !== null)
@@ -237,13 +247,13 @@ class ConversationHost implements Host, Loops {
     if (carried.length === 0) return;
     const next = this.#closed ? null : this.#open(threadId, loop.state ?? loop.lost);
     for (const ask of carried) {
-      // By its id an ask is known wherever the thread is now.
+      // An ask is found by its id, whichever host has the thread now.
       if (next === null) ask.fail(new ThreadClosedError(threadId));
       else next.postAsk(ask);
     }
   };
 
-  /** Takes a thread back that was handed over, if the host that wanted it is gone. */
+  /** Takes a handed-over thread back if the host that wanted it is gone. */
   #lookAfter(threadId: string): void {
     const { clock, pollMs } = this.#host;
     this.#handedOver.get(threadId)?.();
@@ -264,7 +274,7 @@ class ConversationHost implements Host, Loops {
     }
   }
 
-  /** The next use of a thread waits until something is over. */
+  /** Makes the next use of a thread wait until a promise has settled. */
   #keepOut(threadId: string, until: Promise<void>): void {
     const closing = until.finally(() => {
       if (this.#closing.get(threadId) === closing) this.#closing.delete(threadId);
@@ -273,7 +283,7 @@ class ConversationHost implements Host, Loops {
   }
 }
 
-/** After so many polls a host that wants a thread has tried for it. */
+/** The number of polls after which a host that wants a thread has tried to take it. */
 const takesPolls = 5;
 
 const hostAskOptionNames = { ...askOptionNames, threadId: true } as const;

@@ -23,7 +23,7 @@ import { ShownTurns } from "./shown/shown-turns.ts";
 import { toolRegistry } from "./tools/registry.ts";
 import type { Tool, ToolContext } from "./tools/tool.ts";
 
-/** What a host is made from. */
+/** The options of a host. */
 export interface HostOptions {
   readonly machine: ConversationMachine;
   readonly store: Store;
@@ -32,84 +32,100 @@ export interface HostOptions {
   readonly ids: Ids;
   /** The functions of the tools that the machine declares: all of them, and no others. Default: none. */
   readonly tools?: readonly Tool[];
-  /** What every tool gets; an ask may lay its own over it. Never journalled. Default {}. */
+  /** The context that every tool gets; an ask may override members of it. Never journalled. Default {}. */
   readonly toolContext?: ToolContext;
-  /** What a thread begins with that is made by its first ask. Default: nothing. */
+  /** The initial values of a thread that its first ask creates. Default: none. */
   readonly thread?: ThreadDefaults;
   readonly hooks?: Hooks;
   readonly observers?: readonly Observer[];
-  /** Called when a hook, an observer, or something in the background failed. Default: nothing is reported. */
+  /** Called when a hook, an observer, or a task in the background failed. Default: nothing is reported. */
   readonly onObserverError?: ObserverErrorHandler;
   /**
-   * What the journal and the error of the ask say of what the model handler threw, which may hold a key: so a reason without
-   * secrets. Default: nothing of it, only that it threw.
+   * Returns what the journal and the ask's error may show of an error of the model handler. That error may hold a key,
+   * so return a reason without secrets. Default: only that the handler threw.
    */
   readonly describeThrown?: (thrown: unknown) => string;
   /**
-   * Gives the secrets of the application. They are taken out of the failures of tools, validators and model handlers, beside
-   * the keys of the model handler and everything that has the form of a key. Called at each failure; an error that it
-   * throws goes to `onObserverError`, and gives no secrets. Default: none.
+   * Returns the secrets of the application. They are removed from the failures of tools, validators and model handlers,
+   * besides the keys of the model handler and everything that looks like a key. Called at each failure. If it throws,
+   * the error goes to `onObserverError`, and no secrets are removed for it. Default: none.
    */
   readonly secrets?: () => readonly string[];
-  /** The thread of asks that name none. Default `default`. */
+  /** The thread of asks without a thread id. Default `default`. */
   readonly defaultThread?: string;
-  /** How long a thread stays held after this process died, in milliseconds. Default 30,000. */
+  /** How long the lease of a thread is held after this process died, in milliseconds. Default 30,000. */
   readonly leaseTtlMs?: number;
   /**
-   * How long any one call of the store may take, in milliseconds, by the clock of the host; ten times as long for those
-   * that may go through all that is stored (`rewrite`, `delete`, `list`, `search`). One that takes longer has failed
-   * (`StoreError`, whose cause is a `StoreTimeoutError`): the host does not act on what may or may not be written, the thread is let
-   * go, and read anew when it is next used. Default 30,000.
+   * How long one call of the store may take, in milliseconds, by the clock of the host. Calls that may read everything
+   * that is stored (`rewrite`, `delete`, `list`, `search`) have ten times as long. A call that takes longer has failed
+   * (`StoreError`, whose cause is a `StoreTimeoutError`). Since it is unknown whether anything was written, the thread
+   * is released, and read again when it is next used. Default 30,000.
    */
   readonly storeTimeoutMs?: number;
-  /** How long a thread on which nothing happens stays open, and held, in milliseconds. Shorter where several hosts share threads; each opening reads the journal. Default 5,000. */
+  /**
+   * Idle time in milliseconds before a thread is released. Use less when several hosts share threads; each opening
+   * reads the journal. Default 5,000.
+   */
   readonly idleMs?: number;
   /**
-   * How many threads are worked on at a time: opened, or waiting for their model. One that waits for anything else (its tools,
-   * a hook, an approval, a retry) needs no slot, whatever those wait for; so tools, hooks and model handlers may ask other
-   * threads of this host. Where all slots are taken, idle threads are closed, least recently used first;
-   * others queue, first come first served, behind those that go on with a turn after their tools and those that code
-   * of this host waits for. A thread with a queue of asks joins the end of the queue again after each turn, keeping its
-   * lease. How many calls of a tool run at a time is the tool's `concurrency`. In a browser, what a model handler asks after
-   * its first `await` is not known to be its own, and may wait for the handler's slot. Default 256.
+   * How many threads are active at a time: being opened, or waiting for their model. A thread that waits for anything
+   * else (its tools, a hook, an approval, a retry) needs no slot. So tools, hooks and model handlers may ask other
+   * threads of this host.
+   *
+   * If all slots are taken, idle threads are closed, least recently used first. Others queue, first come first served,
+   * after those that continue a turn after their tools, and those that code of this host waits for. A thread with a
+   * queue of asks joins the end of the queue again after each turn, keeping its lease.
+   *
+   * How many calls of a tool run at a time is the tool's `concurrency`. In a browser, an ask that a model handler makes
+   * after its first `await` is not recognised as the handler's, and may wait for the handler's slot. Default 256.
    */
   readonly maxActive?: number;
   /**
-   * What becomes of an ask on a thread that another host holds. `enqueue`: it is left in the store's inbox as an inbox item,
-   * and followed. `reject`: it rejects with `ThreadHeldError`. Default `enqueue`, where the store has an inbox.
+   * The handling of an ask when another host holds the thread's lease. `enqueue`: it is posted to the store's inbox,
+   * and followed. `reject`: it rejects with `ThreadHeldError`. Default `enqueue`, if the store has an inbox.
    */
   readonly whenHeld?: "enqueue" | "reject";
-  /** How often a thread that is open looks into its inbox, and an ask that is followed for news, in milliseconds. Default 200. */
+  /** How often an open thread reads its inbox, and a followed ask is checked for news, in milliseconds. Default 200. */
   readonly pollMs?: number;
-  /** How often the shown part of a reply is journalled while it comes, in milliseconds, so that it survives a crash. Null: not. Default null. */
+  /**
+   * How often the shown part of a streamed reply is journalled, in milliseconds, so that it survives a crash. Null:
+   * never. Default null.
+   */
   readonly progressMs?: number | null;
-  /** After a crash, what becomes of a reply of which a part was journalled: the model is asked again, or the turn fails and that part is kept. Default `askAgain`. */
+  /**
+   * The handling of a reply of which a part was journalled before a crash: the model is asked again, or the turn fails
+   * and that part is kept. Default `askAgain`.
+   */
   readonly partials?: "askAgain" | "keep";
   /**
-   * How often what is shown of a turn is written to the store's log of parts while it goes on, in milliseconds, so that it can be
-   * rejoined from other processes (`thread.rejoin`). A turn that is over sooner is not written. Null: not; then a turn is rejoined
-   * with all of its deltas in the process that shows it, and elsewhere by its journal. Default null.
+   * How often the parts of an open turn are written to the store's log, in milliseconds, so that other processes can
+   * rejoin it (`thread.rejoin`). A turn that is over sooner is not written. Null: never; then a turn is rejoined with
+   * all its deltas in the process that shows it, and in others from its journal. Default null.
    */
   readonly partsMs?: number | null;
-  /** How long what was shown of a turn is kept after it, in memory and in that log, in milliseconds. Default 300,000. */
+  /** How long the parts of a turn are kept after it, in memory and in that log, in milliseconds. Default 300,000. */
   readonly keepPartsMs?: number;
-  /** After how many entries a snapshot of the thread is saved, in the background, so that opening a long one reads little. 0: never. Default 512. */
+  /**
+   * The number of entries after which a snapshot of the thread is saved, in the background, so that opening a long
+   * thread reads little. 0: never. Default 512.
+   */
   readonly snapshotEvery?: number;
   /**
-   * Whether this host continues by itself what was under way when a process died: from its first change of a thread on, or from
-   * `host.start()`. Then it must be able to continue every thread of the store, with its own machine, model and tools, or every
-   * one with some `metadata`. `false`: it continues only threads that are used. Default: `{}`.
+   * Whether this host continues by itself the work that a dead process left unfinished: from its first change of a
+   * thread on, or from `host.start()`. Then it must be able to continue every thread of the store, with its own
+   * machine, model and tools, or every one with some `metadata`. `false`: it continues only threads that are used.
+   * Default: `{}`.
    */
   readonly recovery?: RecoveryOptions | false;
 }
 
-/** How a conversation is imported. */
+/** The options of an import of a conversation. */
 export interface ImportOptions {
   readonly threadId?: string;
   readonly metadata?: JsonObject;
 }
 
-/** The options of all that performs effects. */
+/** The options of everything that performs effects. */
 type RunOptions = Pick<
   HostOptions,
   | "machine"
@@ -126,10 +142,10 @@ type RunOptions = Pick<
 >;
 
 /**
- * What the options of all that performs effects come to, with their defaults.
+ * Returns the context that follows from the options of a performer of effects, with their defaults.
  *
- * @param whose the function that is given them, and `names` all that it may be given.
- * @throws ConfigurationError for one that is missing, unknown or invalid, and where the tools are not those of the machine
+ * @param whose the function that takes the options, and `names` all the options that it takes.
+ * @throws ConfigurationError for one that is missing, unknown or invalid, and if the tools are not those of the machine
  */
 export const runContextOf = <Options extends RunOptions>(
   whose: string,
@@ -167,7 +183,10 @@ export const runContextOf = <Options extends RunOptions>(
   };
 };
 
-/** What the options of a host come to, with their defaults. @throws ConfigurationError for one that is invalid */
+/**
+ * Returns the context that follows from the options of a host, with their defaults. @throws ConfigurationError for an
+ * invalid one
+ */
 export const hostContextOf = (options: HostOptions): HostContext => {
   const run = runContextOf("createHost", options, hostOptionNames);
   checkKinds<HostOptions>("createHost", options, {
@@ -260,7 +279,7 @@ export const hostOptionNames: OptionNames<HostOptions> = {
   recovery: true,
 };
 
-/** For those who write JavaScript: the parts are what they have to be, as far as that can be seen. */
+/** Checks that parts have their methods, for callers in JavaScript. */
 const checkMethods = (whose: string, options: object, ...methods: readonly (readonly [string, string])[]): void => {
   for (const [part, method] of methods) {
     const type = typeof Reflect.get(Object(Reflect.get(options, part)), method);

@@ -24,7 +24,7 @@ export type { DecideOptions, DecidedStep, Decision, HandledDecision, ShownReply 
 export type { ShownPart } from "./loop/report-decision.ts";
 export type { AnswerEvent, PerformableEffect, Performing } from "./loop/single-effect.ts";
 
-/** What a performer is made from: as a host, without what keeps threads. */
+/** The options of a performer: those of a host, without the ones for keeping threads. */
 export interface PerformerOptions extends Pick<
   HostOptions,
   | "machine"
@@ -38,59 +38,66 @@ export interface PerformerOptions extends Pick<
   | "describeThrown"
   | "secrets"
 > {
-  /** How many model calls are made at a time; others wait, those that go on after tools first. Default 256. */
+  /**
+   * How many model calls are made at a time. Others wait, first those of turns that continue after tools. Default 256.
+   */
   readonly maxActive?: number;
-  /** What every tool gets, by the thread that it is called in and the metadata of that. Never journalled. Default: `{}`. */
+  /**
+   * Returns the context that every tool gets, by the thread of the call and its metadata. Never journalled. Default:
+   * `{}`.
+   */
   readonly toolContext?: (threadId: string, metadata: JsonObject) => ToolContext;
 }
 
 /**
- * Decides events and performs effects, one at a time, for an engine that stores the entries of threads and sees to it that
- * every effect is performed. It keeps nothing of any thread: all that it is asked is answered from the state that it is given.
+ * Decides events and performs effects, one at a time. It is for an engine that stores the entries of threads and
+ * ensures that every effect is performed. It keeps nothing of any thread: every method works on the state that it is
+ * given.
  */
 export interface Performer {
   readonly machine: ConversationMachine;
   readonly clock: Clock;
   /**
-   * What an event comes to, just as a loop decides it: a thread begins with the first event that makes one; where the machine is
-   * configured otherwise than the thread was, `thread.configured` goes before the event. Pure. Refused, it changes nothing:
-   * there are no entries then, not even the first one of a thread.
+   * Decides an event just as a loop does: a thread starts with the first event that creates one. If the machine's
+   * configuration differs from the thread's, `thread.configured` goes before the event. Pure. A refused event changes
+   * nothing: then there are no entries at all, not even the first one of a thread.
    *
-   * @param state null: the thread is not there yet.
-   * @throws SnapshotDamagedError where the state was read from a snapshot, and a part that is needed can't be read.
+   * @param state null if the thread does not exist yet.
+   * @throws SnapshotDamagedError if the state was read from a snapshot, and a needed chunk cannot be read.
    */
   decide(threadId: string, state: State | null, event: Event | ThreadStarted, how: DecideOptions): Decision;
   /**
-   * Reports the entries of a decision, once they are stored, to observers and `after` hooks. Gives the parts that the asks of
-   * the thread are shown by them, in order, each with its turn.
+   * Reports the entries of a decision to observers and `after` hooks, once they are stored. Returns the parts that they
+   * show to the asks of the thread, in order, each with its turn.
    *
-   * @param streamed whether deltas of the reply were shown that the event brings, as `Performing.shown` says; else the parts have it whole.
+   * @param streamed whether deltas were shown of the reply in the event, as `Performing.shown` says; if not, the parts
+   * have the whole reply.
    */
   report(threadId: string, decision: HandledDecision, streamed: boolean): readonly ShownPart[];
   /**
-   * Begins an effect that the machine asked for, and its `before` hooks. Nothing is begun for a call that the caller answers.
+   * Starts an effect that the machine asked for, and its `before` hooks. A call that the caller answers starts nothing.
    *
    * @param state one in which the effect is outstanding
-   * @param show gets what asks are shown of it meanwhile, in order; must not throw
+   * @param show is called with each part that asks are shown meanwhile, in order; must not throw
    */
   begin(effect: PerformableEffect, state: State, show: (turn: number, part: AskPart) => void): Performing;
   /**
-   * What the machine is to be told, as `recovered`, in the place of the answer of an effect whose process is gone; null where
-   * the effect is to be performed again, from its beginning.
+   * Returns the event to send, as `recovered`, in place of an answer that a crashed process owed. Null if the effect
+   * must be performed again, from its beginning.
    */
   lost(effect: AnswerableEffect, state: State): Promise<AnswerEvent | null>;
-  /** How a tool call may be repeated. */
+  /** Returns how often a tool call may be repeated. */
   repetitionOf(call: CallTool): Repetition;
 }
 
 /**
- * `rerun`: as often as need be. `told`: until its start is journalled, which it asks for before it runs. `claimed`: never,
- * once it was begun: it runs without notice.
+ * The repetition of a tool call. `rerun`: as often as need be. `told`: until its start is journalled, which it asks for
+ * before it runs. `claimed`: never after it was started, since it runs without notice.
  */
 export type Repetition = "rerun" | "told" | "claimed";
 
 /**
- * Makes a performer: what a host runs its threads with, for an engine that keeps them itself.
+ * Makes a performer: the part of a host that runs threads, for an engine that keeps them itself.
  *
  * @throws ConfigurationError when the tools are not those that the machine declares, or an option is invalid.
  */
@@ -108,7 +115,7 @@ export const performerOf = (options: PerformerOptions): Performer => {
   };
 };
 
-/** The tool context is made when a tool is about to run: where that throws, the tool has failed. */
+/** Returns a context whose tool context is made when a tool is about to run. If that throws, the tool has failed. */
 const inThread = (host: RunContext, { toolContext }: PerformerOptions, state: State): RunContext => ({
   ...host,
   get toolContext() {
@@ -119,7 +126,7 @@ const inThread = (host: RunContext, { toolContext }: PerformerOptions, state: St
 
 const repetitionOf = ({ tools }: RunContext, call: CallTool): Repetition => {
   const tool = tools.get(call.name);
-  // It is refused, or left to the caller, or withheld until it is approved: nothing runs.
+  // The call is refused, left to the caller, or withheld until it is approved: nothing runs.
   if (tool === undefined || call.by === "caller" || call.approval === "required") return "rerun";
   if (tool.declaration.recovery === "rerun") return "rerun";
   return mustBeJournalled(tool, call) ? "told" : "claimed";

@@ -1,4 +1,5 @@
-// What a runtime for one platform makes its own `createHost` of: the real parts are named once, and its callers give the rest.
+// Parts from which a runtime for one platform makes its own `createHost`: the platform's parts are named once, and
+// callers give the rest.
 import {
   ConfigurationError,
   type ConversationMachine,
@@ -26,44 +27,49 @@ export { type KeyFilter, keyFilter, redactionMark } from "./secrets/key-filter.t
 export type { KeyPieces, KeyWalk } from "./secrets/key-walk.ts";
 export { charactersRead, redact } from "./secrets/redact.ts";
 
-/** The real parts of a platform, which stand where a caller gives nothing. */
+/** The parts of a platform, used if a caller gives none. */
 export interface RuntimeParts {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly failures: FailureReport;
-  /** Called where no store was given, once all options are right: an error must not stand below what it says. */
+  /** Called if no store was given, once all options are valid: an error must not appear below the notice. */
   readonly onMemoryStore: () => void;
 }
 
-/** What decides and performs, as the `createHost` of a runtime takes it, and whatever performs threads elsewhere. */
+/**
+ * The options for deciding and performing, as a runtime's `createHost` takes them. Performers of threads elsewhere take
+ * them too.
+ */
 export interface RuntimePerformingOptions extends Partial<
   Pick<HostOptions, "tools" | "thread" | "clock" | "onObserverError" | "describeThrown" | "secrets">
 > {
   /**
-   * What the conversations decide by: the options of a machine (`policy`, `limits`, `overlap`, …), whose tools are those
-   * named in `tools`; or a machine that was made with the declarations of just these tools. Default: a machine without options.
+   * The machine that decides the conversations: the options of a machine (`policy`, `limits`, `overlap`, …), whose
+   * tools are those named in `tools`; or a machine that was made with the declarations of these same tools. Default: a
+   * machine without options.
    */
   readonly machine?: ConversationMachine | Omit<MachineOptions, "tools">;
-  /** The system prompt of each thread that begins here; short for `thread: { system }`. */
+  /** The system prompt of each thread that starts here; short for `thread: { system }`. */
   readonly system?: SystemDraft;
 }
 
-/** The same, with what was left out. */
+/** The same options, with their defaults. */
 export interface RuntimePerforming extends Required<Omit<RuntimePerformingOptions, "machine" | "system" | "thread">> {
   readonly machine: ConversationMachine;
   readonly thread?: ThreadDefaults;
 }
 
-/** What a host of a runtime is made from: `llm`, and whatever of the rest is to be other than usual. */
+/** The options of a runtime's host: `llm`, and any others that differ from their defaults. */
 export interface RuntimeHostOptions
   extends RuntimePerformingOptions, Partial<Omit<HostOptions, "llm" | keyof RuntimePerformingOptions>> {
   readonly llm: LlmHandler;
 }
 
 /**
- * Makes a host of the real parts of a platform, and of a store in memory where none is given.
+ * Makes a host from the parts of a platform, and from a store in memory if none is given.
  *
- * @throws ConfigurationError for an option that is missing, unknown or invalid, and for a machine that declares other tools.
+ * @throws ConfigurationError for an option that is missing, unknown or invalid, and for a machine that declares other
+ * tools.
  */
 export const runtimeHost = (parts: RuntimeParts, options: RuntimeHostOptions): Host => {
   const problem = problemOfOptions("createHost", options, optionNames);
@@ -78,11 +84,11 @@ export const runtimeHost = (parts: RuntimeParts, options: RuntimeHostOptions): H
 };
 
 /**
- * Puts the real parts where none are given: a machine that declares the tools, the platform's clock, its reports, reasons
- * without what looks like a secret.
+ * Fills in the platform's parts for options that are not given: a machine that declares the tools, the clock, the
+ * reports, and reasons without anything that looks like a secret.
  *
  * @param of the function that takes these options, for the errors
- * @throws ConfigurationError where `machine` is none, has tools of its own, or two system prompts are given.
+ * @throws ConfigurationError if `machine` is not a machine, has tools of its own, or two system prompts are given.
  */
 export const runtimePerforming = (
   { clock: ownClock, failures }: Pick<RuntimeParts, "clock" | "failures">,
@@ -111,7 +117,10 @@ export const runtimePerforming = (
   };
 };
 
-/** Each option, read once wherever it stands: options may be an object of a class. What is `undefined` is left out. */
+/**
+ * Reads each option once, also from a prototype: options may be an object of a class. An option that is `undefined` is
+ * left out.
+ */
 const givenOf = (options: RuntimeHostOptions): RuntimeHostOptions => {
   const given = Object.keys(optionNames).map((name): [string, unknown] => [name, Reflect.get(options, name)]);
   // The same members, by their names.

@@ -1,4 +1,5 @@
-// For authors of stores: the port, checks of arguments and results, errors. Beside them the checks of options and of JSON Schemas.
+// Exports for authors of stores: the port, checks of arguments and results, errors; also checks of options and of JSON
+// Schemas.
 export { messageOf } from "./boundary/thrown.ts";
 export {
   checkKinds,

@@ -1,36 +1,43 @@
 import { type CodeScope, codeScope } from "./code-scope.ts";
 
-/** An open thread, as far as the sharing of slots needs it. */
+/** An open thread, as the sharing of slots sees it. */
 export interface Worker {
-  /** Another thread waits for a slot, and this one has a slot that it does not use: it must close, or at least give back the slot. */
+  /**
+   * Asks the worker to close, or at least to give back its slot: another thread waits for one, and this worker does not
+   * use its own.
+   */
   makeRoom(): void;
 }
 
-/** What a thread does with its slot. `works`: it is being opened, or its model is called. `rests`: it waits for something else, such as its tools. */
+/**
+ * A thread's use of its slot. `works`: it is being opened, or its model is called. `rests`: it waits for something
+ * else, such as its tools.
+ */
 export type Activity = "works" | "rests";
 
 /**
- * Limits how many threads are active at a time. A thread takes a slot to be opened, and to call its model; while it waits
- * for anything else (a tool, a hook, an approval, a retry) another thread may take the slot. So tools and hooks that wait
- * for other threads never deadlock. A model handler that waits for another thread lends its slot meanwhile.
+ * Limits how many threads are active at a time. A thread takes a slot to be opened, and to call its model. While it
+ * waits for anything else (a tool, a hook, an approval, a retry), another thread may take the slot. So tools and hooks
+ * that wait for other threads never deadlock. A model handler that waits for another thread lends its slot meanwhile.
  *
- * A thread that finds no free slot queues, first come first served, behind the urgent ones: threads that go on with a turn
- * after their tools, and threads that code of this host waits for. So turns are ended before others are begun.
+ * A thread that finds no free slot queues, first come first served, after the urgent ones. Urgent are threads that
+ * continue a turn after their tools, and threads that code of this host waits for. So turns are ended before others are
+ * started.
  */
 export class ActiveThreads {
   /** The thread on whose behalf the running code (a handler, a tool, a hook) was called. */
   readonly code: CodeScope<Worker> = codeScope();
   readonly #slots: number;
   readonly #active = new Set<Worker>();
-  /** The queue, with the promise that each of them waits for. */
+  /** The queue: each waiting thread, with the promise that it waits for. */
   readonly #waiting = new Map<Worker, PromiseWithResolvers<void>>();
   /** Threads that go before others in the queue, now or when they enter it. */
   readonly #urgent = new Set<Worker>();
-  /** Those with a slot that they do not use, longest first. */
+  /** Threads with a slot that they do not use, longest first. */
   readonly #resting = new Set<Worker>();
-  /** Those that were asked to make room, and have not left yet. */
+  /** Threads that were asked to make room, and have not left yet. */
   readonly #leaving = new Set<Worker>();
-  /** Those whose code waits for other threads. */
+  /** Threads whose code waits for other threads. */
   readonly #lending = new Map<Worker, Loan>();
 
   constructor(slots: number) {
@@ -71,7 +78,7 @@ export class ActiveThreads {
     this.#makeRoom();
   }
 
-  /** Notes what a worker that has a slot does from now on. */
+  /** Records what a worker that has a slot does from now on. */
   report(worker: Worker, activity: Activity): void {
     if (activity === "rests") this.#forgiveLoan(worker);
     if (!this.#active.has(worker)) return;
@@ -92,7 +99,10 @@ export class ActiveThreads {
     this.#admit();
   }
 
-  /** Gives the slot back to a worker whose code goes on: at once, even where all slots are taken, since running code can't be stopped. */
+  /**
+   * Gives the slot back to a worker whose code continues. It gets one at once, even if all slots are taken, since
+   * running code cannot be stopped.
+   */
   reclaim(worker: Worker): void {
     const loan = this.#lending.get(worker);
     if (loan === undefined || --loan.times > 0) return;
@@ -102,7 +112,7 @@ export class ActiveThreads {
     else this.#activate(worker);
   }
 
-  /** Forgives the loan of a slot that is not needed any more. */
+  /** Forgives the loan of a slot that is no longer needed. */
   #forgiveLoan(worker: Worker): void {
     const loan = this.#lending.get(worker);
     if (loan !== undefined) loan.isOwed = false;
@@ -129,7 +139,7 @@ export class ActiveThreads {
     }
   }
 
-  /** The next of the queue. */
+  /** Returns the next thread of the queue. */
   #first(): Worker | undefined {
     for (const worker of this.#urgent) if (this.#waiting.has(worker)) return worker;
     const [first] = this.#waiting.keys();
@@ -147,8 +157,8 @@ export class ActiveThreads {
 }
 
 interface Loan {
-  /** How many threads its code waits for. */
+  /** How many threads the worker's code waits for. */
   times: number;
-  /** Whether its slot was given away, and is due when its code waits no more. */
+  /** Whether its slot was given away, and is due back when its code stops waiting. */
   isOwed: boolean;
 }

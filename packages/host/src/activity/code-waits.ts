@@ -1,9 +1,9 @@
 import type { ActiveThreads, Worker } from "./active-threads.ts";
 
-/** The threads whose code waits for one result of another thread: their slots are lent until it is there. */
+/** The threads whose code waits for one result of another thread. Their slots are lent until the result arrives. */
 export class CodeWaits {
   readonly #active: ActiveThreads;
-  /** The thread whose code asked for the result; null where none did. */
+  /** The thread whose code asked for the result; null if no thread's code did. */
   readonly #asker: Worker | null;
   #waiting: Set<Worker> | null = null;
 
@@ -12,7 +12,10 @@ export class CodeWaits {
     this.#asker = active.code.owner();
   }
 
-  /** Runs `post`, which asks another thread for the result, on behalf of no thread. That thread is urgent where a thread's code asks. */
+  /**
+   * Runs `post`, which asks another thread for the result, on behalf of no thread. If a thread's code asks, the other
+   * thread becomes urgent.
+   */
   post(post: () => Worker | null): void {
     if (this.#asker === null) {
       post();
@@ -22,7 +25,7 @@ export class CodeWaits {
     if (worker !== null) this.#active.hurry(worker);
   }
 
-  /** The running code awaits the result from here on. */
+  /** Lends the slot of the running code's thread, which awaits the result from here on. */
   begin(): void {
     const worker = this.#active.code.owner() ?? this.#asker;
     if (worker === null || this.#waiting?.has(worker) === true) return;
@@ -30,7 +33,7 @@ export class CodeWaits {
     this.#active.lend(worker);
   }
 
-  /** The result is there. */
+  /** Gives the slots back: the result has arrived. */
   end(): void {
     for (const worker of this.#waiting ?? []) this.#active.reclaim(worker);
     this.#waiting = null;

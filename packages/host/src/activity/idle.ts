@@ -3,8 +3,9 @@ import { waitsOutside } from "@colloquy/machine/hosting";
 import type { Clock } from "../ports/clock.ts";
 
 /**
- * Whether nothing has to be done for a thread before something new is asked: no turn is open or about to be, or the
- * open one only waits for approvals and for results of the caller's tools, which is state, and may take days.
+ * Returns whether a thread has nothing to do until something new is asked. Either no turn is open or about to be, or
+ * the open one only waits for approvals and results of the caller's tools. These waits are in the state, and may take
+ * days.
  */
 export const isIdle = (state: State): boolean => {
   const { open, queue } = state.context;
@@ -31,7 +32,7 @@ export class IdleTimer {
     this.#onDue = onDue;
   }
 
-  /** Something has just been done; perhaps it was the last thing. One timer serves for all of them. */
+  /** Starts the wait after something was done, which may have been the last thing. One timer serves all of them. */
   begin(): void {
     if (!this.#isIdle()) return;
     this.#since = this.#clock.now();

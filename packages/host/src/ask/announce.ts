@@ -2,7 +2,7 @@ import { type Signal, type State, turnNumbered } from "@colloquy/machine";
 import type { Asks } from "./asks.ts";
 import type { AskPart } from "./parts.ts";
 
-/** Notifies asks of what a signal says of them. The state is the one after it. */
+/** Notifies the asks that a signal concerns. `state` is the one after the signal. */
 export const announce = (asks: Asks, signal: Signal, state: State): void => {
   switch (signal.type) {
     case "turn.started":
@@ -37,13 +37,13 @@ export const announce = (asks: Asks, signal: Signal, state: State): void => {
       return;
     case "policy.failed":
     case "context.warning":
-      // Of the turn whose call it is about, which the same entry may have ended.
+      // Shown in the turn whose call it is about, which the same entry may have ended.
       showInTurns(asks, { type: "signal", signal });
       return;
     case "summary.started":
     case "summary.completed":
     case "summary.failed":
-      // Between turns it is no ask's.
+      // Between turns it belongs to no ask.
       asks.emit(state.context.open?.number ?? 0, { type: "signal", signal });
       return;
     case "retry.scheduled":
@@ -52,7 +52,7 @@ export const announce = (asks: Asks, signal: Signal, state: State): void => {
     case "context.unfit":
       asks.emit(signal.turn, { type: "signal", signal });
       return;
-    // Parts of their own show an ask as much.
+    // An ask is shown parts that say the same.
     case "model.replied":
     case "model.failed":
     case "tool.ended":
@@ -60,7 +60,10 @@ export const announce = (asks: Asks, signal: Signal, state: State): void => {
   }
 };
 
-/** An ask that joined the turn and was never shown is none of its asks: a signal of its own says so. */
+/**
+ * Tells the asks of a turn that it has ended. An ask that joined the turn but was never shown is left out: it gets a
+ * signal of its own.
+ */
 const announceEnd = (asks: Asks, number: number, state: State): void => {
   const turn = turnNumbered(state, number);
   if (turn === undefined) return;

@@ -15,53 +15,60 @@ import type { OutputOptions, OutputSchema } from "../output/expected.ts";
 import { type CallerToolDefinition, readCallerTools } from "../tools/caller-tools.ts";
 import type { ToolContext } from "../tools/tool.ts";
 
-/** What is asked: a text, its parts, or whole messages. An empty list asks the model to go on. */
+/** The content of an ask: a text, its parts, or whole messages. An empty list asks the model to continue. */
 export type AskInput = Content | readonly MessageDraft[];
 
-/** How something is asked. */
+/** The options of an ask. */
 export interface AskOptions<Schema extends OutputSchema = never> {
-  /** The same id gives the same outcome, however often it is asked, also after a restart, until some 256 turns later. Default: drawn. */
+  /**
+   * The same id gives the same outcome, however often it is asked and also after a restart, until some 256 turns later.
+   * Default: a generated id.
+   */
   readonly askId?: string;
-  /** Cancels the ask. One that is aborted already leaves nothing behind. */
+  /** Cancels the ask. If it is already aborted, nothing is journalled. */
   readonly signal?: AbortSignal;
-  /** Who asks, for the model. */
+  /** The name of the asking person or program, for the model. */
   readonly name?: string;
   readonly metadata?: JsonObject;
-  /** Laid over the thread's model parameters, member by member, for this turn. */
+  /** Overrides the thread's model parameters, member by member, for this turn. */
   readonly model?: JsonObject;
-  /** Laid over the machine's limits for this turn. */
+  /** Overrides the machine's limits for this turn. */
   readonly limits?: Limits;
-  /** What becomes of it while a turn is open. Default: as the machine says. */
+  /** The behaviour of the ask while a turn is open. Default: the machine's setting. */
   readonly overlap?: OverlapType;
   /**
-   * The turn opens behind this one (0: at the beginning), or behind a checkpoint: the head moves there and the ask is taken
-   * in one entry, so nothing comes between. It never waits: while a turn is open, `whenBusy` says what becomes of it. The
-   * thread's journal rises to format 2, which versions before 0.2 refuse to read.
+   * Opens the turn after this one (0: at the beginning), or after a checkpoint. The head moves there and the ask is
+   * accepted in one entry, so nothing comes between. Such an ask never waits: while a turn is open, `whenBusy` decides.
+   * Raises the thread's journal to format 2, which versions before 0.2 refuse to read.
    */
   readonly from?: AskReceived["from"];
   /**
-   * What becomes of an ask with `from` while a turn is open. `fork`: the thread is forked at that turn, nothing is run
-   * again, and the ask goes on there, which a part `thread.forked` says, and the `threadId` of handle and result. Its id is
-   * derived, so that the same askId finds the same fork. Default `reject`: it is refused as busy.
+   * The behaviour of an ask with `from` while a turn is open. Default `reject`: it is refused as busy. `fork`: the
+   * thread is forked at that turn, nothing is run again, and the ask continues in the fork. A part `thread.forked` and
+   * the `threadId` of handle and result say so. The fork's id is derived, so the same askId finds the same fork.
    */
   readonly whenBusy?: "reject" | "fork";
   /**
-   * What the answer has to be: the result then has it as `output`, typed and validated by its schema. An answer that does not
-   * fit is refused, and the model asked again. Raises the thread's journal to format 2, which versions before 0.2 refuse to read.
+   * The output that the answer must have. The result then has it as `output`, typed and validated by its schema. An
+   * answer that does not fit is refused, and the model is asked again. Raises the thread's journal to format 2, which
+   * versions before 0.2 refuse to read.
    */
   readonly output?: OutputOptions<Schema>;
   /**
-   * Tools of whoever asks: the model is offered them in this turn beside the host's, and no host runs them. Their calls wait
-   * for `thread.answerTool`, for days if need be. The thread's journal rises to format 2.
+   * Tools of the caller. The model is offered them in this turn beside the host's, and no host runs them. Their calls
+   * wait for `thread.answerTool`, for days if need be. Raises the thread's journal to format 2.
    */
   readonly tools?: readonly CallerToolDefinition[];
-  /** Laid over the host's tool context, member by member, for this turn's tools; where one turn answers several asks, that of the first. Never journalled. */
+  /**
+   * Overrides the host's tool context, member by member, for this turn's tools. If one turn answers several asks, the
+   * context of the first is used. Never journalled.
+   */
   readonly toolContext?: ToolContext;
 }
 
-/** How something is asked that is only for the turn that is open. */
+/** The options of an ask that is only for the open turn. */
 export interface SteerOptions extends Omit<AskOptions, "overlap" | "from" | "whenBusy" | "output"> {
-  /** The ask whose turn it is for. Default: whichever is open. */
+  /** The ask whose turn it is for. Default: any turn that is open. */
   readonly during?: string;
 }
 
@@ -84,7 +91,7 @@ const { overlap: _, from: __, whenBusy: ___, output: ____, ...sharedNames } = as
 
 export const steerOptionNames: OptionNames<SteerOptions> = { ...sharedNames, during: true };
 
-/** The event of an ask; or why there is none. A plain text needs no copy, and no check. */
+/** Returns the event of an ask, or why it is refused. A plain text needs no copy and no check. */
 export const askEvent = (
   at: number,
   askId: string,

@@ -1,15 +1,15 @@
 /**
- * Is notified when an ask gets a turn, loses it, or is done with. Of asks in general, so that an ask and whoever keeps
- * asks can both name it.
+ * Is notified when an ask gets a turn, loses it, or is settled. Generic, so that both the ask and the collection that
+ * keeps it can name this type.
  */
 export interface AskWatcher<Ask> {
-  /** A turn answers it, or it waits to join one. */
+  /** Called when a turn answers the ask, or the ask waits to join one. */
   joined(ask: Ask, turn: number): void;
-  /** Its turn is gone, and it has none. */
+  /** Called when the ask has lost its turn and has no other. */
   left(ask: Ask): void;
-  /** It has its outcome, or is an ask of another thread now. */
+  /** Called when the ask has its outcome, or has moved to another thread. */
   settled(ask: Ask): void;
 }
 
-/** Stops an ask. True when its event had not been handled yet, so that nothing of it is journalled. */
+/** Stops an ask. Returns true if its event had not been handled yet, so nothing of it is journalled. */
 export type StopAsk<Ask> = (ask: Ask, reason: string | undefined) => boolean;

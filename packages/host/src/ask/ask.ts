@@ -21,28 +21,31 @@ export class Ask implements AskHandle, Sender {
   threadId: string;
   readonly askId: string;
   readonly toolContext: ToolContext | undefined;
-  /** What is asked; null before the ask was sent, and for a handle that only looks up an earlier ask. */
+  /** The event of the ask; null before it was sent, and for a handle that only looks up an earlier ask. */
   event: AskReceived | null = null;
-  /** What its answer has to be, and what validates it; null where any will do, and for a handle that only looks up an earlier ask. */
+  /**
+   * The output that the answer must have, with its validator. Null if any answer will do, and for a handle that only
+   * looks up an earlier ask.
+   */
   output: OwnOutput | null = null;
-  /** The id of the inbox item by which it was passed to another host; null where there is none. */
+  /** The id of the inbox item by which it was passed to another host; null if there is none. */
   inboxId: string | null = null;
-  /** Finds it another thread where this one is busy; null where it is refused then. */
+  /** Finds another thread for the ask if this one is busy; null if the ask is refused then. */
   whenBusy: (() => void) | null = null;
   #turn: number | null = null;
   readonly #parts = new PartQueue();
   readonly #stop: StopAsk<Ask>;
   readonly #waits: CodeWaits | null;
   #signal: AbortSignal | null = null;
-  /** Why it was aborted here. */
+  /** The reason of an abort on this handle. */
   #reason: string | null = null;
   readonly #outcome = new Settlement();
   #watcher: AskWatcher<Ask> | null = null;
   #carried = 0;
-  /** Whether it says what the first ask of its id said. */
+  /** Whether the ask was compared with the first ask of its id. */
   #isChecked = false;
 
-  /** @param waits keeps track of the threads whose code waits for it; null where that does not matter. */
+  /** @param waits tracks the threads whose code waits for the ask; null if that does not matter. */
   constructor(
     threadId: string,
     askId: string,
@@ -61,7 +64,7 @@ export class Ask implements AskHandle, Sender {
     return this.#outcome.isThere;
   }
 
-  /** The turn that answers it, or that it waits to join; null before there is one. */
+  /** The turn that answers the ask, or that it waits to join; null before there is one. */
   get turn(): number | null {
     return this.#turn;
   }
@@ -71,14 +74,14 @@ export class Ask implements AskHandle, Sender {
     this.#watcher = watcher;
   }
 
-  /** It has a turn. */
+  /** Gives the ask its turn. */
   join(turn: number): void {
     if (this.settled || this.#turn === turn) return;
     this.#turn = turn;
     this.#watcher?.joined(this, turn);
   }
 
-  /** Cancels it when the signal says so, until it is settled. */
+  /** Cancels the ask when the signal aborts, until it is settled. */
   listenTo(signal: AbortSignal): void {
     this.#signal = signal;
     if (!signal.aborted) return signal.addEventListener("abort", this.#onAbort);
@@ -92,22 +95,24 @@ export class Ask implements AskHandle, Sender {
     if (this.#stop(this, reason)) this.withdraw();
   }
 
-  /** It waited, and another took its place: which one, where that is known. */
+  /** Fails the ask: it waited, and another took its place. @param by the other ask; null if unknown */
   superseded(by: string | null): void {
     this.fail(new AskSupersededError(summaryWithoutTurn(this.threadId, this.askId), by));
   }
 
-  /** It joined a turn that ended before it could be shown: which one, where that is known. */
+  /**
+   * Fails the ask: it joined a turn that ended before a prompt could show it. @param turn that turn; null if unknown
+   */
   returned(turn: number | null): void {
     this.fail(new AskReturnedError(summaryWithoutTurn(this.threadId, this.askId), turn));
   }
 
-  /** No turn will be opened for it. */
+  /** Fails the ask: no turn will be opened for it. */
   withdraw(): void {
     this.fail(new TurnCancelledError(summaryWithoutTurn(this.threadId, this.askId), this.#reason, this.#cause()));
   }
 
-  /** It is no longer an ask of its thread, and goes on in another one. */
+  /** Moves this ask to another thread. */
   moveTo(threadId: string): void {
     this.#watcher?.settled(this);
     this.#watcher = null;
@@ -119,7 +124,10 @@ export class Ask implements AskHandle, Sender {
     this.goesOn();
   }
 
-  /** The store lost the entry that accepted it, so what was shown of its turn is void. False when that happened too often. */
+  /**
+   * Voids what was shown of the turn: the store lost the entry that accepted the ask. Returns false if that happened
+   * too often.
+   */
   lost(): boolean {
     if (this.#turn !== null) this.push({ type: "thread.lost", turn: this.#turn });
     this.#watcher?.left(this);
@@ -128,7 +136,10 @@ export class Ask implements AskHandle, Sender {
     return ++this.#carried <= carriedMost;
   }
 
-  /** Its loop has ended for a reason of its own, and the ask goes on in the next one. False when that happened too often. */
+  /**
+   * Prepares the ask for the next loop, after its loop ended for a reason that is not the ask's. Returns false if that
+   * happened too often.
+   */
   carryOver(): boolean {
     this.#watcher = null;
     this.#isChecked = false;
@@ -139,7 +150,7 @@ export class Ask implements AskHandle, Sender {
 
   accepted(): void {}
 
-  /** A repeated ask waits for the turn that answers it, or has its outcome at once. */
+  /** Fails a refused ask. A repeated one instead waits for the turn that answers it, or gets its outcome at once. */
   refused(refusal: Refusal, state: State | null): void {
     if (refusal.kind === "stale") {
       if (state !== null && this.isKnownTo(state)) return;
@@ -149,14 +160,17 @@ export class Ask implements AskHandle, Sender {
     else this.fail(new AskRefusedError(this.threadId, this.askId, refusal));
   }
 
-  /** It is refused where it says something else than the ask that came first under its id. */
+  /** Refuses the ask if its content differs from the first ask with its id. */
   checkFirst(first: AskReceived): void {
     this.#isChecked = true;
     if (this.event !== null && !isSameInput(first, this.event))
       this.fail(new AskRefusedError(this.threadId, this.askId, askedOtherwise(this.askId)));
   }
 
-  /** Whether what becomes of the asks of its id concerns it. One that was not taken yet may say something else: it is refused. */
+  /**
+   * Returns whether news about the asks of its id concerns this one. An ask that was not accepted yet may have
+   * different content; then it is refused.
+   */
   isConcerned(state: State): boolean {
     if (!this.#isChecked) this.#checkWith(state);
     return !this.settled;
@@ -168,7 +182,7 @@ export class Ask implements AskHandle, Sender {
     if (other !== null) this.fail(new AskRefusedError(this.threadId, this.askId, other));
   }
 
-  /** Whether the thread knows it from before; then it waits for what comes of it, or has it at once. */
+  /** Returns whether the thread already knows the ask. If so, the ask waits for its outcome, or gets it at once. */
   isKnownTo(state: State): boolean {
     const known = askNamed(state, this.askId);
     if (known !== null) this.#checkWith(state);
@@ -184,58 +198,61 @@ export class Ask implements AskHandle, Sender {
     return status !== "left";
   }
 
-  /** The turn that is open may be its own, and is taken up now: what it waits for is shown then. */
+  /** Joins the open turn if it is the ask's own. The turn is about to continue, and shows its requests then. */
   joinOpenTurn({ context: { open } }: State): void {
     if (open?.asks.some(({ askId }) => askId === this.askId) === true) this.join(open.number);
   }
 
-  /** Its turn is under way already, and may wait for approvals. */
+  /** Joins a turn that is already in progress, and shows its pending approvals and results. */
   #joinUnderWay(turn: number, state: State): void {
     if (this.settled || this.#turn === turn) return;
     this.join(turn);
     for (const part of partsAwaited(state)) this.push(part);
   }
 
-  /** The loop that ends fails its asks, or has them carried over. */
+  /** Does nothing: the loop that ends fails its asks, or has them carried over. */
   failed(): void {}
 
   get cursor(): string | null {
     return this.#parts.cursor;
   }
 
-  /** Shows a part: of its turn, with its place there, or for this ask alone. */
+  /** Shows a part: either of the ask's turn, with its place there, or for this ask alone. */
   push(part: AskPart, place: PartPlace | null = null): void {
     this.#parts.push(part, place);
   }
 
-  /** Another host has the thread, until then if it is dead. */
+  /** Shows that another host has the thread. If that host is dead, it keeps it until `until`. */
   waits(until: number): void {
     if (!this.settled) this.#parts.beginWait(until);
   }
 
-  /** Whatever it waited for has come. */
+  /** Shows that the wait has ended. */
   goesOn(): void {
     this.#parts.endWait();
   }
 
-  /** Whether the thread has to be kept open for it. */
+  /** Whether the thread must be kept open for the ask. */
   get isWaitedFor(): boolean {
     return true;
   }
 
-  /** Called when its loop has ended. True where it needs no loop before code waits for it, and then finds one itself. */
+  /**
+   * Called when the ask's loop has ended. Returns true if the ask needs no loop until code waits for it; it then finds
+   * one itself.
+   */
   detach(): boolean {
     return false;
   }
 
-  /** Code waits for it. */
+  /** Called when code waits for the ask. */
   protected awaited(): void {
     if (!this.settled) this.#waits?.begin();
   }
 
-  /** Its turn was closed. @param place that of the part that says so */
+  /** Settles the ask with its closed turn. @param place of the part that says so */
   ended(turn: Turn, place: PartPlace | null = null): void {
-    // Before anything is shown: where the turn can't be read yet, this is done again.
+    // Before anything is shown: if the turn cannot be read yet, this is done again.
     const result = resultOf(this.threadId, this.askId, turn, this.#cause());
     deliver(result, turn, this.output, (outcome) => {
       this.#parts.push({ type: "turn.ended", turn: turn.number, status: turn.outcome.status }, place);
@@ -243,7 +260,7 @@ export class Ask implements AskHandle, Sender {
     });
   }
 
-  /** There will be no turn for it, or none that is known here. */
+  /** Fails the ask: it gets no turn, or none that is known here. */
   fail(error: Error): void {
     this.#settle(error, error);
   }
@@ -291,5 +308,8 @@ export class Ask implements AskHandle, Sender {
   };
 }
 
-/** How often an ask survives a lost lease, or a store that lost its entry. After that it fails: a fault that often is no accident. */
+/**
+ * How often an ask survives a lost lease, or a store that lost its entry. Then it fails: a fault that frequent is not
+ * an accident.
+ */
 const carriedMost = 16;

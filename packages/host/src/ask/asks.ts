@@ -4,36 +4,36 @@ import type { Ask } from "./ask.ts";
 import type { PartPlace } from "./part-place.ts";
 import type { AskPart } from "./parts.ts";
 
-/** Keeps what is shown of turns, and gives each part its place. */
+/** Keeps the parts that were shown of turns, and gives each part its place. */
 export interface PartRecorder {
-  /** Gives the place of the part; null where it is not kept. */
+  /** Records a part. Returns its place; null if it is not kept. */
   record(turn: number, part: AskPart): PartPlace | null;
-  /** The newest turn of which something is kept; null where there is none. */
+  /** The newest turn of which a part is kept; null if there is none. */
   readonly newest: number | null;
-  /** Whether something was shown of a step, and is not void. */
+  /** Returns whether something was shown of a step, and is not void. */
   hasShown(turn: number, step: number): boolean;
-  /** Whether the start of a step was shown, and is not void. */
+  /** Returns whether the start of a step was shown, and is not void. */
   hasStartedStep(turn: number, step: number): boolean;
-  /** Whether the end of a step was shown. */
+  /** Returns whether the end of a step was shown. */
   hasEndedStep(turn: number, step: number): boolean;
 }
 
 /** The asks of a thread that are not settled. However many wait, those of a turn are found at once. */
 export class Asks {
-  // Absent where there are none, as of most threads that are open.
+  // Null if there are none, as for most open threads.
   #named: Map<string, Set<Ask>> | null = null;
   #ofTurn: Map<number, Set<Ask>> | null = null;
   #size = 0;
-  /** Null while another host holds the thread: that one records. */
+  /** Null while another host holds the thread: that host records. */
   recorder: PartRecorder | null = null;
 
   get size(): number {
     return this.#size;
   }
 
-  /** Whether code waits for one of them, or may. */
+  /** Whether code waits for one of the asks, or may. */
   get areWaitedFor(): boolean {
-    // Mostly the first of them says so.
+    // Usually the first one already does.
     for (const asks of this.#named?.values() ?? []) for (const ask of asks) if (ask.isWaitedFor) return true;
     return false;
   }
@@ -45,18 +45,21 @@ export class Asks {
     ask.watch(this.#watcher);
   }
 
-  /** An ask stands in the journal: those of its id that say something else are refused, and none of its turn. */
+  /**
+   * Compares asks with an entry that accepted an ask of their id. Those with different content are refused, and do not
+   * join its turn.
+   */
   heard({ event, redacted }: Entry): void {
     if (event.type !== "ask.received" || redacted === true) return;
     for (const ask of this.named(event.askId)) ask.checkFirst(event);
   }
 
-  /** Those of an id: more than one where it was asked again while the first was waited for. */
+  /** Returns the asks with an id. There are several if it was asked again while the first was waited for. */
   named(askId: string): readonly Ask[] {
     return [...(this.#named?.get(askId) ?? [])];
   }
 
-  /** Those of an id that share the outcome of the first of them. The others are refused. */
+  /** Returns the asks of an id that share the outcome of the first. The others are refused. */
   concerned(askId: string, state: State): readonly Ask[] {
     return this.named(askId).filter((ask) => ask.isConcerned(state));
   }
@@ -65,7 +68,7 @@ export class Asks {
     return [...(this.#ofTurn?.get(turn) ?? [])];
   }
 
-  /** Those that have a turn. */
+  /** Yields the asks that have a turn. */
   *inTurns(): Generator<Ask> {
     for (const asks of this.#ofTurn?.values() ?? []) yield* asks;
   }
@@ -74,12 +77,15 @@ export class Asks {
     return [...(this.#named?.values() ?? [])].flatMap((asks) => [...asks]);
   }
 
-  /** The thread was opened: those that were asked before are shown what happens in the open turn, from the beginning. */
+  /**
+   * Joins asks from before the thread was opened to the open turn. They are shown what happens in it from the
+   * beginning.
+   */
   opened(state: State): void {
     for (const ask of this.all()) if (ask.event === null) ask.joinOpenTurn(state);
   }
 
-  /** The loop has ended. Gives those that go on in another, where they may. */
+  /** Detaches, fails or carries over all asks when the loop ends. Returns those that continue in another loop. */
   end(reason: Error, mayGoOn: boolean): readonly Ask[] {
     const carried: Ask[] = [];
     for (const ask of this.all()) {
@@ -95,7 +101,7 @@ export class Asks {
     this.show(turn, part, this.keep(turn, part));
   }
 
-  /** Keeps a part of a turn. Gives its place; null where it is not kept. Turn 0 is none. */
+  /** Keeps a part of a turn. Returns its place; null if it is not kept. Turn 0 stands for no turn. */
   keep(turn: number | null, part: AskPart): PartPlace | null {
     return turn === null || turn === 0 ? null : (this.recorder?.record(turn, part) ?? null);
   }
@@ -106,13 +112,16 @@ export class Asks {
     if (asks !== undefined) for (const ask of asks) ask.push(part, place);
   }
 
-  /** A step that is under way is made anew: where something was shown of it, that is void. */
+  /** Voids what was shown of a step that is in progress and is made again. */
   voidStep(turn: number, step: number): void {
     if (this.recorder?.hasShown(turn, step) !== true) return;
     this.emit(turn, { type: "thread.lost", turn });
   }
 
-  /** A tool context with that of a turn's first ask laid over it: asking again under the same id changes nothing. */
+  /**
+   * Returns a tool context overridden by that of the turn's first ask. So asking again under the same id changes
+   * nothing.
+   */
   toolContextOf(turn: number, toolContext: ToolContext): ToolContext {
     const [first] = this.#ofTurn?.get(turn) ?? [];
     return withContext(toolContext, first?.toolContext);
@@ -133,7 +142,10 @@ export class Asks {
   };
 }
 
-/** A record of its own each time: what one tool puts into it another does not find. Only an instance of a class is what it is. */
+/**
+ * Returns a new record each time, so one tool does not see what another puts into it. An instance of a class is passed
+ * as it is.
+ */
 export const withContext = (host: ToolContext, asked: ToolContext | undefined): ToolContext => {
   const isRecord = Object.getPrototypeOf(host) === Object.prototype || Object.getPrototypeOf(host) === null;
   return asked === undefined && !isRecord ? host : { ...host, ...asked };

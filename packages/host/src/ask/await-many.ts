@@ -1,14 +1,14 @@
 import type { AskHandle } from "./ask-handle.ts";
 import type { AskResult } from "./result.ts";
 
-/** What became of one of several asks. `error` is what awaiting it rejects with. */
+/** The outcome of one of several asks. `error` is what awaiting the ask rejects with. */
 export type AskOutcome =
   | { readonly type: "result"; readonly threadId: string; readonly askId: string; readonly result: AskResult }
   | { readonly type: "error"; readonly threadId: string; readonly askId: string; readonly error: unknown };
 
 /**
- * Waits for several asks, of whatever threads. Their outcomes stand in the order in which the asks are given, whichever
- * ends first; one that fails hides none of the others. Never rejects.
+ * Waits for several asks, of any threads. Returns their outcomes in the order of the asks, whichever ends first. A
+ * failed ask hides none of the others. Never rejects.
  */
 export const awaitMany = (handles: Iterable<AskHandle>): Promise<readonly AskOutcome[]> =>
   Promise.all([...handles].map(outcomeOf));

@@ -12,8 +12,8 @@ export interface OwnOutput extends WantedOutput {
 }
 
 /**
- * Gives the result of a turn to its ask: with the output, if it wants one, and only once the ask's own schema has validated
- * it. Whoever checked the answer when it came may have known less: a host without that schema, or one with another.
+ * Gives the result of a turn to its ask. If the ask wants an output, its own schema validates it first: the host that
+ * checked the answer earlier may have had another schema, or none.
  */
 export const deliver = (
   result: CompletedTurn | Error,

@@ -5,7 +5,7 @@ import { Ask } from "./ask.ts";
 
 /**
  * A handle to an ask that was made before, on this host or another. While no code awaits it, the thread need not be
- * kept open for it; once code awaits it, it attaches itself to a loop of the thread again.
+ * kept open for it. When code awaits it, it attaches itself to a loop of the thread again.
  */
 export class EarlierAsk extends Ask {
   readonly #attach: (ask: Ask) => void;
@@ -14,7 +14,7 @@ export class EarlierAsk extends Ask {
 
   /**
    * @param attach hands the ask to the loop of its thread.
-   * @param isAttached whether the maker of the handle does that the first time.
+   * @param isAttached whether the maker of the handle attaches it the first time.
    */
   constructor(
     threadId: string,
@@ -49,7 +49,7 @@ export class EarlierAsk extends Ask {
 }
 
 /**
- * Refuses the look-up of an earlier ask. Like every repeated ask it then takes its outcome from the state; it fails with
- * this reason where the state does not have it.
+ * Refuses the look-up of an earlier ask. Like every repeated ask it then takes its outcome from the state. It fails
+ * with this reason if the state does not have it.
  */
 export const notAskedEarlier: Refusal = { kind: "stale", reason: "the thread knows no ask of this id, or no longer" };

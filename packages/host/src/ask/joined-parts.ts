@@ -1,6 +1,6 @@
 import type { AskPart } from "./parts.ts";
 
-/** Whether a part goes on with the text of the one before it, so that the two can be shown as one. */
+/** Returns whether a part continues the text of the one before it, so that the two can be shown as one. */
 export const goesOnWith = (last: AskPart | undefined, next: AskPart): boolean => {
   switch (next.type) {
     case "text.delta":
@@ -21,7 +21,7 @@ export const goesOnWith = (last: AskPart | undefined, next: AskPart): boolean =>
   }
 };
 
-/** The text of a delta, which may grow; null for any other part. */
+/** Returns the text of a delta, which may grow; null for any other part. */
 export const textOfDelta = (part: AskPart): string | null => {
   switch (part.type) {
     case "text.delta":
@@ -35,7 +35,7 @@ export const textOfDelta = (part: AskPart): string | null => {
   }
 };
 
-/** The same delta with another text; any other part is as it was. */
+/** Returns the same delta with another text. Any other part is returned unchanged. */
 export const withText = (part: AskPart, text: string): AskPart => {
   switch (part.type) {
     case "text.delta":

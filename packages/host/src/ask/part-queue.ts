@@ -3,12 +3,12 @@ import { cursorAt, type PartPlace } from "./part-place.ts";
 import type { AskPart } from "./parts.ts";
 
 /**
- * The parts that are not read yet. Bounded, however slowly they are read: text that comes in pieces is joined, and beyond
- * `partsMax` the oldest parts are let go, which the next part then says.
+ * The parts that are not read yet. The queue is bounded, however slow the reader: pieces of text are joined, and beyond
+ * `partsMax` the oldest parts are dropped. The next part then says how many.
  */
 export class PartQueue {
   #parts: AskPart[] = [];
-  /** Of each part its place. Apart, as they are mostly not asked for. */
+  /** The place of each part. Kept apart, since it is rarely asked for. */
   #places: (PartPlace | null)[] = [];
   #dropped = 0;
   #ended = false;
@@ -19,28 +19,28 @@ export class PartQueue {
   #place: PartPlace | null = null;
   /** Whether the newest part says that what was shown of the step is void. */
   #isVoid = false;
-  /** The approvals and results that were asked for, by their ids; null for none. */
+  /** The ids of approvals and results that were asked for; null if there are none. */
   #requests: Set<string> | null = null;
 
-  /** The place behind the newest part that was read; null before one that has a place. */
+  /** The place after the newest part that was read; null before one that has a place. */
   get cursor(): string | null {
     return this.#place === null ? null : cursorAt(this.#place);
   }
 
   /**
-   * A part is immutable from here on: several asks may wait for one turn, and each is shown the same.
+   * Adds a part, which is immutable from here on: several asks may wait for one turn, and each is shown the same part.
    *
    * @param place null for a part that only this ask is shown.
    */
   push(part: AskPart, place: PartPlace | null = null): void {
     this.endWait();
-    // The host that lost the thread says so, and whoever makes the step anew.
+    // Both the host that lost the thread and the one that makes the step again say so.
     if (this.#isVoid && part.type === "thread.lost") return;
     this.#isVoid = part.type === "thread.lost";
     if (!this.#isShownAgain(part)) this.#add(part, place);
   }
 
-  /** Whether a host that took the thread over shows again what the turn waits for. */
+  /** Returns whether the part repeats a request of the turn, shown again by a host that took the thread over. */
   #isShownAgain(part: AskPart): boolean {
     if (part.type === "thread.lost") this.#requests = null;
     if (part.type !== "approval.requested" && part.type !== "result.requested") return false;
@@ -71,7 +71,7 @@ export class PartQueue {
       return;
     }
     let last = this.#parts.length - 1;
-    // What there is of an output stands behind the text that it is read from, and a newer one in place of an older one.
+    // A partial output comes after the text that it is read from, and a newer one replaces an older one.
     if (this.#parts[last]?.type === "output.partial" && part.type === "text.delta") last--;
     const unread = this.#parts[last];
     if (unread !== undefined && goesOnWith(unread, part)) {
@@ -84,7 +84,7 @@ export class PartQueue {
     if (this.#parts.length > partsMax) this.#letGo();
   }
 
-  /** No part comes any more; with an error, reading past the last one throws it. */
+  /** Ends the queue. If there is an error, reading past the last part throws it. */
   end(error: Error | null): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -124,7 +124,7 @@ export class PartQueue {
     return error === null ? Promise.resolve({ value: undefined, done: true }) : Promise.reject(error);
   }
 
-  /** Many at once, so that each one does not cost a walk over all. */
+  /** Drops many parts at once, so that not every new part moves the whole list. */
   #letGo(): void {
     this.#dropped += partsMax / 2;
     this.#parts = this.#parts.slice(partsMax / 2);
@@ -132,5 +132,5 @@ export class PartQueue {
   }
 }
 
-/** Unread parts, text joined. More than a turn of a few hundred tool calls makes. */
+/** The largest number of unread parts, with their text joined. More than a turn of a few hundred tool calls makes. */
 export const partsMax = 2048;

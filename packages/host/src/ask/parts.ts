@@ -15,8 +15,8 @@ import { approvalsOf, callsToAnswer } from "@colloquy/machine";
 import { callIdAt, callToAnswer, denialOf, placeIn } from "@colloquy/machine/hosting";
 
 /**
- * A piece of what happens to an ask, in order. Deltas are what a model writes as it writes it; when an attempt
- * fails and another is made (the signal `retry.scheduled`), its text begins anew, with the next `attempt`.
+ * A piece of what happens to an ask, in order. Deltas are text as the model writes it. When an attempt fails and
+ * another is made (the signal `retry.scheduled`), its text starts over, with the next `attempt`.
  */
 export type AskPart<Written = undefined> =
   | { readonly type: "turn.started"; readonly turn: number; readonly askIds: readonly string[] }
@@ -37,22 +37,29 @@ export type AskPart<Written = undefined> =
   | { readonly type: "step.ended"; readonly turn: number; readonly step: number }
   | { readonly type: "signal"; readonly signal: AskSignal }
   /**
-   * Another host holds the thread: the ask was left there, and its journal is followed. Should that host be dead, its lease
-   * has run out by `until` (milliseconds since the epoch, by this host's `leaseTtlMs`), and this host goes on. One that is
-   * alive may take longer.
+   * Another host holds the thread: the ask was posted to its inbox, and its journal is followed. If that host is dead,
+   * its lease expires by `until`, and this host continues. `until` is in milliseconds since the epoch and follows from
+   * this host's `leaseTtlMs`. A live host may take longer.
    */
   | { readonly type: "wait.started"; readonly for: "lease"; readonly until: number }
-  /** The model call waits before it is made (`limitCalls`): until then, in milliseconds since the epoch, or null where that is not known. */
+  /**
+   * The model call is queued (`limitCalls`), until the given time in milliseconds since the epoch; null if that is
+   * unknown.
+   */
   | { readonly type: "wait.started"; readonly for: "model"; readonly until: number | null }
-  /** It goes on: this host has the thread now, the other one did something about the ask, or the model is called. */
+  /** The wait is over: this host has the thread now, the other host handled the ask, or the model is called. */
   | { readonly type: "wait.ended" }
-  /** The thread was busy, and the ask goes on in this fork of it, behind that turn (`whenBusy: "fork"`). */
+  /** The thread was busy, and the ask continues in this fork of it, after that turn (`whenBusy: "fork"`). */
   | { readonly type: "thread.forked"; readonly threadId: string; readonly turn: number }
-  /** This host lost the thread: what was shown of the step that is under way is void. It is made anew, and shown where that happens: here only if the thread comes back. */
+  /**
+   * This host lost the thread: what was shown of the step in progress is void. The step is made again, and shown by the
+   * host that makes it: here only if the thread comes back.
+   */
   | { readonly type: "thread.lost"; readonly turn: number }
   /**
-   * What follows begins anew at this step of the turn: what was shown of it and of later ones is void. `synthesised`: it is made
-   * from the journal, since what was shown is not kept any more: whole texts and calls, without deltas and signals.
+   * The parts start over at this step of the turn: what was shown of it and of later ones is void. `synthesised`: the
+   * parts are made from the journal, since the shown ones are not kept any more. They have whole texts and calls,
+   * without deltas and signals.
    */
   | {
       readonly type: "replay.started";
@@ -60,18 +67,18 @@ export type AskPart<Written = undefined> =
       readonly step: number;
       readonly synthesised: boolean;
     }
-  /** The parts were not read in time, or are not kept any more: this many older ones were let go. */
+  /** The number of older parts that were dropped: they were not read in time, or are not kept any more. */
   | { readonly type: "parts.dropped"; readonly count: number }
   /** The last part. */
   | { readonly type: "turn.ended"; readonly turn: number; readonly status: Exclude<TurnStatus, "open"> };
 
-/** A notice about a turn or an ask, where no part says the same. */
+/** A notice about a turn or an ask, if no part says the same. */
 export type AskSignal = Exclude<
   Signal,
   { readonly type: "turn.started" | "turn.ended" | "thread.updated" | "model.replied" | "model.failed" | "tool.ended" }
 >;
 
-/** What a model wrote, or thought, or said in declining. Deltas that are not read yet are joined. */
+/** Text that a model wrote as its answer, its reasoning, or its refusal. Deltas that are not read yet are joined. */
 export interface TextDelta extends Place {
   readonly type: "text.delta" | "reasoning.delta" | "refusal.delta";
   readonly attempt: number;
@@ -79,17 +86,17 @@ export interface TextDelta extends Place {
 }
 
 /**
- * What there is so far of the output that the ask wants, as the model writes it: never validated. Whatever may still grow is
- * left out. Each one holds all; a long output is shown in larger steps.
+ * The output that the ask wants, as far as the model has written it: never validated. Values that may still grow are
+ * left out. Each part holds the whole output so far; a long output is shown in larger steps.
  */
 export interface OutputPartial<Written = undefined> extends Place {
   readonly type: "output.partial";
-  /** From 1; one more each time that an answer did not fit and the model is asked again. */
+  /** From 1. One more each time that an answer did not fit and the model is asked again. */
   readonly attempt: number;
   readonly value: [Written] extends [undefined] ? unknown : DeepPartial<Written>;
 }
 
-/** What there may be of a value while it is being written. */
+/** A value while it is being written: any member may still be missing. */
 export type DeepPartial<Written> = Written extends readonly (infer Element)[]
   ? readonly DeepPartial<Element>[]
   : Written extends object
@@ -100,9 +107,9 @@ export type DeepPartial<Written> = Written extends readonly (infer Element)[]
 export interface ToolCallDelta extends CallPlace {
   readonly type: "toolCall.delta";
   readonly attempt: number;
-  /** The provider's name for the call, as far as it is known: not unique. */
+  /** The provider's id for the call, if known yet: not unique. */
   readonly providerCallId: string | null;
-  /** As far as it is known. */
+  /** The name as far as it was written. */
   readonly name: string;
   /** The new piece. */
   readonly arguments: string;
@@ -115,14 +122,17 @@ interface ToolCallPart extends CallPlace {
   readonly arguments: string;
 }
 
-/** A call of a tool of the caller waits for its result: `thread.answerTool(callId, …)`. The arguments are what the model wrote. */
+/**
+ * A call of one of the caller's tools, which waits for its result: `thread.answerTool(callId, …)`. The arguments are as
+ * the model wrote them.
+ */
 interface ResultRequestedPart extends CallPlace {
   readonly type: "result.requested";
   readonly name: string;
   readonly arguments: string;
 }
 
-/** What a tool call came to. Results come as they arrive, in any order. */
+/** The outcome of a tool call. Results are shown as they arrive, in any order. */
 interface ToolResultPart extends CallPlace {
   readonly type: "toolResult";
   readonly name: string;
@@ -135,27 +145,27 @@ interface Place {
   readonly step: number;
 }
 
-/** Which tool call of a step: the same from its first piece to the store. */
+/** The tool call of a step that a part is about: the same from its first piece to the store. */
 interface CallPlace extends Place {
-  /** Among the calls of the reply, from 0. */
+  /** The index among the calls of the reply, from 0. */
   readonly position: number;
-  /** The id of the call in messages, approvals and what tools are given. */
+  /** The id of the call in messages, approvals and the input of tools. */
   readonly callId: string;
 }
 
-/** What the open turn waits for from outside, as it was shown when that was asked for. */
+/** Returns the requests that the open turn waits for, as they were first shown. */
 export const partsAwaited = (state: State): readonly AskPart[] =>
   state.context.open?.stage.type === "running"
     ? [...approvalsOf(state).map(approvalPart), ...callsToAnswer(state).map(resultRequested)]
     : [];
 
-/** A call waits for approval. */
+/** Makes the part of a call that waits for approval. */
 export const approvalPart = (request: RequestApproval): AskPart => {
   const { turn, step } = request;
   return { type: "approval.requested", turn, step, request };
 };
 
-/** A call waits for the caller. */
+/** Makes the part of a call that waits for the caller. */
 export const resultRequested = ({ turn, step, position, callId, name, arguments: written }: CallTool): AskPart => ({
   type: "result.requested",
   turn,
@@ -166,7 +176,7 @@ export const resultRequested = ({ turn, step, position, callId, name, arguments:
   arguments: written,
 });
 
-/** The answer of a tool, or of the caller in its place. */
+/** Makes the part of an answer that a tool gave, or the caller in its place. */
 export const resultPart = (
   { turn, step, position, callId, name }: CallTool,
   event: ToolCompleted | ToolFailed,
@@ -175,7 +185,9 @@ export const resultPart = (
   return { type: "toolResult", turn, step, position, callId, name, outcome, content: event.content };
 };
 
-/** The results that an entry brings which no tool of this host gave: the machine's in tools' places, and the caller's. */
+/**
+ * Returns the results in an entry that no tool of this host gave: results that the machine decided, and the caller's.
+ */
 export const resultsIn = (entry: Entry, before: State): readonly ToolResultPart[] => {
   const { event } = entry;
   if (event.type === "approval.answered") return [...resultsDenied(event, before), ...resultsDecided(entry, before)];
@@ -184,7 +196,7 @@ export const resultsIn = (entry: Entry, before: State): readonly ToolResultPart[
   return answered === undefined ? [] : [resultPart(answered, event)];
 };
 
-/** The result of a call that was not approved. */
+/** Returns the result of a call that was not approved. */
 const resultsDenied = (event: ApprovalAnswered, before: State): readonly ToolResultPart[] => {
   const request = event.approved
     ? undefined

@@ -9,7 +9,7 @@ import {
   type TurnSummary,
 } from "./turn-errors.ts";
 
-/** The result of an ask whose turn was completed; with its output, where the ask wanted one. */
+/** The result of an ask whose turn was completed. It has an output if the ask wanted one. */
 export type AskResult<Output = undefined> = CompletedTurn &
   ([Output] extends [undefined] ? unknown : { readonly output: Output });
 
@@ -17,14 +17,14 @@ export type AskResult<Output = undefined> = CompletedTurn &
 export interface CompletedTurn extends TurnSummary {
   readonly turn: number;
   readonly status: "completed";
-  /** Why the last reply ended, as the provider calls it; null when it gave no reason. */
+  /** The finish reason of the last reply, as the provider calls it; null if it gave none. */
   readonly finishReason: string | null;
 }
 
 /**
- * The result of a closed turn, or the error that says why there is none.
+ * Returns the result of a closed turn, or the error that says why there is none.
  *
- * @param cause of the error, where the turn was cancelled by an abort signal.
+ * @param cause the cause of the error, if an abort signal cancelled the turn.
  */
 export const resultOf = (
   threadId: string,
@@ -49,7 +49,7 @@ export const resultOf = (
     : new OutputError(summary, outcome.output, [], text);
 };
 
-/** The summary of an ask for which no turn was opened. */
+/** Returns the summary of an ask for which no turn was opened. */
 export const summaryWithoutTurn = (threadId: string, askId: string): TurnSummary => ({
   threadId,
   askId,

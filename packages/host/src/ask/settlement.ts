@@ -1,6 +1,9 @@
 import type { AskResult } from "./result.ts";
 
-/** What becomes of an ask. Its promise is made when it is first awaited, so that an ask that is never awaited causes no unhandled rejection. */
+/**
+ * The outcome of an ask. Its promise is made when it is first awaited, so that an ask that is never awaited causes no
+ * unhandled rejection.
+ */
 export class Settlement {
   #outcome: AskResult | Error | null = null;
   #promise: PromiseWithResolvers<AskResult> | null = null;

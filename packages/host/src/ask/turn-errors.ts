@@ -8,20 +8,20 @@ import type {
   Usage,
 } from "@colloquy/machine";
 
-/** What there is of a turn, however it ended. */
+/** The content of a turn, however it ended. */
 export interface TurnSummary {
   readonly threadId: string;
   readonly askId: string;
   /** The number of the turn; null for an ask for which no turn was opened. */
   readonly turn: number | null;
-  /** The text of its last assistant message; of a message that ended early, the part that had been shown. */
+  /** The text of its last assistant message. If that message ended early, the part that had been shown. */
   readonly text: string;
   /** All messages of the turn, the ask's first. */
   readonly messages: readonly Message[];
   readonly usage: Usage;
 }
 
-/** An ask got no answer. `summary` has what there is of its turn. */
+/** Error of an ask that got no answer. `summary` has the content of its turn. */
 export class TurnError extends Error {
   override readonly name: string = "TurnError";
   readonly summary: TurnSummary;
@@ -33,7 +33,7 @@ export class TurnError extends Error {
   }
 }
 
-/** The model call failed, and no retry helped or was allowed. */
+/** Error of a model call that failed, and that no retry could help. */
 export class TurnFailedError extends TurnError {
   override readonly name = "TurnFailedError";
   readonly failure: Failure;
@@ -44,7 +44,7 @@ export class TurnFailedError extends TurnError {
   }
 }
 
-/** A limit ended the turn. Asking again opens another, with limits of its own. */
+/** Error of a turn that a limit ended. Asking again opens another turn, with limits of its own. */
 export class LimitReachedError extends TurnError {
   override readonly name = "LimitReachedError";
   readonly reached: LimitReached;
@@ -56,8 +56,8 @@ export class LimitReachedError extends TurnError {
 }
 
 /**
- * The prompt of the turn's next model call took more room than there is, after all that the policy may leave out or
- * shorten; so it was not sent. Asking again helps only with less to say, or under another configuration.
+ * Error of a turn whose next prompt took more room than there is, even after everything that the policy may leave out
+ * or shorten. The prompt was not sent. Asking again helps only with a shorter ask, or under another configuration.
  */
 export class ContextUnfitError extends TurnError {
   override readonly name = "ContextUnfitError";
@@ -70,13 +70,14 @@ export class ContextUnfitError extends TurnError {
 }
 
 /**
- * There is no output that fits what was asked for. Nothing else is passed off as one: `text` is what the model said last.
- * `failure.kind` says whether it was never valid, could not be checked, was declined by the model or was cut off.
+ * Error of an ask that got no valid output. `text` is the model's last answer; no other text is passed off as an
+ * output. `failure.kind` says whether the output was never valid, could not be checked, was declined by the model, or
+ * was cut off.
  */
 export class OutputError extends TurnError {
   override readonly name = "OutputError";
   readonly failure: OutputFailure;
-  /** What the last answer got wrong; empty where it was not checked. */
+  /** The issues of the last answer; empty if it was not checked. */
   readonly issues: readonly OutputIssue[];
   readonly text: string;
 
@@ -95,7 +96,10 @@ const outputFailures: { readonly [Kind in OutputFailure["kind"]]: string } = {
   cut: "the output was cut off",
 };
 
-/** The turn was cancelled, or the ask before it had one. `cause` is the reason of the abort signal, where one did it. */
+/**
+ * Error of a turn that was cancelled, or of an ask that was cancelled before it had one. `cause` is the reason of the
+ * abort signal, if one cancelled it.
+ */
 export class TurnCancelledError extends TurnError {
   override readonly name = "TurnCancelledError";
   readonly reason: string | null;
@@ -106,10 +110,13 @@ export class TurnCancelledError extends TurnError {
   }
 }
 
-/** Another ask replaced this one while it waited in the queue, under the overlap `latest` or `interrupt`. The model saw nothing of it. */
+/**
+ * Error of an ask that another ask replaced while it waited in the queue, under the overlap `latest` or `interrupt`.
+ * The model saw nothing of it.
+ */
 export class AskSupersededError extends TurnError {
   override readonly name = "AskSupersededError";
-  /** The ask that replaced it; null where the state does not name it any more. */
+  /** The ask that replaced it; null if the state no longer names it. */
   readonly by: string | null;
 
   constructor(summary: TurnSummary, by: string | null) {
@@ -119,10 +126,10 @@ export class AskSupersededError extends TurnError {
   }
 }
 
-/** The ask joined an open turn, which ended before a prompt could show it. The model saw nothing of it. */
+/** Error of an ask that joined an open turn, which ended before a prompt could show it. The model saw nothing of it. */
 export class AskReturnedError extends TurnError {
   override readonly name = "AskReturnedError";
-  /** The turn that it joined; null where that is not known any more. */
+  /** The turn that it joined; null if no longer known. */
   readonly joined: number | null;
 
   constructor(summary: TurnSummary, joined: number | null) {
@@ -135,7 +142,10 @@ export class AskReturnedError extends TurnError {
   }
 }
 
-/** Whether the largest message is to blame: it is at least half of what must be shown, and without it the rest would fit. */
+/**
+ * Returns whether the largest message is to blame: it is at least half of what must be shown, and without it the rest
+ * would fit.
+ */
 const isFilledBy = (largest: ContextUnfit["largest"], fixed: number, available: number): boolean =>
   largest !== null && 2 * largest.tokens >= fixed && fixed - largest.tokens <= available;
 

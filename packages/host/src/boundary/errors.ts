@@ -11,7 +11,7 @@ class ThreadError extends Error {
   }
 }
 
-/** Another host holds the thread's lease. */
+/** Error of a thread whose lease another host holds. */
 export class ThreadHeldError extends ThreadError {
   override readonly name = "ThreadHeldError";
 
@@ -24,7 +24,7 @@ export class ThreadHeldError extends ThreadError {
   }
 }
 
-/** There is no such thread, and what was asked for does not make one. */
+/** Error of an unknown thread, on a call that does not create one. */
 export class ThreadUnknownError extends ThreadError {
   override readonly name = "ThreadUnknownError";
 
@@ -33,7 +33,7 @@ export class ThreadUnknownError extends ThreadError {
   }
 }
 
-/** `start` for a thread that was started before. */
+/** Error of `start` for a thread that was started before. */
 export class ThreadExistsError extends ThreadError {
   override readonly name = "ThreadExistsError";
 
@@ -42,11 +42,14 @@ export class ThreadExistsError extends ThreadError {
   }
 }
 
-/** The host was closed, or let go of the thread. What was journalled goes on when the thread is next opened, unless it was deleted; where it was moved to, if it was. */
+/**
+ * Error of a thread that is no longer open here: the host was closed, or released it. Journalled work continues when
+ * the thread is next opened, on the host to which it was moved, if it was. A deleted thread does not continue.
+ */
 export class ThreadClosedError extends ThreadError {
   override readonly name = "ThreadClosedError";
 
-  /** @param why the thread is no longer open here. */
+  /** @param why the reason why the thread is no longer open here */
   constructor(threadId: string, why: keyof typeof afterClosing = "closed") {
     super(threadId, `thread "${threadId}" was closed here${afterClosing[why]}`);
   }
@@ -58,7 +61,7 @@ const afterClosing = {
   moved: " to be moved to another host. An ask of the same askId there has the outcome.",
 } as const;
 
-/** What the store holds of a thread is no journal that this version can read. */
+/** Error of a stored thread whose entries are not a journal that this version can read. */
 export class JournalUnreadableError extends ThreadError {
   override readonly name = "JournalUnreadableError";
 
@@ -67,10 +70,10 @@ export class JournalUnreadableError extends ThreadError {
   }
 }
 
-/** What was to be imported is no journal, or none of a thread that could go on. Nothing was stored. */
+/** Error of an import that is not a journal, or whose thread could not continue. Nothing was stored. */
 export class ImportRefusedError extends ThreadError {
   override readonly name = "ImportRefusedError";
-  /** The entry, or the turn from 1, that is invalid; null where the whole is. */
+  /** The index of the invalid entry, or the number of the invalid turn, from 1; null if the whole is invalid. */
   readonly index: number | null;
 
   constructor(threadId: string, index: number | null, problem: string) {
@@ -79,7 +82,7 @@ export class ImportRefusedError extends ThreadError {
   }
 }
 
-/** The store has no search. */
+/** Error of a search on a store without search. */
 export class SearchUnavailableError extends Error {
   override readonly name = "SearchUnavailableError";
 
@@ -88,7 +91,10 @@ export class SearchUnavailableError extends Error {
   }
 }
 
-/** The store failed. `cause` is what it threw. Whether an entry was written is not known; opening the thread again shows. */
+/**
+ * Error of a failed store. `cause` is what the store threw. It is unknown whether an entry was written; opening the
+ * thread again shows it.
+ */
 export class StoreError extends ThreadError {
   override readonly name = "StoreError";
 
@@ -98,12 +104,12 @@ export class StoreError extends ThreadError {
 }
 
 /**
- * The store did not answer in time: the `cause` of a `StoreError`. What it was to do may have been done, or be done later;
- * the thread is let go, and read anew when it is next used.
+ * Error of a store that did not answer in time: the `cause` of a `StoreError`. The call may have been executed, or may
+ * be later. The thread is released, and read again when it is next used.
  */
 export class StoreTimeoutError extends Error {
   override readonly name = "StoreTimeoutError";
-  /** What it was called for, such as `append`. */
+  /** The store's method, such as `append`. */
   readonly call: string;
   readonly timeoutMs: number;
 
@@ -117,7 +123,7 @@ export class StoreTimeoutError extends Error {
   }
 }
 
-/** An event changed nothing; `refusal` says why. */
+/** Error of an event that changed nothing. `refusal` says why. */
 export class EventRefusedError extends ThreadError {
   override readonly name: string = "EventRefusedError";
   readonly refusal: Refusal;
@@ -128,7 +134,7 @@ export class EventRefusedError extends ThreadError {
   }
 }
 
-/** An ask was not taken: `busy`, `full`, `invalid`; nothing was journalled. */
+/** Error of an ask that was not accepted: `busy`, `full`, `invalid`. Nothing was journalled. */
 export class AskRefusedError extends EventRefusedError {
   override readonly name = "AskRefusedError";
   readonly askId: string;

@@ -3,19 +3,22 @@ import { messageOf } from "./thrown.ts";
 
 /** Says why something was thrown, and where, without secrets. */
 export interface FailureReport {
-  /** The secrets that are taken out beside all that looks like one. */
+  /** Returns the secrets that are removed besides everything that looks like one. */
   readonly secrets: () => readonly string[];
   /** Returns why it was thrown, without what looks like a secret and without `secrets`. */
   readonly reasonOf: (thrown: unknown) => string;
-  /** Writes what a handler, a hook or an observer threw, with the places in the code, all redacted like `reasonOf` and without `keys`. */
+  /**
+   * Writes an error of a handler, a hook or an observer, with its places in the code. All is redacted like `reasonOf`
+   * and without `keys`.
+   */
   readonly report: (thrown: unknown, where: string, keys?: readonly string[]) => void;
 }
 
 /**
- * Makes what reports failures without secrets.
+ * Makes a report of failures without secrets.
  *
- * @param secrets what is taken out besides all that looks like a secret; looked up at each report
- * @param write gets what is reported, in one text
+ * @param secrets removed besides everything that looks like a secret; looked up at each report
+ * @param write is called with each report, as one text
  */
 export const failureReport = (secrets: () => readonly string[], write: (text: string) => void): FailureReport => ({
   secrets,
@@ -27,7 +30,10 @@ export const failureReport = (secrets: () => readonly string[], write: (text: st
   },
 });
 
-/** Lines of the message may look like places, too. What is thrown may be anything: even reading its stack may throw. */
+/**
+ * Returns the stack lines of an error. Lines of its message may look like places too. Reading the stack may throw,
+ * since the value may be anything.
+ */
 const placesOf = (thrown: unknown): string => {
   try {
     const stack: unknown = thrown instanceof Error ? thrown.stack : undefined;

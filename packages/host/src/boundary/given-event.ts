@@ -11,10 +11,10 @@ import * as Either from "fp-ts/lib/Either.js";
 import { EventRefusedError } from "./errors.ts";
 import { messageOf } from "./thrown.ts";
 
-/** What is given for something: a member that is undefined counts as left out. */
+/** The input for a value: a member that is undefined counts as left out. */
 export type Given<Whole> = { readonly [Name in keyof Whole]: Whole[Name] | undefined };
 
-/** An event from outside as plain data that its giver can't change any more; or why it is none. */
+/** Returns an event from outside as plain data that the caller can no longer change, or why it is invalid. */
 export const givenEvent = <Each extends Event>(event: Given<Each>): Either.Either<Refusal, Each> => {
   const copy = givenCopy(event);
   if (Either.isLeft(copy)) return copy;
@@ -23,17 +23,20 @@ export const givenEvent = <Each extends Event>(event: Given<Each>): Either.Eithe
   return Either.isLeft(decoded) ? invalid(decoded.left) : Either.right(decoded.right as Each);
 };
 
-/** The same for what a thread is begun with. @throws EventRefusedError */
+/** Returns the event that starts a thread, likewise. @throws EventRefusedError */
 export const givenStart = (event: Given<ThreadStarted> & Pick<ThreadStarted, "threadId">): ThreadStarted => {
   const copy = givenCopy(event);
   if (Either.isLeft(copy)) throw new EventRefusedError(event.threadId, copy.left);
   const decoded = decodeEntry({ seq: 0, format: firstFormat, event: copy.right }, 0);
   if (Either.isLeft(decoded)) throw new EventRefusedError(event.threadId, invalid(decoded.left).left);
-  // The only event that an entry 0 decodes with.
+  // Entry 0 decodes with no other event.
   return decoded.right.event as ThreadStarted;
 };
 
-/** The same as plain data of its own; or in words, with the place, why it would not be the same in a journal. */
+/**
+ * Returns an independent copy of the value as plain data. If it would not be the same in a journal, returns why, with
+ * the place.
+ */
 export const plainCopyOf = (value: unknown, whole: string): Either.Either<string, unknown> => {
   try {
     const copy = plainCopy(value);
@@ -41,7 +44,7 @@ export const plainCopyOf = (value: unknown, whole: string): Either.Either<string
       ? Either.left(`it can't be journalled: ${describeValueProblem(copy.problem, whole)}`)
       : Either.right(copy);
   } catch (thrown) {
-    // What is looked at may be code.
+    // Reading the value may run code.
     return Either.left(`it can't be written as JSON: ${messageOf(thrown)}`);
   }
 };

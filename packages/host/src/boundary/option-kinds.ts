@@ -12,7 +12,10 @@ export interface OptionKind {
   readonly isWord?: true;
 }
 
-/** The kinds of all options of a function; the type has each of them named, and marks those that cannot be left out. */
+/**
+ * The kinds of all options of a function. The type requires a kind for each option, and marks those that cannot be left
+ * out.
+ */
 export type OptionKinds<Options extends object> = {
   readonly [Name in keyof Required<Options>]: Pick<Options, Name> extends Required<Pick<Options, Name>>
     ? OptionKind & { readonly isNeeded: true }

@@ -1,4 +1,4 @@
-/** The names of options; the type has each of them named, and those marked that can't be left out. */
+/** The names of options. The type requires each name, and marks those that cannot be left out. */
 export type OptionNames<Options extends object> = {
   readonly [Name in keyof Required<Options>]: Pick<Options, Name> extends Required<Pick<Options, Name>>
     ? "required"
@@ -6,11 +6,11 @@ export type OptionNames<Options extends object> = {
 };
 
 /**
- * What is wrong with options as such, for callers in JavaScript: they are no object, have a member that is never read, as
- * one that is misspelt, or lack one that is required. What is `undefined` counts as left out. Null when there is nothing to say. No
- * value is shown, which may be an address with its password.
+ * Returns why options are invalid as a whole, for callers in JavaScript; null if they are valid. They may not be an
+ * object, have an unknown member, such as a misspelt one, or lack a required one. A member that is `undefined` counts
+ * as left out. No value is shown, since it may be an address with its password.
  *
- * @param of as its author would find it: `createHost`, `ask`.
+ * @param of the function as its caller knows it: `createHost`, `ask`.
  */
 export const problemOfOptions = <Options extends object>(
   of: string,

@@ -63,6 +63,6 @@ export const errorTextOf = async ({ body }: ErrorAnswer, signal?: AbortSignal): 
   return text.slice(0, charactersRead);
 };
 
-/** Whether a value has members that can be read by name; what they are is not known yet. */
+/** Returns whether a value has members that can be read by name. The types of the members are still unknown. */
 export const isRecord = (value: unknown): value is { readonly [name: string]: unknown } =>
   typeof value === "object" && value !== null && !Array.isArray(value);

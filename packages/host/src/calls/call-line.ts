@@ -6,20 +6,20 @@ export interface WaitingCall {
   readonly threadId: string;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** It was made before, and refused: it goes ahead of those that were not made yet. */
+  /** Whether the call was made before and refused. It goes ahead of calls that were not made yet. */
   readonly isAgain: boolean;
-  /** Says until when it waits (null where that is not known), and, with `"over"`, that it waits no longer. */
+  /** Called with the time until which the call waits (null if unknown), and with `"over"` when it waits no longer. */
   readonly onWait: (until: number | null | "over") => void;
   readonly settle: (isMade: boolean) => void;
 }
 
-/** Calls in a line: so many are made at once, threads take turns, and none is made during a pause. */
+/** A queue of calls: a limited number is made at once, threads take turns, and none is made during a pause. */
 export class CallLine {
   readonly #pauses: Pauses;
   #made = 0;
-  /** Refused ones, in the order in which they were refused. */
+  /** Refused calls, in the order in which they were refused. */
   readonly #again = new Set<WaitingCall>();
-  /** The others by thread, threads in the order of their turns, calls of one in that of their coming. */
+  /** The other calls by thread: threads in the order of their turns, calls of one thread in the order of arrival. */
   readonly #threads = new Map<string, Set<WaitingCall>>();
   #cancelWake: (() => void) | null = null;
 
@@ -27,7 +27,7 @@ export class CallLine {
     this.#pauses = pauses;
   }
 
-  /** Resolves when the call may be made, to true; to false as soon as it is no longer wanted. */
+  /** Resolves to true when the call may be made, or to false as soon as it is no longer wanted. */
   async enter(call: Omit<WaitingCall, "settle">): Promise<boolean> {
     if (call.signal.aborted) return false;
     const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -48,7 +48,7 @@ export class CallLine {
     return isMade;
   }
 
-  /** A call that was made has ended. The next is made with `advance`, once it is known how it ended. */
+  /** Frees the place of a call that has ended. Call `advance` to make the next, once it is known how this one ended. */
   leave(): void {
     this.#made--;
   }
@@ -83,7 +83,7 @@ export class CallLine {
     else this.#threads.set(call.threadId, (this.#threads.get(call.threadId) ?? new Set()).add(call));
   }
 
-  /** Takes a call out; its thread has had its turn. */
+  /** Removes a call. Its thread has had its turn. */
   #remove(call: WaitingCall): void {
     if (this.#again.delete(call)) return;
     const calls = this.#threads.get(call.threadId);

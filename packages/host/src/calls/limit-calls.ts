@@ -4,23 +4,28 @@ import type { LlmContext, LlmHandler, LlmOutcome } from "../ports/llm.ts";
 import { CallLine, type WaitingCall } from "./call-line.ts";
 import { Pauses } from "./pauses.ts";
 
-/** How calls of a model are limited. */
+/** The limits on calls of a model. */
 export interface CallLimits {
-  /** At most so many at once, over all threads of all hosts that share the handler. 1 or more. */
+  /** The largest number of calls at once, over all threads of all hosts that share the handler. 1 or more. */
   readonly atOnce: number;
-  /** For how long a call that is refused is made again, in milliseconds; after that its last refusal is its failure. Default: 600,000. */
+  /**
+   * For how long a refused call is made again, in milliseconds. After that its last refusal is its failure. Default:
+   * 600,000.
+   */
   readonly patienceMs?: number;
 }
 
 /**
- * A handler that makes no more calls at once than are allowed, and pauses for all of them when one is refused: as long as
- * the server asks, else longer with each refusal in a row. A refused call (`rate_limit` or `overloaded`, retryable, before
- * anything of it came) is made again here, ahead of those that were not made yet, so it spends none of the machine's attempts, is no
- * entry of the journal, and costs nothing. Threads take turns, and the calls of one are made in their order. A call that
- * is no longer wanted leaves the line at once; one that waits says so (`context.onWait`). Idle timers run only while
- * a call is made. Share the one that is returned: each has a line of its own.
+ * Returns a handler that limits how many calls are made at once, and pauses all of them when one is refused. The pause
+ * is as long as the server asks, or else longer with each refusal in a row.
  *
- * @throws RangeError for limits that are none.
+ * A refused call is one that failed with `rate_limit` or `overloaded`, retryable, before any of its reply arrived. It
+ * is made again here, ahead of calls that were not made yet. So it uses none of the machine's attempts, is not an entry
+ * of the journal, and costs nothing. Threads take turns, and the calls of one thread are made in order. A call that is
+ * no longer wanted leaves the queue at once. A call that waits says so (`context.onWait`). Idle timers run only while a
+ * call is made. Share the returned handler: each one has its own queue.
+ *
+ * @throws RangeError for invalid limits.
  */
 export const limitCalls = (handler: LlmHandler, limits: CallLimits): LlmHandler => {
   const { atOnce, patienceMs = 600_000 } = checked(limits);
@@ -68,7 +73,10 @@ const waiting = (
   isAgain: boolean,
 ): Omit<WaitingCall, "settle"> => ({ threadId, clock, signal, isAgain, onWait: (wait) => onWait?.(wait) });
 
-/** One call. Its place is free when it has ended, and at once when it is no longer wanted: its handler may take its time to stop. */
+/**
+ * Makes one call. Its place is freed when it has ended. If it is no longer wanted its place is freed at once, since its
+ * handler may take long to stop.
+ */
 const made = async (
   handler: LlmHandler,
   call: CallLlm,
@@ -76,7 +84,8 @@ const made = async (
   line: CallLine,
 ): Promise<{ readonly outcome: LlmOutcome; readonly hasCome: boolean }> => {
   const { signal } = context;
-  // Between its turn and now: who ends many calls at once gives the place of one to the next that it ends.
+  // Aborted between its turn and now: if many calls are ended at once, the place of one passes to the next that is
+  // ended.
   if (signal.aborted) {
     line.leave();
     return { outcome: leftTheLine, hasCome: false };
@@ -126,7 +135,7 @@ const givenUp = (outcome: Failed): Failed => ({
   },
 });
 
-/** Nobody looks at it. */
+/** Never read by a caller. */
 const leftTheLine: LlmOutcome = {
   type: "failed",
   failure: { kind: "unknown", message: "the call was cancelled before it was made", retryable: false },

@@ -1,4 +1,4 @@
-/** When a server that refused may be called again, and how many calls at once it seems to take. */
+/** Tracks when a server that refused may be called again, and how many calls at once it seems to accept. */
 export class Pauses {
   readonly #atOnce: number;
   #room: number;
@@ -11,24 +11,30 @@ export class Pauses {
     this.#room = atOnce;
   }
 
-  /** How many calls at once seem to be taken: fewer by a share after a refusal, and one more for each round of calls that were taken. */
+  /**
+   * How many calls at once the server seems to accept: fewer by a share after a refusal, and one more for each round of
+   * accepted calls.
+   */
   get room(): number {
     return Math.floor(this.#room);
   }
 
-  /** The end of the pause that there is; null for none. */
+  /** Returns the end of the present pause; null if there is none. */
   until(now: number): number | null {
     this.#followClock(now);
     return this.#until > now ? this.#until : null;
   }
 
-  /** The server took a call. */
+  /** Records that the server accepted a call. */
   accepted(): void {
     this.#inARow = 0;
     this.#room = Math.min(this.#atOnce, this.#room + 1 / this.#room);
   }
 
-  /** The server refused a call. Of calls that were made together, only the first makes the pause longer and the room smaller. */
+  /**
+   * Records that the server refused a call. Of calls that were made together, only the first makes the pause longer and
+   * the room smaller.
+   */
   refused(madeAt: number, now: number, askedMs: number): void {
     this.#followClock(now);
     if (madeAt > this.#lastRefusedAt) {
@@ -40,7 +46,7 @@ export class Pauses {
     this.#until = Math.max(this.#until, now + (askedMs > 0 ? askedMs : growing));
   }
 
-  /** Where the clock was put back since the last refusal, that was now, and its pause is no longer for it. */
+  /** Moves the last refusal to now if the clock was put back since then. The pause keeps its length. */
   #followClock(now: number): void {
     if (now >= this.#lastRefusedAt) return;
     this.#until -= this.#lastRefusedAt - now;
@@ -48,8 +54,8 @@ export class Pauses {
   }
 }
 
-// Measured with 200 calls: a server that takes four at once refused 180 of those of 50 threads and not 6,000, and one
-// that refuses two of three whatever comes is not called so seldom that all take for ever.
+// Measured with 200 calls: a server that accepts four at once refused 180 of the calls of 50 threads, and not 6,000. A
+// server that refuses two of three calls, whatever their rate, is still called often enough for all to finish.
 const firstMs = 200;
 const longestMs = 5000;
 const growth = 1.5;

@@ -11,20 +11,23 @@ import type {
 } from "@colloquy/machine";
 
 /**
- * Functions around what happens. They look, and change nothing. A `before` hook is awaited before the thing is
- * done; an `after` hook is called when its outcome is journalled, and not waited for. After a restart the `before`
- * hooks of what is done again are called again. One that throws is reported to `onObserverError`, and what it
- * stood before goes on. Summaries are no steps of a turn: no hook is called for them; their signals report them.
+ * Functions that are called around the steps of a turn. They observe, and change nothing. A `before` hook is awaited
+ * before the step is done. An `after` hook is called when the outcome is journalled, and is not awaited. After a
+ * restart, the `before` hooks of everything that is done again are called again. If a hook throws, the error is
+ * reported to `onObserverError`, and the step continues. Summaries are not steps of a turn: no hook is called for them;
+ * their signals report them.
  */
 export interface Hooks {
-  /** Before the first model call of a turn. */
+  /** Called before the first model call of a turn. */
   readonly beforeTurn?: (turn: TurnOpening) => void | Promise<void>;
   readonly afterTurn?: (turn: { readonly threadId: string; readonly turn: Turn }) => void | Promise<void>;
-  /** Before a model call, retries not counted. */
+  /** Called before a model call, but not before its retries. */
   readonly beforeStep?: (call: CallLlm) => void | Promise<void>;
-  /** After a model call and the tool calls that it asked for. */
+  /** Called after a model call and the tool calls that it asked for. */
   readonly afterStep?: (step: StepEnded) => void | Promise<void>;
-  /** Before a tool runs; its arguments are not read yet. Not before one that is to be approved first. */
+  /**
+   * Called before a tool runs; its arguments are not read yet. Not called before a call that must be approved first.
+   */
   readonly beforeToolCall?: (call: CallTool) => void | Promise<void>;
   readonly afterToolCall?: (call: CallTool, outcome: ToolCompleted | ToolFailed) => void | Promise<void>;
 }
@@ -40,31 +43,49 @@ export interface StepEnded {
   readonly step: number;
 }
 
-/** The states of a thread around one entry, immutable. Turns that were closed long before may stand in a snapshot that is read when they are looked at. */
+/**
+ * The states of a thread before and after one entry, immutable. Turns that were closed long before may be in a
+ * snapshot, which is read when they are accessed.
+ */
 export interface StatesAround {
   /** Null before the first entry. */
   readonly before: State | null;
   readonly after: State;
 }
 
-/** Called with what happened, in order, after it is journalled. Losing a call loses nothing. */
+/**
+ * Functions that are called with each event of a thread, in order, after it is journalled. No data is lost if a call is
+ * lost.
+ */
 export interface Observer {
-  /** Each entry, when it is stored, with the states on both sides of it. */
+  /** Called with each entry when it is stored, with the states before and after it. */
   readonly entry?: (entry: Entry, threadId: string, states: StatesAround) => void;
   readonly signal?: (signal: Signal, threadId: string) => void;
-  /** A tool call waits for approval. Called again, under the same id, each time that the thread is opened and it still waits. */
+  /**
+   * Called when a tool call waits for approval. Called again, with the same id, each time that the thread is opened and
+   * the call still waits.
+   */
   readonly approval?: (request: RequestApproval, threadId: string) => void;
-  /** A call of a tool of the caller waits for its result. Called again, with the same call, each time that the thread is opened and it still waits. */
+  /**
+   * Called when a call of one of the caller's tools waits for its result. Called again, with the same call, each time
+   * that the thread is opened and the call still waits.
+   */
   readonly callToAnswer?: (call: CallTool, threadId: string) => void;
-  /** The host has looked for threads that a dead process left: after the first look, and after each later one that continued a thread. */
+  /**
+   * Called when the host has looked for threads that a dead process left: after the first look, and after each later
+   * one that continued a thread.
+   */
   readonly recovered?: (recovered: Recovered) => void;
 }
 
-/** What came of a look for threads that a dead process left. */
+/** The result of a look for threads that a dead process left. */
 export interface Recovered {
   /** The ids of the threads that this host continues now. */
   readonly continued: readonly string[];
-  /** Threads with something outstanding that it could not take, mostly because another host holds them. They are tried again. */
+  /**
+   * Threads with outstanding work that it could not take over, mostly because another host holds them. It tries them
+   * again.
+   */
   readonly left: readonly LeftThread[];
 }
 
@@ -73,10 +94,13 @@ export interface LeftThread {
   readonly error: Error;
 }
 
-/** Where an observer or a hook failed: its name, such as `beforeStep`; or what the host did in the background. */
+/**
+ * Handles an error of an observer or a hook. `where` is its name, such as `beforeStep`, or the host's task in the
+ * background.
+ */
 export type ObserverErrorHandler = (error: unknown, where: string) => void;
 
-/** Calls observers and hooks so that none of them can do harm. */
+/** Calls observers and hooks so that none of their errors does harm. */
 export class Observation {
   readonly hooks: Hooks;
   readonly #observers: readonly Observer[];
@@ -114,14 +138,14 @@ export class Observation {
   /** Calls a `before` hook and waits for it. Never rejects. */
   async before<Name extends keyof Hooks>(name: Name, ...given: Parameters<NonNullable<Hooks[Name]>>): Promise<void> {
     try {
-      // The name and what is given belong together; TypeScript can't follow that through an indexed union.
+      // The name and its arguments belong together; TypeScript cannot follow that through an indexed union.
       await (this.hooks[name] as ((...given: unknown[]) => unknown) | undefined)?.(...given);
     } catch (thrown) {
       this.report(thrown, name);
     }
   }
 
-  /** Calls an `after` hook and goes on. */
+  /** Calls an `after` hook without waiting for it. */
   after<Name extends keyof Hooks>(name: Name, ...given: Parameters<NonNullable<Hooks[Name]>>): void {
     if (this.hooks[name] !== undefined) void this.before(name, ...given);
   }
@@ -130,7 +154,7 @@ export class Observation {
     void this.#pass(error, where);
   }
 
-  /** Never rejects: what the error handler itself throws is dropped. */
+  /** Reports an error. Never rejects: an error of the error handler itself is dropped. */
   async #pass(error: unknown, where: string): Promise<void> {
     try {
       // An async function fits a type that returns nothing.

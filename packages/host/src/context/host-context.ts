@@ -12,55 +12,57 @@ import type { ToolRegistry } from "../tools/registry.ts";
 import type { ToolContext } from "../tools/tool.ts";
 import type { Observation } from "./hooks.ts";
 
-/** What effects are decided and performed with, wherever their thread is kept. */
+/** The context in which effects are decided and performed, wherever their thread is kept. */
 export interface RunContext {
   readonly machine: ConversationMachine;
   readonly llm: LlmHandler;
   readonly tools: ToolRegistry;
   readonly clock: Clock;
   readonly observation: Observation;
-  /** What may be said of what the model handler threw; null for nothing. */
+  /** Returns the text that may be shown of an error of the model handler; null for none. */
   readonly describeThrown: ((thrown: unknown) => string) | null;
-  /** Gives the secrets that are taken out of failures: those of the application, and the keys of the model handler. */
+  /**
+   * Returns the secrets that are removed from failures: those of the application, and the keys of the model handler.
+   */
   readonly secrets: () => readonly string[];
   readonly toolContext: ToolContext;
   readonly threadDefaults: ThreadDefaults;
   readonly active: ActiveThreads;
-  /** How often the shown part of a reply is journalled; null for never. */
+  /** How often the shown part of a reply is journalled, in milliseconds; null for never. */
   readonly progressMs: number | null;
   readonly partials: "askAgain" | "keep";
 }
 
-/** What all threads of a host run with. */
+/** The context that all threads of a host share. */
 export interface HostContext extends RunContext {
   readonly store: Store;
-  /** Under which name leases are taken: no other host has it. */
+  /** The name under which leases are taken. No other host has it. */
   readonly owner: string;
   readonly leaseTtlMs: number;
-  /** The longest that any one call of the store takes. */
+  /** The longest time that one call of the store may take. */
   readonly storeTimeoutMs: number;
   readonly idleMs: number;
-  /** How often a holder looks into its inbox, and a follower for what came of its inbox items. */
+  /** How often a lease holder reads its inbox, and a follower the results of its inbox items. */
   readonly pollMs: number;
   readonly whenHeld: "enqueue" | "reject";
   readonly ids: Ids;
-  /** What was shown of turns, kept in memory. */
+  /** The shown parts of turns, kept in memory. */
   readonly shown: ShownTurns;
-  /** How it is written to the store's log as well; null where it is not. */
+  /** The settings for writing the parts to the store's log as well; null if they are not written. */
   readonly partLogging: PartLogging | null;
-  /** Null where the host continues no threads by itself. */
+  /** Null if the host continues no threads by itself. */
   readonly recovery: RecoveryOptions | null;
-  /** After how many entries a snapshot is saved; 0 for never. */
+  /** The number of entries after which a snapshot is saved; 0 for never. */
   readonly snapshotEvery: number;
 }
 
-/** Which threads a host continues by itself, and how often it looks for them. */
+/** The settings for the threads that a host continues by itself: which ones, and how often it looks for them. */
 export interface RecoveryOptions extends Pick<ListOptions, "metadata"> {
   /** How often a host that was started looks for threads whose holder died, in milliseconds. Default 30,000. */
   readonly everyMs?: number;
 }
 
-/** What a thread begins with that was not started explicitly. */
+/** The initial values of a thread that was not started explicitly. */
 export type ThreadDefaults = Omit<ThreadInput, "at" | "threadId" | "configuration">;
 
 export const threadDefaultNames: OptionNames<ThreadDefaults> = {

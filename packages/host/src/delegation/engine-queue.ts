@@ -6,8 +6,8 @@ import type { Envelope, EventEnvelope, Sender } from "../mailbox/mailbox.ts";
 import type { Outbox } from "./outbox.ts";
 
 /**
- * What is sent to a thread of an engine, in order. Events go on to the outbox; a task, and an event that is made from the state,
- * waits until all before it was handled, and is done here with the state as it is followed.
+ * The envelopes that are sent to a thread of an engine, in order. Events are passed to the outbox. A task, and an event
+ * that is made from the state, waits until all earlier ones were handled. It is then run here, with the followed state.
  */
 export class EngineQueue {
   readonly #threadId: string;
@@ -28,7 +28,9 @@ export class EngineQueue {
     this.#passEvents();
   }
 
-  /** Does what waits for its turn. @param state after all that was handled; null where there is no such thread */
+  /**
+   * Runs the tasks whose turn it is. @param state after everything that was handled; null if the thread does not exist
+   */
   pass(state: State | null): void {
     for (; this.#envelopes.length > 0 && this.#outbox.size === 0; this.#passEvents()) {
       const [envelope] = this.#envelopes.splice(0, 1);
@@ -67,7 +69,7 @@ export class EngineQueue {
   }
 }
 
-/** The loop of an ask goes on, so it fails alone. */
+/** Fails the sender of one envelope. The loop of an ask continues, so the ask fails alone. */
 export const failSender = (sender: Envelope["sender"], error: Error): void => {
   if (sender instanceof Ask) sender.fail(error);
   else sender?.failed(error);

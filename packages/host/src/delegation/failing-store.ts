@@ -2,7 +2,7 @@ import { JournalUnreadableError, StoreError } from "../boundary/errors.ts";
 import type { HostContext } from "../context/host-context.ts";
 import { StorageError, type StorageProblem } from "../ports/storage-error.ts";
 
-/** How long a store has failed those that follow a thread in it, and whether that may pass. */
+/** Tracks for how long a store has failed the followers of a thread, and whether that may pass. */
 export class FailingStore {
   readonly #threadId: string;
   readonly #host: HostContext;
@@ -17,15 +17,15 @@ export class FailingStore {
     return this.#since !== null;
   }
 
-  /** The store did what it was asked. */
+  /** Records a call that the store answered. */
   works(): void {
     this.#since = null;
   }
 
   /**
-   * Reports what the store threw.
+   * Reports an error of the store.
    *
-   * @throws it when waiting can't help, or when the store has failed for `storeTimeoutMs`
+   * @throws it when waiting cannot help, or when the store has failed for `storeTimeoutMs`
    */
   tolerate(thrown: unknown): void {
     const { clock, storeTimeoutMs, observation } = this.#host;
@@ -42,5 +42,5 @@ const isLasting = (thrown: unknown): boolean => {
   return thrown instanceof JournalUnreadableError || (cause instanceof StorageError && lasting.has(cause.kind));
 };
 
-/** What no waiting mends. */
+/** Problems that no waiting mends. */
 const lasting: ReadonlySet<StorageProblem> = new Set<StorageProblem>(["newer", "not-a-store", "closed", "invalid-id"]);

@@ -7,7 +7,9 @@ import { EngineQueue, failSender } from "./engine-queue.ts";
 import { FollowedNews } from "./followed-news.ts";
 import type { Answered, Outbox, Outgoing } from "./outbox.ts";
 
-/** An engine as the inbox that items are left in: each is handled when it is posted, and its answer kept until it is discarded. */
+/**
+ * Returns an engine as an inbox: each item is handled when it is posted, and its answer is kept until it is discarded.
+ */
 export const inboxOf = (engine: Engine): Outgoing => {
   const answers = new Map<string, InboxAnswer>();
   return {
@@ -17,16 +19,16 @@ export const inboxOf = (engine: Engine): Outgoing => {
   };
 };
 
-/** What following the thread of an engine has beside what following another host has. */
+/** The additional parts of following an engine's thread, compared with following another host. */
 export class FollowedEngine {
   readonly queue: EngineQueue;
   readonly news: FollowedNews;
-  /** Whether it says what is new. */
+  /** Whether the engine reports news. */
   readonly isHeard: boolean;
   readonly #threadId: string;
   readonly #unfollow: (() => void) | undefined;
 
-  /** @param wake called when the journal is to be read. */
+  /** @param wake called when the journal should be read. */
   constructor(
     engine: Engine,
     { threadId, host, asks }: { readonly threadId: string; readonly host: HostContext; readonly asks: Asks },
@@ -45,7 +47,9 @@ export class FollowedEngine {
     this.news.isHeard = this.isHeard;
   }
 
-  /** Whether a loop here would have failed its sender where the engine refuses an event: then that is done. */
+  /**
+   * Fails the sender of an event that the engine refused, if a loop here would have failed it. Returns whether it did.
+   */
   fails({ item, answer }: Answered, state: State | null): boolean {
     const isUnknown = state === null && !answer.handled && answer.refusal.kind === "unknown";
     if (isUnknown) failSender(item.envelope.sender, new ThreadUnknownError(this.#threadId));

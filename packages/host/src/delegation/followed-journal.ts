@@ -8,22 +8,22 @@ import { load } from "../journal/opening.ts";
 import { entryAt, readFrom } from "../journal/read-journal.ts";
 import { followedSignals } from "./followed-signals.ts";
 
-/** Called with an entry that is new, what it says of asks and turns, and the state after it. */
+/** Called with each new entry, its signals about asks and turns, and the state after it. */
 export type OnEntry = (entry: Entry, signals: readonly Signal[], state: State) => void;
 
-/** The journal of a thread that another host writes, read on from where it was read to. */
+/** The journal of a thread that another host writes. Each read continues after the last. */
 export class FollowedJournal {
   readonly #threadId: string;
   readonly #host: HostContext;
   readonly #onEntry: OnEntry;
   #state: State | null;
   #loaded: boolean;
-  /** Whether some of the state may still lie in a store, as it does for a host that held the thread. */
+  /** Whether all of the state is loaded. A state from a host that held the thread may still be partly in a snapshot. */
   #isWhole: boolean;
-  /** The newest entry that was read, as it was stored; null before one was. */
+  /** The newest entry that was read, as it was stored; null if none was read. */
   #newest: { readonly seq: number; readonly text: string } | null = null;
 
-  /** @param from a state that is known, behind which all is new; null: what is there when it is first read is not. */
+  /** @param from a known state: all later entries are new. Null: the entries of the first read are not new. */
   constructor(threadId: string, host: HostContext, from: State | null, onEntry: OnEntry) {
     this.#threadId = threadId;
     this.#host = host;
@@ -33,16 +33,16 @@ export class FollowedJournal {
     this.#isWhole = from === null;
   }
 
-  /** As far as it was read; null where there is no such thread. */
+  /** The state after the newest entry that was read; null if the thread does not exist. */
   get state(): State | null {
     return this.#state;
   }
 
   /**
-   * Reads what is new. False where the store has lost what was read before, as when an older copy of it was put in its
-   * place: then all is as if it were read for the first time.
+   * Reads the new entries. Returns false if the store has lost earlier ones, for instance because it was replaced by an
+   * older copy. Then the journal is read as if for the first time.
    *
-   * @param beforeShown called when what is new was fetched, and before it is reported.
+   * @param beforeShown called when the new entries were fetched, before they are reported.
    * @throws StoreError, JournalUnreadableError
    */
   async read(beforeShown: () => Promise<void>): Promise<boolean> {
@@ -70,7 +70,10 @@ export class FollowedJournal {
     this.#newest = null;
   }
 
-  /** Whether the newest entry that was read stands where it stood. That nothing is left of a journal is noticed when it is opened. */
+  /**
+   * Returns whether the newest entry that was read is still at its place. An empty journal counts as unchanged: that
+   * loss is noticed when the thread is opened.
+   */
   async #isAsItWas(there: unknown, seq: number): Promise<boolean> {
     if (there === undefined) return (await this.#stored(0)).length === 0;
     const text = JSON.stringify(there);
@@ -86,8 +89,8 @@ export class FollowedJournal {
       this.#readBehind(stored, known, known);
     } catch (thrown) {
       if (!(thrown instanceof SnapshotDamagedError)) throw thrown;
-      // What the state was made from is gone meanwhile; the journal has it.
-      // What only was not fetched yet is no damage.
+      // The snapshot of the state is gone meanwhile; the journal has everything. Chunks that were only not fetched yet
+      // are not damage.
       if (this.#isWhole) this.#host.observation.report(thrown, "snapshot");
       this.#isWhole = true;
       const shown = this.#state?.context.seq ?? known;
@@ -96,7 +99,7 @@ export class FollowedJournal {
     }
   }
 
-  /** @param shown the newest entry that was reported. */
+  /** @param shown the seq of the newest entry that was reported. */
   #readBehind(behind: readonly unknown[], seq: number, shown: number): void {
     for (const [index, stored] of behind.entries()) {
       const entry = this.#decoded(stored, seq + 1 + index);
@@ -114,7 +117,7 @@ export class FollowedJournal {
       this.#state = begun.right;
       return [];
     }
-    // Only entry 0 begins a thread, and any other was decoded as a later one.
+    // Only entry 0 starts a thread, and any other was decoded as a later one.
     const later = entry as LaterEntry;
     const after = foldEntry(before, later);
     const signals = followedSignals(before, later, after);

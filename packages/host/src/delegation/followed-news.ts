@@ -11,9 +11,9 @@ import { epochOf, FollowedParts, type FollowedShown, isInJournal } from "./follo
 import { completeOpen } from "./known-parts.ts";
 
 /**
- * Shows asks what the journal of a thread has of their turns, and what an engine says is shown of them, and keeps it for those
- * that rejoin them. A part that its entry shows says where it belongs: what was heard after it waits until the journal was
- * read that far.
+ * Shows asks the news of their turns from the journal of a thread and from an engine, and keeps them for asks that
+ * rejoin. A part that an entry shows marks a place in the order. Parts that were heard after it wait until the journal
+ * was read that far.
  */
 export class FollowedNews extends Recorder implements FollowedShown {
   readonly #threadId: string;
@@ -21,22 +21,22 @@ export class FollowedNews extends Recorder implements FollowedShown {
   readonly #asks: Asks;
   readonly #onWaiting: () => void;
   readonly #epoch: number;
-  /** Whether an engine says what is shown. */
+  /** Whether an engine reports the parts that are shown. */
   isHeard = false;
-  /** The step of what was heard last. */
+  /** The step of the part that was heard last. */
   #step = 0;
-  /** Not shown yet, oldest first. */
+  /** Parts that are not shown yet, oldest first. */
   readonly #heard: HeardPart[] = [];
-  /** How many times the journal was begun to be read, and which of these was the last to be over. */
+  /** How many reads of the journal have started, and the number of the last that has ended. */
   #begun = 0;
   #read = 0;
-  /** The newest turn that the journal has, and the newest that it has the end of. */
+  /** The newest turn in the journal, and the newest that has ended there. */
   #newest = 0;
   #ended = 0;
 
-  /** @param onWaiting called when the journal has to be read before more is shown. */
+  /** @param onWaiting called when the journal must be read before more is shown. */
   constructor(threadId: string, host: HostContext, asks: Asks, onWaiting: () => void) {
-    // Other hosts, and this one another time, number what they hear otherwise.
+    // Other hosts, and later uses of this one, number the parts that they hear differently.
     const epoch = epochOf(host);
     super(threadId, host.shown, epoch, null);
     this.#epoch = epoch;
@@ -46,7 +46,7 @@ export class FollowedNews extends Recorder implements FollowedShown {
     this.#onWaiting = onWaiting;
   }
 
-  /** Something was shown of a turn. What is no part is passed over. */
+  /** Receives a part of a turn. Any other value is ignored. */
   hear(turn: number, given: unknown): void {
     const part = partOf(given);
     if (part === null) return;
@@ -54,18 +54,21 @@ export class FollowedNews extends Recorder implements FollowedShown {
     this.#showHeard();
   }
 
-  /** The journal is about to be read. */
+  /** Marks the start of a read of the journal. */
   beginRead(): void {
     this.#begun++;
   }
 
-  /** It was read: what was heard before that has its entry there, or waits for none. */
+  /** Marks the end of a read. Parts that were heard before it have their entry there, or need none. */
   endRead(): void {
     this.#read = this.#begun;
     this.#showHeard();
   }
 
-  /** The journal is known up to here; what was shown of the open turn before is what it has. */
+  /**
+   * Sets the state up to which the journal is known. Parts of the open turn that were shown before are made from the
+   * journal.
+   */
   knows(state: State): void {
     const { open, conversation } = state.context;
     this.#newest = open?.number ?? conversation.turns.length;
@@ -84,7 +87,7 @@ export class FollowedNews extends Recorder implements FollowedShown {
     this.#host.shown.of(this.#threadId, turn)?.add(this.#epoch, { type: "thread.lost", turn });
   }
 
-  /** Keeps what the journal shows, behind all that was heard before it. */
+  /** Keeps a part of the journal, after all parts that were heard before it. */
   override record(turn: number, part: AskPart): PartPlace | null {
     this.#newest = Math.max(this.#newest, turn);
     const key = keyOf(turn, part);
@@ -94,7 +97,7 @@ export class FollowedNews extends Recorder implements FollowedShown {
     return super.record(turn, part);
   }
 
-  /** Before the end of a turn is shown: what was heard of it, and what was not the journal has. */
+  /** Completes a turn before its end is shown: with the parts that were heard, and the rest from the journal. */
   complete(turn: Turn): void {
     const { number } = turn;
     const end = this.#heard.findIndex((heard) => heard.turn > number || isEndOf(heard, number));
@@ -139,7 +142,10 @@ export class FollowedNews extends Recorder implements FollowedShown {
   }
 }
 
-/** Shows the asks of a thread that another host holds: what that host logs, where hosts log it, and what its journal has. */
+/**
+ * Shows the asks of a thread that another host holds the parts that this host logs, if hosts log them, and those of its
+ * journal.
+ */
 export const followedShown = ({
   threadId,
   host,
@@ -155,11 +161,11 @@ export const followedShown = ({
   return news;
 };
 
-/** A part that was heard. */
+/** A part that an engine reported. */
 interface HeardPart {
   readonly turn: number;
   readonly part: AskPart;
-  /** How many times the journal had been begun to be read. */
+  /** How many reads of the journal had started by then. */
   readonly begun: number;
 }
 

@@ -6,14 +6,17 @@ import { replayOf } from "../shown/replay.ts";
 import type { PartsReader } from "../shown/turn-parts.ts";
 import { completeOpen, completeShown, PartLogReader } from "./known-parts.ts";
 
-/** Shows asks what the holder of their thread writes to the store's log of parts, and what its journal has before the log. */
+/**
+ * Shows asks the parts that the holder of their thread writes to the store's log, and the parts of its journal from
+ * before the log.
+ */
 export class FollowedParts implements FollowedShown {
   readonly #threadId: string;
   readonly #host: HostContext;
   readonly #asks: Asks;
   readonly #log: PartLogReader;
   readonly #epoch: number;
-  /** Of each turn that is shown: how far. */
+  /** A reader of the parts of each turn that is shown. */
   readonly #readers = new Map<number, PartsReader>();
 
   constructor(threadId: string, host: HostContext, asks: Asks) {
@@ -24,7 +27,7 @@ export class FollowedParts implements FollowedShown {
     this.#epoch = epochOf(host);
   }
 
-  /** Shows what is new in the log to asks that have their turn. Never rejects. */
+  /** Shows the new parts of the log to asks that have their turn. Never rejects. */
   async readLog(): Promise<void> {
     await this.#log.read();
     for (const turn of new Set([...this.#asks.inTurns()].map((ask) => ask.turn))) if (turn !== null) this.begun(turn);
@@ -39,7 +42,7 @@ export class FollowedParts implements FollowedShown {
     if (open !== null) completeOpen(this.#host.shown.open(this.#threadId, open.number), this.#epoch, state);
   }
 
-  /** Shows the asks of a turn what was read of it and not shown yet. */
+  /** Shows the asks of a turn the parts that were read and not shown yet. */
   begun(turn: number): void {
     const reader = this.#readers.get(turn) ?? this.#host.shown.of(this.#threadId, turn)?.read();
     if (reader === undefined) return;
@@ -70,31 +73,34 @@ export class FollowedParts implements FollowedShown {
   }
 }
 
-/** Shows the asks of a thread that another host holds what is shown of their turns there: as it comes, where that is known, and what the journal has in any case. */
+/**
+ * Shows the asks of a thread that another host holds the parts of their turns: live if these are reported or logged,
+ * and in any case from the journal.
+ */
 export interface FollowedShown {
-  /** Called when new entries were fetched, and before they are reported. */
+  /** Called when new entries were fetched, before they are reported. */
   readLog(): Promise<void>;
-  /** The journal is about to be read. */
+  /** Called before the journal is read. */
   beginRead(): void;
-  /** It was read. */
+  /** Called after the journal was read. */
   endRead(): void;
-  /** The journal was read for the first time, up to here. */
+  /** Called when the journal was read for the first time, with the state after it. */
   knows(state: State): void;
-  /** The asks of a turn were shown its beginning. */
+  /** Called when the asks of a turn were shown its start. */
   begun(turn: number): void;
-  /** What this host showed of the step that is under way is void. */
+  /** Called when the parts that this host showed of the step in progress are void. */
   lost(turn: number): void;
-  /** Before the end of a turn is shown: what was not shown of it the journal has. */
+  /** Called before the end of a turn is shown: parts that were not shown are made from the journal. */
   complete(turn: Turn): void;
-  /** The same after an entry of a turn that goes on. */
+  /** Called after an entry of a turn that continues, likewise. */
   completeOpen(state: State): void;
   end(): void;
 }
 
-/** The epoch of what this process alone numbers so. */
+/** Returns the epoch of parts that only this process numbers. */
 export const epochOf = ({ owner, clock }: HostContext): number => Number.parseInt(digestOf([owner, clock.now()]), 36);
 
-/** Whether it is shown when its entry is read. */
+/** Returns whether a part is shown when its entry is read. */
 export const isInJournal = (part: AskPart): boolean => {
   if (part.type !== "signal") return part.type === "turn.started" || part.type === "turn.ended";
   const { type } = part.signal;

@@ -2,8 +2,8 @@ import { type LaterEntry, type Signal, type State, turnNumbered } from "@colloqu
 import { frozenCopy } from "@colloquy/machine/hosting";
 
 /**
- * What an entry that another host wrote says of asks and turns, as its own machine said it: the signals that can
- * be had from the states around it. What happened within a turn is not among them.
+ * Returns the signals about asks and turns of an entry that another host wrote, as its own machine gave them. Only
+ * those that follow from the states around the entry are included; signals within a turn are not.
  */
 export const followedSignals = (before: State, { event, decided }: LaterEntry, after: State): readonly Signal[] => {
   const signals: Signal[] = [];
@@ -27,7 +27,7 @@ export const followedSignals = (before: State, { event, decided }: LaterEntry, a
   return frozenCopy(signals);
 };
 
-/** What became of asks that join the open turn. */
+/** Returns the signals about asks that join the open turn. */
 const steering = (before: State, after: State): readonly Signal[] => {
   const was = before.context.open;
   const is = after.context.open;
@@ -45,7 +45,7 @@ const steering = (before: State, after: State): readonly Signal[] => {
   ];
 };
 
-/** Turns that ended, and the one that was opened; it may have ended at once. */
+/** Returns the signals of turns that ended, and of the one that was opened; that one may have ended at once. */
 const turnsBetween = (before: State, after: State): readonly Signal[] => {
   const signals: Signal[] = [];
   const was = before.context.open;

@@ -17,19 +17,21 @@ import type { FollowedShown } from "./followed-parts.ts";
 import { mayBeInInbox } from "./inbox-items.ts";
 import { type Answered, Outbox, type Outgoing } from "./outbox.ts";
 
-/** The loop that follows a thread, as far as following needs it. */
+/** The loop that follows a thread, as following sees it. */
 export interface Follower {
   readonly threadId: string;
   readonly host: HostContext;
   readonly asks: Asks;
-  /** The state in which the thread was last known here, where asks have come from before; null where there are none. */
+  /** The state in which the thread was last known here, if asks came from an earlier loop; null if none did. */
   lost: State | null;
 }
 
 /**
- * The use of a thread that another host holds: what is sent to it is left as inbox items, what becomes of that is read in
- * the journal, and the lease is tried for, so that nothing waits for a holder that is gone. The thread of an engine is used so
- * too, all the time: nothing is waited for or tried for, any event is sent, and tasks are done with what was followed.
+ * The use of a thread that another host holds. Envelopes are posted as inbox items, their outcomes are read from the
+ * journal, and the lease is tried for, so that no ask waits for a dead holder.
+ *
+ * The thread of an engine is always used this way. Then it has no lease to try for, any event is sent, and tasks run
+ * with the followed state.
  */
 export class Following implements Diversion {
   readonly outbox: Outbox;
@@ -37,20 +39,23 @@ export class Following implements Diversion {
   readonly #onOver: () => void;
   readonly #journal: FollowedJournal;
   readonly #shown: FollowedShown;
-  /** Asks that stand in what was read of the journal last. */
+  /** Asks in the part of the journal that was read last. */
   readonly #seen = new Set<string>();
-  /** Whether it is known which asks stand in the journal. */
+  /** Whether it is known which asks are in the journal. */
   #isCaughtUp = false;
   readonly #engine: FollowedEngine | null;
   #wake: (() => void) | null = null;
-  /** Something came since the journal was last begun to be read. */
+  /** Whether there is news since the last read of the journal started. */
   #hasNews = false;
   readonly #failing: FailingStore;
-  /** Since when there is nothing to follow. */
+  /** The time since which there is nothing to follow; null while there is. */
   #idleSince: number | null = null;
   #over = false;
 
-  /** @param onOver called when there is nothing left to follow, nothing came for a while, and no host is needed to go on. */
+  /**
+   * @param onOver called when there is nothing left to follow, no news came for a while, and no host is needed to
+   * continue the thread.
+   */
   constructor(follower: Follower, inbox: Outgoing, engine: Engine | null, onOver: () => void) {
     const { threadId, host, lost } = follower;
     this.#follower = follower;
@@ -66,7 +71,7 @@ export class Following implements Diversion {
     if (open !== null) this.#shown.lost(open.number);
   }
 
-  /** Posts an envelope as an inbox item. An event that can't be one fails. */
+  /** Posts an envelope as an inbox item. An event that cannot be one fails. */
   post(envelope: Envelope): void {
     const { sender } = envelope;
     const { clock, leaseTtlMs } = this.#follower.host;
@@ -78,7 +83,7 @@ export class Following implements Diversion {
     if (sender instanceof Ask && sender.event === null) {
       const { state } = this.#journal;
       if (state !== null && sender.isKnownTo(state)) return sender.refused(notAskedEarlier, state);
-      // It may have been made since the journal was read.
+      // The ask may have been made since the journal was read.
       this.#isCaughtUp = false;
       return this.#wakeUp();
     }
@@ -103,9 +108,9 @@ export class Following implements Diversion {
   }
 
   /**
-   * Follows until the lease can be had; null when there is nothing left to follow.
+   * Follows until the lease is taken. Returns null when there is nothing left to follow.
    *
-   * @throws what the store threw, when waiting can't help, or when it has failed for `storeTimeoutMs`
+   * @throws the store's error, when waiting cannot help, or when it has failed for `storeTimeoutMs`
    */
   async untilHeld(onLost: (error: LeaseLostError) => void): Promise<HeldLease | null> {
     if (this.#follower.lost !== null) {
@@ -138,16 +143,17 @@ export class Following implements Diversion {
     }
   }
 
-  /** Posts what is due, and reads the answers and the journal. */
+  /** Posts the items that are due, and reads the answers and the journal. */
   async #round(): Promise<void> {
-    // An ask may be in the journal already, however far back, and must not be posted again. An engine knows it by itself.
+    // An ask may be in the journal already, however far back, and must not be posted again. An engine checks that
+    // itself.
     if (this.outbox.isDue && (this.#engine === null || !this.#isCaughtUp)) await this.#read();
     await this.outbox.send();
     await this.#readAnswers();
     if (!this.#over) this.#engine?.queue.pass(this.#journal.state);
   }
 
-  /** The answers are fetched before the journal is read, so that the journal then has the entries they name. */
+  /** Fetches the answers before the journal is read, so that the journal then has the entries that they name. */
   async #readAnswers(): Promise<void> {
     const answers = await this.outbox.answers();
     await this.#read();
@@ -157,10 +163,10 @@ export class Following implements Diversion {
   async #read(): Promise<void> {
     this.#hasNews = false;
     const { asks } = this.#follower;
-    // What is rejoined during the reading may have been asked behind what is read: the next one says.
+    // An ask that is rejoined during the read may be in an entry after it: the next read shows that.
     const asked = this.#isCaughtUp ? null : new Set(asks.all());
     this.#shown.beginRead();
-    // What was shown before an entry was written is shown before it.
+    // Parts that were shown before an entry was written are shown before it.
     const goesOn = await this.#journal.read(() => this.#shown.readLog());
     const { state } = this.#journal;
     if (!goesOn) this.#askAnew(state);
@@ -179,7 +185,7 @@ export class Following implements Diversion {
     this.#shown.endRead();
   }
 
-  /** The store has lost what was read of the journal: what was asked, and is not there any more, is asked again. */
+  /** Asks again what the store has lost of the journal. */
   #askAnew(state: State | null): void {
     const { asks } = this.#follower;
     this.#seen.clear();
@@ -195,7 +201,7 @@ export class Following implements Diversion {
     const { sender } = answered.item.envelope;
     const { state } = this.#journal;
     const isInJournal = answered.answer.handled || answered.answer.refusal.turn !== undefined;
-    // The entry may be one that was read long ago. If it is nowhere, the store lost it before it was read here.
+    // The entry may have been read long ago. If it is not there, the store lost it before it was read here.
     if (sender instanceof Ask && isInJournal && this.outbox.waitsFor(answered))
       if (state === null || !sender.isKnownTo(state)) this.#addAnew(sender);
     return this.outbox.settle(answered, (sender, { refusal }) => {
@@ -220,19 +226,19 @@ export class Following implements Diversion {
     return this.#follower.asks.areWaitedFor || this.outbox.size > 0 || (this.#engine?.queue.size ?? 0) > 0;
   }
 
-  /** The holder of the thread, present or last, is not done with it. */
+  /** Returns whether the present or last holder of the thread has work left. */
   #isWorkLeft(): boolean {
     const { state } = this.#journal;
     return state !== null && (!isIdle(state) || state.context.summarising !== null);
   }
 
-  /** There is work left, and its holder may be dead: its lease would not have run out by now. */
+  /** Returns whether work is left whose holder may be dead: its lease could not have expired yet. */
   #mayBeNeeded(): boolean {
     const { clock, leaseTtlMs } = this.#follower.host;
     return this.#engine === null && this.#isWorkLeft() && clock.now() - (this.#idleSince ?? clock.now()) < leaseTtlMs;
   }
 
-  /** Waits for the next round. With nothing to follow it waits for longer, and is true when nothing came meanwhile. */
+  /** Waits for the next round. With nothing to follow it waits longer, and returns true if no news came meanwhile. */
   async #pause(): Promise<boolean> {
     if (this.#over || ((this.outbox.hasNew || this.#hasNews) && !this.#failing.isFailing)) return false;
     const { pollMs, idleMs, clock } = this.#follower.host;
@@ -255,7 +261,7 @@ export class Following implements Diversion {
     this.#wake?.();
   }
 
-  /** True when the time is up, false when something came before. */
+  /** Waits. Returns true when the time is up, false when woken earlier. */
   #sleep(ms: number): Promise<boolean> {
     const { clock } = this.#follower.host;
     return new Promise((resolve) => {
@@ -269,7 +275,7 @@ export class Following implements Diversion {
     });
   }
 
-  /** Takes the lease where it is free. What the last holder did is shown before anything else is done. */
+  /** Takes the lease if it is free. The last holder's entries are shown before anything else is done. */
   async #tryToTake(onLost: (error: LeaseLostError) => void): Promise<HeldLease | null> {
     if (this.#engine !== null) return null;
     const { threadId, host } = this.#follower;
@@ -289,5 +295,5 @@ export class Following implements Diversion {
   }
 }
 
-/** An engine that says what is new is polled only for what got lost. */
+/** An engine that reports news is polled only for news that were lost. */
 const pollsBetweenNews = 5;

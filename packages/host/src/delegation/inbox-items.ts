@@ -15,10 +15,10 @@ import * as Either from "fp-ts/lib/Either.js";
 import { isRecord } from "../boundary/thrown.ts";
 import type { InboxItem, InboxAnswer } from "../ports/store.ts";
 
-/** An inbox item that has an id, and with it its event or what is wrong with that. */
+/** An inbox item that has an id, with its event or the problem with it. */
 export type ReadItem = InboxItem | { readonly id: string; readonly problem: string };
 
-/** The id of an inbox item, by which it can be answered; null for what has none. */
+/** Returns the id of an inbox item, by which it can be answered; null if it has none. */
 export const idOf = (stored: unknown): string | null => {
   const id = isRecord(stored) ? stored["id"] : null;
   return typeof id === "string" ? id : null;
@@ -35,7 +35,7 @@ export const readItem = (id: string, stored: unknown): ReadItem => {
 
 type InboxEvent = ApprovalAnswered | AskReceived | CancelRequested | ToolCompleted | ToolFailed;
 
-/** Whether an event is recognised when it is sent again, so that it may be left as an inbox item. */
+/** Returns whether an event is recognised when it is sent again, so that it may be posted as an inbox item. */
 export const mayBeInInbox = (event: Event | ThreadStarted): event is InboxEvent =>
   event.type === "ask.received" ||
   event.type === "approval.answered" ||
@@ -43,22 +43,25 @@ export const mayBeInInbox = (event: Event | ThreadStarted): event is InboxEvent 
   event.type === "tool.failed" ||
   (event.type === "cancel.requested" && event.askId !== undefined);
 
-/** Whether an entry of a journal is that of an inbox item's event, whatever was laid onto it when it was taken, and also where it was redacted. */
+/**
+ * Returns whether an entry of a journal is that of an inbox item's event. Members that the holder added are ignored,
+ * and the entry may be redacted.
+ */
 export const isEntryOf = (stored: unknown, event: Event): boolean => {
   const there = isRecord(stored) ? stored["event"] : undefined;
   if (!isRecord(stored) || !isRecord(there) || there["type"] !== event.type || named(there) !== named(event))
     return false;
-  // An ask is journalled with the time when it is taken.
+  // An ask is journalled with the time at which it is accepted.
   const { at } = event;
   if (event.type === "ask.received" ? Number(there["at"]) < at : there["at"] !== at) return false;
   const own = stored["redacted"] === true ? redactEntry({ seq: 1, event }).event : event;
   return canonicalText(asSent(own)) === canonicalText(asSent(there));
 };
 
-/** An event without what the holder of the thread lays onto it. */
+/** Returns an event without the members that the holder of the thread adds. */
 const asSent = (event: object): object => ({ ...event, at: undefined, partial: undefined });
 
-/** Null for an answer that is not there, or is none. */
+/** Decodes an answer. Returns null if there is none, or if it is invalid. */
 export const readAnswer = (stored: unknown): InboxAnswer | null => {
   if (!isRecord(stored) || typeof stored["id"] !== "string") return null;
   const { id, handled, seq, refusal } = stored;
@@ -67,7 +70,7 @@ export const readAnswer = (stored: unknown): InboxAnswer | null => {
   return null;
 };
 
-/** A refusal that can't be read is one all the same: its sender must not wait for ever. */
+/** Decodes a refusal. An unreadable one still refuses: its sender must not wait forever. */
 const readRefusal = (stored: unknown): Refusal => {
   const { kind, reason, turn } = isRecord(stored) ? stored : {};
   const known = kinds.find((each) => each === kind);
@@ -78,6 +81,6 @@ const readRefusal = (stored: unknown): Refusal => {
 
 const kinds: readonly Refusal["kind"][] = ["stale", "busy", "full", "unknown", "invalid"];
 
-/** What such an event is about. */
+/** Returns the id of the ask or effect that such an event is about. */
 const named = (event: object): unknown =>
   "askId" in event ? event.askId : "effectId" in event ? event.effectId : undefined;

@@ -12,32 +12,35 @@ export interface InboxHolder {
   post(envelope: Envelope): void;
   /** Releases the thread to the host that posted the new inbox items. Returns false if the thread is busy here. */
   handOver(): boolean;
-  /** The store says that the lease is that of another host. */
+  /** Called when the store says that another host has the lease. */
   end(reason: LeaseLostError): void;
 }
 
 /**
- * The inbox of a thread, as its holder sees it. It is looked into now and then; each inbox item becomes an envelope, once, and
- * is answered when that envelope's entry is journalled, or was refused. An inbox item of which a crash swallowed the answer is
- * handled again, is recognised, and gets the answer that it would have had.
+ * The inbox of a thread, as its holder sees it. It is polled. Each inbox item becomes an envelope, once, and is
+ * answered when that envelope's entry is journalled, or when it was refused. If a crash prevented the answer, the item
+ * is handled again and recognised, and gets the same answer.
  */
 export class HeldInbox {
   readonly #inbox: Inbox;
   readonly #lease: Lease;
   readonly #host: HostContext;
   readonly #holder: InboxHolder;
-  /** Inbox items that became envelopes and may still lie in the inbox; with a refusal, where they were refused before their turn came. Absent where there are none. */
+  /**
+   * Inbox items that became envelopes and may still be in the inbox, with the refusal of those that were refused before
+   * their turn. Null if there are none.
+   */
   #taken: Map<string, Refusal | null> | null = null;
   readonly #answers: InboxAnswer[] = [];
-  /** Answers that are written, oldest first, until they are cleared away. */
+  /** Answers that are written, oldest first, until they are deleted. */
   readonly #written: { readonly id: string; readonly at: number }[] = [];
   #writing: Promise<void> | null = null;
   #cancelPoll: (() => void) | null = null;
   #failing = false;
   #over = false;
-  /** Why the answers that are left could not be written the last time; null while they may still be. */
+  /** The error of the last write of answers; null if they may still be written. */
   #failure: Error | null = null;
-  /** An inbox item has no id by which it could be answered, which is reported once. */
+  /** Whether an item without an id was reported. It cannot be answered, and is reported only once. */
   #hasNameless = false;
 
   constructor(inbox: Inbox, lease: Lease, host: HostContext, holder: InboxHolder) {
@@ -47,14 +50,17 @@ export class HeldInbox {
     this.#holder = holder;
   }
 
-  /** From here on it is looked into every `pollMs`. */
+  /** Starts to poll the inbox every `pollMs`. */
   watch(): void {
     if (this.#over) return;
     const { clock, pollMs } = this.#host;
     this.#cancelPoll = clock.wakeAt(clock.now() + pollMs, () => void this.#poll());
   }
 
-  /** The inbox items that were not taken yet, as envelopes in the order in which they came. Those of `own` that are among them are taken out of it: this host left them itself. */
+  /**
+   * Returns the new inbox items as envelopes, in the order in which they came. Items of `own` among them, which this
+   * host posted itself, are removed from it.
+   */
   async collect(own: Map<string, EventEnvelope> | null = null): Promise<readonly EventEnvelope[]> {
     return this.#envelopes(await this.#look(), own);
   }
@@ -82,8 +88,8 @@ export class HeldInbox {
   }
 
   /**
-   * Refuses the inbox items that ask the same as an ask that is refused here: the host that left them, and is gone, may be
-   * the one that asked again. @throws StoreError, LeaseLostError when that can't be made sure of
+   * Refuses the inbox items that repeat an ask that is refused here: the host that posted them, and is gone, may be the
+   * one that asked again. @throws StoreError, LeaseLostError when that cannot be ensured
    */
   async refuseAsk(askId: string, refusal: Refusal): Promise<void> {
     for (const stored of await this.#unanswered()) {
@@ -91,7 +97,7 @@ export class HeldInbox {
       const item = id === null ? null : readItem(id, stored);
       if (item === null || "problem" in item) continue;
       if (item.event.type !== "ask.received" || item.event.askId !== askId) continue;
-      // One that is an envelope already is refused when its turn comes.
+      // An item that already is an envelope is refused when its turn comes.
       if (this.#taken?.has(item.id) !== true) this.#answer({ id: item.id, handled: false, refusal });
       this.#take(item.id, refusal);
     }
@@ -99,13 +105,13 @@ export class HeldInbox {
     if (this.#answers.length > 0 && this.#failure !== null) throw this.#failure;
   }
 
-  /** It is not looked into any more. */
+  /** Stops polling. */
   stop(): void {
     this.#over = true;
     this.#cancelPoll?.();
   }
 
-  /** Writes the answers that are not written yet. Never rejects. */
+  /** Writes the remaining answers. Never rejects. */
   async end(): Promise<void> {
     await this.#writing;
     await this.#write();
@@ -132,7 +138,7 @@ export class HeldInbox {
       this.#failing = false;
       return stored;
     } catch (thrown) {
-      // The inbox items stay; each look would say the same.
+      // The inbox items stay, and each poll would report the same error.
       if (!this.#failing) this.#host.observation.report(thrown, "store");
       this.#failing = true;
       return [];
@@ -172,12 +178,15 @@ export class HeldInbox {
     };
   }
 
-  /** While its inbox item is not answered, it may still be taken by the next holder of the thread. */
+  /**
+   * Notifies the sender of a refusal once its answer is written. While the inbox item is unanswered, the next holder of
+   * the thread may still accept it.
+   */
   async #refuseOnceWritten(id: string, notify: () => void, own: Sender): Promise<void> {
     await this.#writing;
     const error = this.#failure;
     if (own instanceof Ask) {
-      // A loop that ends fails its asks, or has them carried over; while the thread goes on, nothing else does.
+      // A loop that ends fails its asks, or has them carried over. While it continues, only this fails them.
       if (this.#over || error instanceof LeaseLostError) return;
       if (this.#isLeft(id) && error !== null) return own.fail(error);
     } else if (this.#isLeft(id) && error !== null) return own.failed(error);
@@ -192,7 +201,7 @@ export class HeldInbox {
     return this.#answers.some((answer) => answer.id === id);
   }
 
-  /** It may stand in the journal since before a crash that swallowed its answer. */
+  /** Answers an item that is stale. It may be in the journal from before a crash that prevented its answer. */
   async #answerRepeated(id: string, event: Event, refusal: Refusal, newest: number): Promise<void> {
     const seq = await this.#seqOf(event, newest);
     this.#answer(seq === null ? { id, handled: false, refusal } : { id, handled: true, seq });
@@ -232,10 +241,10 @@ export class HeldInbox {
     } catch (thrown) {
       // The host that has the lease now answers them.
       if (thrown instanceof LeaseLostError) return this.#lose(thrown);
-      // The next look tries again.
+      // The next poll tries again.
       this.#failure = this.#report(thrown, "answer inbox items");
     } finally {
-      // At once, so that no answer comes between that would not be written.
+      // At once, so that no answer is added in between that would not be written.
       this.#writing = null;
     }
   }
@@ -245,7 +254,7 @@ export class HeldInbox {
     if (!this.#over) this.#holder.end(error);
   }
 
-  /** Forgets answers that were not fetched. Should they still be asked for, the inbox item is left again and recognised. */
+  /** Deletes answers that were not fetched. If one is still wanted, its inbox item is posted again and recognised. */
   async #clear(): Promise<void> {
     const { clock, pollMs } = this.#host;
     const before = clock.now() - keptPolls * pollMs;
@@ -273,11 +282,14 @@ export class HeldInbox {
   }
 }
 
-/** How many entries may stand between that of an inbox item and its answer. */
+/** How many entries may be between that of an inbox item and its answer. */
 const lookedBack = 4096;
 
-/** A host that left an inbox item looks for its answer once in a poll: after so many it is not there any more. */
+/**
+ * How many polls an answer is kept. A host that posted an item looks for its answer once a poll; after so many it is
+ * gone.
+ */
 const keptPolls = 25;
 
-/** The most written answers that are kept all the same. */
+/** The largest number of written answers that are kept. */
 const keptMax = 1024;

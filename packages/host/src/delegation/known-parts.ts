@@ -7,7 +7,7 @@ import { partsIn } from "../shown/part-body.ts";
 import { notShown, replayOfOpen } from "../shown/replay.ts";
 import type { PlacedPart, TurnParts } from "../shown/turn-parts.ts";
 
-/** Reads what the holders of a thread wrote to the store's log, on from where it was read to. */
+/** Reads the parts that the holders of a thread wrote to the store's log. Each read continues after the last. */
 export class PartLogReader {
   readonly #host: HostContext;
   readonly #threadId: string;
@@ -20,7 +20,10 @@ export class PartLogReader {
     this.#threadId = threadId;
   }
 
-  /** Keeps what is new in memory. Never rejects: of failures in a row the first is reported. @param turn only of this one */
+  /**
+   * Keeps new parts in memory. Never rejects: of failures in a row the first is reported. @param turn reads only this
+   * turn
+   */
   async read(turn?: number): Promise<void> {
     const { partLogging, clock, shown } = this.#host;
     if (partLogging === null) return;
@@ -43,13 +46,16 @@ export class PartLogReader {
     }
   }
 
-  /** Nothing more is read here. */
+  /** Ends the reading. */
   end(): void {
     for (const parts of this.#read) this.#host.shown.rest(this.#threadId, parts);
   }
 }
 
-/** The holder of a thread knows what was shown of its open turn: by the log, or else by the journal. Never rejects. */
+/**
+ * Loads the parts that were shown of the open turn, for the holder of its thread: from the log, or else from the
+ * journal. Never rejects.
+ */
 export const knowShown = async (
   host: HostContext,
   threadId: string,
@@ -60,15 +66,16 @@ export const knowShown = async (
   if (parts.parts.length === 0) completeShown(parts, replayOfOpen(open));
 };
 
-/** What was shown of a turn is made whole by what its journal gives. */
+/** Adds to the shown parts of a turn those that its journal has. */
 export const completeShown = (parts: TurnParts, whole: readonly AskPart[]): void => {
   for (const { index, part } of notShown(parts.parts, whole)) parts.addOfJournal(index, part);
 };
 
 /**
- * The same of the turn that is open, and of what it waits for. Gives what was missing.
+ * Adds to the shown parts of the open turn those that its journal has, and its pending requests. Returns the ones that
+ * were missing.
  *
- * @param epoch the places of a turn that is open mean something only in this process: its results may come in any order.
+ * @param epoch the places in an open turn have a meaning only in this process: its results may arrive in any order.
  */
 export const completeOpen = (parts: TurnParts, epoch: number, state: State): readonly PlacedPart[] => {
   const { open } = state.context;
@@ -76,7 +83,7 @@ export const completeOpen = (parts: TurnParts, epoch: number, state: State): rea
   const whole = [...replayOfOpen(open), ...partsAwaited(state)];
   const newest = whole.reduce((step, part) => ("step" in part ? Math.max(step, part.step) : step), 0);
   if (newest === 0) return [];
-  // Of steps before it nothing is missing.
+  // Earlier steps are complete.
   const later = whole.filter((part) => !("step" in part) || part.step >= parts.journalledStep);
   const missing = notShown(parts.parts, later);
   if (missing.length > 0) parts.journalledStep = newest;

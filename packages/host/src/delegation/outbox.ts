@@ -9,7 +9,7 @@ import { fromStore } from "../ports/store-call.ts";
 import type { Inbox, InboxAnswer } from "../ports/store.ts";
 import { readAnswer } from "./inbox-items.ts";
 
-/** Where items are left for the holder of a thread, and their answers are had. */
+/** The inbox to which items are posted for the holder of a thread, and from which their answers are read. */
 export interface Outgoing extends Pick<Inbox, "answerTo" | "discard"> {
   post(threadId: string, item: { readonly id: string; readonly event: Event | ThreadStarted }): Promise<void>;
 }
@@ -19,11 +19,11 @@ export class Outbox {
   readonly #threadId: string;
   readonly #host: HostContext;
   readonly #inbox: Outgoing;
-  /** Not posted yet, oldest first. */
+  /** Items that are not posted yet, oldest first. */
   readonly #waiting: OutgoingItem[] = [];
-  /** Posted, oldest first, by id. The newest may still be under way. */
+  /** Posted items by id, oldest first. The post of the newest may still be in progress. */
   readonly #posted = new Map<string, OutgoingItem>();
-  /** The item whose post is under way or has failed: it may or may not be in the inbox. */
+  /** The item whose post is in progress or has failed: it may or may not be in the inbox. */
   #beingPosted: OutgoingItem | null = null;
   #sending: Promise<void> | null = null;
 
@@ -65,14 +65,16 @@ export class Outbox {
     this.add({ event, sender: ask }, event);
   }
 
-  /** Removes an item that was not posted yet. False when there is none of that sender. */
+  /** Removes an item that was not posted yet. Returns false when there is none of that sender. */
   takeBack(sender: Sender): boolean {
     const index = this.#waiting.findIndex(({ envelope }) => envelope.sender === sender);
     if (index >= 0) this.#waiting.splice(index, 1);
     return index >= 0;
   }
 
-  /** Posts the waiting items, and again the oldest one where it is unanswered for too long. @throws StoreError */
+  /**
+   * Posts the waiting items, and posts the oldest one again if it has been unanswered for too long. @throws StoreError
+   */
   send(): Promise<void> {
     this.#sending ??= this.#sendAll().finally(() => {
       this.#sending = null;
@@ -80,7 +82,7 @@ export class Outbox {
     return this.#sending;
   }
 
-  /** The answers to the posted items, from the oldest up to the first that has none. @throws StoreError */
+  /** Returns the answers to the posted items, from the oldest up to the first that has none. @throws StoreError */
   async answers(): Promise<readonly Answered[]> {
     const answered: Answered[] = [];
     for (const item of this.#posted.values()) {
@@ -93,7 +95,7 @@ export class Outbox {
     return answered;
   }
 
-  /** Whether an answer to that item is still expected. */
+  /** Returns whether an answer to that item is still expected. */
   waitsFor({ item }: Answered): boolean {
     return this.#posted.has(item.id);
   }
@@ -122,12 +124,15 @@ export class Outbox {
     for (const item of this.#posted.values()) if (item.postedAt !== null && isDropped(item)) this.#drop(item);
   }
 
-  /** Resolves when no post is under way. */
+  /** Resolves when no post is in progress. */
   async settled(): Promise<void> {
     await this.#sending?.catch(() => {});
   }
 
-  /** Empties the outbox, for a host that has taken the lease: the envelopes of posted items by id, and those not posted. */
+  /**
+   * Empties the outbox, for a host that has taken the lease. Returns the envelopes of posted items by id, and those not
+   * posted.
+   */
   takeAll(): { readonly posted: Map<string, EventEnvelope>; readonly others: readonly EventEnvelope[] } {
     const posted = new Map([...this.#posted].map(([id, { envelope }]) => [id, envelope]));
     this.#posted.clear();
@@ -149,7 +154,10 @@ export class Outbox {
     return this.#beingPosted ?? this.#waiting.shift();
   }
 
-  /** The oldest posted item, where it is unanswered for longer than a lease lasts: the holder may have cleared away both it and its answer. */
+  /**
+   * The oldest posted item, if it has been unanswered for longer than a lease lasts: the holder may have deleted both
+   * it and its answer.
+   */
   get #overdue(): OutgoingItem | null {
     const { clock, leaseTtlMs } = this.#host;
     const [oldest] = this.#posted.values();
@@ -185,7 +193,7 @@ interface OutgoingItem {
   readonly id: string;
   readonly envelope: EventEnvelope;
   readonly event: Event | ThreadStarted;
-  /** When it was posted; null before. */
+  /** The time at which it was posted; null before. */
   postedAt: number | null;
 }
 

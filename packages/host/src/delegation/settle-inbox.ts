@@ -5,10 +5,11 @@ import { type Lease, type InboxItem, type InboxAnswer } from "../ports/store.ts"
 import { idOf, isEntryOf, readItem } from "./inbox-items.ts";
 
 /**
- * Answers the inbox items of a thread that is not open here which would change nothing any more: those whose event is
- * journalled, and those that ask again what one of some entries asked. What they say is in the store no longer.
+ * Answers the inbox items of a thread that is not open here and that would no longer change anything: those whose event
+ * is journalled, and those that repeat the ask of one of the given entries. Their content is then no longer in the
+ * store.
  *
- * @param seqs of the entries whose words are about to go.
+ * @param seqs of the entries whose words are about to be removed.
  * @throws LeaseLostError, StoreError
  */
 export const settleInbox = async (
@@ -29,7 +30,7 @@ export const settleInbox = async (
     );
     const answers = items.flatMap(({ id, event, entry }): readonly InboxAnswer[] => {
       if (entry !== undefined) return [{ id, handled: true, seq: entry.seq }];
-      // It may be about an ask that is an inbox item itself, and is taken first.
+      // It may cancel an ask that is itself an inbox item, and is handled first.
       const isEarly = event.type === "cancel.requested" && event.askId !== undefined && asks.includes(event.askId);
       if (event.type === "ask.received" || isEarly) return [];
       const step = transition(machine, state, event);
@@ -45,7 +46,7 @@ const itemsIn = (stored: unknown): readonly InboxItem[] => {
   return item === null || "problem" in item ? [] : [item];
 };
 
-/** Where an inbox item's event is journalled, or what it asks was asked by an entry whose words are to go. */
+/** Returns the entry of an inbox item's event, or the entry to be redacted that made the same ask. */
 const entryOf = (entries: readonly Entry[], seqs: ReadonlySet<number>, event: Event): Entry | undefined =>
   entries.findLast((entry) => isEntryOf(entry, event)) ??
   entries.find(

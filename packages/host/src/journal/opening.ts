@@ -17,23 +17,23 @@ import { entryAt, foldedState, readFrom, readJournal } from "./read-journal.ts";
 import { finishRedaction, withRedactions } from "./redaction.ts";
 import { SnapshotReader } from "./snapshot-reader.ts";
 
-/** A thread as it is found when it is opened. */
+/** A thread as it was found when it was opened. */
 export interface Opened {
   readonly state: State;
   readonly newest: Entry;
-  /** The newest entry that a valid snapshot in the store covers; -1 for none. */
+  /** The newest entry that a valid snapshot in the store covers; -1 if there is none. */
   readonly snapshotSeq: number;
-  /** What the store has of snapshots, of use or not. */
+  /** The stored chunks of snapshots, useful or not. */
   readonly chunks: StoredChunks;
-  /** What the older turns of the state are read by. */
+  /** Reads the older turns of the state. */
   readonly reader: SnapshotReader;
 }
 
-/** How much of a state is looked at: what is fetched of it before. */
+/** The extent of a state that is accessed, and so fetched first. */
 export type Extent = "some" | "whole";
 
 /**
- * The state of a thread by its journal, with nothing left in a store; null when there is none. Needs no lease.
+ * Returns the state of a thread by its journal, fully loaded; null when the thread does not exist. Needs no lease.
  *
  * @throws JournalUnreadableError, StoreError
  */
@@ -41,9 +41,10 @@ export const load = (host: HostContext, threadId: string): Promise<State | null>
   lookAt(host, threadId, loadAll, "whole");
 
 /**
- * What is seen of it, by something pure that may be done again; null when there is none. Needs no lease.
+ * Returns a pure function's view of the state; it may be called again. Null when the thread does not exist. Needs no
+ * lease.
  *
- * @throws JournalUnreadableError, StoreError, what `see` throws
+ * @throws JournalUnreadableError, StoreError, errors of `see`
  */
 export const lookAt = async <Seen>(
   host: HostContext,
@@ -55,7 +56,10 @@ export const lookAt = async <Seen>(
   return found === null ? null : seenIn(host, found, see, extent);
 };
 
-/** What is seen of a state, as far as it was read already. Where it can't be read, the journal alone is looked at. @throws as above */
+/**
+ * Returns a function's view of a state that was opened. If its snapshot cannot be read, the journal alone is used.
+ * @throws as above
+ */
 export const seenIn = async <Seen>(
   host: HostContext,
   { state, reader }: Pick<Opened, "state" | "reader">,
@@ -73,7 +77,7 @@ export const seenIn = async <Seen>(
 };
 
 /**
- * The same for the holder of the lease: a redaction that a crash interrupted is finished before.
+ * Opens a thread for the holder of its lease. First finishes a redaction that a crash interrupted.
  *
  * @throws JournalUnreadableError, StoreError, LeaseLostError
  */
@@ -81,7 +85,7 @@ export const openJournal = (host: HostContext, lease: Lease): Promise<Opened | n
   opened(host, lease.threadId, lease);
 
 /**
- * The state by the journal alone.
+ * Returns the state by the journal alone.
  *
  * @throws JournalUnreadableError, StoreError, ThreadUnknownError
  */
@@ -104,12 +108,12 @@ const opened = async (host: HostContext, threadId: string, lease: Lease | null):
     : { state: foldedState(threadId, entries), newest, snapshotSeq: -1, chunks, reader };
 };
 
-/** A snapshot that was found, and what its chunks are read by. */
+/** A snapshot that was found, with the reader of its chunks. */
 interface FoundSnapshot extends ReadSnapshot {
   readonly reader: SnapshotReader;
 }
 
-/** The newest snapshot; null where there is none, or one that can't be read, which is reported. */
+/** Returns the newest snapshot; null if there is none, or if it cannot be read, which is reported. */
 const storedSnapshot = async (host: HostContext, threadId: string): Promise<FoundSnapshot | null> => {
   if (host.snapshotEvery === 0) return null;
   try {
@@ -125,7 +129,10 @@ const storedSnapshot = async (host: HostContext, threadId: string): Promise<Foun
   }
 };
 
-/** A snapshot and the entries behind it, folded; null where the whole journal has to be read, which has all that it holds. */
+/**
+ * Folds the entries after a snapshot into its state. Returns null if the whole journal must be read instead; it has
+ * everything.
+ */
 const openedFrom = async (
   host: HostContext,
   threadId: string,
@@ -136,7 +143,7 @@ const openedFrom = async (
     if (anchored === undefined || anchorOf(anchored) !== anchor)
       throw unfit(threadId, `entry ${seq} is not in the journal as it was`);
     if (state.context.threadId !== threadId) throw unfit(threadId, `it is of thread "${state.context.threadId}"`);
-    // What the snapshot covers may be about to be taken out of the journal.
+    // The snapshot may contain words that are about to be redacted.
     if (later.some(({ event }) => event.type === "thread.redacted")) return null;
     const present = await reader.over(() => withOpenTurn(later.reduce(withEntry, state)));
     return { state: present, newest: later.at(-1) ?? anchored };
@@ -154,10 +161,10 @@ const entriesFrom = async ({ store }: HostContext, threadId: string, seq: number
   });
 
 const withEntry = (state: State, entry: Entry): State =>
-  // Only entry 0 begins a thread, and the ones behind a snapshot were decoded as later ones.
+  // Only entry 0 starts a thread, and the entries after a snapshot were decoded as later ones.
   foldEntry(state, entry as LaterEntry);
 
-/** The open turn is looked at wherever it goes on or ends, so it is read at once. */
+/** Loads the open turn at once: every continuation and end of it reads it. */
 const withOpenTurn = (state: State): State => {
   const { open } = state.context;
   if (open !== null) loadMessages(open);

@@ -22,7 +22,7 @@ export const readJournal = async ({ store }: HostContext, threadId: string): Pro
   return entries.right;
 };
 
-/** The undecoded entries of a thread from `fromSeq` on. @throws StoreError */
+/** Reads the undecoded entries of a thread from `fromSeq` on. @throws StoreError */
 export const readFrom = (store: HostContext["store"], threadId: string, fromSeq: number): Promise<readonly unknown[]> =>
   fromStore(threadId, "read the journal", async () => {
     const stored: unknown = await store.read(threadId, fromSeq);
@@ -38,7 +38,7 @@ export const entryAt = (stored: unknown, seq: number): Either.Either<string, Ent
   return entry.right.seq === seq ? entry : Either.left(`entry ${entry.right.seq} stands where ${seq} should`);
 };
 
-/** The state that all entries of a thread fold to. @throws JournalUnreadableError */
+/** Returns the state to which all entries of a thread fold. @throws JournalUnreadableError */
 export const foldedState = (threadId: string, entries: readonly Entry[]): State => {
   const state = fold(entries);
   if (Either.isRight(state)) return state.right;

@@ -4,14 +4,18 @@ import type { HostContext } from "../context/host-context.ts";
 import { fromStore } from "../ports/store-call.ts";
 import type { Lease } from "../ports/store.ts";
 
-/** The entries as they are to be read: those that a redaction names have lost their words, whether or not it came that far. */
+/**
+ * Returns the entries as they must be read: those that a redaction names have lost their words, even if it is not
+ * finished.
+ */
 export const withRedactions = (entries: readonly Entry[]): readonly Entry[] => {
   const pending = pendingIn(entries);
   return pending.size === 0 ? entries : entries.map((entry) => (pending.has(entry.seq) ? redactEntry(entry) : entry));
 };
 
 /**
- * The same, and in the store as well: what a crash left between the decision to redact and its being done is done now.
+ * Finishes, in the store as well, a redaction that a crash interrupted after it was journalled. Returns the entries as
+ * they must be read.
  *
  * @throws LeaseLostError, StoreError
  */
@@ -31,7 +35,7 @@ export const finishRedaction = async (
   return redacted;
 };
 
-/** Puts entries without their words in the place of those that had them. @throws LeaseLostError, StoreError */
+/** Replaces entries by the same entries without their words. @throws LeaseLostError, StoreError */
 export const rewriteEntries = ({ store }: HostContext, lease: Lease, entries: readonly Entry[]): Promise<void> =>
   fromStore(lease.threadId, "redact its journal", () => store.rewrite(lease, entries));
 

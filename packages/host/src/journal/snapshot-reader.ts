@@ -3,36 +3,39 @@ import { messageOf } from "../boundary/thrown.ts";
 import type { StoredSnapshot } from "../ports/store.ts";
 
 /**
- * Reads the chunks of a snapshot. Reading is synchronous. Where the store can't read at once, a missing chunk is noted,
- * fetched, and the work done again: so of a long thread only the chunks that are needed are fetched.
+ * Reads the chunks of a snapshot. Reading is synchronous. If the store cannot read at once, a missing chunk is noted
+ * and fetched, and the work is done again. So only the needed chunks of a long thread are fetched.
  */
 export class SnapshotReader {
   readonly #stored: StoredSnapshot | null;
-  /** The chunks that were fetched; the member null stands for all. The set is made with the first fetch, which most threads never need. */
+  /**
+   * The chunks that were fetched; the member null means all. The set is made with the first fetch, which most threads
+   * never need.
+   */
   #fetched: Set<string | null> | null = null;
   #underWay: Map<string | null, Promise<void>> | null = null;
   #missed: string | null = null;
 
-  /** @param stored null: there is no snapshot, and nothing to read. */
+  /** @param stored null without a snapshot: then nothing is read. */
   constructor(stored: StoredSnapshot | null) {
     this.#stored = stored;
   }
 
-  /** The text of a chunk; undefined for one that is not there, or was not fetched. */
+  /** Returns the text of a chunk; undefined if it does not exist, or was not fetched. */
   readonly chunk = (id: string): string | undefined => {
     const text = this.#stored?.chunk(id);
     if (text === undefined) this.#missed ??= id;
     return text;
   };
 
-  /** Whether all that is there can be read at once. */
+  /** Whether every chunk can be read at once. */
   get isWhole(): boolean {
     return this.#stored?.fetch === undefined || this.#fetched?.has(null) === true;
   }
 
   /**
-   * Fetches a chunk that was missed, or with null all that were not fetched. False when that was done before: then it is
-   * not there.
+   * Fetches a chunk that was missed, or with null all that were not fetched. Returns false if that was done before:
+   * then the chunk does not exist.
    *
    * @throws SnapshotDamagedError when the store fails
    */
@@ -59,10 +62,10 @@ export class SnapshotReader {
   }
 
   /**
-   * Runs `work`, which reads the snapshot, and runs it again each time that a chunk it missed was fetched; so it must be
-   * pure. A miss that `work` catches itself counts as well.
+   * Runs `work`, which reads the snapshot, and runs it again each time that a chunk it missed was fetched; so it must
+   * be pure. A miss that `work` catches itself counts as well.
    *
-   * @throws what `work` throws; SnapshotDamagedError
+   * @throws errors of `work`; SnapshotDamagedError
    */
   async over<Done>(work: () => Done): Promise<Done> {
     for (let misses = 1; ; misses++) {
@@ -73,7 +76,7 @@ export class SnapshotReader {
     }
   }
 
-  /** A call, since the compiler believes that the field is still null. */
+  /** Returns the missed chunk. A method, since the compiler believes that the field is still null. */
   #missedChunk(): string | null {
     return this.#missed;
   }

@@ -6,8 +6,8 @@ import type { Opened } from "./opening.ts";
 import { SnapshotReader } from "./snapshot-reader.ts";
 
 /**
- * Keeps the snapshot of an open thread: saved in the background, between turns, when enough was appended since the last
- * one. One that can't be saved is reported, and costs nothing but the reading that it would have spared.
+ * Keeps the snapshot of an open thread. It is saved in the background, between turns, when enough entries were appended
+ * since the last one. A failed save is reported, and costs only the reading that it would have saved.
  */
 export class Snapshots {
   readonly #host: HostContext;
@@ -22,12 +22,12 @@ export class Snapshots {
     this.#host = host;
   }
 
-  /** What the older turns of the state are read by. */
+  /** Reads the older turns of the state. */
   get reader(): SnapshotReader {
     return this.#reader;
   }
 
-  /** The thread was opened. */
+  /** Starts with a thread that was opened. */
   begin({ newest, snapshotSeq, chunks, reader }: Opened): void {
     this.#reader = reader;
     this.#newest = newest;
@@ -35,12 +35,12 @@ export class Snapshots {
     this.#chunks = chunks;
   }
 
-  /** The snapshot is of no use: the next one is due at once, and takes its place. */
+  /** Makes the next snapshot due at once, since the present one is useless. */
   forget(): void {
     this.#seq = -1;
   }
 
-  /** An entry was stored, and this is the state after it. */
+  /** Notes an entry that was stored, with the state after it, and saves a snapshot if one is due. */
   appended(lease: Lease, entry: Entry, state: State): void {
     this.#newest = entry;
     const { snapshotEvery } = this.#host;
@@ -51,7 +51,10 @@ export class Snapshots {
     });
   }
 
-  /** The thread is let go: what is being saved is waited for, and what is new is saved where it is worth it. Never rejects. */
+  /**
+   * Ends with a thread that is released: waits for a pending save, and saves new entries if that is worth it. Never
+   * rejects.
+   */
   async end(lease: Lease, state: State): Promise<void> {
     await this.#saving;
     const { snapshotEvery } = this.#host;
@@ -60,7 +63,7 @@ export class Snapshots {
     await this.#save(lease, newest, state);
   }
 
-  /** Never rejects. */
+  /** Saves a snapshot. Never rejects. */
   async #save(lease: Lease, newest: Entry, state: State): Promise<void> {
     try {
       this.#seq = newest.seq;

@@ -5,8 +5,8 @@ import type { RegisteredTool } from "../tools/registry.ts";
 import type { ToolCall } from "../tools/tool.ts";
 
 /**
- * Why a call needs an approval before it runs; null where it may run. An approval counts only for the same version of the
- * tool and the same validated arguments; otherwise the call is withheld again, for the same reason as before.
+ * Returns why a call needs an approval before it runs; null if it may run. An approval counts only for the same version
+ * of the tool and the same validated arguments. Otherwise the call is withheld again, for the same reason as before.
  */
 export const whyWithheld = async (
   { declaration, needsApproval }: RegisteredTool,
@@ -23,11 +23,11 @@ export const whyWithheld = async (
   }
   if (needsApproval === null) return declaration.approval === undefined ? null : "declared";
   const needed: unknown = await needsApproval(valid.value, call);
-  // A function in JavaScript may forget to return: then approval is asked for.
+  // A function in JavaScript may forget to return: then an approval is requested.
   return needed === false ? null : "declared";
 };
 
-/** The event that withholds a call until it is approved. */
+/** Makes the event that withholds a call until it is approved. */
 export const withheld = (
   { declaration }: RegisteredTool,
   { id }: CallTool,
@@ -44,8 +44,9 @@ export const withheld = (
 });
 
 /**
- * The event that withholds a call which a crash interrupted: its outcome is unknown, and a person decides whether it runs
- * again. Where its arguments are not valid any more, `otherwise` fails it, and the model reads that the outcome is unknown.
+ * Makes the event that withholds a call which a crash interrupted: its outcome is unknown, and a person decides whether
+ * it runs again. If its arguments are no longer valid, `otherwise` fails it, and the model reads that the outcome is
+ * unknown.
  */
 export const withheldAfterCrash = async (
   tool: RegisteredTool,

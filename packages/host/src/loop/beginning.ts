@@ -6,10 +6,11 @@ import type { Mailbox } from "../mailbox/mailbox.ts";
 import type { LeasedThread } from "./leased-thread.ts";
 
 /**
- * Begins a new thread: what it was started with, or the defaults, are its first entry.
+ * Starts a new thread: the given start, or the defaults, become its first entry.
  *
  * @param begun takes over the state, before it is reported.
- * @throws ThreadUnknownError when nothing in the mailbox makes a thread; SeedError, EventRefusedError, and what appending throws
+ * @throws ThreadUnknownError when no event in the mailbox creates a thread; SeedError, EventRefusedError, and errors of
+ * the append
  */
 export const begin = async (
   { threadId, host }: { readonly threadId: string; readonly host: RunContext },
@@ -32,7 +33,7 @@ export const begin = async (
   host.observation.entry(entry, threadId, { before: null, after: state });
 };
 
-/** A thread as it was started, or else with the defaults. @throws SeedError, EventRefusedError */
+/** Starts a thread explicitly, or else with the defaults. @throws SeedError, EventRefusedError */
 export const started = (
   { machine, threadDefaults }: RunContext,
   threadId: string,
@@ -43,7 +44,10 @@ export const started = (
   return start(machine, input);
 };
 
-/** Whether an event means something to a thread that is not there yet. An ask behind a turn does not: no turn is there. */
+/**
+ * Returns whether an event creates a thread that does not exist yet. An ask after a turn does not, since there is no
+ * turn.
+ */
 export const makesThread = (event: Event | ThreadStarted): boolean =>
   event.type === "ask.received" ? (event.from ?? 0) === 0 : making.has(event.type);
 

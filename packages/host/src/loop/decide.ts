@@ -9,7 +9,7 @@ import type { Responding } from "./loop-port.ts";
 import { notBefore, stepOf } from "./step.ts";
 import type { Taken } from "./taken.ts";
 
-/** What an envelope comes to; null when it changes nothing, of which its sender is notified. */
+/** Decides an envelope. Returns null if nothing changes; the sender has been notified. */
 export const decide = (
   leased: LeasedThread,
   envelope: EventEnvelope | MadeEnvelope,
@@ -37,8 +37,8 @@ export const decide = (
 };
 
 /**
- * A thread was closed while entries were being stored. Where one says that a tool starts, which it now does not, a failure
- * is journalled that says so: else it could not be known later whether the tool ran.
+ * Completes the journal of a thread that was closed while entries were being stored. If one of them says that a tool
+ * starts, the tool does not run, so a failure is journalled. Otherwise it would be unknown later whether the tool ran.
  *
  * @returns why the thread ended.
  */
@@ -72,7 +72,7 @@ const eventIn = (
 ): Either.Either<Refusal, Event | ThreadStarted> => {
   const refused = refusal?.() ?? null;
   if (refused !== null) return Either.left(refused);
-  // What is sent with a time of its own keeps it.
+  // An event that was sent with its own time keeps it.
   const isOfHost = sender instanceof Ask || refusal !== undefined;
   return Either.right(isOfHost && event.type !== "thread.started" ? notBefore(event, now) : event);
 };

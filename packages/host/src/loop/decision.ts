@@ -8,56 +8,62 @@ import { makesThread, started } from "./beginning.ts";
 import { changedConfiguration } from "./recovery.ts";
 import { hasPartial, notBefore, progressOf, stepOf } from "./step.ts";
 
-/** What an event comes to in a thread. */
+/** The machine's decision about an event in a thread. */
 export type Decision =
   | HandledDecision
-  /** It changes nothing. */
+  /** The event changes nothing. */
   | { readonly type: "refused"; readonly refusal: Refusal }
-  /** It cuts off the reply of this effect, and what had been shown of that was not given: it is to be decided again with it. */
+  /**
+   * The event cuts off the reply of this effect, and the caller did not pass the shown part of that reply. Decide again
+   * with it.
+   */
   | { readonly type: "cutsOff"; readonly effectId: string };
 
-/** Entries to store, all or none, and effects to perform once they are. */
+/** Entries to store, all or none, and effects to perform once they are stored. */
 export interface HandledDecision {
   readonly type: "handled";
-  /** At least one, in order. The last is that of the event. */
+  /** The entries in order, at least one. The last is that of the event. */
   readonly entries: readonly Entry[];
-  /** Those of all entries, in order. */
+  /** The effects of all entries, in order. */
   readonly effects: readonly Effect[];
-  /** The one after the last entry. */
+  /** The state after the last entry. */
   readonly state: State;
-  /** The same, entry by entry. */
+  /** The same decision, entry by entry. */
   readonly steps: readonly DecidedStep[];
 }
 
-/** What one entry comes to. */
+/** The decision about one entry. */
 export interface DecidedStep {
-  /** Null before the first entry of a thread. */
+  /** The state before the entry; null before the first entry of a thread. */
   readonly before: State | null;
   readonly entry: Entry;
   readonly effects: readonly Effect[];
   readonly after: State;
 }
 
-/** How an event is decided. */
+/** The circumstances in which an event is decided. */
 export interface DecideOptions {
   /** The time, in milliseconds since the epoch. */
   readonly at: number;
-  /** It stands in the place of an answer that a crash swallowed, and its entry is marked so. Default false. */
+  /** Whether the event replaces an answer that was lost in a crash. Its entry is then marked so. Default false. */
   readonly recovered?: boolean;
-  /** What had been shown of a reply, by its effect; null: nothing. Where another reply is out, or without it, that is not known yet. */
+  /**
+   * The part of a reply that had been shown, by its effect; null if none. If it is absent, or of another reply than the
+   * outstanding one, the shown part counts as unknown.
+   */
   readonly shown?: ShownReply;
 }
 
-/** What had been shown of the reply of one model call. */
+/** The part of one model call's reply that had been shown. */
 export interface ShownReply {
   readonly effectId: string;
   readonly reply: ReplyDraft | null;
 }
 
 /**
- * What an event comes to, as the loop would decide it when it is alone with it. Pure.
+ * Decides an event as the loop would if no other event waited. Pure.
  *
- * @throws SnapshotDamagedError where the state was read from a snapshot, and a part that is needed can't be read.
+ * @throws SnapshotDamagedError if the state was read from a snapshot, and a needed chunk cannot be read.
  */
 export const decisionOf = (
   host: RunContext,
@@ -78,7 +84,7 @@ export const decisionOf = (
     cutsOff = out !== null && shown?.effectId !== out;
     return out === null ? undefined : (shown?.reply ?? undefined);
   };
-  // A deadline cuts a reply off without carrying what was shown of it, so that is journalled before.
+  // A deadline cuts a reply off without carrying its shown part, so that part is journalled first.
   const partial = isDeadline(state, event) ? shownOfIt() : undefined;
   if (out !== null && partial !== undefined) deciding.take(progressOf(out, partial, at, hasPartial(state)));
   const refusal = deciding.take(notBefore(event, at), shownOfIt, recovered);
@@ -86,7 +92,7 @@ export const decisionOf = (
   return refusal === null ? deciding.decision() : { type: "refused", refusal };
 };
 
-/** The id of the model call that is out for an answer. */
+/** Returns the id of the outstanding model call; null if there is none. */
 const answerOut = ({ context: { threadId, open } }: State): string | null =>
   open?.stage.type === "responding" ? llmId(threadId, open.number, open.step, open.stage.call.attempt) : null;
 
@@ -110,7 +116,7 @@ class Deciding {
     this.#steps = [...steps];
   }
 
-  /** Takes an event; before it, where the journal has to rise for it, the rise. Gives why it is refused, or null. */
+  /** Decides an event, after the rise of the journal that it may need. Returns why it is refused, or null. */
   take(event: Event, shown: () => ReplyDraft | undefined = () => undefined, recovered = false): Refusal | null {
     const { machine } = this.#host;
     const raised = raisedBefore(machine, this.state, event);
@@ -132,7 +138,7 @@ class Deciding {
   }
 }
 
-/** A thread begins with its first event, where that makes one. */
+/** Starts a thread with its first event, if that event can create one. */
 const begun = (host: RunContext, threadId: string, event: Event | ThreadStarted, at: number): Deciding | Refusal => {
   const explicit = event.type === "thread.started" ? event : null;
   if (explicit === null && !makesThread(event))

@@ -16,12 +16,12 @@ import type { Worker } from "../activity/active-threads.ts";
 import type { RunContext } from "../context/host-context.ts";
 import type { LlmContext, LlmOutcome } from "../ports/llm.ts";
 
-/** What a handler returned, as plain JSON of its own: of an outcome it has what the handler gave it. */
+/** The outcome that a handler returned, as an independent copy in plain JSON. It is not validated yet. */
 export type GivenOutcome = Partial<LlmOutcome>;
 
 /**
- * Calls the model. Never rejects: if the handler throws, the call has failed, and `onObserverError` gets the error. A handler
- * that was stopped may throw; its error is not reported.
+ * Calls the model. Never rejects: if the handler throws, the call has failed, and `onObserverError` gets the error. A
+ * handler that was stopped may throw; its error is not reported.
  */
 export const callModel = async (
   loop: Worker & { readonly host: RunContext },
@@ -30,30 +30,33 @@ export const callModel = async (
 ): Promise<GivenOutcome> => {
   const { host } = loop;
   try {
-    // Copied before anything else is done: it stays its handler's.
+    // Copied before anything else is done, since the handler may still change the original.
     return withoutKeys(host, copyOf(await host.active.code.run(loop, () => host.llm(call, context))));
   } catch (thrown) {
     if (context.signal.aborted) return { type: "failed", failure: failureOf("the call was stopped") };
-    // What it throws may hold a key, and would be journalled.
+    // The thrown error may hold a key, and would be journalled.
     host.observation.report(thrown, "llm");
     return withoutKeys(host, { type: "failed", failure: failureOf(`the llm handler threw${reasonOf(host, thrown)}`) });
   }
 };
 
-/** Takes keys out of the message of a failure. A reply stays as the model wrote it. */
+/** Removes keys from the message of a failure. A reply stays as the model wrote it. */
 const withoutKeys = ({ secrets }: RunContext, outcome: GivenOutcome): GivenOutcome => {
   if (outcome.type !== "failed" || typeof outcome.failure?.message !== "string") return outcome;
   const { failure } = outcome;
   return { ...outcome, failure: { ...failure, message: messageOf(failure.message, secrets()) } };
 };
 
-/** A description that fails or is no text is none; the call has failed, and does not wait for a promise of one. */
+/**
+ * Returns the description of an error for the journal. A description that throws or is not a text is ignored. The
+ * failed call does not wait for a promise of one.
+ */
 const reasonOf = ({ describeThrown, observation }: RunContext, thrown: unknown): string => {
   const failed = (error: unknown): void => observation.report(error, "describeThrown");
   try {
     const reason: unknown = describeThrown?.(thrown);
     if (typeof reason === "string") return `: ${reason}`;
-    // Else its rejection would end the process.
+    // Without this its rejection would end the process.
     if (reason instanceof Promise) reason.catch(failed);
   } catch (error) {
     failed(error);
@@ -62,9 +65,9 @@ const reasonOf = ({ describeThrown, observation }: RunContext, thrown: unknown):
 };
 
 /**
- * The declarations of the tools that a call offers: the machine's, and those of the asks, which stand in the thread. Under a
- * configuration that 0.1 journalled it is all that the machine declares, as it was then. A tool that is gone since the call
- * was asked for is left out: it could not be run.
+ * Returns the declarations of the tools that a call offers: the machine's, and those of the asks, which are in the
+ * thread. Under a configuration that version 0.1 journalled, these are all that the machine declares. A tool that was
+ * removed since the call was requested is left out: it could not be run.
  */
 export const offeredTools = (
   { machine }: RunContext,
@@ -80,7 +83,7 @@ export const offeredTools = (
     : tools.flatMap((offered) => known.find(({ name }) => name === offered.name) ?? []);
 };
 
-/** As of nearly each call: then nothing is looked for. By index, as methods of frozen lists are slow. */
+/** True for nearly each call; then no tool is looked up. By index, as methods of frozen lists are slow. */
 const isAllOf = (declared: readonly ToolDeclaration[], offered: NonNullable<CallLlm["tools"]>): boolean => {
   if (declared.length !== offered.length) return false;
   for (let index = 0; index < declared.length; index++)
@@ -89,10 +92,10 @@ const isAllOf = (declared: readonly ToolDeclaration[], offered: NonNullable<Call
 };
 
 /**
- * The event that answers a model call. A handler is foreign code: what it returned is read before it is
- * believed, and what can't be read is a failure that says so.
+ * Returns the event that answers a model call. A handler is foreign code, so its outcome is validated first. If it is
+ * invalid, the event is a failure that says so.
  *
- * @param shown What its deltas had shown, for a failure that brings no partial reply of its own.
+ * @param shown the part of the reply that its deltas had shown, for a failure without a partial reply.
  */
 export const llmAnswer = (
   call: CallLlm,
@@ -108,15 +111,15 @@ export const llmAnswer = (
     type === "failed"
       ? { type: "llm.failed", ...kept, ...fields, ...answered }
       : { type: "llm.completed", ...fields, ...answered };
-  // Before what can't be read is named: such a message has no content either.
+  // Checked before other problems are named, since such a message also lacks content.
   const lost = type === "failed" ? null : lostCallsIn(given);
-  // Of the two types that are built above, from parts that `copyOf` made plain: the machine can take it.
+  // Built above with one of the two types, from parts that `copyOf` made plain: the machine can decode it.
   if (lost === null && problemOfEvent(event) === null) return event as LlmCompleted | LlmFailed;
   const failure = failureOf(inWords(lost ?? problemOf(event)));
   return { type: "llm.failed", ...answered, failure, ...kept };
 };
 
-/** Whether a server refused the call before it did anything, so that it cost nothing. */
+/** Returns whether a server refused the call before it did anything, so that it cost nothing. */
 const isRefusal = (given: object): boolean => {
   if ("usage" in given || "partial" in given || !("failure" in given)) return false;
   const { failure } = given;
@@ -124,7 +127,7 @@ const isRefusal = (given: object): boolean => {
   return failure.kind === "rate_limit" || failure.kind === "overloaded";
 };
 
-/** In words that quote nothing: what stands there may hold a key. */
+/** Describes a problem without quoting a value, which may hold a key. */
 const problemOf = (event: object): string => {
   const decoded = decodeEvent(event);
   if (Either.isRight(decoded)) return "it is no outcome";
@@ -132,7 +135,7 @@ const problemOf = (event: object): string => {
   return `${path === "" ? "" : `${path}: `}${reason.replace(/, got .*$/s, "")}`;
 };
 
-/** Calls that stand in another format's member would be lost, unless they stand in ours as well. */
+/** Describes calls in a member of another format, which would be lost unless they are in ours as well. */
 const lostCallsIn = (given: object): string | null => {
   const reply: unknown = "reply" in given ? given.reply : null;
   if (typeof reply !== "object" || reply === null) return null;
@@ -144,12 +147,13 @@ const lostCallsIn = (given: object): string | null => {
 };
 
 /**
- * What a journal can't keep is not believed; what JSON writes otherwise, such as a date, is taken as JSON writes it: the reply
- * was paid for. A handler in JavaScript may also forget to return.
+ * Returns a plain copy of an outcome. Values that a journal cannot keep make it a failure. Values that JSON writes in
+ * another way, such as a date, are taken as JSON writes them, since the reply was paid for. A handler in JavaScript may
+ * also forget to return.
  */
 const copyOf = (outcome: LlmOutcome | undefined): GivenOutcome => {
   try {
-    // Written as JSON it would be an empty reply.
+    // As JSON it would be an empty reply.
     if (outcome?.type === "completed" && outcome.reply instanceof Promise)
       return { type: "failed", failure: failureOf(notAwaited) };
     const copy = plainCopy(outcome ?? {}, mostNestedInEvent);
@@ -160,7 +164,10 @@ const copyOf = (outcome: LlmOutcome | undefined): GivenOutcome => {
   }
 };
 
-/** JSON may say what no event may: the machine would refuse the event, and the call would wait for ever. */
+/**
+ * Returns the outcome as JSON writes it, or a failure. JSON can hold values that no event may have: the machine would
+ * refuse the event, and the call would wait forever.
+ */
 const asWritten = (outcome: LlmOutcome | undefined): GivenOutcome => {
   // It has the members that the outcome had, as the copy has them.
   const written = JSON.parse(JSON.stringify(outcome)) as GivenOutcome;
@@ -176,7 +183,7 @@ const notAwaited = inWords("its reply is a promise; await it before it is return
 
 const notJson = inWords("it can't be written as JSON");
 
-/** A total that is the sum says nothing new, and each journal would repeat it: `usageOfCall` gives it back. */
+/** Removes a total that is the sum of its parts: each journal would repeat it, and `usageOfCall` restores it. */
 const withoutKnownTotal = <Given extends { readonly usage?: ReportedUsage | undefined }>(given: Given): Given => {
   const { usage } = given;
   if (usage?.totalTokens === undefined || usage.inputTokens === undefined || usage.outputTokens === undefined)
@@ -186,5 +193,5 @@ const withoutKnownTotal = <Given extends { readonly usage?: ReportedUsage | unde
   return { ...given, usage: said };
 };
 
-/** A handler's own fault: calling it again would not help. */
+/** Returns the failure of a handler with a fault of its own: calling it again would not help. */
 const failureOf = (message: string): LlmFailed["failure"] => ({ kind: "unknown", message, retryable: false });

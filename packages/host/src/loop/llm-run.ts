@@ -9,7 +9,7 @@ import { type ShownCall, showReply, showText } from "./report.ts";
 import { isDelta, ShownReply } from "./shown-reply.ts";
 import { hasPartial, progressOf } from "./step.ts";
 
-/** A model call that is out, for an answer. */
+/** A model call that is outstanding. */
 export class LlmRun implements Running, Responding, Sender {
   readonly #loop: LoopPort;
   readonly #call: CallLlm;
@@ -59,7 +59,7 @@ export class LlmRun implements Running, Responding, Sender {
     const partial = this.#over ? undefined : this.#shown.takeNew();
     if (partial === undefined) return;
     const { host, state } = this.#loop;
-    // What a run before this one had journalled is void.
+    // The partial reply that an earlier run had journalled is void.
     const again = !this.#hasJournalled && hasPartial(state);
     this.#hasJournalled = true;
     this.#loop.post({ event: progressOf(this.#call.id, partial, host.clock.now(), again), sender: null });
@@ -83,7 +83,7 @@ export class LlmRun implements Running, Responding, Sender {
     const { hooks } = host.observation;
     if (this.#call.attempt === 1 && (hooks.beforeTurn ?? hooks.beforeStep) !== undefined) await this.#callHooks();
     if (this.#over) return;
-    // What goes on after its tools is ended before more is begun.
+    // A thread that continues after its tools goes first, so that turns are ended before others are started.
     const entering = host.active.enter(this.#loop, this.#call.step > 1);
     if (entering !== undefined) await entering;
     this.#isCalling = !this.#over && this.#loop.mayCall();
@@ -101,7 +101,7 @@ export class LlmRun implements Running, Responding, Sender {
     if (this.#over) return;
     this.mute();
     this.#loop.running.delete(this.#call.id);
-    // What was shown stays at hand until the answer is taken: a cancel may be ahead of it in the mailbox.
+    // The shown part is kept until the answer is handled: a cancel may be ahead of it in the mailbox.
     this.#loop.post({ event: llmAnswer(this.#call, outcome, host.clock.now(), this.shown), sender: this });
   }
 
@@ -116,10 +116,10 @@ export class LlmRun implements Running, Responding, Sender {
 
   #show(given: LlmDelta): void {
     if (this.#over) return;
-    // Read once: it stays its handler's.
+    // Copied once, since the handler may still change the original.
     const delta = typeof given === "object" && given !== null ? { ...given } : given;
     if (!isDelta(delta)) {
-      // What stands in it may hold a key.
+      // The value may hold a key.
       this.#loop.host.observation.report(new TypeError("the llm handler gave onDelta what is no delta"), "llm");
       return;
     }
@@ -142,7 +142,10 @@ export class LlmRun implements Running, Responding, Sender {
     this.#loop.asks.emit(this.#call.turn, part);
   }
 
-  /** One timer from the first news on: so nothing is journalled more often, and nothing when nothing is new. */
+  /**
+   * Starts one timer with the first delta after an entry. So entries are never more frequent, and nothing is journalled
+   * without news.
+   */
   #scheduleProgress(): void {
     const { clock, progressMs } = this.#loop.host;
     if (progressMs === null || this.#cancelProgress !== null) return;

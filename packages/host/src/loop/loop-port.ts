@@ -5,40 +5,43 @@ import type { RunContext } from "../context/host-context.ts";
 import type { SnapshotReader } from "../journal/snapshot-reader.ts";
 import type { Envelope } from "../mailbox/mailbox.ts";
 
-/** Something that is being done, under the id of its effect. */
+/** Work that is in progress, under the id of its effect. */
 export interface Running {
-  /** Stops it; nothing comes of it any more. */
+  /** Stops the work. It posts no more events. */
   stop(reason: Error | null): void;
 }
 
-/** A model call that is out for an answer. */
+/** A model call that is outstanding. */
 export interface Responding {
   readonly effectId: string;
-  /** What has been shown of the reply. */
+  /** The part of the reply that has been shown. */
   readonly shown: ReplyDraft | undefined;
-  /** From here on nothing more is shown of it. */
+  /** Stops showing more of the reply. */
   mute(): void;
-  /** Has what was shown since the last time journalled. */
+  /** Journals the part that was shown since the last time. */
   journalProgress(): void;
 }
 
-/** The loop of a thread, as far as the performers of its effects know it; or what stands in for one. */
+/** The loop of a thread, as the performers of its effects see it, or a stand-in for one. */
 export interface LoopPort extends Worker {
   readonly threadId: string;
   readonly host: RunContext;
-  /** Asks that are not settled. */
+  /** The asks that are not settled. */
   readonly asks: Asks;
   readonly running: Map<string, Running>;
   callsToModel: number;
   responding: Responding | null;
   readonly state: State | null;
-  /** What the older turns of the state are read by. */
+  /** Reads the older turns of the state from the snapshot. */
   readonly reader: SnapshotReader | null;
   readonly hasEnded: boolean;
-  /** Puts something into the mailbox; it is taken when what came before is done. */
+  /** Puts an envelope into the mailbox. It is handled when all earlier ones are done. */
   post(envelope: Envelope): void;
-  /** Whether a model or a tool may be called now: only by the holder of the lease. One that ran out unnoticed ends the loop. */
+  /**
+   * Returns whether a model or a tool may be called now: only the lease holder may. If the lease has expired unnoticed,
+   * the loop ends.
+   */
   mayCall(): boolean;
-  /** Reports what the thread does with its slot. */
+  /** Reports the thread's use of its slot. */
   reportActivity(): void;
 }

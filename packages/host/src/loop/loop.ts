@@ -21,13 +21,13 @@ import { type Taken, takeTogether } from "./taken.ts";
 
 /**
  * The loop of one thread. Its law:
- * 1. Take one event. Let the machine decide what it comes to. (Tool results that wait together are taken together.)
+ * 1. Take one event. Let the machine decide it. (Tool results that wait together are taken together.)
  * 2. Append its entry, with the seq that it continues, under the lease.
  * 3. Only then take over the new state and perform the effects, in order.
- * 4. Only then take the next event. What performs an effect answers by an event, never otherwise.
+ * 4. Only then take the next event. The performer of an effect answers by an event, never otherwise.
  *
- * Whatever goes wrong in between (the store fails, the lease is lost) ends the loop, and what it was doing is stopped: it
- * is not known how far it got. The next use of the thread reads the journal and recovers, as it would after a crash.
+ * If anything fails in between (the store fails, the lease is lost), the loop ends, and its work is stopped: it is
+ * unknown how far the work got. The next use of the thread reads the journal and recovers, as it would after a crash.
  */
 export class ThreadLoop implements Candidate, LoopPort {
   readonly threadId: string;
@@ -37,22 +37,22 @@ export class ThreadLoop implements Candidate, LoopPort {
   readonly running: Map<string, Running> = new Map();
   callsToModel = 0;
   responding: Responding | null = null;
-  /** The thread was left to the host that left something in its inbox. */
+  /** Whether the thread was released for another host that left an item in its inbox. */
   isHandedOver = false;
   readonly #mailbox = new Mailbox();
   readonly #onEnd: (loop: ThreadLoop, carried: readonly Ask[]) => void;
   #busy = true; // opening, or between taking an event and having performed its effects
   #state: State | null = null;
   #leased: LeasedThread | null = null;
-  /** What must be over before the lease can be given back. */
+  /** Resolves when no write is in progress any more, so that the lease can be released. */
   #underWay: Promise<void>;
   #ended: Error | null = null;
   #released: Promise<void> | null = null;
   readonly #idle: IdleTimer;
 
   /**
-   * @param before the loop before this one: it has to be over before the thread can be opened.
-   * @param onEnd called with the asks that go on in another loop, as the lease of this one was lost.
+   * @param before the previous loop of the thread: it must be over before the thread can be opened.
+   * @param onEnd called with the asks that continue in another loop, since this one lost its lease.
    */
   constructor(
     threadId: string,
@@ -94,12 +94,12 @@ export class ThreadLoop implements Candidate, LoopPort {
     if (!this.#busy) this.#drain();
   }
 
-  /** Does something with the state when what was posted before is done. Rejects where the thread can't be used here. */
+  /** Calls `work` with the state when all earlier envelopes are done. Rejects if the thread cannot be used here. */
   run<Result>(work: (state: State) => Result | Promise<Result>): Promise<Result> {
     return new Promise((resolve, failed) => this.post({ task: (state) => resolve(work(state)), sender: { failed } }));
   }
 
-  /** Puts an ask into the mailbox, and notifies it of its turn from then on. One that was made before is only looked up. */
+  /** Puts an ask into the mailbox, and notifies it of its turn from then on. An earlier ask is only looked up. */
   postAsk(ask: Ask): void {
     const { event } = ask;
     if (this.#ended !== null) {
@@ -111,18 +111,20 @@ export class ThreadLoop implements Candidate, LoopPort {
     this.post(event === null ? { task: lookUp, sender: ask } : { event, sender: ask });
   }
 
-  /** Takes an ask out of the mailbox again. False when it was taken already. */
+  /** Takes an ask out of the mailbox again. Returns false if it was already taken. */
   takeBack(ask: Ask): boolean {
     return this.#mailbox.takeBack(ask);
   }
 
-  /** Ends the loop without ending the turn: what is being done is stopped, and goes on when the thread is next opened. */
+  /**
+   * Ends the loop without ending the turn. Work in progress is stopped, and continues when the thread is next opened.
+   */
   close(): Promise<void> {
     this.end(new ThreadClosedError(this.threadId));
     return this.released;
   }
 
-  /** When the lease is given back. */
+  /** Resolves when the lease is released. */
   get released(): Promise<void> {
     return this.#released ?? this.#underWay;
   }
@@ -136,7 +138,7 @@ export class ThreadLoop implements Candidate, LoopPort {
     this.host.active.report(this, this.callsToModel > 0 ? "works" : "rests");
   }
 
-  /** Ends the loop where nothing happens here, for another host that wants the thread. */
+  /** Ends the loop if the thread is idle here, for another host that wants the thread. */
   handOver(): boolean {
     if (!this.#isIdle()) return false;
     this.isHandedOver = true;
@@ -144,7 +146,7 @@ export class ThreadLoop implements Candidate, LoopPort {
     return true;
   }
 
-  /** Another thread waits for a slot. */
+  /** Called when another thread waits for a slot. */
   makeRoom(): void {
     if (this.#isIdle()) void this.#letGo();
     else this.host.active.leave(this);
@@ -157,7 +159,7 @@ export class ThreadLoop implements Candidate, LoopPort {
       if (this.#ended === null) this.#leased = await leaseThread(this, this.#mailbox);
       if (this.#ended === null && this.#leased !== null) await this.#begin(this.#leased);
     } catch (thrown) {
-      // Made by this package, or what `start` says of a seed.
+      // Thrown by this package, or by `start` for an invalid seed.
       this.end(thrown instanceof Error ? thrown : new StoreError(this.threadId, "open it", thrown));
     }
     this.#drain();
@@ -208,7 +210,7 @@ export class ThreadLoop implements Candidate, LoopPort {
     this.reportActivity();
   }
 
-  /** As `#drain` after the append, where that takes its time, or is of several entries. */
+  /** Continues `#drain` after the append, if that is not immediate or has several entries. */
   async #goOn(appending: void | Promise<void>, taken: readonly Taken[]): Promise<void> {
     try {
       await appending;
@@ -220,7 +222,7 @@ export class ThreadLoop implements Candidate, LoopPort {
     this.#drain();
   }
 
-  /** An event is decided anew, after what it needs of a snapshot could not be read. */
+  /** Decides an event again, after a chunk of a snapshot that it needs could not be read. */
   async #decideAnew(
     leased: LeasedThread,
     state: State,
@@ -254,13 +256,13 @@ export class ThreadLoop implements Candidate, LoopPort {
   }
 
   #fail({ sender }: Envelope, thrown: unknown): void {
-    // Anything else than an error comes from no code of this package, or of the machine.
+    // Only foreign code throws a value that is not an error, never this package or the machine.
     const error = thrown instanceof Error ? thrown : new StoreError(this.threadId, "go on", thrown);
     sender?.failed(error);
     this.end(error);
   }
 
-  /** Ends the loop; what is being done is stopped. */
+  /** Ends the loop and stops its work. */
   end(reason: Error): void {
     if (this.#ended !== null) return;
     this.#ended = reason;
@@ -275,7 +277,7 @@ export class ThreadLoop implements Candidate, LoopPort {
     this.#onEnd(this, carried);
   }
 
-  /** Nothing happens here; unless the inbox has something new, the thread is let go. */
+  /** Releases an idle thread, unless its inbox has a new item. */
   async #letGo(): Promise<void> {
     for (const envelope of (await this.#leased?.inboxItems()) ?? []) this.post(envelope);
     if (this.#isIdle()) this.end(new ThreadClosedError(this.threadId));

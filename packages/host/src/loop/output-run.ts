@@ -4,7 +4,7 @@ import { type Checked, checkText } from "../output/check.ts";
 import { type KeyFilter, keyFilter } from "../secrets/key-filter.ts";
 import type { LoopPort, Running } from "./loop-port.ts";
 
-/** A check of an output that is out. It answers once, or is stopped. */
+/** A check of an output that is in progress. It answers once, or is stopped. */
 export class OutputRun implements Running {
   readonly #loop: LoopPort;
   readonly #check: CheckOutput;
@@ -56,8 +56,9 @@ const answerOf = (
 };
 
 /**
- * The schema of an ask of the open turn that wants just this output; null where none of them is here, as after a crash: then
- * the JSON Schema in the journal does, and whoever asks again with a schema has the output validated by it.
+ * Returns the schema of an ask of the open turn that wants this same output. Null if this host has none of them, as
+ * after a crash. Then the JSON Schema in the journal is used, and an ask that is repeated with a schema validates the
+ * output with it.
  */
 const schemaOf = ({ state, asks }: LoopPort, { output }: CheckOutput): StandardSchema | null => {
   const wanted = canonicalText(output.schema);

@@ -6,13 +6,16 @@ import { reportEffect } from "./report.ts";
 import { SummaryRun } from "./summary-run.ts";
 import { ToolRun } from "./tool-run.ts";
 
-/** Performs an effect: reports and begins it, and returns. What comes of it is posted to the loop as an event. */
+/** Reports an effect, starts it, and returns. Its result is posted to the loop as an event. */
 export const perform = (loop: LoopPort, effect: Effect): void => {
   reportEffect(loop, effect);
   begin(loop, effect);
 };
 
-/** Begins an effect, or stops what one calls off. Nothing is begun for a question or a signal, nor for a call that the caller answers. */
+/**
+ * Starts an effect, or stops the one that it cancels. Approval requests, signals and calls that the caller answers
+ * start nothing.
+ */
 export const begin = (loop: LoopPort, effect: Effect): void => {
   switch (effect.type) {
     case "callLlm":
@@ -40,7 +43,7 @@ export const begin = (loop: LoopPort, effect: Effect): void => {
   }
 };
 
-/** Stops what an event answers: an answer may come from outside, to what is being done here as well. */
+/** Stops the work that an event answers: an answer may come from outside even to work of this host. */
 export const stopAnswered = (loop: LoopPort, event: Entry["event"]): void => {
   if (isAnswer(event)) stop(loop, event.effectId);
 };
@@ -48,7 +51,7 @@ export const stopAnswered = (loop: LoopPort, event: Entry["event"]): void => {
 const isAnswer = (event: Entry["event"]): event is Extract<Entry["event"], { readonly effectId: string }> =>
   "effectId" in event && event.type !== "llm.progressed" && event.type !== "tool.started";
 
-/** Stops what is being done under the id of an effect, if anything is. */
+/** Stops the work under the id of an effect, if there is any. */
 const stop = (loop: LoopPort, effectId: string): void => {
   loop.running.get(effectId)?.stop(null);
   loop.running.delete(effectId);
@@ -58,7 +61,7 @@ const startTimer = (loop: LoopPort, { id, dueAt, purpose }: StartTimer): void =>
   const { clock } = loop.host;
   const cancel = clock.wakeAt(dueAt, () => {
     loop.running.delete(id);
-    // A deadline cuts a reply off without carrying what was shown of it, so that is journalled before.
+    // A deadline cuts a reply off without carrying its shown part, so that part is journalled first.
     if (purpose === "deadline") loop.responding?.journalProgress();
     loop.post({ event: { type: "timer.fired", at: clock.now(), effectId: id }, sender: null });
   });

@@ -6,13 +6,15 @@ import { ShownOutput } from "../output/partial-json.ts";
 import type { HandledDecision } from "./decision.ts";
 import { asksShown, reportEffect, type ReportPort, reportResult, showReply } from "./report.ts";
 
-/** A part that the asks of a turn are shown. */
+/** A part that is shown to the asks of a turn. */
 export interface ShownPart {
   readonly turn: number;
   readonly part: AskPart;
 }
 
-/** Reports a decision, once its entries are stored, as the loop does. Gives the parts that asks are shown by it, in order. */
+/**
+ * Reports a decision as the loop does, once its entries are stored. Returns the parts that it shows to asks, in order.
+ */
 export const reportDecision = (
   host: RunContext,
   threadId: string,
@@ -33,7 +35,7 @@ export const reportDecision = (
   return parts;
 };
 
-/** What the runs of a loop report when their answer is journalled. */
+/** Makes the reports that the runs of a loop make when their answer is journalled. */
 const reportAnswer = (port: ReportPort, event: Event | ThreadStarted, before: State, streamed: boolean): void => {
   if (event.type === "tool.completed" || event.type === "tool.failed") {
     const call = callOut(before, event.effectId);
@@ -42,7 +44,7 @@ const reportAnswer = (port: ReportPort, event: Event | ThreadStarted, before: St
   }
   const { open } = before.context;
   if (event.type !== "llm.completed" || open?.stage.type !== "responding") return;
-  // A summary is no turn's.
+  // A summary belongs to no turn.
   if (turnOfEffect(event.effectId) === null) return;
   const { number: turn, step, stage, output } = open;
   const { attempt } = stage.call;

@@ -16,12 +16,12 @@ import { approvalPart, type AskPart, resultPart, resultRequested } from "../ask/
 import type { RunContext } from "../context/host-context.ts";
 import type { ShownOutput } from "../output/partial-json.ts";
 
-/** A thread whose entries and effects are reported: to its asks, to observers, and to hooks that come after. */
+/** A thread whose entries and effects are reported: to its asks, to observers, and to `after` hooks. */
 export interface ReportPort {
   readonly threadId: string;
   readonly host: Pick<RunContext, "observation">;
   readonly asks: Asks;
-  /** The one after the entry. */
+  /** The state after the entry. */
   readonly state: State | null;
 }
 
@@ -65,12 +65,15 @@ export const reportResult = ({ asks, host }: ReportPort, call: CallTool, event: 
   host.observation.after("afterToolCall", call, event);
 };
 
-/** A model call that is shown, and how much there is so far of the output that is wanted of it. */
+/** The place of a model call whose reply is shown, with the part of the wanted output so far. */
 export interface ShownCall extends Pick<CallLlm, "turn" | "step" | "attempt"> {
   readonly output: ShownOutput | null;
 }
 
-/** Shows what a journalled reply has that its deltas did not show: its calls, and all of its text where nothing was streamed. */
+/**
+ * Shows the parts of a journalled reply that its deltas did not show: its calls, and all of its text if nothing was
+ * streamed.
+ */
 export const showReply = (port: ReportPort, shown: ShownCall, { reply }: LlmCompleted, streamed: boolean): void => {
   const { turn, step } = shown;
   if (!streamed) {
@@ -86,7 +89,7 @@ export const showReply = (port: ReportPort, shown: ShownCall, { reply }: LlmComp
   });
 };
 
-/** Shows a text; also as what there is of the output so far, where one is wanted. */
+/** Shows a text, and the output so far if one is wanted. */
 export const showText = (
   { asks, state }: Pick<ReportPort, "asks" | "state">,
   { turn, step, attempt, output }: ShownCall,
@@ -99,7 +102,9 @@ export const showText = (
   if (value !== undefined) asks.emit(turn, { type: "output.partial", turn, step, attempt: refused + 1, value });
 };
 
-/** A later attempt starts a step whose start this host never showed: another host made the earlier attempts. */
+/**
+ * Starts a step. A later attempt starts it if this host never showed the start: another host made the earlier attempts.
+ */
 const beginStep = (port: ReportPort, { turn, step, attempt }: CallLlm): void => {
   if (attempt > 1 && port.asks.recorder?.hasStartedStep(turn, step) !== false) return;
   if (step > 1) endStep(port, turn, step - 1);
@@ -107,19 +112,22 @@ const beginStep = (port: ReportPort, { turn, step, attempt }: CallLlm): void => 
 };
 
 const endStep = ({ threadId, host, asks }: ReportPort, turn: number, step: number): void => {
-  // After a crash it may have been shown before.
+  // If it was shown before a crash, it is not shown again.
   if (asks.recorder?.hasEndedStep(turn, step) !== true) asks.emit(turn, { type: "step.ended", turn, step });
   host.observation.after("afterStep", { threadId, turn, step });
 };
 
-/** What a turn's end calls for beside the signal. */
+/** Reports the end of a turn, besides its signal. */
 const endTurn = (port: ReportPort, turn: Turn): void => {
   const { threadId, host } = port;
   if (turn.steps > 0) endStep(port, turn.number, turn.steps);
   host.observation.after("afterTurn", { threadId, turn });
 };
 
-/** Asks that nobody waits for here: what they are shown goes to `show`. @param newest the turn that they are shown things of, as far as is known */
+/**
+ * Makes a collection of asks for a thread whose callers are elsewhere. Its parts go to `show`. @param newest returns
+ * the newest turn of which parts are shown, if known
+ */
 export const asksShown = (show: (turn: number, part: AskPart) => void, newest: () => number | null): Asks => {
   const asks = new Asks();
   asks.recorder = {

@@ -4,7 +4,7 @@ import type { LlmDelta } from "../ports/llm.ts";
 /** The text of a streamed reply that was shown so far. Tool calls are left out: they may be incomplete. */
 export class ShownReply {
   readonly #all: ShownPart[] = [];
-  /** What was shown since `takeNew` was called last. */
+  /** The text that was shown since the last call of `takeNew`. */
   #new: ShownPart[] = [];
 
   add(delta: LlmDelta): void {
@@ -18,7 +18,7 @@ export class ShownReply {
     return draftOf(this.#all);
   }
 
-  /** What was shown since the last call; undefined when nothing was. */
+  /** Returns the text that was shown since the last call; undefined if there is none. */
   takeNew(): ReplyDraft | undefined {
     const shown = draftOf(this.#new);
     this.#new = [];
@@ -44,7 +44,10 @@ const draftOf = (parts: readonly ShownPart[]): ReplyDraft | undefined => {
   return { content: parts.map((part) => ({ ...part })) };
 };
 
-/** Whether the value is an `LlmDelta`. It is checked because handlers may be JavaScript, and shown text may be journalled. */
+/**
+ * Returns whether the value is an `LlmDelta`. It is checked because handlers may be JavaScript, and shown text may be
+ * journalled.
+ */
 export const isDelta = (given: unknown): boolean => {
   if (typeof given !== "object" || given === null || !("type" in given)) return false;
   if (given.type === "toolCall") return isCallDelta(given);

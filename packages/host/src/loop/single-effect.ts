@@ -24,17 +24,26 @@ import { asksShown } from "./report.ts";
 
 /** An effect that is being performed. */
 export interface Performing {
-  /** What the machine is to be told next: the answer of the effect, or that a tool that runs only once starts. Null when it was stopped before. Never rejects. */
+  /**
+   * The next event for the machine: the answer of the effect, or the start of a tool that runs only once. Null if it
+   * was stopped first. Never rejects.
+   */
   readonly told: Promise<AnswerEvent | ToolStarted | null>;
-  /** Runs the tool, after `tool.started` was journalled. The answer, as `told`; where none had to be told, the same. Never rejects. */
+  /**
+   * Runs the tool, after `tool.started` was journalled. Returns the answer. If no start had to be journalled, this is
+   * the event of `told`. Never rejects.
+   */
   goOn(): Promise<AnswerEvent | null>;
-  /** What had been shown of the reply so far, also when it was stopped. */
+  /** The part of the reply that has been shown, also after a stop. */
   readonly shown: ReplyDraft | undefined;
-  /** Stops it: nothing more is shown, and nothing comes of it. @param reason for the signal that the model or the tool was given */
+  /**
+   * Stops it: nothing more is shown, and no event follows. @param reason of the abort signal that the model or the tool
+   * has
+   */
   stop(reason: Error | null): void;
 }
 
-/** What answers an effect. */
+/** An event that answers an effect. */
 export type AnswerEvent =
   | LlmCompleted
   | LlmFailed
@@ -44,10 +53,10 @@ export type AnswerEvent =
   | ToolFailed
   | ToolWithheld;
 
-/** What is performed: the effects that something is done for. */
+/** An effect that causes work. */
 export type PerformableEffect = CallLlm | CallTool | CheckOutput;
 
-/** Stands in for the loop of a thread, for one effect: what comes of that is given to its performer, who has it journalled. */
+/** Stands in for the loop of a thread, for one effect. Its events are given to the caller, who has them journalled. */
 export class SingleEffect implements LoopPort, Performing {
   readonly threadId: string;
   readonly host: RunContext;
@@ -62,10 +71,10 @@ export class SingleEffect implements LoopPort, Performing {
   readonly #told = Promise.withResolvers<AnswerEvent | ToolStarted | null>();
   readonly #answer = Promise.withResolvers<AnswerEvent | null>();
   readonly #reply: Responding | null;
-  /** Has the tool go on. */
+  /** Lets the tool run. */
   #start = (): void => {};
 
-  /** Begins it. @param show gets what is shown of it, in order */
+  /** Starts the effect. @param show is called with each part that is shown of it, in order */
   constructor(host: RunContext, effect: PerformableEffect, state: State, show: (turn: number, part: AskPart) => void) {
     this.threadId = effect.threadId;
     this.host = host;
@@ -74,7 +83,7 @@ export class SingleEffect implements LoopPort, Performing {
     this.asks = asksShown(show, () => null);
     begin(this, effect);
     this.#reply = this.responding;
-    // As with a call that the caller answers.
+    // A call that the caller answers starts nothing.
     if (this.running.size === 0 && !this.hasEnded) this.#end(null);
   }
 
@@ -97,7 +106,7 @@ export class SingleEffect implements LoopPort, Performing {
   }
 
   post(envelope: Envelope): void {
-    // What reads a damaged state anew is no event; nor is there a journal here to read it from.
+    // The task that reads a damaged state again is not an event, and this class has no journal to read.
     if (this.hasEnded || !("event" in envelope)) return;
     const { event, sender } = envelope;
     if (event.type === "tool.started") this.#tellStart(event, sender);

@@ -2,7 +2,7 @@ import type { CallLlm } from "@colloquy/machine";
 import { callModel, type GivenOutcome, llmAnswer } from "./llm-answer.ts";
 import type { LoopPort, Running } from "./loop-port.ts";
 
-/** A summary that is being written, in the background: no ask sees anything of it, and no hook. */
+/** A summary that is written in the background. Asks and hooks see nothing of it. */
 export class SummaryRun implements Running {
   readonly #loop: LoopPort;
   readonly #call: CallLlm;
@@ -48,10 +48,10 @@ export class SummaryRun implements Running {
   }
 }
 
-/** Half a summary is none, and no journal needs it. */
+/** Removes the partial reply of a failed summary: half a summary is useless, and no journal needs it. */
 const withoutPartial = (outcome: GivenOutcome): GivenOutcome => {
   if (outcome.type !== "failed") return outcome;
   const { partial, ...failed } = outcome;
-  // What had come of it was paid for, and nobody knows how much.
+  // The part that arrived was paid for, in an unknown amount.
   return partial === undefined ? failed : { usage: {}, ...failed };
 };

@@ -2,17 +2,17 @@ import { type ConversationMachine, type Event, type Handled, transition } from "
 import { SnapshotDamagedError } from "@colloquy/machine/storage";
 import type { EventEnvelope, Envelope, Mailbox, MadeEnvelope } from "../mailbox/mailbox.ts";
 
-/** An envelope that was taken, and what the machine decided: its entry is not stored yet. */
+/** An envelope that was taken from the mailbox, with the machine's decision. Its entry is not stored yet. */
 export interface Taken {
   readonly envelope: EventEnvelope | MadeEnvelope;
   readonly step: Handled;
 }
 
 /**
- * What is stored by one write: what was taken, and where that says how a tool call starts or ends, those that wait behind
- * it and say the same of others. So a batch of parallel tools costs a slow store two or three writes, however many they are.
+ * Returns the envelopes that one write stores: the first, and if that starts or ends a tool call, the ones after it
+ * that do the same. So a batch of parallel tools costs a slow store two or three writes, however many tools there are.
  *
- * What waits goes no further than to where something else is to be decided: that is taken in its turn.
+ * It stops at the first envelope of another kind, which is decided in its turn.
  */
 export const takeTogether = (machine: ConversationMachine, mailbox: Mailbox, first: Taken): readonly Taken[] => {
   if (mailbox.size === 0 || !isOfTool(first.step.entry.event.type)) return [first];
@@ -27,7 +27,7 @@ export const takeTogether = (machine: ConversationMachine, mailbox: Mailbox, fir
 };
 
 const handledBehind = (machine: ConversationMachine, { step: { state } }: Taken, envelope: Envelope): Taken | null => {
-  // What came by the inbox may have been refused meanwhile.
+  // An item of the inbox may have been refused meanwhile.
   if (!("event" in envelope) || "refusal" in envelope) return null;
   const { event } = envelope;
   if (event.type === "thread.started" || !isOfTool(event.type)) return null;
@@ -35,7 +35,7 @@ const handledBehind = (machine: ConversationMachine, { step: { state } }: Taken,
     const step = transition(machine, state, event, envelope.recovered === true ? { recovered: true } : undefined);
     return step.handled ? { envelope, step } : null;
   } catch (thrown) {
-    // The loop reads it anew when its turn comes.
+    // The loop reads the state again when this envelope's turn comes.
     if (thrown instanceof SnapshotDamagedError) return null;
     throw thrown;
   }

@@ -22,7 +22,7 @@ import { whyWithheld, withheld } from "./approvals.ts";
 import type { LoopPort, Running } from "./loop-port.ts";
 import { reportResult } from "./report.ts";
 
-/** A tool call that is out. It answers once, or is stopped; whatever its function does after that is not looked at. */
+/** A tool call in progress. It answers once, or is stopped. Whatever its function does after that is ignored. */
 export class ToolRun implements Running, Sender {
   readonly #loop: LoopPort;
   readonly #call: CallTool;
@@ -30,7 +30,10 @@ export class ToolRun implements Running, Sender {
   readonly #controller = new AbortController();
   #cancelTimeout: (() => void) | null = null;
   #over = false;
-  /** Why all that this process does for the thread was stopped; null while it is not, and for a cancel of this call alone. */
+  /**
+   * The reason why this process stopped all its work for the thread. Null until then, and for a cancel of this call
+   * alone.
+   */
   #stopped: Error | null = null;
   #answered: Event["type"] | null = null;
 
@@ -53,13 +56,13 @@ export class ToolRun implements Running, Sender {
     this.#controller.abort(...(reason === null ? [] : [reason]));
   }
 
-  /** The answer is journalled. */
+  /** Reports an answer when it is journalled. */
   accepted({ event }: Parameters<Sender["accepted"]>[0]): void {
     if (event.type !== "tool.completed" && event.type !== "tool.failed") return;
     reportResult(this.#loop, this.#call, event);
   }
 
-  /** What the machine can't take for an answer must not leave the call without one. */
+  /** Fails the call if its answer was invalid: the call must not be left without one. */
   refused({ kind, reason }: Refusal): void {
     if (kind === "invalid" && this.#answered !== "tool.failed")
       this.#report(this.#failure("failed", `It could not be run: ${reason}`));
@@ -76,7 +79,7 @@ export class ToolRun implements Running, Sender {
     const { timeoutMs } = tool.declaration;
     if (timeoutMs !== undefined)
       this.#cancelTimeout = clock.wakeAt(clock.now() + timeoutMs, () => this.#timeOut(timeoutMs));
-    // Of one that may have to be approved first it is not known yet whether it runs.
+    // If the tool may need an approval first, it is not known yet whether it runs.
     const awaitsApproval = this.#call.approval !== null || tool.declaration.approval !== undefined;
     try {
       const { hooks } = observation;
@@ -84,7 +87,7 @@ export class ToolRun implements Running, Sender {
       const reading = readArguments(this.#call.arguments, tool.schema, tool.declaration.parameters);
       const read = reading instanceof Promise ? await reading : reading;
       if ("problem" in read) return this.#fail("refused", read.problem);
-      // It may look at all of the thread, and can't wait when it does.
+      // The tool may read the whole thread, and cannot wait when it does.
       if (this.#loop.reader?.isWhole === false) await this.#loop.reader.fetch(null);
       if (awaitsApproval && (await this.#isWithheld(tool, read))) return;
       const isJournalled = mustBeJournalled(tool, this.#call);
@@ -98,16 +101,19 @@ export class ToolRun implements Running, Sender {
     }
   }
 
-  /** Returns the text that the model reads. The message of an error stands alone: it says by itself what is wrong. */
+  /** Returns the text that the model reads. The message of an error is used alone: it says by itself what is wrong. */
   #reasonOf(thrown: unknown): string {
     const message = messageOf(thrown, this.#loop.host.secrets());
     return thrown instanceof Error || typeof thrown === "string" ? message : `The tool failed: ${message}`;
   }
 
-  /** Has the call withheld until it is approved, where that is needed; else it goes on. */
+  /**
+   * Withholds the call until it is approved, if that is needed. Otherwise calls the hook. Returns whether it was
+   * withheld.
+   */
   async #isWithheld(tool: RegisteredTool, valid: ValidArguments): Promise<boolean> {
     const { clock, observation } = this.#loop.host;
-    // As they were validated: the tool is asked with them, and may write into them.
+    // Copied as validated: `needsApproval` gets the arguments themselves, and may write into them.
     const shown = approvableArguments(valid);
     const because = await whyWithheld(tool, this.#call, valid, shown, this.#toolCall());
     if (because !== null) {
@@ -118,19 +124,22 @@ export class ToolRun implements Running, Sender {
     return false;
   }
 
-  /** What it asks is asked on behalf of the thread, as what the tool asks. */
+  /** Calls the hook on behalf of the thread, so that its asks count as the thread's, like those of the tool. */
   #callHook(): Promise<void> {
     const { active, observation } = this.#loop.host;
     return active.code.run(this.#loop, () => observation.before("beforeToolCall", this.#call));
   }
 
-  /** A start that is journalled is one that was made, even when the thread was closed in that very moment: else it could not be known later whether it ran. */
+  /**
+   * Returns whether the tool may run. A journalled start is followed by the run, even if the thread was closed at that
+   * moment. Otherwise it would be unknown later whether the tool ran.
+   */
   #mayRun(isJournalled: boolean): boolean {
     if (this.#stopped instanceof ThreadClosedError) return isJournalled;
     return !this.#over && this.#loop.mayCall();
   }
 
-  /** Has the start journalled before anything is run. False when the call is no longer wanted. */
+  /** Journals the start before anything is run. Resolves to false if the call is no longer wanted. */
   #journalStart(): Promise<boolean> {
     const event: ToolStarted = { type: "tool.started", at: this.#loop.host.clock.now(), effectId: this.#call.id };
     return new Promise((resolve) => {
@@ -143,7 +152,7 @@ export class ToolRun implements Running, Sender {
     const { threadId, turn, step, callId } = this.#call;
     const toolContext = this.#loop.asks.toolContextOf(turn, this.#loop.host.toolContext);
     const { signal } = this.#controller;
-    // Not the id of the effect: that is another when the call is run after an approval.
+    // Not the id of the effect: that changes when the call is run after an approval.
     const idempotencyKey = `${threadId}/${callId}#1`;
     return { signal, idempotencyKey, threadId, turn, step, callId, state: this.#state, toolContext };
   }
@@ -155,7 +164,7 @@ export class ToolRun implements Running, Sender {
     return state;
   };
 
-  /** Its signal is aborted before anything follows from its failure. */
+  /** Aborts the tool's signal, before its failure is handled. */
   #timeOut(timeoutMs: number): void {
     this.#controller.abort(new Error(`tool "${this.#call.name}" timed out after ${timeoutMs} ms`));
     this.#fail(
@@ -197,7 +206,10 @@ export class ToolRun implements Running, Sender {
   }
 }
 
-/** Has the loop read the state anew, as it does after damage that it comes upon itself, before anything that is posted next. */
+/**
+ * Makes the loop read the state again, as after damage that the loop itself finds, before it handles any later
+ * envelope.
+ */
 const throwing = (damage: SnapshotDamagedError): TaskEnvelope => {
   let isThrown = false;
   const task = (): void => {
@@ -210,6 +222,9 @@ const throwing = (damage: SnapshotDamagedError): TaskEnvelope => {
 
 const readAnew = "The tool failed: what was said earlier could not be read, and is being read anew. Call it again.";
 
-/** Whether its start has to be journalled before it runs; once is enough, also where it was approved to run again. */
+/**
+ * Returns whether the tool's start must be journalled before it runs. Once is enough, even if it was approved to run
+ * again.
+ */
 export const mustBeJournalled = ({ declaration: { recovery } }: RegisteredTool, { started }: CallTool): boolean =>
   (recovery === "once" || recovery === "ask") && !started;

@@ -1,18 +1,18 @@
 import type { Entry, Event, Refusal, State, ThreadStarted } from "@colloquy/machine";
 import type * as Either from "fp-ts/lib/Either.js";
 
-/** Takes the envelopes of a mailbox in its place. */
+/** Takes the envelopes in place of a mailbox. */
 export interface Diversion {
   post(envelope: Envelope): void;
   takeBack(sender: Sender): boolean;
-  /** Gives back the envelopes of which nothing is known yet, and handles them no further. */
+  /** Returns the envelopes whose outcome is unknown, and stops handling them. */
   end(): readonly Envelope[];
 }
 
-/** What a thread has still to handle, oldest first. */
+/** The envelopes that a thread still has to handle, oldest first. */
 export class Mailbox {
   #envelopes: Envelope[] = [];
-  /** How many of them were taken: taking the first out of a long list would move all others. */
+  /** How many envelopes were taken. Removing the first of a long list would move all others. */
   #taken = 0;
   #diversion: Diversion | null = null;
   #ended: Error | null = null;
@@ -21,19 +21,19 @@ export class Mailbox {
     return this.#envelopes.length - this.#taken;
   }
 
-  /** The oldest. */
+  /** The oldest envelope. */
   get first(): Envelope | undefined {
     return this.#envelopes[this.#taken];
   }
 
-  /** After the end its sender is notified that it failed. */
+  /** Adds an envelope. After the end, its sender is notified that it failed. */
   add(envelope: Envelope): void {
     if (this.#ended !== null) envelope.sender?.failed(this.#ended);
     else if (this.#diversion === null) this.#envelopes.push(envelope);
     else this.#diversion.post(envelope);
   }
 
-  /** Before all others. */
+  /** Adds envelopes before all others. */
   addFirst(envelopes: readonly Envelope[]): void {
     this.#envelopes.splice(0, this.#taken, ...envelopes);
     this.#taken = 0;
@@ -43,7 +43,7 @@ export class Mailbox {
     const envelope = this.#envelopes[this.#taken];
     if (envelope === undefined) return undefined;
     this.#taken++;
-    // Half of them at a time: so each is moved once, however many there are.
+    // Half of them at a time, so that each is moved only once, however many there are.
     if (this.#taken * 2 >= this.#envelopes.length) this.#forgetTaken();
     return envelope;
   }
@@ -53,7 +53,7 @@ export class Mailbox {
     this.#taken = 0;
   }
 
-  /** Takes out the envelope of a sender. False when it is not there any more. */
+  /** Removes the envelope of a sender. Returns false if it is no longer there. */
   takeBack(sender: Sender): boolean {
     this.#forgetTaken();
     const index = this.#envelopes.findIndex((envelope) => envelope.sender === sender);
@@ -61,14 +61,14 @@ export class Mailbox {
     return index >= 0 || this.#diversion?.takeBack(sender) === true;
   }
 
-  /** From here on envelopes go elsewhere, those that are here first; null: they come here again. */
+  /** Passes envelopes to a diversion from here on, the present ones first. With null, they are kept here again. */
   divert(diversion: Diversion | null): void {
     this.#diversion = diversion;
     this.#forgetTaken();
     if (diversion !== null) for (const envelope of this.#envelopes.splice(0)) diversion.post(envelope);
   }
 
-  /** Gives all that was not handled, and takes nothing more. */
+  /** Returns all envelopes that were not handled, and takes no more. */
   end(reason: Error): readonly Envelope[] {
     this.#ended = reason;
     this.#forgetTaken();
@@ -80,37 +80,46 @@ export class Mailbox {
   }
 }
 
-/** What waits in a thread's mailbox for its turn. */
+/** An item that waits in a thread's mailbox for its turn. */
 export type Envelope = EventEnvelope | MadeEnvelope | TaskEnvelope;
 
-/** An event. */
+/** An envelope with an event. */
 export interface EventEnvelope {
   readonly event: Event | ThreadStarted;
-  /** Asked when its turn comes: why it was refused before that, if it was. Only of an event that came by the inbox. */
+  /**
+   * Called when its turn comes. Returns why the event was refused before, or null. Only for an event that came by the
+   * inbox.
+   */
   readonly refusal?: () => Refusal | null;
   readonly sender: Sender | null;
-  /** Sent by a recovery in place of an answer that a crash swallowed. */
+  /** Set if a recovery sent the event in place of an answer that was lost in a crash. */
   readonly recovered?: true;
 }
 
-/** An event that is made when its turn comes, since it depends on the state of then; or the reason why there is none. */
+/**
+ * An envelope whose event is made when its turn comes, since it depends on the state at that time. It may have a
+ * refusal instead.
+ */
 export interface MadeEnvelope {
   readonly make: (state: State) => Either.Either<Refusal, Event>;
   readonly sender: Sender | null;
 }
 
-/** Something that is done with the state when its turn comes. Nothing is journalled. Done again where the state could not be read. */
+/**
+ * An envelope with a task on the state, run when its turn comes. Nothing is journalled. The task runs again if the
+ * state could not be read.
+ */
 export interface TaskEnvelope {
   readonly task: (state: State) => void;
   readonly sender: Pick<Sender, "failed"> | null;
 }
 
-/** Who sent an envelope: notified once of what became of it. None of these may throw. */
+/** The sender of an envelope. It is notified once of the outcome. None of these methods may throw. */
 export interface Sender {
-  /** Its event is journalled, and the state is the one after it. */
+  /** Called when its event is journalled. The state is the one after it. */
   accepted(entry: Entry): void;
-  /** Its event changed nothing. The state is null where it is not at hand. */
+  /** Called when its event changed nothing. The state is null if it is not available. */
   refused(refusal: Refusal, state: State | null): void;
-  /** It was not looked at, or it is not known whether its event is journalled. */
+  /** Called when the envelope was not handled, or when it is unknown whether its event is journalled. */
   failed(error: Error): void;
 }

@@ -3,7 +3,10 @@ import { transition } from "@colloquy/machine";
 import { raiseFormatFor } from "@colloquy/machine/journal";
 import type { Envelope, Mailbox } from "./mailbox.ts";
 
-/** The envelope that is handled now: where the journal has to rise for one that was taken, the rise, and that one behind it. */
+/**
+ * Returns the envelope to handle now. If the journal must rise for the taken one, that is the rise, and the taken one
+ * comes after it.
+ */
 export const riseFirst = (
   machine: ConversationMachine,
   mailbox: Mailbox,
@@ -17,7 +20,10 @@ export const riseFirst = (
   return { event, sender: null };
 };
 
-/** A thread whose journal has risen can't be read by older versions, so it rises only for an event that will be handled. */
+/**
+ * Returns the event that raises the journal for `event`; null if none is needed. Older versions cannot read a risen
+ * journal, so it rises only for an event that will be handled.
+ */
 export const raisedBefore = (machine: ConversationMachine, state: State, event: Event): ThreadConfigured | null => {
   const raised = raiseFormatFor(state, event);
   if (raised === null) return null;

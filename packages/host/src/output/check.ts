@@ -14,26 +14,29 @@ import {
 } from "../tools/schema.ts";
 import { answerLevels, jsonTextIn } from "./json-text.ts";
 
-/** What an answer is found to be. */
+/** The result of checking an answer. */
 export type Checked =
-  /** `value` is the JSON that was written, `output` what the schema makes of it. */
+  /** `value` is the written JSON, `output` the schema's result for it. */
   | { readonly type: "valid"; readonly value: Json; readonly output: unknown }
   | { readonly type: "invalid"; readonly issues: readonly OutputIssue[] }
-  /** The validator threw, never came to an end, or answered what is no answer. */
+  /** The validator threw, did not finish, or returned an invalid result. */
   | { readonly type: "failed"; readonly reason: string };
 
-/** By what an answer is checked. */
+/** The schemas that check an answer. */
 export interface Validator {
-  /** Null: the JSON Schema does. */
+  /** Null if the JSON Schema is used. */
   readonly schema: StandardSchema | null;
   readonly jsonSchema: JsonObject;
 }
 
-/** Checks the text of an answer: JSON, with or without a code fence around it. A promise only where the schema gives one. */
+/**
+ * Checks the text of an answer: JSON, with or without a code fence around it. Returns a promise only if the schema
+ * does.
+ */
 export const checkText = (text: string, validator: Validator, clock: Clock): Checked | Promise<Checked> => {
   let value: Json;
   try {
-    // What JSON.parse returns is JSON.
+    // JSON.parse returns JSON.
     value = JSON.parse(jsonTextIn(text)) as Json;
   } catch (thrown) {
     return { type: "invalid", issues: [{ message: bounded(`it is not valid JSON (${messageOf(thrown)})`, wordsMax) }] };
@@ -47,7 +50,7 @@ export const checkValue = (
   { schema, jsonSchema }: Validator,
   clock: Clock,
 ): Checked | Promise<Checked> => {
-  // It is journalled: then it has to be there what it is here.
+  // The value is journalled, so it must be the same in the journal.
   const copy = plainCopy(value, answerLevels);
   if (copy instanceof NotPlain)
     return { type: "invalid", issues: [{ message: describeValueProblem(copy.problem, "the answer") }] };
@@ -56,7 +59,7 @@ export const checkValue = (
     return issues.length === 0 ? { type: "valid", value, output: value } : { type: "invalid", issues: written(issues) };
   }
   try {
-    // What is journalled can't be written to, and a validator may do that with what it is given.
+    // The validator gets a copy: it may write into its input, and a journalled value is frozen.
     const result = schema["~standard"].validate(JSON.parse(JSON.stringify(value)));
     return isRecord(result) && "then" in result
       ? inTime(Promise.resolve(result), value, clock)
@@ -79,7 +82,7 @@ const inTime = (pending: Promise<SchemaResult<unknown>>, value: Json, clock: Clo
   return promise;
 };
 
-/** Validators are foreign code, and callers in JavaScript hand in anything. */
+/** Reads the result of a validator, which is foreign code: it may return any value. */
 const fromResult = (result: unknown, value: Json): Checked => {
   try {
     if (!isRecord(result)) return { type: "failed", reason: "the validator answered what is no result" };
@@ -101,7 +104,7 @@ const threw = (thrown: unknown): Checked => ({
   reason: bounded(`the validator threw: ${messageOf(thrown)}`, wordsMax),
 });
 
-/** Issues as they are journalled, and as the model reads them: not more than it can use. */
+/** Returns issues as they are journalled and as the model reads them: no more than it can use. */
 const written = (issues: readonly SchemaIssue[]): readonly OutputIssue[] => {
   const shown = issues.slice(0, issuesMax).map(({ message, path }): OutputIssue => {
     const place = (path ?? []).slice(0, answerLevels).map(segmentOf);

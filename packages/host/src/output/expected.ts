@@ -7,45 +7,52 @@ import type { StandardSchema } from "../tools/schema.ts";
 import { isInput, parametersOf, type ToolInput } from "../tools/tool.ts";
 import { isObjectSchema, strictProblems } from "./strict.ts";
 
-/** What the answer to an ask has to be. */
+/** The output that the answer to an ask must have. */
 export interface OutputOptions<Schema extends OutputSchema = OutputSchema> {
-  /** A Standard Schema with a JSON Schema (`withJsonSchema` gives one to a schema that has none), or a JSON Schema by itself. */
+  /** A Standard Schema with a JSON Schema (`withJsonSchema` adds one), or a JSON Schema alone. */
   readonly schema: Schema;
-  /** For the model: letters, digits, `_` and `-`, up to 64. */
+  /** The name that the model reads: letters, digits, `_` and `-`, up to 64. */
   readonly name: string;
   /**
-   * `native`: by the provider's own structured outputs, which take only some schemas: see `strictProblems`. `tool`: as the
-   * arguments of a tool that the model has to call. `prompted`: by words alone, for any model. Default `native`.
+   * `native`: by the provider's own structured outputs, which support only some schemas: see `strictProblems`. `tool`:
+   * as the arguments of a tool that the model must call. `prompted`: by an instruction alone, for any model. Default
+   * `native`.
    */
   readonly mode?: OutputMode;
-  /** How often the model is asked again because its answer did not fit. Each is a step, and counts against the limits. Default 2. */
+  /**
+   * How often the model is asked again because its answer did not fit. Each repair is a step, and counts against the
+   * limits. Default 2.
+   */
   readonly repairs?: number;
 }
 
 export type OutputSchema = ToolInput;
 
-/** What `output` of the result is: what the schema makes of the answer; a plain JSON Schema says nothing about types. Without a schema there is none. */
+/**
+ * The type of the result's `output`: the schema's output for the answer. A plain JSON Schema has no static type.
+ * Without a schema it is undefined.
+ */
 export type OutputOf<Schema extends OutputSchema> = [Schema] extends [never]
   ? undefined
   : Schema extends StandardSchema
     ? NonNullable<Schema["~standard"]["types"]>["output"]
     : Json;
 
-/** What the model writes: what goes into the schema. */
+/** The type that the model writes: the schema's input. */
 export type WrittenOf<Schema extends OutputSchema> = [Schema] extends [never]
   ? undefined
   : Schema extends StandardSchema
     ? NonNullable<Schema["~standard"]["types"]>["input"]
     : Json;
 
-/** What an ask wants, as the machine is given it, and what validates it here. */
+/** The output that an ask wants, as the machine gets it, with its validator on this host. */
 export interface WantedOutput {
   readonly expected: ExpectedOutput;
-  /** Null: the JSON Schema does. */
+  /** Null if the JSON Schema is used. */
   readonly schema: StandardSchema | null;
 }
 
-/** What options come to; or in words why no answer could be had by them. */
+/** Returns the output that options describe, or why no answer could fit them. */
 export const wantedOutput = (options: OutputOptions): Either.Either<string, WantedOutput> => {
   const problem =
     problemOfWrapping(options) ?? problemOfOptions("ask: output", options, outputOptionNames) ?? problemOf(options);
@@ -75,7 +82,7 @@ export const wantedOutput = (options: OutputOptions): Either.Either<string, Want
   }
 };
 
-/** For those who give the schema where the options belong. */
+/** Returns the problem of a schema in place of the options; null if there is none. */
 const problemOfWrapping = (options: OutputOptions): string | null =>
   isInput(options) && !Object.hasOwn(options, "schema")
     ? `ask: output is a schema by itself; give it as { schema${"jsonSchema" in options ? ": { jsonSchema }" : ""}, name }`

@@ -1,4 +1,7 @@
-/** The JSON of an answer, which a model may have put into a code fence. Anything else around it is left where it is: then it is not JSON. */
+/**
+ * Returns the JSON of an answer, without the code fence that a model may have put around it. Other text around it
+ * stays: then the answer is not JSON.
+ */
 export const jsonTextIn = (text: string): string => {
   const trimmed = text.trim();
   const opening = fenceAt(trimmed);
@@ -7,10 +10,10 @@ export const jsonTextIn = (text: string): string => {
     : trimmed.slice(opening, -fence.length);
 };
 
-/** Where what is in a code fence begins, which opens a text; 0 where none does. */
+/** Returns the index after a code fence that opens the text; 0 if there is none. */
 const fenceAt = (text: string): number => /^```[\w-]*\s*?\n?/.exec(text)?.[0].length ?? 0;
 
 const fence = "```";
 
-/** How deep an answer may be nested: safely less than the event that it stands in. */
+/** The deepest nesting of an answer: safely less than that of the event that contains it. */
 export const answerLevels = 200;

@@ -3,25 +3,25 @@ import { frozenCopy } from "@colloquy/machine/hosting";
 import { answerLevels } from "./json-text.ts";
 
 /**
- * What there is of a JSON text while it comes, piece by piece, with or without a code fence around it. A leaf is there once
- * it can't grow any more: a text with its closing quote, a number or a word with what follows it. Each character is looked
- * at once. Of what turns out to be no JSON it has what came before.
+ * The value of a JSON text so far, while it arrives piece by piece, with or without a code fence around it. A leaf is
+ * included once it cannot grow any more: a string after its closing quote, a number or a literal after the next
+ * delimiter. Each character is read once. If the text turns out not to be JSON, the value stays as it was before.
  */
 export class PartialJson {
   #root: { readonly value: Json } | null = null;
   readonly #open: Container[] = [];
-  /** The text or the word that is being written; null between them. */
+  /** The string, number or literal that is being written; null between them. */
   #token: { readonly isText: boolean; raw: string } | null = null;
   #escaped = false;
   #place: "before" | "fence" | "inside" | "over" = "before";
   #changes = 0;
 
-  /** How often `value` became another. */
+  /** How often `value` has changed. */
   get changes(): number {
     return this.#changes;
   }
 
-  /** A copy; undefined while there is nothing. Costs what it holds. */
+  /** A copy of the value; undefined while there is none. Copying takes time in proportion to its size. */
   get value(): Json | undefined {
     return this.#root === null ? undefined : frozenCopy(this.#root.value);
   }
@@ -43,7 +43,7 @@ export class PartialJson {
     if (this.#place === "inside") this.#structure(character);
   }
 
-  /** Whether a character is one of the text or the word that is being written. */
+  /** Adds a character to the token that is being written. Returns whether it belonged to it. */
   #grows(token: { readonly isText: boolean; raw: string }, character: string): boolean {
     const ends = token.isText ? character === '"' && !this.#escaped : delimiters.includes(character);
     if (!ends || token.isText) token.raw += character;
@@ -75,7 +75,7 @@ export class PartialJson {
   }
 
   #begin(container: Container): void {
-    // An answer that is nested deeper is refused, and no copy could be made of it.
+    // An answer with deeper nesting is refused, and could not be copied.
     if (this.#open.length === answerLevels) return this.#end();
     this.#put("members" in container ? container.members : container.elements);
     this.#open.push(container);
@@ -84,7 +84,7 @@ export class PartialJson {
   #leaf(raw: string): void {
     const container = this.#open.at(-1);
     try {
-      // What JSON.parse returns is JSON.
+      // JSON.parse returns JSON.
       const value = JSON.parse(raw) as Json;
       if (container === undefined || "elements" in container || container.name !== null) this.#put(value);
       else if (typeof value === "string") container.name = value;
@@ -100,7 +100,7 @@ export class PartialJson {
     else if ("elements" in container) container.elements.push(value);
     else if (container.name === null) return this.#end();
     else {
-      // A name may be one that every object has.
+      // Every object may inherit a property of this name, so it is defined, not assigned.
       Object.defineProperty(container.members, container.name, { value, ...ordinary });
       container.name = null;
     }
@@ -118,14 +118,17 @@ const ordinary = { enumerable: true, configurable: true, writable: true } as con
 const spaces = " \t\n\r";
 const delimiters = " \t\n\r,:]}";
 
-/** Shows what there is of an output, so often that all of it together costs as much as a few dozen readings of the whole. */
+/**
+ * Shows an output so far. It does so at intervals that grow with the output, so that all copies together cost as much
+ * as a few dozen copies of the whole.
+ */
 export class ShownOutput {
   readonly #json = new PartialJson();
   #length = 0;
   #shownLength = 0;
   #shownChanges = 0;
 
-  /** What is to be shown after a piece of text: undefined where nothing is new, or too little of a long output. */
+  /** Returns the value to show after a piece of text; undefined if nothing changed, or too little for a long output. */
   add(text: string): Json | undefined {
     this.#json.add(text);
     this.#length += text.length;
@@ -137,5 +140,5 @@ export class ShownOutput {
   }
 }
 
-/** In how many steps an output is shown at least that is twice as long as when it was last shown. */
+/** The number of steps in which an output is shown, at least, while its length doubles. */
 const stepsMost = 64;

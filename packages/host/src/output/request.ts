@@ -1,19 +1,19 @@
 import { type CallLlm, digestOf, messageFromDraft, type Message, type ReplyDraft } from "@colloquy/machine";
 import type { LlmContext, LlmDelta, LlmOutcome } from "../ports/llm.ts";
 
-/** A model call as a model is asked for its output, and how its answer is read. */
+/** A model call that asks for an output, and the function that reads its answer. */
 export interface OutputRequest {
   readonly call: CallLlm;
   readonly context: LlmContext;
-  /** The outcome with the output as the text of its reply. */
+  /** Returns the outcome with the output as the text of its reply. */
   readonly read: (outcome: LlmOutcome) => LlmOutcome;
 }
 
 /**
- * Asks a model for an output in a way that any handler can: `prompted` by an instruction in the system message, `tool` by one
- * more tool, whose arguments are the answer and come as the text of the reply, its deltas as text. That the model has to
- * call it (`tool_choice`), and what `native` takes, are for the handler to say in the words of its provider. Any other call
- * is as it was.
+ * Asks a model for an output in a way that any handler can: `prompted` by an instruction in the system message, `tool`
+ * by an additional tool. The arguments of that tool are the answer: they become the text of the reply, and their deltas
+ * become text. The handler must add, in its provider's format, that the model has to call the tool (`tool_choice`), and
+ * everything for `native`. Any other call is unchanged.
  */
 export const outputRequest = (call: CallLlm, context: LlmContext): OutputRequest => {
   switch (call.output?.mode) {
@@ -30,7 +30,7 @@ type Output = NonNullable<CallLlm["output"]>;
 
 const asItIs = (outcome: LlmOutcome): LlmOutcome => outcome;
 
-/** Behind what the system message says; in a message of its own where there is none. */
+/** Adds the instruction to the end of the system message, or adds a message if there is none. */
 const instructed = (messages: readonly Message[], { name, schema }: Output): readonly Message[] => {
   const text = `Answer with JSON that fits this JSON Schema of "${name}", and with nothing else:\n${JSON.stringify(schema)}`;
   const [first, ...others] = messages;
@@ -59,7 +59,10 @@ const byTool = (call: CallLlm, { name, schema }: Output, context: LlmContext): O
   };
 };
 
-/** The arguments are the answer, and what was said beside them is not; beside other calls it is none yet. */
+/**
+ * Returns the arguments as the answer, without the text beside them. If there are other calls too, it is not an answer
+ * yet.
+ */
 const replyByTool = (reply: ReplyDraft, name: string): ReplyDraft => {
   const { toolCalls = [], content, ...others } = reply;
   const given = toolCalls.find((each) => each.name === name);
@@ -70,12 +73,12 @@ const replyByTool = (reply: ReplyDraft, name: string): ReplyDraft => {
   return { ...others, content: [...thought, { type: "text", text: given.arguments }] };
 };
 
-/** Shows the arguments of the output as text, and what is said beside them only where they do not come. */
+/** Shows the arguments of the output as text. Text beside them is shown only if they do not arrive. */
 class OutputDeltas {
   readonly #name: string;
   readonly #show: (delta: LlmDelta) => void;
   readonly #texts: LlmDelta[] = [];
-  /** Of calls of other tools, their places among these. */
+  /** The new index of each call of another tool, by its index in the reply. */
   readonly #places = new Map<number, number>();
   #output: number | null = null;
 

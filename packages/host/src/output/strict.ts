@@ -3,18 +3,19 @@ import type { Json, JsonObject } from "@colloquy/machine";
 /** A JSON Schema, as far as it is known here. */
 type Keywords = Readonly<Record<string, unknown>>;
 
-/** Something about a JSON Schema that strict structured outputs do not take. */
+/** A part of a JSON Schema that strict structured outputs do not support. */
 export interface StrictProblem {
-  /** Where in the data, such as `items[].price`; empty for all of it. */
+  /** The path in the data, such as `items[].price`; empty for the whole. */
   readonly path: string;
-  /** What is wrong, and a way out. */
+  /** The problem, and how to solve it. */
   readonly reason: string;
 }
 
 /**
- * What a JSON Schema has that the strict mode of OpenAI's structured outputs does not take, with its place: what is optional
- * without allowing null, a default, a record, a tuple, a union or a list at the root. That an object does not forbid other
- * members is no problem: `strictSchema` has it forbid them. Source: OpenAI, "Supported schemas".
+ * Returns the parts of a JSON Schema that the strict mode of OpenAI's structured outputs does not support, with their
+ * paths. These are an optional member that does not allow null, a default, a record, a tuple, and a union or a list at
+ * the root. An object that allows other members is not a problem: `strictSchema` makes it forbid them. Source: OpenAI,
+ * "Supported schemas".
  */
 export const strictProblems = (schema: Keywords): readonly StrictProblem[] => {
   const problems: StrictProblem[] = [];
@@ -46,7 +47,10 @@ export const strictProblems = (schema: Keywords): readonly StrictProblem[] => {
   return problems;
 };
 
-/** A JSON Schema as the strict mode wants it: each object forbids members that it does not name, and `oneOf` is `anyOf`. */
+/**
+ * Returns a JSON Schema for the strict mode: each object forbids members that it does not name, and `oneOf` becomes
+ * `anyOf`.
+ */
 export const strictSchema = (schema: JsonObject): JsonObject => {
   const members = Object.entries(schema).flatMap(([keyword, value = null]): [string, Json][] => {
     if (keyword === "oneOf") return [["anyOf", strictIn(value)]];
@@ -70,10 +74,10 @@ const eachStrict = (value: Json): Json =>
 const isJsonObject = (value: Json): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Whether all that fits a schema are objects, as far as its root says so. */
+/** Returns whether a schema's root allows only objects. */
 export const isObjectSchema = (schema: JsonObject): boolean => resolved(schema, schema)["type"] === "object";
 
-/** Keywords that hold schemas by name, and such that hold one or a list of them. */
+/** Keywords that hold schemas by name, and keywords that hold one schema or a list of them. */
 const named: readonly string[] = ["properties", "$defs", "definitions"];
 const holding: readonly string[] = ["items", "anyOf", "allOf"];
 
@@ -92,10 +96,10 @@ const ownProblems = (schema: Keywords, path: string): readonly StrictProblem[] =
   return problems;
 };
 
-/** Any of them says what a value is. */
+/** Keywords of which any one restricts a value. */
 const keywordsOfKind = ["type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref"] as const;
 
-/** A root that is a reference into itself, as that of a recursive schema may be. */
+/** Resolves a root that is a reference into itself, as in a recursive schema. */
 const resolved = (schema: Keywords, root: Keywords): Keywords => {
   const { $ref: reference } = schema;
   if (typeof reference !== "string") return schema;

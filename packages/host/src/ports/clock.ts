@@ -1,10 +1,10 @@
-/** The time, and waking up at one. Injected, so that a simulation can own it. */
+/** The time, and timers. Injected, so that a simulation can control it. */
 export interface Clock {
-  /** Milliseconds since the epoch. */
+  /** Returns the time in milliseconds since the epoch. */
   now(): number;
   /**
-   * Calls back once at `dueAt` (milliseconds since the epoch) or as soon after it as can be, never before returning. The result
-   * cancels it. A wait in the `background` is no reason for a process to stay alive.
+   * Calls back once at `dueAt` (milliseconds since the epoch) or as soon after it as possible, never before returning.
+   * Returns a function that cancels it. A timer in the `background` does not keep a process alive.
    */
   wakeAt(dueAt: number, callback: () => void, kind?: "background"): () => void;
 }

@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
-/** The same object, which `await using` closes at the end of its block. */
+/** Returns the same object, which `await using` closes at the end of its block. */
 export const disposable = <Closing extends { close(): Promise<void> }>(closing: Closing): Closing & AsyncDisposable =>
   Object.assign(closing, { [Symbol.asyncDispose]: () => closing.close() });

@@ -1,5 +1,5 @@
-/** Draws ids for threads, asks, owners of leases, and inbox items to them. Injected, so that a simulation can own it. */
+/** Generates ids for threads, asks, lease owners, and inbox items. Injected, so that a simulation can control it. */
 export interface Ids {
-  /** A new id, never drawn before. */
+  /** Returns a new id, never used before. */
   draw(kind: "thread" | "ask" | "owner" | "item"): string;
 }

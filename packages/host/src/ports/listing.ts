@@ -1,15 +1,15 @@
 import { canonicalText, type Entry, type Json, type JsonObject } from "@colloquy/machine";
 import { type OptionNames, problemOfOptions } from "../boundary/option-names.ts";
 
-/** Which threads to list. */
+/** The options of a listing of threads. */
 export interface ListOptions {
-  /** By the time of their making; those of the same millisecond by id. Default `newest`. */
+  /** By the time of their creation; those of the same millisecond by id. Default `newest`. */
   readonly order?: "newest" | "oldest";
-  /** The `next` of the page before. */
+  /** The `next` of the previous page. */
   readonly after?: string;
-  /** The most threads to give: a whole number of 1 or more. Default 100. */
+  /** The largest number of threads to return: a whole number of 1 or more. Default 100. */
   readonly limit?: number;
-  /** Members that a thread's metadata has, each equal. */
+  /** Members that a thread's metadata must have, each equal. */
   readonly metadata?: JsonObject;
   readonly created?: TimeRange;
   /** By the time of the newest entry. */
@@ -26,7 +26,7 @@ export interface TimeRange {
 
 export interface ThreadPage {
   readonly threads: readonly StoredThread[];
-  /** For the page after this one; null where there is none. Opaque, and good for ever. */
+  /** The cursor of the next page; null if there is none. Opaque, and valid forever. */
   readonly next: string | null;
 }
 
@@ -35,19 +35,22 @@ export interface StoredThread {
   readonly threadId: string;
   /** The seq of its newest entry. */
   readonly seq: number;
-  /** Milliseconds since the epoch, as the first and the newest event say. */
+  /** In milliseconds since the epoch: the time of the first event, and below that of the newest. */
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly metadata: JsonObject;
 }
 
-/** Where a thread stands in a listing. */
+/** The place of a thread in a listing. */
 export interface ListingPlace {
   readonly createdAt: number;
   readonly threadId: string;
 }
 
-/** List options with their defaults, and the place after which the page begins. @throws RangeError for what is invalid */
+/**
+ * Returns list options with their defaults, and the place after which the page starts. @throws RangeError for invalid
+ * options
+ */
 export const checkedListing = (
   options: ListOptions = {},
 ): { readonly order: "newest" | "oldest"; readonly limit: number; readonly after: ListingPlace | null } => {
@@ -85,14 +88,17 @@ const checkRange = (name: string, range: TimeRange = {}): void => {
   }
 };
 
-/** The cursor that stands for a place. */
+/** Returns the cursor of a place. */
 export const cursorOf = ({ createdAt, threadId }: ListingPlace): string => JSON.stringify([createdAt, threadId]);
 
-/** Whether a thread is one of those that are wanted; `limit`, `order` and `after` aside. */
+/** Returns whether a thread matches the options, apart from `limit`, `order` and `after`. */
 export const isListed = (thread: StoredThread, { metadata, created, updated }: ListOptions): boolean =>
   isWithin(thread.createdAt, created) && isWithin(thread.updatedAt, updated) && hasMembers(thread.metadata, metadata);
 
-/** The page that is wanted of all threads, for stores that look at each. They are asked for when the options were checked. @throws RangeError for options that are invalid */
+/**
+ * Returns the requested page of all threads, for stores that check each one. `threads` is called after the options were
+ * checked. @throws RangeError for invalid options
+ */
 export const pageOfThreads = (threads: () => Iterable<StoredThread>, options: ListOptions = {}): ThreadPage => {
   const { order, limit, after } = checkedListing(options);
   const sign = order === "oldest" ? 1 : -1;
@@ -104,11 +110,14 @@ export const pageOfThreads = (threads: () => Iterable<StoredThread>, options: Li
   return { threads: page, next: last === undefined || wanted.length <= limit ? null : cursorOf(last) };
 };
 
-/** Threads by the time of their making, oldest first. Ids compare by code point, as in UTF-8. */
+/** Compares threads by the time of their creation, oldest first. Ids compare by code point, as in UTF-8. */
 export const comparePlaces = (one: ListingPlace, other: ListingPlace): number =>
   one.createdAt - other.createdAt || compareTexts(one.threadId, other.threadId);
 
-/** What entries say of their thread, for stores that keep it beside the journal: members that they say nothing of are absent. */
+/**
+ * Returns the facts about a thread in its entries, for stores that keep them beside the journal. Facts that the entries
+ * do not have are absent.
+ */
 export const factsOf = (
   entries: readonly Entry[],
 ): { readonly createdAt?: number; readonly metadata?: JsonObject; readonly updatedAt?: number } => {

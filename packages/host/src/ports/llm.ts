@@ -2,30 +2,35 @@ import type { CallLlm, Failure, ReplyDraft, ReportedUsage, ToolDeclaration } fro
 import type { Clock } from "./clock.ts";
 
 /**
- * Calls a model: once, with exactly the messages of the call, and offers it exactly `context.tools`. It does not retry
- * (the machine does), and it minds `call.idleTimeoutMs`. What goes wrong is an outcome; a handler that throws all the
- * same counts as failed, not to be retried.
+ * Calls a model once, with exactly the messages of the call, and offers it exactly `context.tools`. It does not retry
+ * (the machine does), and it respects `call.idleTimeoutMs`. An error is an outcome. If the handler throws nevertheless,
+ * the call has failed, and is not retried.
  */
 export interface LlmHandler {
   (call: CallLlm, context: LlmContext): Promise<LlmOutcome>;
-  /** Gives the keys that it sends, so that they are taken out of failures. Absent: no keys are known. */
+  /** Returns the keys that it sends, so that they are removed from failures. Absent: no keys are known. */
   readonly secrets?: () => readonly string[];
-  /** Throws a `ConfigurationError` while no call can be made, as without a key. Absent: calls can be made. */
+  /** Throws a `ConfigurationError` while no call can be made, for instance without a key. Absent: calls can be made. */
   readonly check?: () => void;
 }
 
 export interface LlmContext {
-  /** Aborted when the answer is no longer wanted; what the handler returns after that is not looked at. */
+  /** Aborted when the answer is no longer wanted. The handler's outcome is ignored after that. */
   readonly signal: AbortSignal;
-  /** Called with what came, as it comes. Pieces, in order; together they are what `reply` will be. Those of a summary are not shown. */
+  /**
+   * Called with each piece of the reply as it arrives, in order. Together the pieces equal `reply`. Those of a summary
+   * are not shown.
+   */
   readonly onDelta: (delta: LlmDelta) => void;
   /**
-   * Called when the call waits before it is made: until when (milliseconds since the epoch, null where that is not known), and
-   * `"over"` when it waits no longer. Its ask shows that. Absent where nobody looks.
+   * Called when the call is queued, with the time until which it waits (milliseconds since the epoch; null if unknown),
+   * and with `"over"` when it waits no longer. Its ask shows that. Absent if the wait is not shown.
    */
   readonly onWait?: (until: number | null | "over") => void;
   readonly clock: Clock;
-  /** The declarations of the tools that the machine decided to offer (`call.tools`), in that order. None for a summary. */
+  /**
+   * The declarations of the tools that the machine decided to offer (`call.tools`), in that order. None for a summary.
+   */
   readonly tools: readonly ToolDeclaration[];
 }
 
@@ -36,28 +41,31 @@ export type LlmDelta =
   | { readonly type: "refusal"; readonly text: string }
   | {
       readonly type: "toolCall";
-      /** Which of the reply's calls, from 0: its place in `toolCalls` of the outcome. By it the call has its id from the first piece on. */
+      /**
+       * The index among the reply's calls, from 0: its place in `toolCalls` of the outcome. It gives the call its id
+       * from the first piece on.
+       */
       readonly index: number;
       readonly id: string | null;
       readonly name: string;
       readonly arguments: string;
     };
 
-/** How a model call ended. */
+/** The outcome of a model call. */
 export type LlmOutcome =
   | {
       readonly type: "completed";
       readonly reply: ReplyDraft;
       readonly finishReason: string | null;
       readonly usage?: ReportedUsage;
-      /** The model that answered, as it names itself. */
+      /** The model that answered, by its own name. */
       readonly model?: string;
       readonly responseId?: string;
     }
   | {
       readonly type: "failed";
       readonly failure: Failure;
-      /** What had come; absent, what was given to `onDelta` stands in its place. */
+      /** The part of the reply that arrived. If absent, the pieces given to `onDelta` are used. */
       readonly partial?: ReplyDraft;
       readonly usage?: ReportedUsage;
     };

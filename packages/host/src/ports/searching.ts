@@ -2,34 +2,34 @@ import type { Content, ContentPart, Entry, MessageDraft, ReplyDraft, SeedDraft }
 import { problemOfOptions } from "../boundary/option-names.ts";
 import { checkLimit } from "./listing.ts";
 
-/** Where and how much to search. */
+/** The options of a search. */
 export interface SearchOptions {
   /** Only this thread. Default: all. */
   readonly threadId?: string;
-  /** The most hits to give: a whole number of 1 or more. Default 20. */
+  /** The largest number of hits to return: a whole number of 1 or more. Default 20. */
   readonly limit?: number;
-  /** The `next` of the page before. */
+  /** The `next` of the previous page. */
   readonly after?: string;
 }
 
 export interface SearchPage {
-  /** In an order that is the store's own and stays, so that pages fit together. */
+  /** In an order that the store chooses and keeps, so that pages fit together. */
   readonly hits: readonly SearchHit[];
-  /** For the page after this one; null where there is none. */
+  /** The cursor of the next page; null if there is none. */
   readonly next: string | null;
 }
 
-/** An entry in which something was said that has all the words. */
+/** An entry whose text has all the words. */
 export interface SearchHit {
   readonly threadId: string;
   readonly seq: number;
-  /** Milliseconds since the epoch, as its event says. */
+  /** The time of its event, in milliseconds since the epoch. */
   readonly at: number;
-  /** What was said in it, or the part around the words. */
+  /** Its text, or the part around the words. */
   readonly excerpt: string;
 }
 
-/** What to search for, with defaults. @throws RangeError for what is invalid */
+/** Returns the words and the limit of a search. @throws RangeError for invalid options */
 export const checkedSearch = (
   words: string,
   options: SearchOptions = {},
@@ -42,13 +42,12 @@ export const checkedSearch = (
 };
 
 /**
- * What is said in an entry: the texts of its messages, results and system prompts, of very long ones the beginning.
- * Arguments of tool calls, metadata and data fields are not looked at. Empty where nothing is said, and where it was
- * redacted.
+ * Returns the text of an entry: the texts of its messages, results and system prompts; of very long ones the start.
+ * Arguments of tool calls, metadata and data fields are not included. Empty if it has no text, and if it was redacted.
  */
 export const textOfEntry = (entry: Entry): string => {
   const text = wholeTextOf(entry);
-  // Half a surrogate pair at the end is no inbox item.
+  // Half a surrogate pair at the end is not a character.
   return text.length <= searchedLength ? text : text.slice(0, searchedLength).replace(/[\ud800-\udbff]$/, "");
 };
 
@@ -82,8 +81,8 @@ const wholeTextOf = (entry: Entry): string => {
 };
 
 /**
- * The words of a text, each once, as they compare: without case and accents. A word is a run of inbox items and digits;
- * where a script sets no spaces between its words, each character is one.
+ * Returns the words of a text, each once, in the form in which they compare: without case and accents. A word is a run
+ * of letters and digits. In a script without spaces between words, each character is one.
  */
 export const wordsOf = (text: string): readonly string[] => [
   ...new Set(
@@ -93,7 +92,7 @@ export const wordsOf = (text: string): readonly string[] => [
   ),
 ];
 
-/** The part of a text where the first of the words stands, with an ellipsis where something was left out. */
+/** Returns the part of a text around the first of the words, with an ellipsis for each part that was left out. */
 export const excerptOf = (text: string, words: readonly string[]): string => {
   if (text.length <= excerptLength) return text;
   const start = Math.max(0, Math.min(placeOfWord(text, words) - excerptLength / 4, text.length - excerptLength));
@@ -104,7 +103,7 @@ export const excerptOf = (text: string, words: readonly string[]): string => {
   return `${start > 0 ? "…" : ""}${whole}${end < text.length ? "…" : ""}`;
 };
 
-/** Only the accents of alphabets go: in other scripts a mark may be a vowel. */
+/** Removes case and the accents of alphabets only: in other scripts a mark may be a vowel. */
 const foldedOf = (text: string): string =>
   text
     .normalize("NFKD")
@@ -116,16 +115,21 @@ const unspaced =
 
 const wordPattern = new RegExp(`[${unspaced}]|[[\\p{L}\\p{N}\\p{M}]--[${unspaced}]]+`, "gv");
 
-/** In UTF-16 code units: no query is longer, and an index of encoded data would be none of words. */
+/** In UTF-16 code units. No query has longer words, and an index of encoded data would be useless. */
 const wordLength = 64;
 
-/** In UTF-16 code units. Files that are logged as results of tools must not keep a process, or a server, busy with their words. */
+/**
+ * In UTF-16 code units. The words of files that are journalled as results of tools must not keep a process, or a
+ * server, busy.
+ */
 const searchedLength = 262_144;
 
 /** In UTF-16 code units. */
 const excerptLength = 240;
 
-/** The index in `text` at which one of the words stands; 0 where none is seen, as when folding changed its length. */
+/**
+ * Returns the index in `text` of one of the words; 0 if none is found, for instance since folding changed its length.
+ */
 const placeOfWord = (text: string, words: readonly string[]): number => {
   for (const { 0: run, index } of text.matchAll(/[\p{L}\p{N}\p{M}]+/gu)) {
     if (wordsOf(run).some((word) => words.includes(word))) return index;

@@ -1,9 +1,11 @@
-/** A store could not do what it was asked. Nothing was written by the call that threw it, unless it is `unreachable` or `not-erased`. */
+/**
+ * Error of a store that could not do a call. The call wrote nothing, unless the error is `unreachable` or `not-erased`.
+ */
 export class StorageError extends Error {
   override readonly name = "StorageError";
   readonly kind: StorageProblem;
 
-  /** `message` names the store (its path or address, without secrets), what is wrong, and the way out. */
+  /** `message` names the store (its path or address, without secrets), the problem, and what to do. */
   constructor(kind: StorageProblem, message: string, options?: ErrorOptions) {
     super(message, options);
     this.kind = kind;
@@ -11,11 +13,12 @@ export class StorageError extends Error {
 }
 
 /**
- * What is wrong with a store, for the caller that decides what to do about it. `cannot-open`: nothing is there, or it may
- * not be opened. `not-a-store`: something else is there. `newer`: a later version wrote it. `locked`: another process
- * kept it busy for too long; trying again may help. `full` and `io`: the disk. `corrupt`: what was stored can't be
- * read. `unreachable`: its server does not answer, or did not in time; whether a write arrived is not known, so acquire
- * and read again. `not-erased`: what was deleted or rewritten is so, but its bytes may still be on the disk. `invalid-id`: the store can't hold a thread of this id. `closed`: it was closed here. `failed`: anything else.
+ * The kind of a store's problem, for the caller that decides what to do about it. `cannot-open`: nothing is there, or
+ * it may not be opened. `not-a-store`: something else is there. `newer`: a later version wrote it. `locked`: another
+ * process kept it busy for too long; a retry may help. `full` and `io`: the disk. `corrupt`: the stored data cannot be
+ * read. `unreachable`: its server does not answer, or did not in time; it is unknown whether a write arrived, so
+ * acquire and read again. `not-erased`: the data was deleted or rewritten, but its bytes may still be on the disk.
+ * `invalid-id`: the store cannot hold a thread with this id. `closed`: it was closed here. `failed`: anything else.
  */
 export type StorageProblem =
   | "cannot-open"

@@ -1,7 +1,10 @@
 import { StoreError } from "../boundary/errors.ts";
 import { LeaseLostError, SequenceConflictError } from "./store.ts";
 
-/** What a call of the store gives. Its own refusals are thrown as they are, anything else as a `StoreError` that says what it failed to do. */
+/**
+ * Calls the store and returns its answer. Errors for a lost lease or a conflict are thrown unchanged, any other as a
+ * `StoreError` that names the failed task.
+ */
 export const fromStore = async <Answer>(
   threadId: string,
   doing: string,
@@ -14,7 +17,7 @@ export const fromStore = async <Answer>(
   }
 };
 
-/** The error of such a call. */
+/** Returns the error to throw for an error of such a call. */
 export const storeErrorOf = (threadId: string, doing: string, thrown: unknown): Error =>
   thrown instanceof LeaseLostError || thrown instanceof SequenceConflictError
     ? thrown

@@ -2,18 +2,18 @@ import { StoreTimeoutError } from "../boundary/errors.ts";
 import type { Clock } from "./clock.ts";
 import type { Engine, Inbox, PartLog, Store, StoredSnapshot } from "./store.ts";
 
-/** How long a store may take. */
+/** The time limits of a store. */
 export interface StoreTimes {
   readonly clock: Clock;
-  /** For any one call, in milliseconds; ten times as long for one that may go through all that is stored. */
+  /** For one call, in milliseconds; ten times as long for one that may read everything that is stored. */
   readonly timeoutMs: number;
-  /** For renewing a lease, which has to be tried again while it lasts. */
+  /** For renewing a lease, in milliseconds: a retry must be possible before it expires. */
   readonly renewMs: number;
 }
 
 /**
- * The same store, of which no call lasts for ever: one that is not answered in time fails with `StoreTimeoutError`. What it
- * was to do may still be done, then or later. A lease that comes too late is given back.
+ * Returns the same store with a time limit on each call: one that is not answered in time fails with
+ * `StoreTimeoutError`. It may still be executed, then or later. A lease that arrives too late is released.
  */
 export const storeInTime = (store: Store, { clock, timeoutMs, renewMs }: StoreTimes): Store => {
   const timed: Timed = (call, answer, ms = timeoutMs) =>
@@ -37,7 +37,7 @@ export const storeInTime = (store: Store, { clock, timeoutMs, renewMs }: StoreTi
     release: (...given) => timed("release", () => store.release(...given)),
     append: (...given) => {
       const appending = store.append(...given);
-      // What is done when it returns needs no timer.
+      // A call that has finished when it returns needs no timer.
       return appending === undefined ? undefined : timed("append", async () => appending);
     },
     read: (...given) => timed("read", () => store.read(...given)),
@@ -54,12 +54,16 @@ export const storeInTime = (store: Store, { clock, timeoutMs, renewMs }: StoreTi
   };
 };
 
-/** Rewriting a file, or making an index at the first search, takes the longer the larger the store is, and no answer waits for it. */
+/**
+ * Rewriting a file, or building an index at the first search, takes longer in a larger store, and no answer waits for
+ * it.
+ */
 const longTimes = 10;
 
 /**
- * What foreign code comes to; where that takes longer, it rejects with what `late` gives. A host waits so for each call of its
- * store, several to open a thread: so it makes few promises, where `then` and `finally` make one each.
+ * Returns the result of foreign code. If that takes longer, rejects with the error of `late`. A host waits like this
+ * for each call of its store, several for opening a thread. So it makes few promises: `then` and `finally` would make
+ * one each.
  */
 export const inTime = <Answer>(
   clock: Clock,

@@ -25,132 +25,161 @@ export interface Store {
    * `SequenceConflictError` or `LeaseLostError`, and then nothing was written.
    */
   append(lease: Lease, expectedSeq: number, entries: readonly Entry[]): void | Promise<void>;
-  /** All entries with `seq >= fromSeq`, in order, as they were stored: not yet decoded. Empty for an unknown thread. */
+  /**
+   * Reads all entries with `seq >= fromSeq`, in order, as they were stored: not yet decoded. Empty for an unknown
+   * thread.
+   */
   read(threadId: string, fromSeq?: number): Promise<readonly unknown[]>;
   /**
-   * Puts entries in the place of those that stand at their seqs, all or none: for redaction. What was derived from the
-   * old ones (the snapshot, what the search found them by, the log of parts) is gone with them, and their text is nowhere in the store.
-   * Throws `LeaseLostError`, or a `RangeError` for a seq that is not there; then nothing was written.
+   * Replaces the entries with these seqs, all or none: for redaction. Everything that was derived from the old ones
+   * (the snapshot, the search index, the log of parts) is deleted with them, and their text is nowhere in the store.
+   * Throws `LeaseLostError`, or a `RangeError` for a seq that does not exist; then nothing was written.
    */
   rewrite(lease: Lease, entries: readonly Entry[]): Promise<void>;
-  /** Keeps a snapshot in the place of the one before. Throws `LeaseLostError`. What it wrote of one that failed is gone or harmless. */
+  /**
+   * Saves a snapshot in place of the last one. Throws `LeaseLostError`. The remains of a failed save are gone or
+   * harmless.
+   */
   saveSnapshot(lease: Lease, snapshot: SnapshotDraft): Promise<void>;
-  /** The newest snapshot; null for none. Its reader judges whether it is of use. */
+  /** Returns the newest snapshot; null if there is none. Its reader judges whether it is useful. */
   readSnapshot(threadId: string): Promise<StoredSnapshot | null>;
-  /** Threads in the order of their making, page by page: none is shown twice or passed over, whatever is added or changed meanwhile. */
+  /**
+   * Lists threads in the order of their creation, page by page. None is shown twice or skipped, whatever is added or
+   * changed meanwhile.
+   */
   list(options?: ListOptions): Promise<ThreadPage>;
-  /** Messages by their words. Absent where the store can't. */
+  /** Finds messages by their words. Absent if the store has no search. */
   search?(words: string, options?: SearchOptions): Promise<SearchPage>;
-  /** Where hosts that don't hold a thread leave events for it. Absent where the store can't: then they are refused. */
+  /**
+   * The inbox in which other hosts leave events for the holder of a thread. Absent if the store has none: then these
+   * events are refused.
+   */
   readonly inbox?: Inbox;
-  /** What was shown of turns, for those who rejoin them elsewhere. Absent where the store can't. */
+  /** The log of the shown parts of turns, for asks that rejoin elsewhere. Absent if the store has none. */
   readonly parts?: PartLog;
   /**
-   * Present where the effects of its threads are performed behind it, as by a durable engine. Hosts over it ask, send and read:
-   * they call neither models nor tools, and take a lease only to change a journal by hand (import, fork into, redact, move, delete).
+   * Present if the store performs the effects of its threads itself, as a durable engine does. Hosts over it ask, send
+   * and read. They call neither models nor tools, and take a lease only to change a journal by hand (import, fork into,
+   * redact, move, delete).
    */
   readonly engine?: Engine;
   /** How long a host leases threads here unless it is told: long where the store itself notices that a holder is gone. Absent: 30 s. */
   readonly leaseTtlMs?: number;
-  /** Removes a thread, its lease, and all that was derived from it: nothing that was said is in the store any more. True when there was one. */
+  /**
+   * Deletes a thread, its lease, and everything that was derived from it: none of its words are in the store any more.
+   * Returns true if it existed.
+   */
   delete(threadId: string): Promise<boolean>;
-  /** Releases what the store holds. The journals stay. May be called again. */
+  /** Releases the resources of the store. The journals stay. May be called again. */
   close(): Promise<void>;
 }
 
-/** Events that hosts leave for the holder of a thread, in the order in which they came. Goes with the thread. */
+/** The events that hosts leave for the holder of a thread, in the order in which they came. Deleted with the thread. */
 export interface Inbox {
-  /** Leaves an inbox item, durable when the promise resolves. One with an id that is there already, answered or not, is kept once. Needs no thread to be there. */
+  /**
+   * Posts an inbox item, durable when the promise resolves. One whose id is already there, answered or not, is kept
+   * once. The thread need not exist.
+   */
   post(threadId: string, item: InboxItem): Promise<void>;
   /**
-   * Inbox items that are not answered, oldest first. One that can't be read any more does not keep the others from being read:
-   * what is given in its place has at least its `id`, under which the holder answers it.
+   * Returns the inbox items that are not answered, oldest first. An unreadable one does not keep the others from being
+   * read: its substitute has at least its `id`, under which the holder answers it.
    */
   unanswered(threadId: string): Promise<readonly unknown[]>;
-  /** Answers inbox items, which are unanswered no more; their events are dropped. Throws `LeaseLostError`. Ids that are not there are passed over. */
+  /**
+   * Answers inbox items. They are no longer unanswered, and their events are dropped. Throws `LeaseLostError`. Unknown
+   * ids are ignored.
+   */
   answer(lease: Lease, answers: readonly InboxAnswer[]): Promise<void>;
-  /** The answer to an inbox item; null while there is none, and for an inbox item that was not left. One that can't be read is given as a refusal. */
+  /**
+   * Returns the answer to an inbox item; null while there is none, and for an item that was not posted. An unreadable
+   * one is returned as a refusal.
+   */
   answerTo(threadId: string, itemId: string): Promise<unknown>;
-  /** Forgets an inbox item, answered or not. The host that left it does so when the answer was read. */
+  /** Deletes an inbox item, answered or not. The host that posted it does so when the answer was read. */
   discard(threadId: string, itemId: string): Promise<void>;
 }
 
-/** Something for the holder of a thread. Plain JSON. */
+/** An event for the holder of a thread. Plain JSON. */
 export interface InboxItem {
-  /** Drawn by the host that leaves it, unique in the thread. */
+  /** Generated by the host that posts it, unique in the thread. */
   readonly id: string;
   readonly event: Event;
 }
 
-/** What became of an inbox item. Plain JSON. */
+/** The outcome of an inbox item. Plain JSON. */
 export type InboxAnswer =
   | { readonly id: string; readonly handled: true; readonly seq: number }
   | { readonly id: string; readonly handled: false; readonly refusal: Refusal };
 
-/** Decides what is sent to threads, and performs what follows, without a host. */
+/** Decides the events that are sent to threads, and performs their effects, without a host. */
 export interface Engine {
   /**
-   * Has the machine there handle an event, once for each id, and gives what became of it: `handled` when its entry is stored. Any
-   * event may be sent, and one that makes a thread to a thread that is not there. Rejects where it is not known what became of it:
-   * then it may be sent again under the same id.
+   * Sends an event to the machine there, which handles it once for each id. Returns the outcome: `handled` when its
+   * entry is stored. Any event may be sent; one that creates a thread may be sent to a thread that does not exist.
+   * Rejects if the outcome is unknown: then it may be sent again under the same id.
    */
   send(threadId: string, id: string, event: Event | ThreadStarted): Promise<InboxAnswer>;
   /**
-   * Calls `heard` with what comes of a thread from here on, in order, until the returned function is called. News may get lost:
-   * the journal has what matters of them at the next poll. Absent: it is polled. Neither function throws.
+   * Calls `heard` with the news of a thread from here on, in order, until the returned function is called. News may be
+   * lost: the next poll finds the important part in the journal. Absent: the journal is polled. Neither function
+   * throws.
    */
   follow?(threadId: string, heard: (news: EngineNews) => void): () => void;
 }
 
 /**
- * `entries`: the journal goes on. `part`: an `AskPart`, as JSON, was shown of a turn. What an entry says too (`turn.started`,
- * `turn.ended`, `approval.requested`, `result.requested`, signals of asks) is heard when that entry is stored.
+ * News of a thread. `entries`: the journal has new entries. `part`: an `AskPart`, as JSON, was shown of a turn. Parts
+ * that an entry also gives (`turn.started`, `turn.ended`, `approval.requested`, `result.requested`, signals of asks)
+ * are reported when that entry is stored.
  */
 export type EngineNews =
   | { readonly type: "entries" }
   | { readonly type: "part"; readonly turn: number; readonly part: unknown };
 
 /**
- * What was shown of turns while they went on, for those who rejoin them from another process: kept beside the journal for a
- * bounded time, and derived from nothing that is lost with it. It goes with the thread, and with a `rewrite` of its entries.
+ * The parts of turns as they were shown, for asks that rejoin from another process. They are kept beside the journal
+ * for a limited time. If they are lost, a rejoined turn is shown from the journal. Deleted with the thread, and by a
+ * `rewrite` of its entries.
  */
 export interface PartLog {
   /**
-   * Adds a batch behind those that are there. It need not survive a power cut, only the death of the process. Batches whose time
-   * is over by `batch.at` are gone afterwards, of this thread at least. Throws `LeaseLostError`, and then nothing was added.
+   * Adds a batch after the present ones. It must survive the death of the process, but not a power cut. Afterwards
+   * batches that have expired by `batch.at` are deleted, at least those of this thread. Throws `LeaseLostError`, and
+   * then nothing was added.
    */
   append(lease: Lease, batch: PartBatch): Promise<void>;
   /**
-   * The batches of a thread that are kept at `at` (milliseconds since the epoch), in the order of their tokens and in it of their
-   * numbers. Empty for an unknown thread. Needs no lease.
+   * Returns the batches of a thread that are kept at `at` (milliseconds since the epoch), in the order of their tokens,
+   * and for each token of their numbers. Empty for an unknown thread. Needs no lease.
    */
   read(threadId: string, from: PartLogRange): Promise<readonly StoredPartBatch[]>;
 }
 
-/** Parts that were shown one after the other. */
+/** Consecutive parts. */
 export interface PartBatch {
-  /** Its place among the batches of the lease, from 0, each one more than the last. */
+  /** Its index among the batches of the lease, from 0, each one more than the last. */
   readonly number: number;
   readonly turn: number;
-  /** Any text; the store does not look into it. */
+  /** Any text; the store does not interpret it. */
   readonly body: string;
-  /** The present time of the host, in milliseconds since the epoch. */
+  /** The host's present time, in milliseconds since the epoch. */
   readonly at: number;
-  /** When it is to be forgotten. */
+  /** The time at which it expires. */
   readonly until: number;
 }
 
-/** Which batches are read. */
+/** The range of batches to read. */
 export interface PartLogRange {
   readonly at: number;
-  /** Only those behind this one; null for all. */
+  /** Reads only the batches after this one; null for all. */
   readonly after: PartBatchPlace | null;
-  /** Only those of this turn. Default: of all. */
+  /** Reads only the batches of this turn. Default: of all. */
   readonly turn?: number;
 }
 
 export interface PartBatchPlace {
-  /** Of the lease under which it was added. */
+  /** The token of the lease under which it was added. */
   readonly token: number;
   readonly number: number;
 }
@@ -161,7 +190,7 @@ export interface StoredPartBatch extends PartBatchPlace {
   readonly body: string;
 }
 
-/** A snapshot to be kept: its head, and those of its chunks that the store does not have yet. */
+/** A snapshot to be saved: its head, and the chunks that the store does not have yet. */
 export interface SnapshotDraft {
   readonly threadId: string;
   /** The seq of the newest entry that it covers. */
@@ -169,18 +198,18 @@ export interface SnapshotDraft {
   readonly head: string;
   /** By id. An id is never used for another text. */
   readonly chunks: ReadonlyMap<string, string>;
-  /** Ids of chunks that are of no use any more. */
+  /** Ids of chunks that are no longer needed. */
   readonly dropped: readonly string[];
 }
 
 /** A snapshot as it is in the store. */
 export interface StoredSnapshot {
   readonly head: string;
-  /** The text of a chunk, at once; undefined for one that is not there. May read it only now. */
+  /** Returns the text of a chunk at once; undefined for one that does not exist. It may be read only now. */
   readonly chunk: (id: string) => string | undefined;
   /**
-   * Where chunks can't be read at once: reads one of them, or with null all that were not read yet; until then `chunk`
-   * gives undefined for them.
+   * Reads one chunk, or with null all that were not read yet. Until then `chunk` returns undefined for them. Absent if
+   * chunks can be read at once.
    */
   readonly fetch?: (chunk: string | null) => Promise<void>;
 }

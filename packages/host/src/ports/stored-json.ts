@@ -3,7 +3,7 @@ import type { Entry, JsonObject } from "@colloquy/machine";
 
 import { StorageError } from "./storage-error.ts";
 
-/** The value of a JSON text that a store keeps as `what`. Throws `StorageError`. `store` names the store. */
+/** Parses a JSON text in a store; `what` describes it. Throws `StorageError`. `store` names the store. */
 export const parseStored = (store: string, text: string, what: string): unknown => {
   try {
     return JSON.parse(text);
@@ -13,10 +13,11 @@ export const parseStored = (store: string, text: string, what: string): unknown 
 };
 
 /**
- * An inbox item as it was left. Of one that can't be read only its id remains, under which its thread's holder answers it: it
- * must not keep those behind it from being read.
+ * Returns an inbox item as it was posted. Of an unreadable one, returns only its id, under which the thread's holder
+ * answers it: it must not keep later items from being read.
  *
- * @param readId gives the id under which the store keeps it; where it gives none, or throws, the one in the inbox item counts.
+ * @param readId returns the id under which the store keeps it; if it returns none, or throws, the id in the item
+ * counts.
  */
 export const inboxItemOf = (readId: () => unknown, text: string): unknown => {
   const item = recordIn(text);
@@ -24,26 +25,29 @@ export const inboxItemOf = (readId: () => unknown, text: string): unknown => {
   return typeof id === "string" ? { ...item, id } : item;
 };
 
-/** The answer to an inbox item. One that can't be read is a refusal without a reason: the process that waits for it must not wait for ever. */
+/**
+ * Returns the answer to an inbox item. An unreadable one becomes a refusal without a reason, since the waiting process
+ * must not wait forever.
+ */
 export const inboxAnswerOf = (id: string, text: string): unknown => recordIn(text) ?? { id, handled: false };
 
 /**
- * The metadata of a thread as it is kept for listings. Where that was damaged, what the journal says; where that can't be
- * read either, nothing: a reader of the thread gets the error, and all are listed.
+ * Returns the metadata of a thread as it is kept for listings. If that is damaged, returns the journal's; if that is
+ * unreadable too, an empty object. So all threads are listed; a reader of the thread gets the error.
  */
 export const listedMetadata = async (text: string, read: () => Promise<readonly unknown[]>): Promise<JsonObject> => {
   const kept = recordIn(text);
-  // What is JSON, and an object.
+  // Parsed from JSON, and an object.
   if (kept !== null) return kept as JsonObject;
   try {
-    // One that is no entry throws, or says nothing.
+    // An invalid entry throws, or has no metadata.
     return factsOf((await read()) as readonly Entry[]).metadata ?? {};
   } catch {
     return {};
   }
 };
 
-/** What entries say of their thread's metadata: the newest of it, and the seq of the entry that says it. Null for nothing. */
+/** Returns the newest metadata in the entries, with the seq of its entry. Null if there is none. */
 export const metadataIn = (
   entries: readonly Entry[],
 ): { readonly seq: number; readonly metadata: JsonObject } | null => {
@@ -54,13 +58,13 @@ export const metadataIn = (
   return null;
 };
 
-/** The JSON object that a text is; null for any other text. */
+/** Returns the JSON object in a text; null for any other text. */
 const recordIn = (text: string): object | null => {
   const value = attempted(() => JSON.parse(text));
   return typeof value === "object" && !Array.isArray(value) ? value : null;
 };
 
-/** Null where it throws. */
+/** Returns the result of `work`; null if it throws. */
 const attempted = (work: () => unknown): unknown => {
   try {
     return work();

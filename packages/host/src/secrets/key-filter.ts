@@ -1,27 +1,30 @@
 import { type KeyPieces, keyWalk, type KeyWalk } from "./key-walk.ts";
 
-/** Takes keys out of texts, of which each is whole or comes in pieces. */
+/** Removes keys from texts that are whole or arrive in pieces. */
 export interface KeyFilter {
-  /** The text without the keys. A text that ends in the beginning of a key, from six characters on, ends in the mark. */
+  /**
+   * Returns the text without the keys. If the text ends in the first characters of a key, six or more, these are
+   * replaced by the mark.
+   */
   readonly text: (text: string) => string;
   /**
-   * The JSON value without the keys: in its texts, in the names of its members, and where a key is cut over several of
-   * its texts. The value itself where it holds none.
+   * Returns the JSON value without the keys: in its texts, in the names of its members, and across several of its texts
+   * if a key is split over them. Returns the value itself if it has none.
    */
   readonly json: <A>(value: A) => A;
-  /** For texts that stand one behind another, so that a key may be cut over several of them. */
+  /** Makes a walk for texts that follow one another, so that a key may be split over several of them. */
   readonly walk: () => KeyWalk;
 }
 
-/** What stands in the place of a secret. */
+/** The text that replaces a secret. */
 export const redactionMark = "[redacted]";
 
-/** A key as short as this is a placeholder for a local server ("x"), and taking it out would spoil any text. */
+/** A shorter key is a placeholder for a local server ("x"); removing it would damage any text. */
 const keyLengthMin = 8;
 
-/** Makes a filter of these keys; those that are shorter than eight characters are left in. */
+/** Makes a filter of these keys. Keys of fewer than eight characters are not removed. */
 export const keyFilter = (given: readonly string[]): KeyFilter => {
-  // The longest first, lest a key be taken for another that it begins with.
+  // The longest first, so that a key is not mistaken for a shorter one that it starts with.
   const keys = [...new Set(given)].filter(({ length }) => length >= keyLengthMin).sort((a, b) => b.length - a.length);
   if (keys.length === 0) return { text: same, json: same, walk: () => ({ text: same, pieces: () => unchanged }) };
   const walk = keyWalk(keys, redactionMark);
@@ -29,7 +32,7 @@ export const keyFilter = (given: readonly string[]): KeyFilter => {
   const text = (whole: string): string => walk().text(legible(whole));
   return {
     text,
-    // A value of the same shape: only texts in it are other ones.
+    // The value has the same shape; only its texts differ.
     json: <A>(value: A) => {
       const { text: next } = walk();
       return mapTexts(value, (whole) => next(legible(whole)), text) as A;
@@ -39,8 +42,9 @@ export const keyFilter = (given: readonly string[]): KeyFilter => {
 };
 
 /**
- * JSON may write any character as an escape, and some servers do so with `/` and `+`: a parser of such a text would have the
- * key. Where one shows behind escapes, the text is written without those that it does not need; else it stays as it is.
+ * Unescapes a JSON text that hides a key. JSON may write any character as an escape, and some servers do so with `/`
+ * and `+`; a parser of such a text would get the key. If a key appears, the text is returned without unnecessary
+ * escapes; otherwise unchanged.
  */
 const withoutHidingEscapes = (text: string, keys: readonly string[]): string => {
   if (!text.includes("\\") || !/^\s*[{[]/.test(text)) return text;
@@ -56,7 +60,7 @@ const same = <A>(value: A): A => value;
 
 const unchanged: KeyPieces = { push: same, end: () => "" };
 
-/** Changes each text where it stands, and the names of members and what names kinds by themselves. */
+/** Changes each text at its place. Names of members, and the texts that name a kind, are changed one by one. */
 const mapTexts = (value: unknown, change: (text: string) => string, changeName: (text: string) => string): unknown => {
   if (typeof value === "string") return change(value);
   if (typeof value !== "object" || value === null) return value;
@@ -73,5 +77,5 @@ const mapTexts = (value: unknown, change: (text: string) => string, changeName: 
   return isSame ? value : Object.fromEntries(after);
 };
 
-/** A part whose `type` lost its first letter to a key that another text ends in would be none. */
+/** Checked alone: a part whose `type` lost its first letter to a key at the end of another text would be invalid. */
 const kinds: ReadonlySet<string> = new Set(["type", "kind"]);

@@ -1,28 +1,29 @@
 /**
- * Texts of one reply in their order, of which any may hold a key, or a piece of one: the end of one text begins it, whole
- * texts may stand between, and the beginning of another ends it. The texts of a JSON text are texts of their own.
+ * The texts of one reply in order. Any of them may hold a key or a piece of one. A key may start at the end of one
+ * text, continue over whole texts, and end at the start of another. The strings in a JSON text count as texts of their
+ * own.
  */
 export interface KeyWalk {
-  /** The next text, without keys and pieces of them. */
+  /** Returns the next text without keys and pieces of keys. */
   readonly text: (text: string) => string;
-  /** The same for a text that comes in pieces. It stands behind those of which something has come before its own first piece. */
+  /** Does the same for a text that arrives in pieces. Its place in the order is that of its first piece. */
   readonly pieces: () => KeyPieces;
 }
 
-/** One text in pieces. What is given back comes to what `text` gives for the whole. */
+/** One text in pieces. Together the results equal those of `text` for the whole. */
 export interface KeyPieces {
-  /** What can be shown by now: all, but for what may be of a key. */
+  /** Returns the part that can be shown by now: everything that cannot belong to a key. */
   readonly push: (piece: string) => string;
-  /** What was held back. No more comes. */
+  /** Returns the part that was held back. No more pieces may follow. */
   readonly end: () => string;
 }
 
 /**
- * Up to five characters that begin a key may be the end of any text, and are shown. From six on they are hidden, and so
- * is whatever goes on with a key that an earlier text began. Within JSON, where a tool may be asked to look for what all
- * keys of a provider begin with, they are hidden from sixteen on, or from half of the key.
+ * Makes walks over texts. Up to five first characters of a key may be the end of any text, and are shown. From six on
+ * they are hidden, and so is any text that continues a key from an earlier one. Within JSON they are hidden from
+ * sixteen characters on, or from half of the key: a tool may be asked to search for the prefix of a provider's keys.
  *
- * @param keys The longest first, and one at least.
+ * @param keys at least one, the longest first.
  */
 export const keyWalk = (keys: readonly string[], mark: string): (() => KeyWalk) => {
   const setting: Setting = {
@@ -72,12 +73,12 @@ const piecesOf = (walk: Walk, mayBeJson: boolean): KeyPieces => {
   };
 };
 
-/** What is known of the texts so far. */
+/** The state of a walk after the texts so far. */
 class Walk {
   readonly #setting: Setting;
-  /** How keys go on that were begun, with how much of them there was. */
+  /** The rest of each key that was started, with the length of its start so far. */
   readonly #begun = new Map<string, number>();
-  /** Of these more has come since their ends were looked at. */
+  /** Texts that have grown since their ends were read. */
   readonly #grown = new Set<Segment>();
 
   constructor(setting: Setting) {
@@ -95,7 +96,7 @@ class Walk {
     segment.head += segment.rests.length > 0 ? piece : "";
     segment.rests = segment.rests.filter((rest) => rest.startsWith(segment.head) || segment.head.startsWith(rest));
     const { rests, head } = segment;
-    // It may go on with a key, or go on further.
+    // It may continue a key, or continue further.
     if (rests.some((rest) => rest.length > head.length)) return "";
     segment.head = "";
     segment.rests = [];
@@ -113,7 +114,7 @@ class Walk {
     return shown + (isPiece(keys, segment) ? mark : segment.open);
   }
 
-  /** What keys it begins, or goes on with. */
+  /** Records the keys that a text starts, or continues. */
   #note(segment: Segment): void {
     const { rests, head, tail } = segment;
     this.#grown.delete(segment);
@@ -124,7 +125,7 @@ class Walk {
       if (tail.endsWith(text)) this.#begun.set(rest, text.length);
   }
 
-  /** The beginning of a text without the rest of a key, if that is what it begins with. */
+  /** Returns the start of a text, without the rest of a key if it starts with one. */
   #withoutRest(segment: Segment, rests: readonly string[], text: string): string {
     const length = Math.max(0, ...rests.map((rest) => (rest.length > text.length ? 0 : rest.length)));
     const { safe, open } = this.#setting.scan(segment.open + text.slice(length));
@@ -133,28 +134,28 @@ class Walk {
   }
 }
 
-/** Whether the open end of a text is a piece of a key, and is not to be shown. */
+/** Returns whether the open end of a text is a piece of a key that must not be shown. */
 const isPiece = (keys: readonly string[], { open, isInJson }: Segment): boolean =>
   open.length >= openLengthMin &&
   (!isInJson ||
     open.length >= prefixLengthMax ||
     keys.some((key) => key.startsWith(open) && open.length * 2 > key.length));
 
-/** Fewer than the shortest key has, and more than many keys have in common. */
+/** Fewer characters than the shortest key has, and more than many keys share. */
 const openLengthMin = 6;
 
-/** More than what all keys of one provider have in common. */
+/** More characters than all keys of one provider share. */
 const prefixLengthMax = 16;
 
-/** A text, or one of the texts of a JSON text. */
+/** A text, or a string in a JSON text. */
 interface Segment {
   /** Its last characters. */
   tail: string;
-  /** With what it may go on with a key: one of these, or a piece of one. None where it does not. */
+  /** The rests of keys that the text may continue, wholly or in part; empty if it continues none. */
   rests: readonly string[];
-  /** All of it that came, as long as it may. */
+  /** Its first characters, while they may be the rest of a key. */
   head: string;
-  /** An end that may be the beginning of a key, held back. */
+  /** An end that may be the start of a key, held back. */
   open: string;
   readonly isInJson: boolean;
 }
@@ -166,7 +167,7 @@ interface Beginning {
   readonly rest: string;
 }
 
-/** What each key may begin with, by the last character of that. */
+/** Returns each start of each key, by the last character of the start. */
 const beginningsOf = (keys: readonly string[]): ReadonlyMap<string, readonly Beginning[]> => {
   const byEnd = new Map<string, Beginning[]>();
   for (const key of keys)
@@ -178,7 +179,7 @@ const beginningsOf = (keys: readonly string[]): ReadonlyMap<string, readonly Beg
   return byEnd;
 };
 
-/** Takes whole keys out of a text, and cuts off an end that may be the beginning of one. */
+/** Makes a function that removes whole keys from a text, and cuts off an end that may be the start of one. */
 const keyScanner = (
   keys: readonly string[],
   mark: string,
@@ -188,7 +189,7 @@ const keyScanner = (
     keys.map((key) => key.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`)).join("|"),
     "g",
   );
-  /** Where an end that may be the beginning of a key begins: the length of the text for none. */
+  /** Returns the index of an end that may be the start of a key; the length of the text if there is none. */
   const openAt = (text: string, from: number): number => {
     for (let at = Math.max(from, text.length - longest + 1); at < text.length; at += 1)
       if (keys.some((key) => key.length > text.length - at && text.startsWith(key.slice(0, text.length - at), at)))

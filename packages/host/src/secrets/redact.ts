@@ -1,10 +1,10 @@
 import { keyFilter, redactionMark } from "./key-filter.ts";
 
 /**
- * A text without what looks like a secret: the given ones (from 8 characters on) wherever they stand, keys by their usual beginnings,
- * whatever follows words like "API key", credentials in a URL, and long runs of mixed letters and digits.
- * Servers quote keys in their errors, and errors are journalled. What stands behind the first 4,096 characters is left
- * out: a body is as long as its server likes, and patterns take their time.
+ * Returns a text without anything that looks like a secret: the given ones (from 8 characters on) anywhere, keys by
+ * their usual prefixes, text after words like "API key", credentials in a URL, and long runs of mixed letters and
+ * digits. Servers quote keys in their errors, and errors are journalled. Text after the first 4,096 characters is
+ * dropped: a body may be of any length, and patterns take time.
  */
 export const redact = (text: string, secrets: readonly string[] = []): string => {
   let redacted = keyFilter(secrets).text(text.slice(0, charactersRead));
@@ -12,7 +12,7 @@ export const redact = (text: string, secrets: readonly string[] = []): string =>
   return redacted;
 };
 
-/** How much of an error is read. */
+/** The number of characters of an error that are read. */
 export const charactersRead = 4096;
 
 const patterns: readonly (readonly [RegExp, string])[] = [
@@ -21,7 +21,7 @@ const patterns: readonly (readonly [RegExp, string])[] = [
   [/(:\/\/)[^\s"'<>]+@/g, `$1${redactionMark}@`],
   [/([?&](?:api[-_]?key|key|access_token|token|sig)=)[^&\s"']+/gi, `$1${redactionMark}`],
   [
-    // From the beginning of a run, not from each of its hyphens: that takes the square of its length.
+    // From the start of a run, not from each of its hyphens, which would take quadratic time.
     /(?<![\w-])([\w-]*(?:(?:api|access|account|private|secret|signing)[-_ ]?key|(?:access|auth|refresh|session)[-_ ]?token|authorization|cookie|credential|signature|secret|password)["']?(?: provided| given)?["']?\s*[:=]\s*["']?)(?!\[redacted)[^\s"',;&]+/gi,
     `$1${redactionMark}`,
   ],
@@ -34,6 +34,6 @@ const patterns: readonly (readonly [RegExp, string])[] = [
   [/\bxox[a-z]-[\w-]{8,}/g, redactionMark],
   // A JSON Web Token, whose signature is part of the secret.
   [/\beyJ[\w-]+\.[\w-]+(?:\.[\w-]+)?/g, redactionMark],
-  // 32 or more letters and digits in one run, with both among them, that no id's prefix (`req_`) leads.
+  // 32 or more letters and digits in one run, both among them, without an id's prefix (`req_`).
   [/(?<![\w/-])(?=[A-Za-z+]*\d)(?=[\d+]*[A-Za-z])[A-Za-z0-9+]{32,}={0,2}(?![\w-])/g, redactionMark],
 ];

@@ -1,14 +1,14 @@
 import type { AskPart } from "../ask/parts.ts";
 import type { ShownPart } from "./turn-parts.ts";
 
-/** Parts as the text that a store keeps of them: of each its index, its offset, and itself. */
+/** Returns parts as the text that a store keeps: of each its index, its offset, and the part. */
 export const bodyOf = (parts: readonly ShownPart[]): string =>
   JSON.stringify(parts.map(({ part, place: { index, offset } }) => [index, offset, part]));
 
 /**
- * The parts of such a text. Those of a type that this version does not know are left out: a later one may have written them.
+ * Parses such a text. Parts of an unknown type are left out: a later version may have written them.
  *
- * @throws SyntaxError, TypeError for a text that is none
+ * @throws SyntaxError, TypeError for an invalid text
  */
 export const partsIn = (body: string, epoch: number): readonly ShownPart[] => {
   const items: unknown = JSON.parse(body);
@@ -18,19 +18,22 @@ export const partsIn = (body: string, epoch: number): readonly ShownPart[] => {
 
 const shownPartOf = (item: unknown, epoch: number): ShownPart | null => {
   if (!Array.isArray(item)) throw new TypeError("it has an item that is no list");
-  // `Array.isArray` finds lists of anything.
+  // `Array.isArray` narrows to `any[]`.
   const [index, offset, part] = item as readonly unknown[];
   if (!isCount(index) || !isCount(offset) || !isPart(part)) throw new TypeError("it has an item that is no part");
   return part.type in knownTypes ? { part, place: { epoch, index, offset } } : null;
 };
 
-/** A part as it came from elsewhere; null for what is none, or of a type that this version does not know. */
+/** Returns a part from elsewhere; null if it is invalid, or of a type that this version does not know. */
 export const partOf = (value: unknown): AskPart | null => (isPart(value) && value.type in knownTypes ? value : null);
 
 const isCount = (value: unknown): value is number =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 
-/** What a host of this version wrote is what it says; a text of another hand is seen by what is looked at first. */
+/**
+ * Checks the members that are read first. Parts that a host of this version wrote are valid; this detects foreign
+ * texts.
+ */
 const isPart = (value: unknown): value is AskPart => {
   if (typeof value !== "object" || value === null || !("type" in value) || typeof value.type !== "string") return false;
   if (!value.type.endsWith(".delta")) return true;

@@ -3,26 +3,27 @@ import { type Lease, LeaseLostError, type PartLog } from "../ports/store.ts";
 import { bodyOf } from "./part-body.ts";
 import type { PartsReader, ShownPart, TurnParts } from "./turn-parts.ts";
 
-/** How the parts of a thread are written to the store's log. */
+/** The settings for writing the parts of a thread to the store's log. */
 export interface PartLogging {
   readonly log: PartLog;
   readonly clock: Clock;
   /** How long parts wait for others, in milliseconds, before they are written as one batch. */
   readonly everyMs: number;
-  /** How long a batch is kept. */
+  /** How long a batch is kept, in milliseconds. */
   readonly keepMs: number;
-  /** Called with what keeps a batch from being written. Nothing waits for the log, and nothing fails with it. */
+  /** Called with the error that prevents the write of a batch. Nothing waits for the log, and nothing fails with it. */
   readonly report: (error: unknown) => void;
 }
 
 /**
- * Writes what is shown of a thread to the store's log, in batches and in the background. A turn that ends before its first batch
- * is due is not written: the journal has it. What could not be written is missing there, and readers are shown that it is.
+ * Writes the shown parts of a thread to the store's log, in batches and in the background. A turn that ends before its
+ * first batch is due is not written: the journal has it. Parts that could not be written are missing in the log, and a
+ * reader gets `parts.dropped` in their place.
  */
 export class PartWriter {
   readonly #logging: PartLogging;
   readonly #lease: Lease;
-  /** The turn that is written, and how far. */
+  /** The turn that is being written, with a reader at the first part that is not. */
   #written: { readonly parts: TurnParts; readonly reader: PartsReader; hasBatch: boolean } | null = null;
   #batches = 0;
   #cancel: (() => void) | null = null;
@@ -34,7 +35,7 @@ export class PartWriter {
     this.#lease = lease;
   }
 
-  /** Something was added to what is shown of a turn. */
+  /** Schedules a write after a part of a turn was added. */
   added(parts: TurnParts): void {
     if (this.#over) return;
     if (this.#written?.parts !== parts) {
@@ -45,7 +46,7 @@ export class PartWriter {
     else this.#schedule();
   }
 
-  /** What was not written yet is written, and nothing more. Never rejects. */
+  /** Writes the remaining parts, and stops. Never rejects. */
   async end(): Promise<void> {
     this.#flush();
     this.#over = true;
@@ -62,7 +63,7 @@ export class PartWriter {
     const { clock, everyMs } = this.#logging;
     this.#cancel ??= clock.wakeAt(clock.now() + everyMs, () => {
       this.#cancel = null;
-      // A store that is slow gets fewer batches, and larger ones.
+      // A slow store gets fewer and larger batches.
       if (this.#writing === null) this.#flush();
       else this.#schedule();
     });

@@ -5,13 +5,13 @@ import type { PartWriter } from "./part-writer.ts";
 import type { ShownTurns } from "./shown-turns.ts";
 import type { TurnParts } from "./turn-parts.ts";
 
-/** Keeps what the holder of a thread shows of its turns: in memory, and in the store's log where there is one. */
+/** Keeps the parts that the holder of a thread shows: in memory, and in the store's log if there is one. */
 export class Recorder implements PartRecorder {
   readonly #threadId: string;
   readonly #shown: ShownTurns;
   readonly #epoch: number;
   readonly #writer: PartWriter | null;
-  /** The turn of which something was shown last. */
+  /** The turn of the part that was shown last. */
   #parts: TurnParts | null = null;
 
   /** @param epoch the token of the lease */
@@ -27,7 +27,7 @@ export class Recorder implements PartRecorder {
   }
 
   record(turn: number, part: AskPart): PartPlace | null {
-    // What there is of an output is in the text.
+    // The text has the partial output already.
     if (part.type === "output.partial") return null;
     const parts = this.#open(turn);
     const place = parts.add(this.#epoch, part);
@@ -48,7 +48,7 @@ export class Recorder implements PartRecorder {
     return this.#open(turn).hasEndedStep(step);
   }
 
-  /** Nothing more is shown here. */
+  /** Ends the recording. */
   end(): void {
     if (this.#parts !== null) this.#shown.rest(this.#threadId, this.#parts);
   }

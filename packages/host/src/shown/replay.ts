@@ -10,13 +10,13 @@ import {
 import { textOfDelta, withText } from "../ask/joined-parts.ts";
 import type { AskPart } from "../ask/parts.ts";
 
-/** A part that the journal gives, and its index among all that it gives of the turn, from 1. */
+/** A part that is made from the journal, with its index among all such parts of the turn, from 1. */
 export interface ReplayedPart {
   readonly index: number;
   readonly part: AskPart;
 }
 
-/** What of a turn is shown again. */
+/** The members of a turn from which its parts are made. */
 interface ReplayedTurn extends Pick<Turn, "number" | "asks" | "steps"> {
   readonly messages: readonly Message[];
   readonly answer: string | null;
@@ -25,17 +25,17 @@ interface ReplayedTurn extends Pick<Turn, "number" | "asks" | "steps"> {
 }
 
 /**
- * What is shown of a turn by its journal alone: whole texts, calls and results in the order of the calls. The same turn gives
- * the same parts in every process; one that goes on gives more of them later, at the end.
+ * Makes the parts of a turn from its journal alone: whole texts, calls, and results in the order of the calls. The same
+ * turn gives the same parts in every process. A turn that continues gives more of them later, at the end.
  */
 export const replayOf = ({ answer, messages, ...turn }: Turn): readonly AskPart[] =>
   replay({ ...turn, answer: answer ?? null, messages: toArray(messages) });
 
-/** The same of a turn that is open, as far as it is journalled. */
+/** Makes the parts of an open turn, as far as it is journalled. */
 export const replayOfOpen = ({ number, asks, messages, step, stage }: NonNullable<OpenTurn>): readonly AskPart[] => {
   const results = stage.type === "running" ? stage.calls.flatMap(({ result }) => result ?? []) : [];
   const said = [...toArray(messages), ...results];
-  // While a call is out its step has no reply: an assistant message that was appended would be taken for one.
+  // While a call is outstanding its step has no reply. An appended assistant message would be mistaken for it.
   const steps = stage.type === "responding" ? step - 1 : step;
   return replay({ number, asks, messages: said, answer: null, steps, outcome: null });
 };
@@ -58,15 +58,15 @@ const replay = (turn: ReplayedTurn): readonly AskPart[] => {
 };
 
 /**
- * What the journal gives of a turn and was not shown yet. Where what was shown of a step is not what became of it, the step is
- * shown anew, behind `replay.started`.
+ * Returns the parts of the journal that were not shown yet. If the shown parts of a step differ from the journal, the
+ * step is shown again, after `replay.started`.
  */
 export const notShown = (shown: readonly AskPart[], whole: readonly AskPart[]): readonly ReplayedPart[] => {
   const seen = seenIn(shown);
   const rest: ReplayedPart[] = [];
   for (const [index, part] of whole.entries()) {
     const left = seen.leftOf(part);
-    // Nothing can be added to a step after a later one was shown.
+    // No part can be added to a step after a later step was shown.
     const isTooLate = left !== null && part.type !== "step.ended" && stepOf(part) < seen.newest && "step" in part;
     if (left === "differs" || isTooLate) return anewFrom(stepOf(part), whole, rest);
     if (left !== null) rest.push({ index: index + 1, part: left });
@@ -74,7 +74,9 @@ export const notShown = (shown: readonly AskPart[], whole: readonly AskPart[]): 
   return shown.length === 0 ? anewFrom(1, whole, []) : rest;
 };
 
-/** Whether what was shown of a turn that ended is what its journal says, as it is not where words were redacted since. */
+/**
+ * Returns whether the shown parts of an ended turn agree with its journal. They do not if words were redacted since.
+ */
 export const agrees = (shown: readonly AskPart[], whole: readonly AskPart[]): boolean => {
   const seen = seenIn(shown);
   return whole.every((part) => seen.leftOf(part) !== "differs");
@@ -95,7 +97,7 @@ const anewFrom = (
   ];
 };
 
-/** What was seen of a turn, step by step; what became void is not seen. */
+/** Collects the parts that were shown of a turn, step by step, without those that became void. */
 const seenIn = (shown: readonly AskPart[]) => {
   const steps = new Map<number, SeenStep>();
   let newest = 0;
@@ -115,7 +117,7 @@ const seenIn = (shown: readonly AskPart[]) => {
     steps.set(part.step, step);
     see(step, part);
   }
-  // Of steps before the first that is known, the parts were let go.
+  // Parts of steps before the first known one were dropped.
   const first = hasStarted ? 1 : Math.min(...steps.keys(), Infinity);
   const leftOf = (part: AskPart): AskPart | "differs" | null => {
     if (part.type === "turn.started") return shown.length > 0 ? null : part;
@@ -129,9 +131,9 @@ const seenIn = (shown: readonly AskPart[]) => {
 
 interface SeenStep {
   attempt: number;
-  /** What is seen, by the type of the deltas. */
+  /** The text that was shown, by the type of its deltas. */
   readonly texts: Map<AskPart["type"], string>;
-  /** Calls and results, by what names them, and their ends. */
+  /** Calls, results and step ends, by their names. */
   readonly whole: Map<string, string>;
 }
 
@@ -151,7 +153,7 @@ const see = (step: SeenStep, part: AskPart): void => {
   step.texts.set(part.type, (step.texts.get(part.type) ?? "") + text);
 };
 
-/** What of a part was not seen, which counts as seen from here on. */
+/** Returns the part, or the rest of it, that was not shown, and counts it as shown from here on. */
 const leftInStep = (step: SeenStep, part: AskPart): AskPart | "differs" | null => {
   const text = textOfDelta(part);
   if (text === null) {
@@ -169,7 +171,7 @@ const leftInStep = (step: SeenStep, part: AskPart): AskPart | "differs" | null =
   return "attempt" in left ? Object.freeze({ ...left, attempt: step.attempt }) : left;
 };
 
-/** What a whole part is known by, and what it says. */
+/** Returns the name of a whole part, and its content. */
 const saidBy = (part: AskPart): { readonly name: string; readonly text: string } => {
   if (part.type === "toolCall") return { name: `call ${part.callId}`, text: `${part.name} ${part.arguments}` };
   if (part.type === "toolResult") return { name: `result ${part.callId}`, text: contentInWords(part.content) };
@@ -186,15 +188,15 @@ const contentInWords = (content: Content | null): string => {
 const stepOf = (part: AskPart): number => ("step" in part ? part.step : 1);
 
 /**
- * The replies of models, each with its step. A step is known by the calls of its reply, and by the answer; another assistant
- * message was a reply where there is a step for it.
+ * Yields the replies of models, each with its step. The calls of a reply give its step, and so does the answer. Another
+ * assistant message was a reply if a step is left for it.
  */
 function* repliesIn({ number, messages, answer, steps }: ReplayedTurn) {
   let step = 0;
   for (const message of messages) {
     if (message.role !== "assistant" || message.synthesised === true) continue;
     const at = message.id === answer ? steps : (stepOfCalls(message, number) ?? step + 1);
-    // The last step is the answer's.
+    // The last step is that of the answer.
     const last = answer === null || message.id === answer ? steps : steps - 1;
     if (at <= step || at > last) continue;
     step = at;
@@ -238,7 +240,7 @@ const resultsOf = (messages: readonly Message[], reply: Message, turn: number, s
   );
 };
 
-/** Mostly a tool gave a text. */
+/** Returns content as a tool gave it, which is usually a text. */
 const asGiven = (content: readonly ContentPart[]): Content => {
   const [only, ...others] = content;
   return only?.type === "text" && only.provider === undefined && others.length === 0 ? only.text : content;

@@ -2,14 +2,14 @@ import type { Clock } from "../ports/clock.ts";
 import { TurnParts } from "./turn-parts.ts";
 
 /**
- * What was shown of the turns of a host's threads, for those who rejoin them: of each turn that is under way here, and of those
- * that ended or were let go, the newest, for a bounded time.
+ * The shown parts of turns of a host's threads, for asks that rejoin. It keeps each turn that is in progress here, and
+ * the newest of those that ended or were released, for a limited time.
  */
 export class ShownTurns {
   readonly #clock: Clock;
   readonly #keepMs: number;
   readonly #ofThreads = new Map<string, Map<number, TurnParts>>();
-  /** Turns that nothing is added to, oldest first. */
+  /** Turns to which no parts are added, oldest first. */
   readonly #resting = new Map<TurnParts, Resting>();
   #characters = 0;
 
@@ -18,13 +18,13 @@ export class ShownTurns {
     this.#keepMs = keepMs;
   }
 
-  /** What was shown of a turn; undefined where nothing is kept. */
+  /** Returns the parts of a turn; undefined if none are kept. */
   of(threadId: string, turn: number): TurnParts | undefined {
     this.#forgetOld();
     return this.#ofThreads.get(threadId)?.get(turn);
   }
 
-  /** The same for a turn of which more is shown here. */
+  /** Returns the parts of a turn to which more will be added here. */
   open(threadId: string, turn: number): TurnParts {
     const turns = this.#ofThreads.get(threadId) ?? new Map<number, TurnParts>();
     this.#ofThreads.set(threadId, turns);
@@ -35,7 +35,7 @@ export class ShownTurns {
     return parts;
   }
 
-  /** Nothing more is shown of it here, for the time being. */
+  /** Marks a turn to which no more parts are added here for the time being. */
   rest(threadId: string, parts: TurnParts): void {
     if (this.#resting.has(parts)) return;
     const { characters } = parts;
@@ -44,7 +44,7 @@ export class ShownTurns {
     this.#forgetOld();
   }
 
-  /** The words of a thread are deleted or redacted: nothing of them may be shown any more. */
+  /** Drops the parts of a thread whose words are deleted or redacted: none of them may be shown any more. */
   forget(threadId: string): void {
     for (const parts of this.#ofThreads.get(threadId)?.values() ?? []) this.#drop(parts);
     this.#ofThreads.delete(threadId);
@@ -70,12 +70,12 @@ export class ShownTurns {
 
 interface Resting {
   readonly threadId: string;
-  /** Milliseconds since the epoch. */
+  /** The start of the rest, in milliseconds since the epoch. */
   readonly since: number;
   readonly characters: number;
 }
 
-/** Turns that ended and are kept in memory. Whoever comes later is shown what the journal has. */
+/** The largest number of ended turns that are kept in memory. Later readers are shown the parts of the journal. */
 const restingMost = 256;
 
 const charactersMost = 2 ** 22;

@@ -3,61 +3,64 @@ import { ofJournal, type PartPlace } from "../ask/part-place.ts";
 import { partsMax } from "../ask/part-queue.ts";
 import type { AskPart } from "../ask/parts.ts";
 
-/** A part and the place behind it. */
+/** A part and the place after it. */
 export interface PlacedPart {
   readonly part: AskPart;
   readonly place: PartPlace;
 }
 
-/** A part as it was shown where it happened: of a delta what came behind `place.offset`. */
+/** A part as it was first shown. Of a delta, only the text after `place.offset`. */
 export interface ShownPart {
   readonly part: AskPart;
   readonly place: Omit<PartPlace, "turn">;
 }
 
 /**
- * What was shown of a turn, kept once for all who read it: deltas are joined, and beyond `partsMax` the oldest parts are let go,
- * which readers are shown.
+ * The shown parts of a turn, kept once for all readers. Deltas are joined, and beyond `partsMax` the oldest parts are
+ * dropped; a reader gets `parts.dropped` in their place.
  */
 export class TurnParts {
   readonly turn: number;
   #kept: KeptPart[] = [];
-  /** How many were let go: the position of the first that is kept. */
+  /** How many parts were dropped: the position of the first that is kept. */
   #letGo = 0;
   #hasEnded = false;
   #startedStep = 0;
   #endedStep = 0;
-  /** Of the parts that were shown elsewhere, the newest that came here, and its step. */
+  /** The newest of the parts that were shown elsewhere and have arrived here, with its step. */
   #elsewhere = { epoch: -1, index: -1, step: 0 };
-  /** The newest step that the journal had first: parts of it that come from elsewhere afterwards repeat it. 0: none. */
+  /**
+   * The newest step whose parts the journal gave first. Parts of it that arrive from elsewhere later repeat them. 0:
+   * none.
+   */
   journalledStep = 0;
 
   constructor(turn: number) {
     this.turn = turn;
   }
 
-  /** Whether nothing more is shown of the turn. */
+  /** Whether the turn has ended, so that no more parts are shown. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
 
-  /** Whether the start of a step was shown, and is not void. */
+  /** Returns whether the start of a step was shown, and is not void. */
   hasStartedStep(step: number): boolean {
     return step <= this.#startedStep;
   }
 
-  /** Whether the end of a step was shown. */
+  /** Returns whether the end of a step was shown. */
   hasEndedStep(step: number): boolean {
     return step <= this.#endedStep;
   }
 
-  /** Whether something was shown of the step that is under way, and is not void. */
+  /** Returns whether something was shown of the step in progress, and is not void. */
   hasShown(step: number): boolean {
     const last = this.#kept.at(-1)?.part;
     return last !== undefined && "step" in last && last.step === step && last.type !== "step.ended";
   }
 
-  /** About how much it takes. */
+  /** The approximate size in characters. */
   get characters(): number {
     return this.#kept.reduce((sum, { part, text }) => sum + 100 + sizeOf(part, text), 0);
   }
@@ -75,7 +78,10 @@ export class TurnParts {
     return this.#push(epoch, (newest?.index ?? -1) + 1, part);
   }
 
-  /** Keeps a part that was shown elsewhere, unless it is kept already. Where parts before it are missing, readers are shown that. */
+  /**
+   * Keeps a part that was shown elsewhere, unless it is kept already. If parts before it are missing, readers get
+   * `parts.dropped` in their place.
+   */
   addShown({ part, place: { epoch, index, offset } }: ShownPart): void {
     const before = this.#elsewhere;
     if (this.#hasEnded || epoch < before.epoch) return;
@@ -94,28 +100,28 @@ export class TurnParts {
     this.#push(epoch, index, part);
   }
 
-  /** Whether the journal had a part of that step first. Its results may come by either way. */
+  /** Returns whether the journal gave a part of that step first. The step's results may arrive either way. */
   isLate(part: AskPart, step: number): boolean {
     if (this.journalledStep === 0 || step > this.journalledStep) return false;
     return !followsReply.has(part.type) || this.#kept.some((kept) => isSamePart(kept.part, part));
   }
 
-  /** Keeps a part that is made from the journal, where it is the part of that index. Gives its place; null where the turn has ended. */
+  /** Keeps a part that is made from the journal, at that index. Returns its place; null if the turn has ended. */
   addOfJournal(index: number, part: AskPart): PartPlace | null {
     return this.#hasEnded ? null : this.#push(ofJournal, index, part);
   }
 
-  /** Reads from the beginning. */
+  /** Returns a reader from the first part on. */
   read(): PartsReader {
     return new PartsReader(this, -1, null);
   }
 
-  /** Reads from the part on that was added last. */
+  /** Returns a reader from the newest part on. */
   readNew(): PartsReader {
     return new PartsReader(this, this.#letGo + this.#kept.length - 2, null);
   }
 
-  /** Reads on behind a place; null where nothing is kept of its epoch. */
+  /** Returns a reader from the parts after a place; null if no part of its epoch is kept. */
   readBehind(place: PartPlace): PartsReader | null {
     const { epoch, index } = place;
     const first = this.#kept.findIndex((kept) => kept.epoch === epoch);
@@ -126,7 +132,7 @@ export class TurnParts {
     return new PartsReader(this, this.#letGo + first - 1, place, missed);
   }
 
-  /** What is kept at a position, counted from the first part of the turn. */
+  /** Returns the part at a position, counted from the first part of the turn. */
   at(position: number): KeptPart | undefined {
     return this.#kept[position - this.#letGo];
   }
@@ -163,7 +169,7 @@ export class TurnParts {
   }
 }
 
-/** Parts that may come of a step after its reply. */
+/** Parts that may follow the reply of a step. */
 const followsReply: ReadonlySet<AskPart["type"]> = new Set([
   "toolResult",
   "approval.requested",
@@ -179,24 +185,24 @@ const nameOf = (part: AskPart): string | number | null => {
   return "step" in part ? part.step : null;
 };
 
-/** A part, and the place before it, which of one without a text is the place behind it as well. */
+/** A part, and the place before it. For a part without a text that is also the place after it. */
 interface KeptPart extends PartPlace {
-  /** Of deltas that were joined, the last. */
+  /** The part; of joined deltas the last one. */
   part: AskPart;
-  /** Of a delta, all of its text; of another part null. */
+  /** The whole text of a delta; null for another part. */
   text: string | null;
 }
 
-/** Reads the parts of a turn at a pace of its own, each once; what comes meanwhile is read as one. */
+/** Reads the parts of a turn at its own pace, each once. Text that arrives meanwhile is read as one part. */
 export class PartsReader {
   readonly #parts: TurnParts;
   /** The position of the part that was read last. */
   #at: number;
-  /** How much of its text was read. */
+  /** How much of that part's text was read. */
   #offset = Infinity;
-  /** The place behind which it reads: what comes before it in its epoch is passed over, also where it comes later. */
+  /** The place after which it reads. Parts before it in its epoch are skipped, even if they are kept after it. */
   #behind: PartPlace | null;
-  /** Whether that place was passed: what follows was not read. */
+  /** Whether that place was passed: the following parts were not read. */
   #isPassed = false;
   /** How many parts are missing before the next one. */
   #missing: number;
@@ -208,7 +214,7 @@ export class PartsReader {
     this.#missing = missing;
   }
 
-  /** The next part; null while there is none. */
+  /** Returns the next part; null while there is none. */
   next(): PlacedPart | null {
     const piece = this.nextPiece();
     if (piece === null) return null;
@@ -217,7 +223,7 @@ export class PartsReader {
     return { part: piece.part, place: { turn: this.#parts.turn, epoch, index, offset: behind } };
   }
 
-  /** The same with the place before it. */
+  /** Returns the next part with the place before it. */
   nextPiece(): ShownPart | null {
     for (let piece = this.#nextKept(); piece !== null; piece = this.#nextKept()) {
       if (this.#isBeside(piece)) return this.#anew();
@@ -239,7 +245,7 @@ export class PartsReader {
     return this.#piece(next);
   }
 
-  /** Whether a part came by another way than the one that the place is of, which was not read that far here. */
+  /** Returns whether a part is of another epoch than the place, although the reader has not reached the place yet. */
   #isBeside({ part, place: { epoch, index, offset } }: ShownPart): boolean {
     const behind = this.#behind;
     if (behind === null || this.#isPassed || part.type === "parts.dropped") return false;
@@ -249,7 +255,7 @@ export class PartsReader {
     return false;
   }
 
-  /** All of it is read, from the beginning. */
+  /** Restarts the reading from the first part. */
   #anew(): ShownPart {
     this.#behind = null;
     this.#at = this.#parts.first - 1;
@@ -274,7 +280,7 @@ export class PartsReader {
     return { part: wholePart(part, text === null ? null : text.slice(offset)), place: { epoch, index, offset } };
   }
 
-  /** Parts that were let go before they were read, and stand before the next one. */
+  /** Returns the number of parts before the next one that were dropped unread. */
   #missed(first: number): ShownPart {
     const count = Math.max(this.#missing, first - 1 - this.#at);
     this.#missing = 0;
@@ -288,7 +294,7 @@ export class PartsReader {
 const wholePart = (part: AskPart, text: string | null): AskPart =>
   text === null || text === textOfDelta(part) ? part : withText(part, text);
 
-/** About; what a tool gave is mostly a text. */
+/** Returns the approximate size of a part. The result of a tool is usually a text. */
 const sizeOf = (part: AskPart, text: string | null): number => {
   if (text !== null) return text.length;
   if (part.type === "toolCall") return part.arguments.length;

@@ -18,16 +18,19 @@ import { isRecord, messageOf } from "../boundary/thrown.ts";
 import { type AsksUnderWay, asksUnderWay, handlesTo, type Resumed } from "./resume.ts";
 import { look, submit, type ThreadRef } from "./thread-ref.ts";
 
-/** What a call came to at the caller: a text, parts, null for an empty result; or why there is none, for the model. */
+/**
+ * The caller's answer to a tool call: a text, parts, or null for an empty result. For a failed call, the reason, for
+ * the model.
+ */
 export type ToolAnswer = Content | null | { readonly failed: Content };
 
-/** Gives the result of a call that waits for the caller, by its `callId`. The same answer again changes nothing. */
+/** Gives the result of a call that waits for the caller, by its `callId`. A repeated answer changes nothing. */
 export const answerTool = async (thread: ThreadRef, callId: string, given: ToolAnswer): Promise<Resumed> => {
   const answer = answerIn(thread, given);
   const seen = await seenCall(thread, callId, answer);
   if (seen === null) throw new ThreadUnknownError(thread.id);
   if (seen.refusal !== null) throw new EventRefusedError(thread.id, seen.refusal);
-  // Before it goes on, so that they are shown all of it.
+  // Made before the thread continues, so that they are shown all of it.
   const resumed = handlesTo(thread, seen.underWay);
   if (seen.effectId === null) return resumed;
   try {
@@ -41,7 +44,10 @@ export const answerTool = async (thread: ThreadRef, callId: string, given: ToolA
   return resumed;
 };
 
-/** What stands in the store may be known elsewhere before it is known to this host, whose append is still under way. */
+/**
+ * Looks up a call. A call may be in the store before this host knows it: its append is still in progress. Then the open
+ * loop is asked.
+ */
 const seenCall = async (thread: ThreadRef, callId: string, answer: Answer): Promise<AnsweredCall | null> => {
   const see = (state: State): AnsweredCall => callIn(state, callId, answer);
   const seen = await look(thread, see);
@@ -49,7 +55,7 @@ const seenCall = async (thread: ThreadRef, callId: string, answer: Answer): Prom
   return seen?.refusal?.kind === "unknown" && loop !== undefined && loop.state !== null ? loop.run(see) : seen;
 };
 
-/** An answer as its event has it. */
+/** An answer as it is written in its event. */
 interface Answer {
   readonly outcome: "completed" | "failed";
   readonly content: Content | null;
@@ -60,10 +66,10 @@ const eventOf = (effectId: string, { outcome, content }: Answer) =>
     ? ({ type: "tool.completed", effectId, content } as const)
     : ({ type: "tool.failed", effectId, outcome, content: content ?? "" } satisfies Omit<ToolFailed, "at">);
 
-/** Callers in JavaScript hand in anything; parts are checked with the event that they become. */
+/** Reads an answer. Callers in JavaScript may pass any value; parts are checked with the event that they become. */
 const answerIn = ({ id }: ThreadRef, given: ToolAnswer): Answer => {
   const failed = isRecord(given) && !Array.isArray(given) ? given["failed"] : undefined;
-  // What is no content is refused below.
+  // Invalid content is refused below.
   const answer: Answer =
     failed === undefined
       ? { outcome: "completed", content: given as Content | null }
@@ -75,9 +81,9 @@ const answerIn = ({ id }: ThreadRef, given: ToolAnswer): Answer => {
   throw new EventRefusedError(id, { kind: "invalid", reason });
 };
 
-/** A call as it stands in a thread, for an answer to it. */
+/** A call in a thread, as an answer to it finds it. */
 interface AnsweredCall {
-  /** Null where it has this very answer. */
+  /** The effect to answer; null if the call already has this same answer, or takes none. */
   readonly effectId: string | null;
   readonly refusal: Refusal | null;
   readonly underWay: AsksUnderWay;
@@ -94,7 +100,7 @@ const callIn = (state: State, callId: string, answer: Answer): AnsweredCall => {
   return { effectId: null, refusal: refusalOf(state, callId, answer), underWay };
 };
 
-/** Why a call takes no answer; null where it has this one. */
+/** Returns why a call takes no answer; null if it already has this one. */
 const refusalOf = (state: State, callId: string, answer: Answer): Refusal | null => {
   const waiting = callsToAnswer(state).map((call) => call.callId);
   const others = `waiting are: ${waiting.join(", ") || "none"}`;
@@ -117,7 +123,7 @@ const refusalOf = (state: State, callId: string, answer: Answer): Refusal | null
   return { kind: "stale", reason };
 };
 
-/** Whether a call was answered just so; where the words are gone that can't be known any more. */
+/** Returns whether a call already has this same answer. If its words were redacted, that is assumed. */
 const saysTheSame = (
   result: Message,
   messages: readonly Message[],
@@ -131,7 +137,7 @@ const saysTheSame = (
   return call !== undefined && messageFromResult(call, outcome, content).digest === result.digest;
 };
 
-/** Of a turn that is closed or open, the results of its round included. */
+/** Returns the messages of a closed or open turn, including the results of its present round. */
 const messagesOfTurn = (state: State, number: number): readonly Message[] => {
   const { open } = state.context;
   if (open?.number !== number) {

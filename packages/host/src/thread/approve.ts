@@ -3,27 +3,30 @@ import type { OptionNames } from "../boundary/option-names.ts";
 import { asksOfEffect, handlesTo, type Resumed } from "./resume.ts";
 import { checkOptions, look, submit, type ThreadRef } from "./thread-ref.ts";
 
-/** How a tool call is approved. */
+/** The options of an approval. */
 export interface ApproveOptions {
-  /** The person who approves; only kept. */
+  /** The person who approves; only recorded. */
   readonly by?: string;
-  /** The digest of the request that was looked at: an answer about any other is refused. */
+  /** The digest of the request that the person saw. An answer to any other request is refused. */
   readonly digest?: string;
 }
 
-/** How a tool call is denied. */
+/** The options of a denial. */
 export interface DenyOptions extends ApproveOptions {
-  /** For the model. */
+  /** The reason that the model reads. */
   readonly reason?: string;
 }
 
-/** Has a tool call run, by the id of its request. @throws ConfigurationError when this host has no such tool */
+/**
+ * Approves a tool call, by the id of its request, so that it runs. @throws ConfigurationError when this host has no
+ * such tool
+ */
 export const approve = async (thread: ThreadRef, id: string, options: ApproveOptions): Promise<Resumed> => {
   checkOptions(thread, "approve", options, approveOptionNames);
   return answer(thread, id, true, options);
 };
 
-/** Has a tool call not run. */
+/** Denies a tool call, so that it does not run. */
 export const deny = async (thread: ThreadRef, id: string, options: DenyOptions): Promise<Resumed> => {
   checkOptions(thread, "deny", options, denyOptionNames);
   return answer(thread, id, false, options);
@@ -40,15 +43,15 @@ const answer = async (
     underWay: asksOfEffect(state, effectId),
   });
   const state = thread.loops.opened(thread.id)?.state ?? null;
-  // Where the thread is open, nothing that is sent next comes before it.
+  // If the thread is open here, no event that is sent later comes before the answer.
   const seen = state === null ? await look(thread, asked) : asked(state);
   const name = approved ? seen?.name : undefined;
-  // An engine has its own.
+  // An engine has its own tools.
   if (name !== undefined && thread.host.store.engine === undefined && !thread.host.tools.has(name))
     throw new ConfigurationError(
       `this host has no tool "${name}": answer on a host that has it, since the host that answers goes on with the thread`,
     );
-  // Before it goes on, so that they are shown all of it.
+  // Made before the thread continues, so that they are shown all of it.
   const resumed = handlesTo(thread, seen?.underWay ?? null);
   await submit(thread, { type: "approval.answered", effectId, approved, digest, reason, by });
   return resumed;

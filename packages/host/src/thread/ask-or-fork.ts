@@ -6,8 +6,8 @@ import { forkThread } from "./fork.ts";
 import { look, type ThreadRef } from "./thread-ref.ts";
 
 /**
- * Asks behind a turn of a thread; in a fork of it where the thread is busy, and where the ask was asked in one before.
- * Whatever goes wrong is what the ask fails with.
+ * Asks after a turn of a thread. If the thread is busy, or the ask was made in a fork before, asks in the fork. On any
+ * error the ask fails.
  *
  * @param post hands the ask to a thread.
  */
@@ -42,7 +42,7 @@ export const askOrFork = async (
   });
 };
 
-/** What is wrong with what an ask says of a busy thread, for callers in JavaScript; null when there is nothing to say. */
+/** Returns why an ask's options for a busy thread are invalid, for callers in JavaScript; null if they are valid. */
 export const problemOfBusy = ({ whenBusy = "reject", from }: Pick<AskOptions, "whenBusy" | "from">): string | null => {
   if (whenBusy !== "reject" && whenBusy !== "fork")
     return `ask: whenBusy is ${JSON.stringify(whenBusy)}; it must be "reject" or "fork"`;
@@ -51,10 +51,10 @@ export const problemOfBusy = ({ whenBusy = "reject", from }: Pick<AskOptions, "w
     : null;
 };
 
-/** The same for the same ask, wherever and whenever it is asked. */
+/** Returns the id of an ask's fork: the same for the same ask, in every process and at any time. */
 const forkIdOf = (threadId: string, askId: string): string => `fork-${digestOf([threadId, askId])}`;
 
-/** Where the fork comes from; null where there is none. @throws AskRefusedError where another thread has its id */
+/** Returns the origin of the fork; null if it does not exist. @throws AskRefusedError if another thread has its id */
 const originOf = async (thread: ThreadRef, fork: ThreadRef, { askId }: Ask): Promise<ForkOrigin | null> => {
   const there = await look(fork, ({ context }) => ({ origin: context.forkedFrom }));
   if (there === null || there.origin?.threadId === thread.id) return there?.origin ?? null;
@@ -62,7 +62,7 @@ const originOf = async (thread: ThreadRef, fork: ThreadRef, { askId }: Ask): Pro
   throw new AskRefusedError(thread.id, askId, { kind: "invalid", reason });
 };
 
-/** Makes the fork, where another process has not made it meanwhile. */
+/** Makes the fork, unless another process has made it meanwhile. */
 const forked = async (
   thread: ThreadRef,
   fork: ThreadRef,
@@ -78,7 +78,7 @@ const forked = async (
   return (await originOf(thread, fork, ask)) ?? { threadId: thread.id, turn };
 };
 
-/** The machine knew the checkpoint when it said that the thread is busy. */
+/** Returns the turn of a checkpoint. The machine knew the checkpoint when it refused the ask as busy. */
 const turnAt = async (thread: ThreadRef, checkpoint: string): Promise<number> =>
   (await look(thread, ({ context }) => context.conversation.checkpoints[checkpoint])) ?? 0;
 

@@ -34,9 +34,9 @@ export const askOn = <Schema extends OutputSchema>(
   );
 };
 
-/** The handle to an ask, typed by the schema that it was made with. */
+/** Returns the handle to an ask, typed by the schema of the ask. */
 export const handleTo = <Schema extends OutputSchema>(ask: Ask): AskHandle<OutputOf<Schema>, WrittenOf<Schema>> =>
-  // It is given no output but what that very schema made of an answer; without a schema it is given none.
+  // Its only output is an answer that this schema validated. Without a schema it has none.
   ask as unknown as AskHandle<OutputOf<Schema>, WrittenOf<Schema>>;
 
 /** Asks within the open turn of a thread. */
@@ -47,7 +47,7 @@ export const steerOn = (thread: ThreadRef, input: AskInput, given: SteerOptions)
   return asked(thread, input, options, during === undefined ? {} : { askId: during });
 };
 
-/** The handle of an ask whose options are invalid: the thread is not asked anything. */
+/** Returns the handle of an ask whose options are invalid. Nothing is sent to the thread. */
 export const refusedAsk = (
   threadId: string,
   ids: Ids,
@@ -59,7 +59,7 @@ export const refusedAsk = (
   return ask;
 };
 
-/** A handle to an ask that was made before. */
+/** Returns a handle to an ask that was made before. */
 export const earlierAsk = (thread: ThreadRef, askId: string): AskHandle => {
   const { waits, stop, find } = meansOfEarlier(thread);
   const ask = new EarlierAsk(thread.id, askId, stop, waits, find);
@@ -67,7 +67,7 @@ export const earlierAsk = (thread: ThreadRef, askId: string): AskHandle => {
   return ask;
 };
 
-/** What a handle to an ask that was made before is made from. */
+/** Returns the parts from which a handle to an earlier ask is made. */
 export const meansOfEarlier = (
   thread: ThreadRef,
 ): { readonly waits: CodeWaits; readonly stop: StopAsk<Ask>; readonly find: (ask: Ask) => void } => {
@@ -92,7 +92,7 @@ const asked = (
   const stopped: StopAsk<Ask> = (ask, reason) =>
     ask.event === null || stop({ ...thread, id: ask.threadId }, ask, reason);
   const ask = new Ask(id, askId, context, stopped, waits);
-  // Callers in JavaScript hand in anything.
+  // Callers in JavaScript may pass any value.
   if (signal !== undefined && typeof signal?.addEventListener !== "function")
     ask.fail(new AskRefusedError(id, askId, { kind: "invalid", reason: "signal: it is no AbortSignal" }));
   else if (signal !== undefined) ask.listenTo(signal);
@@ -108,7 +108,7 @@ const asked = (
     return ask;
   }
   if (Either.isRight(wanted) && wanted.right !== null) {
-    // As the event has it: a copy, whatever becomes of the schema that was given.
+    // The copy in the event: the given schema may change later.
     const { expected, schema } = wanted.right;
     ask.output = { expected: event.right.output ?? expected, schema, clock: host.clock };
   }
@@ -141,7 +141,7 @@ const stop = (thread: ThreadRef, ask: Ask, reason: string | undefined): boolean 
 };
 
 const cancel = ({ id, host, loops }: ThreadRef, { askId }: Ask, reason: string | undefined): void => {
-  // Callers in JavaScript may hand in an error, as to `AbortController.abort`.
+  // Callers in JavaScript may pass an error, as to `AbortController.abort`.
   const why = reason === undefined ? {} : { reason: messageOf(reason) };
   const event = { type: "cancel.requested", at: host.clock.now(), askId, ...why } as const;
   loops.use(id)?.post({ event, sender: null });

@@ -5,8 +5,8 @@ import { entriesToRedact, redactEntry, type RedactionTarget } from "@colloquy/ma
 import * as Either from "fp-ts/lib/Either.js";
 
 /**
- * The entries of a fork that have words which were copied from a thread, or are about those words. What the fork said
- * itself has turn numbers of its own and is not meant.
+ * Returns the entries of a fork whose words were copied from a thread, or that are about those words. Entries of the
+ * fork's own later turns are not included; these have turn numbers of their own.
  *
  * @param meant the entries of the thread that have the words of the target.
  */
@@ -20,7 +20,7 @@ export const copiedEntries = (
   const seqs = new Set([...meant.filter((seq) => seq < shared), ...repeatedIn(original, meant, fork, shared)]);
   const turn = turnOf(target);
   if (turn !== null && isClosedIn(fork.slice(0, shared), turn)) {
-    // The turn is the same one: what was said about it later is meant as well.
+    // The turn is the same one, so later entries about it are included.
     const later = entriesToRedact(fork, target);
     if (Either.isLeft(later)) return later;
     for (const seq of later.right) seqs.add(seq);
@@ -28,7 +28,7 @@ export const copiedEntries = (
   return seqs.size === 0 ? Either.right([]) : entriesToRedact(fork, { seqs: [...seqs] });
 };
 
-/** Some events of the thread behind the copied turns are repeated in the fork, at other seqs. */
+/** Returns entries of the fork that repeat events of the thread after the copied turns, at other seqs. */
 const repeatedIn = (
   original: readonly Entry[],
   meant: readonly number[],
@@ -37,7 +37,7 @@ const repeatedIn = (
 ): readonly number[] => {
   const later = meant.flatMap((seq) => (seq < shared ? [] : (original[seq] ?? [])));
   const whole = new Set(later.map((entry) => textOf(entry.event)));
-  // Where the words are gone already, by what is left.
+  // If the words are already redacted, compare what is left.
   const bare = new Set(
     later.filter(({ redacted }) => redacted === true).map((entry) => textOf(redactEntry(entry).event)),
   );
@@ -49,7 +49,7 @@ const repeatedIn = (
 
 const textOf = (event: Entry["event"]): string => canonicalText(ofNoThread(event));
 
-/** How many entries at the beginning are the same, but for words that were taken out, and the id of the thread. */
+/** Returns how many entries at the beginning are the same, apart from redacted words and the id of the thread. */
 const sharedLength = (original: readonly Entry[], fork: readonly Entry[]): number => {
   const index = fork.findIndex((entry, seq) => {
     const other = original[seq];

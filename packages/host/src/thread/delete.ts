@@ -5,7 +5,7 @@ import { fromStore } from "../ports/store-call.ts";
 import { inTurn, type ThreadRef } from "./thread-ref.ts";
 
 /**
- * Deletes a thread; one that is open here is closed first. False when there was none.
+ * Deletes a thread. If it is open here, it is closed first. Returns false if there was none.
  *
  * @throws ThreadHeldError when another host holds it, StoreError
  */
@@ -13,14 +13,14 @@ export const deleteThread = async (thread: ThreadRef): Promise<boolean> => {
   const { id, host, loops } = thread;
   const remove = (): Promise<boolean> =>
     loops.alone(id, () => withLease(host, id, () => deleteWords(host, id)), new ThreadClosedError(id, "deleted"));
-  // One that is only followed here is not closed for nothing.
+  // A thread that is only followed here is not closed needlessly.
   return inTurn(thread, remove, () => null).catch((error: unknown) => {
     if (error instanceof ThreadUnknownError) return remove();
     throw error;
   });
 };
 
-/** Deletes all that was said in a thread, here and in the store. @throws StoreError */
+/** Deletes all words of a thread, here and in the store. @throws StoreError */
 export const deleteWords = ({ shown, store }: HostContext, threadId: string): Promise<boolean> => {
   shown.forget(threadId);
   return fromStore(threadId, "delete it", () => store.delete(threadId));

@@ -8,11 +8,11 @@ import { foldedState } from "../journal/read-journal.ts";
 import { exportJournal } from "./history.ts";
 import { checkOptions, threadIdOf, type ThreadRef } from "./thread-ref.ts";
 
-/** How a thread is forked. */
+/** The options of a fork. */
 export interface ForkOptions {
   /** The turn at which the copy ends; 0 for the beginning. Default: the head. */
   readonly turn?: number;
-  /** The id of the copy. Default: drawn. */
+  /** The id of the copy. Default: a generated id. */
   readonly threadId?: string;
   /** The copy's metadata, whole. Default: that of this thread. */
   readonly metadata?: JsonObject;
@@ -21,11 +21,11 @@ export interface ForkOptions {
 /** A copy of a thread. */
 export interface ForkOf<Thread> {
   readonly thread: Thread;
-  /** What was under way, waited or was sent later in this thread, and is not in the copy. */
+  /** Work that was in progress, waiting or sent later in this thread, and is not in the copy. */
   readonly left: LeftBehind;
 }
 
-/** Copies a thread up to a turn into a new one. Gives its id, and what was left behind. */
+/** Copies a thread up to a turn into a new one. Returns its id, and the work that is not in the copy. */
 export const forkThread = async (
   thread: ThreadRef,
   options: ForkOptions,
@@ -35,7 +35,7 @@ export const forkThread = async (
   const { id, host, loops } = thread;
   const threadId = threadIdOf(options.threadId ?? "new", host.ids);
   const at = host.clock.now();
-  // At once: what is handed in may be another by the time that the journal is read.
+  // Copied at once: the caller may change it while the journal is read.
   const changed = metadata === undefined ? null : givenEvent<Event>({ type: "metadata.changed", at, metadata });
   if (changed !== null && Either.isLeft(changed)) throw new EventRefusedError(id, changed.left);
   const copied = forkOf(await exportJournal(thread), { at, threadId, ...(turn === undefined ? {} : { turn }) });

@@ -7,18 +7,18 @@ import { readJournal } from "../journal/read-journal.ts";
 import { withRedactions } from "../journal/redaction.ts";
 import type { ThreadRef } from "./thread-ref.ts";
 
-/** The journal of a thread, entry by entry. @throws ThreadUnknownError, JournalUnreadableError, StoreError */
+/** Returns the journal of a thread, entry by entry. @throws ThreadUnknownError, JournalUnreadableError, StoreError */
 export const exportJournal = async ({ id, host }: ThreadRef): Promise<readonly Entry[]> => {
   const entries = withRedactions(await readJournal(host, id));
   if (entries.length === 0) throw new ThreadUnknownError(id);
   return entries;
 };
 
-/** The state as it was behind an entry. @throws RangeError when there is no such entry, what `exportJournal` throws */
+/** Returns the state after an entry. @throws RangeError when the entry does not exist; errors of `exportJournal` */
 export const stateBehind = async (thread: ThreadRef, seq: number): Promise<State> =>
   stateIn(thread, await exportJournal(thread), seq);
 
-/** What is otherwise behind one entry than behind another. @throws as above */
+/** Returns how the state after entry `to` differs from the state after entry `from`. @throws as above */
 export const differenceIn = async (thread: ThreadRef, from: number, to: number): Promise<StateDifference> => {
   const entries = await exportJournal(thread);
   return differenceBetween(stateIn(thread, entries, from), stateIn(thread, entries, to));

@@ -12,15 +12,15 @@ import { withRedactions } from "../journal/redaction.ts";
 import { storeErrorOf } from "../ports/store-call.ts";
 import { SequenceConflictError } from "../ports/store.ts";
 
-/** A conversation that was had elsewhere, as the readers of other formats give it. */
+/** A conversation that was had elsewhere, as the readers of other formats return it. */
 export interface ForeignConversation {
   readonly system?: SystemDraft | null;
-  /** Each turn by its messages. */
+  /** The messages of each turn. */
   readonly turns: readonly (readonly SeedDraft[])[];
 }
 
 /**
- * Stores the journal of a thread that is not there yet: all of it, or nothing.
+ * Stores the journal of a thread that does not exist yet: all of it, or nothing.
  *
  * @throws ThreadExistsError, ThreadHeldError, LeaseLostError, StoreError
  */
@@ -36,8 +36,8 @@ export const storeJournal = async (host: HostContext, threadId: string, entries:
 };
 
 /**
- * A journal from outside, as that of a thread. Under another id than its own it is a copy of the whole, and goes on where
- * that one was, with what was under way there.
+ * Validates a journal from outside, as that of a thread. Under another id than its own it is a whole copy, and
+ * continues with the unfinished work of the original.
  *
  * @throws ImportRefusedError
  */
@@ -47,7 +47,7 @@ export const importedJournal = (values: readonly unknown[], threadId: string): r
     throw new ImportRefusedError(threadId, decoded.left.index, describeDecodeError(decoded.left));
   const own = threadIdIn(decoded.right) ?? (decoded.right.length === 0 ? threadId : null);
   if (own === null) throw new ImportRefusedError(threadId, 0, "it is the journal of a thread without an id");
-  // It may have been read while a redaction was under way.
+  // It may have been read while a redaction was in progress.
   const redacted = withRedactions(decoded.right);
   const lost = lostEventIn(redacted);
   if (lost !== null) throw new ImportRefusedError(threadId, lost.seq, `entry ${lost.seq}: ${lost.reason}`);
@@ -57,7 +57,7 @@ export const importedJournal = (values: readonly unknown[], threadId: string): r
 };
 
 /**
- * The journal of a new thread in which turns are added by hand.
+ * Makes the journal of a new thread in which turns are added by hand.
  *
  * @throws ImportRefusedError
  */
@@ -87,10 +87,13 @@ export const journalOfTurns = (
   return importedJournal(entries, threadId);
 };
 
-/** Callers in JavaScript hand in anything, above all what a reader of another format gave, which may be a problem. */
+/**
+ * Returns the turns of a conversation. Callers in JavaScript may pass any value, above all the error that a reader of
+ * another format returned.
+ */
 const turnsIn = (conversation: unknown, threadId: string): ForeignConversation["turns"] => {
   const turns = isRecord(conversation) ? conversation["turns"] : null;
-  // Each of them is decoded before it is believed.
+  // Each turn is decoded before it is used.
   if (Array.isArray(turns)) return turns as ForeignConversation["turns"];
   throw new ImportRefusedError(
     threadId,
@@ -109,16 +112,16 @@ const beginningOf = (event: Given<ThreadStarted> & Pick<ThreadStarted, "threadId
   }
 };
 
-/** The id of the thread that a journal from outside says that it is of; null where it says none. */
+/** Returns the thread id that a journal from outside names; null if it names none. */
 export const threadIdIn = (values: readonly unknown[]): string | null => {
-  // Callers in JavaScript hand in anything.
+  // Callers in JavaScript may pass any value.
   const first: unknown = Array.isArray(values) ? values[0] : null;
   const event = isRecord(first) ? first["event"] : null;
   const id = isRecord(event) ? event["threadId"] : null;
   return typeof id === "string" && id !== "" ? id : null;
 };
 
-/** Plain data that its giver can't change any more. */
+/** Returns plain data that the caller can no longer change. */
 const plainCopy = (values: readonly unknown[], threadId: string): readonly unknown[] => {
   const copy = plainCopyOf(values, "the journal");
   if (Either.isLeft(copy)) throw new ImportRefusedError(threadId, null, copy.left);
@@ -128,13 +131,13 @@ const plainCopy = (values: readonly unknown[], threadId: string): readonly unkno
 
 const renamed = (entry: Entry, from: string, threadId: string): Entry => {
   const { event } = entry;
-  // Nothing but an id changes, so an entry stays of its kind.
+  // Only an id changes, so an entry keeps its type.
   if (event.type === "thread.started") return { ...entry, event: { ...event, threadId } } as Entry;
   if (!("effectId" in event) || !event.effectId.startsWith(`${from}/`)) return entry;
   return { ...entry, event: { ...event, effectId: `${threadId}${event.effectId.slice(from.length)}` } };
 };
 
-/** What can be read may still be a journal that no host could go on with. */
+/** Refuses a journal that can be decoded, but that no host could continue. */
 const checkGoesOn = (entries: readonly Entry[], threadId: string): void => {
   try {
     const state = fold(entries);

@@ -10,13 +10,13 @@ import { type Lease, LeaseLostError } from "../ports/store.ts";
 import { deleteWords } from "./delete.ts";
 import { inTurn, type ThreadRef } from "./thread-ref.ts";
 
-/** What a thread is moved to: a host. */
+/** The target of a move: a host. */
 export interface MoveTarget<Thread extends MovedThread> {
   importJournal(entries: readonly unknown[], options: { readonly threadId: string }): Promise<Thread>;
   thread(threadId: string): Thread;
 }
 
-/** A thread there, as far as it is looked at. */
+/** The part of a thread there that the move uses. */
 interface MovedThread {
   exportJournal(): Promise<readonly Entry[]>;
   close(): Promise<void>;
@@ -47,13 +47,13 @@ const moveJournal = async (host: HostContext, lease: Lease, other: MoveTarget<Mo
   const left = await fromStore(threadId, "look into its inbox", async () => store.inbox?.unanswered(threadId) ?? []);
   if (left.length > 0) throw new EventRefusedError(threadId, itemsLeft);
   await storeThere(threadId, entries, other);
-  // Whoever took the lease meanwhile may have gone on here.
+  // If another host took the lease meanwhile, it may have continued the thread.
   const isKept = await fromStore(threadId, "renew its lease", () => store.renew(lease, leaseTtlMs));
   if (!isKept) throw new LeaseLostError(lease);
   await deleteWords(host, threadId);
 };
 
-/** Stores it, unless that was done before: then nothing but what came of it since is there. */
+/** Stores the journal, unless that was done before. Then only entries that follow from it may be there. */
 const storeThere = async (
   threadId: string,
   entries: readonly Entry[],
@@ -63,7 +63,7 @@ const storeThere = async (
   if (exists === null) return;
   const there = other.thread(threadId);
   if (!goesOnFrom(entries, await there.exportJournal())) throw exists;
-  // Is it this very thread, in the same store? There its lease can't be had, as it is taken.
+  // It may be this very thread, in the same store. Then its lease cannot be taken there, since it is taken here.
   await there.close();
   await existsThere(threadId, entries, other);
 };
@@ -82,7 +82,7 @@ const existsThere = async (
   }
 };
 
-/** Whether a journal begins with these entries; words may have been taken out of it since. */
+/** Returns whether a journal starts with these entries. Words may have been redacted in it since. */
 const goesOnFrom = (entries: readonly Entry[], there: readonly Entry[]): boolean =>
   entries.every((entry, index) => {
     const own = there[index]?.redacted === true && entry.redacted !== true ? redactEntry(entry) : entry;

@@ -7,11 +7,14 @@ import { deliver, look, type ThreadRef } from "./thread-ref.ts";
 /** A name for a place in the conversation. */
 export interface Checkpoint {
   readonly name: string;
-  /** The turn that it stands behind; 0 for the beginning. */
+  /** The turn before the place; 0 for the beginning. */
   readonly turn: number;
 }
 
-/** Moves the head back or forth by some turns, and gives these. Where to depends on what was handled before, so it is decided in its turn. */
+/**
+ * Moves the head back or forth by some turns, and returns these. The target depends on earlier events, so it is decided
+ * when its turn comes.
+ */
 export const moveBy = async (
   thread: ThreadRef,
   steps: number,
@@ -33,7 +36,7 @@ export const moveBy = async (
   throw new EventRefusedError(thread.id, receipt.refusal);
 };
 
-/** The names that places of a thread were given. */
+/** Returns the checkpoints of a thread. */
 export const checkpointsOf = async (thread: ThreadRef): Promise<readonly Checkpoint[]> => {
   const named = await look(thread, ({ context }) => Object.entries(context.conversation.checkpoints));
   return (named ?? []).map(([name, turn]) => ({ name, turn }));

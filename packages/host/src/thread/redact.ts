@@ -14,15 +14,17 @@ import { copiedEntries } from "./copied-entries.ts";
 import { exportJournal } from "./history.ts";
 import { checkOptions, inTurn, threadIdOf, type ThreadRef } from "./thread-ref.ts";
 
-/** How a thread is redacted. */
+/** The options of a redaction. */
 export interface RedactOptions {
-  /** Kept in the journal. */
+  /** The reason, kept in the journal. */
   readonly reason?: string;
-  /** The ids of forks of this thread, and of forks of those, in which the same words are taken out as well. */
+  /** The ids of forks of this thread, and of forks of those, in which the same words are removed as well. */
   readonly copies?: readonly string[];
 }
 
-/** Takes words out of the journal of a thread, and of its copies before. Gives the seqs of the thread's own entries. */
+/**
+ * Removes words from the journal of a thread, and first from its copies. Returns the seqs of the thread's own entries.
+ */
 export const redactThread = async (
   thread: ThreadRef,
   given: RedactionTarget,
@@ -70,12 +72,12 @@ const redactCopies = async (
   for (const copy of copies) await redactEntries({ ...thread, id: threadIdOf(copy, host.ids) }, inCopy, reason);
 };
 
-/** Which entries of a journal are meant; or why there are none. */
+/** Returns the entries of a journal to redact, or why there are none. */
 type ChosenEntries = (entries: readonly Entry[]) => Either.Either<Refusal, readonly number[]>;
 
 /**
- * Takes the words of some entries out of a thread that is not open here: first the decision is journalled, then the entries
- * are rewritten. Gives the seqs of those entries.
+ * Removes the words of some entries of a thread that is not open here. First the decision is journalled, then the
+ * entries are rewritten. Returns the seqs of those entries.
  *
  * @throws EventRefusedError, ThreadUnknownError, ThreadHeldError, LeaseLostError, JournalUnreadableError, StoreError
  */
@@ -93,11 +95,11 @@ const redactJournal = async (
     const meant = chosen(entries);
     if (Either.isLeft(meant)) throw new EventRefusedError(threadId, meant.left);
     const state = foldedState(threadId, entries);
-    // An inbox item may say again what was journalled, where a crash swallowed its answer.
+    // An inbox item may repeat words of the journal, if a crash prevented its answer.
     await settleInbox(host, lease, entries, state, meant.right);
     const seqs = meant.right.filter((seq) => entries[seq]?.redacted === undefined);
     if (seqs.length === 0) {
-      // The store may owe what it could not do the last time.
+      // The store may have failed to finish the last rewrite.
       const done = entries.filter(({ redacted }) => redacted === true);
       if (done.length > 0) await rewriteEntries(host, lease, done);
       return [];

@@ -12,13 +12,16 @@ import { type PartsReader, type PlacedPart, TurnParts } from "../shown/turn-part
 import { meansOfEarlier, refusedAsk } from "./asking.ts";
 import { look, type ThreadRef } from "./thread-ref.ts";
 
-/** How an ask is rejoined. */
+/** The options of a rejoin. */
 export interface RejoinOptions {
-  /** The `cursor` of a handle to the ask: only parts behind it are shown. Null, as of a handle that was not read, or left out: all. */
+  /**
+   * The `cursor` of a handle to the ask: only parts after it are shown. Null (as of a handle that was not read) or
+   * absent: all parts.
+   */
   readonly from?: string | null;
 }
 
-/** A handle to an ask that was made before, with what was shown of it already. */
+/** Returns a handle to an ask that was made before, with the parts that were already shown. */
 export const rejoin = (thread: ThreadRef, askId: string, options: RejoinOptions): AskHandle => {
   const problem = problemOfOptions("rejoin", options, rejoinOptionNames) ?? problemOfRejoin(askId, options);
   if (problem !== null) return refusedAsk(thread.id, thread.host.ids, { askId }, problem);
@@ -33,13 +36,13 @@ const problemOfRejoin = (askId: unknown, { from }: { readonly from?: unknown }):
   return `rejoin: from is ${JSON.stringify(from)}; it must be the cursor of a handle to this ask`;
 };
 
-/** Reads the parts of its turn where they are kept, at its own pace; the loop of the thread only wakes it. */
+/** Reads the parts of its turn from where they are kept, at its own pace. The loop of the thread only wakes it. */
 class RejoinedAsk extends EarlierAsk {
   readonly #thread: ThreadRef;
   readonly #from: PartPlace | null;
-  /** Parts that are kept nowhere: for this ask alone, or of a thread of which this host keeps no log. */
+  /** Parts that are kept nowhere: parts for this ask alone, or of a thread without a log of parts on this host. */
   readonly #unkept: AskPart[] = [];
-  /** The turn and its parts by the journal, once it ended. */
+  /** The turn that has ended, with its parts as the journal has them. */
   #ended: Ended | null = null;
   #whole: TurnParts | null = null;
   #error: Error | null = null;
@@ -88,7 +91,7 @@ class RejoinedAsk extends EarlierAsk {
     return { next: () => reading.next() };
   }
 
-  /** An ask that ended is looked up where its thread is at rest: no lease is taken for it. */
+  /** Looks up the ask in an idle thread first: an ask that has ended takes no lease. */
   protected override awaited(): void {
     if (this.#hasBegun) return;
     this.#hasBegun = true;
@@ -125,7 +128,7 @@ class RejoinedAsk extends EarlierAsk {
     let kept: TurnParts | null = null;
     let reader: PartsReader | null = null;
     for (;;) {
-      // Before anything is looked at, so that nothing is missed.
+      // Before any part is read, so that none is missed.
       const news = this.#someNews();
       const own = this.#unkept.shift();
       if (own !== undefined) {
@@ -150,7 +153,7 @@ class RejoinedAsk extends EarlierAsk {
     }
   }
 
-  /** The parts that are read on, when those that were read so far have no more; null while there is nothing new. */
+  /** Returns the next parts to read, after those that were read so far; null if there are none yet. */
   async #find(kept: TurnParts | null): Promise<TurnParts | null> {
     const turn = this.#ended?.turn ?? this.turn;
     if (turn !== null && this.#from !== null && this.#from.turn !== turn) throw this.#refusal(turn, this.#from);
@@ -160,7 +163,10 @@ class RejoinedAsk extends EarlierAsk {
     return shown === undefined || shown === kept ? null : shown;
   }
 
-  /** All parts of a turn that ended: what was shown of it, as far as that is kept and is what the journal says, and the rest. */
+  /**
+   * Returns all parts of a turn that has ended: the parts that were shown, as far as they are kept and agree with the
+   * journal, and the rest.
+   */
   async #wholeOf({ turn, whole }: Ended): Promise<TurnParts> {
     const { host } = this.#thread;
     if (host.shown.of(this.threadId, turn)?.hasEnded !== true) {
@@ -196,7 +202,7 @@ class RejoinedAsk extends EarlierAsk {
   }
 }
 
-/** A turn that ended, by its journal. */
+/** A turn that has ended, with its parts as the journal has them. */
 interface Ended {
   readonly turn: number;
   readonly whole: readonly AskPart[];

@@ -4,16 +4,22 @@ import type { AskHandle } from "../ask/ask-handle.ts";
 import { earlierAsk } from "./asking.ts";
 import { inLoop, look, type ThreadRef } from "./thread-ref.ts";
 
-/** A thread that goes on, and what goes on there. A handle that is never awaited keeps nothing open, and rejects nothing. */
+/**
+ * A thread that continues, with handles to its unfinished asks. A handle that is never awaited keeps nothing open, and
+ * rejects nothing.
+ */
 export interface Resumed {
   readonly threadId: string;
-  /** The turn that goes on; null where none is open. Awaiting it gives the result; iterating shows what happens from here on. */
+  /**
+   * The turn that continues; null if none is open. Awaiting it gives the result; iterating shows what happens from here
+   * on.
+   */
   readonly turn: AskHandle | null;
   /** The asks that wait for their turns, in order. */
   readonly queued: readonly AskHandle[];
 }
 
-/** By their ids: an ask of the turn that is open, and those that wait. */
+/** The ids of an ask of the open turn, and of those that wait. */
 export interface AsksUnderWay {
   readonly turn: string | null;
   readonly queued: readonly string[];
@@ -24,25 +30,25 @@ export const asksUnderWay = ({ context: { open, queue } }: State): AsksUnderWay 
   queued: queue.map(({ askId }) => askId),
 });
 
-/** The same, where the open turn is the one that an effect is of. */
+/** Returns the ids of the unfinished asks. The turn's ask is included only if the open turn is that of the effect. */
 export const asksOfEffect = (state: State, effectId: string): AsksUnderWay => {
   const underWay = asksUnderWay(state);
   return state.context.open?.number === turnOfEffect(effectId) ? underWay : { ...underWay, turn: null };
 };
 
-/** Continues a thread. Returns handles to its asks that are under way. @throws ThreadUnknownError, ThreadHeldError */
+/** Continues a thread. Returns handles to its unfinished asks. @throws ThreadUnknownError, ThreadHeldError */
 export const resume = async (thread: ThreadRef): Promise<Resumed> => {
-  // Before it continues, so that they are shown all of it.
+  // Made before the thread continues, so that they are shown all of it.
   const resumed = handlesTo(thread, await look(thread, asksUnderWay));
   await continueThread(thread);
   return resumed;
 };
 
-/** Opens a thread, so that what is under way there continues. @throws ThreadUnknownError, ThreadHeldError */
+/** Opens a thread, so that its unfinished work continues. @throws ThreadUnknownError, ThreadHeldError */
 export const continueThread = (thread: ThreadRef): Promise<null> =>
   inLoop(thread, (loop, resolve, reject) => void loop.run(() => null).then(resolve, reject));
 
-/** Handles to asks that were made before. */
+/** Returns handles to asks that were made before. */
 export const handlesTo = (thread: ThreadRef, asks: AsksUnderWay | null): Resumed => {
   const { turn, queued } = asks ?? { turn: null, queued: [] };
   return {

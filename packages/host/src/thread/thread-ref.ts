@@ -10,7 +10,7 @@ import type { ThreadLoop } from "../loop/loop.ts";
 import type { EventEnvelope, MadeEnvelope } from "../mailbox/mailbox.ts";
 import type { Ids } from "../ports/ids.ts";
 
-/** A thread by its id, and the host that it is of: what the functions of its handle work on. */
+/** A thread by its id, with its host: the input of the functions of its handle. */
 export interface ThreadRef {
   readonly id: string;
   readonly host: HostContext;
@@ -19,43 +19,49 @@ export interface ThreadRef {
 
 /** The loops of a host, one for each thread that is in use here. */
 export interface Loops {
-  /** The loop of a thread, opened if need be; null when the host was closed. */
+  /** Returns the loop of a thread, opened if need be; null when the host was closed. */
   use(threadId: string): ThreadLoop | null;
-  /** The loop of a thread that is open here. */
+  /** Returns the loop of a thread that is open here. */
   opened(threadId: string): ThreadLoop | undefined;
-  /** Lets go of a thread, and does something with it that nothing here comes between: its next use waits. Asks that are open there fail with `why`. */
+  /**
+   * Releases a thread, and then calls `work` on it undisturbed: its next use waits. Asks that are open there fail with
+   * `why`.
+   */
   alone<Done>(threadId: string, work: () => Promise<Done>, why?: ThreadClosedError): Promise<Done>;
-  /** Stores the journal of a thread that is not there yet, all of it or nothing. Rejects with `ThreadExistsError`, `ThreadHeldError`. */
+  /**
+   * Stores the journal of a thread that does not exist yet, all of it or nothing. Rejects with `ThreadExistsError`,
+   * `ThreadHeldError`.
+   */
   store(threadId: string, entries: readonly Entry[]): Promise<void>;
 }
 
-/** What became of an event. */
+/** The outcome of an event. */
 export type Receipt =
   | { readonly handled: true; readonly entry: Entry }
   | { readonly handled: false; readonly refusal: Refusal };
 
-/** The id that a caller gives a thread; `"new"` draws one. @throws ConfigurationError */
+/** Returns the id that a caller gave a thread; for `"new"`, a generated one. @throws ConfigurationError */
 export const threadIdOf = (given: string, ids: Ids): string => {
   const id = given === "new" ? ids.draw("thread") : given;
-  // Callers in JavaScript hand in anything.
+  // Callers in JavaScript may pass any value.
   if (typeof id === "string" && id !== "") return id;
   throw new ConfigurationError(
     `a thread's id is ${JSON.stringify(id)}; it must be a text that is not empty, or "new", which draws one`,
   );
 };
 
-/** Begins the thread. @throws EventRefusedError, ThreadExistsError, SeedError */
+/** Starts the thread. @throws EventRefusedError, ThreadExistsError, SeedError */
 export const startThread = async (thread: ThreadRef, input: ThreadDefaults): Promise<void> => {
   checkOptions(thread, "start", input, threadDefaultNames);
   const { machine, store, clock } = thread.host;
   const event = givenStart({ ...input, type: "thread.started", threadId: thread.id, at: clock.now() });
-  // Elsewhere a seed that is no conversation would only be refused.
+  // An engine would only refuse a seed that is not a conversation; this throws.
   if (store.engine !== undefined) start(machine, event);
   const receipt = await deliver(thread, { event });
   if (!receipt.handled) throw new EventRefusedError(thread.id, receipt.refusal);
 };
 
-/** Has the machine handle an event from outside. A refusal is returned, not thrown. */
+/** Sends an event from outside to the machine. A refusal is returned, not thrown. */
 export const send = async (thread: ThreadRef, given: Event): Promise<Receipt> => {
   const event = givenEvent<Event>(given);
   if (Either.isLeft(event)) return { handled: false, refusal: event.left };
@@ -64,17 +70,17 @@ export const send = async (thread: ThreadRef, given: Event): Promise<Receipt> =>
     : deliver(thread, { event: event.right });
 };
 
-/** An event as the methods of a handle make it: the time is that of now, and a member that is undefined is left out. */
+/** An event as the methods of a handle make it: its time is added, and a member that is undefined is left out. */
 type Undated<Each extends Event> = Each extends Event ? Given<Omit<Each, "at">> : never;
 
-/** The same with an event of now. @throws EventRefusedError when it is refused */
+/** Sends an event with the present time. @throws EventRefusedError when it is refused */
 export const submit = async (thread: ThreadRef, { type, ...members }: Undated<Event>): Promise<void> => {
-  // The members are those of an event of that type; it is read before it is believed.
+  // The members are those of an event of that type. `send` validates it.
   const receipt = await send(thread, { type, at: thread.host.clock.now(), ...members } as Event);
   if (!receipt.handled) throw new EventRefusedError(thread.id, receipt.refusal);
 };
 
-/** Puts an event into the mailbox of a thread, and waits for what becomes of it. */
+/** Puts an event into the mailbox of a thread, and waits for its outcome. */
 export const deliver = (
   thread: ThreadRef,
   sent: Pick<EventEnvelope, "event"> | Pick<MadeEnvelope, "make">,
@@ -90,14 +96,17 @@ export const deliver = (
     });
   });
 
-/** Has the loop of a thread, opened if need be, do something, while the code that asks for it waits. Rejects with ThreadClosedError when the host was closed. */
+/**
+ * Calls `begin` with the loop of a thread, opened if need be, while the calling code waits. Rejects with
+ * ThreadClosedError when the host was closed.
+ */
 export const inLoop = <Result>(
   { id, host, loops }: ThreadRef,
   begin: (loop: ThreadLoop, resolve: (result: Result) => void, reject: (error: unknown) => void) => void,
 ): Promise<Result> => {
   const waits = new CodeWaits(host.active);
   const { promise, resolve, reject } = Promise.withResolvers<Result>();
-  // Before anything is posted, since it may be done at once.
+  // Before anything is posted, since it may be handled at once.
   waits.begin();
   const over =
     <Given>(settle: (given: Given) => void) =>
@@ -115,10 +124,10 @@ export const inLoop = <Result>(
 };
 
 /**
- * Does something with a thread that is not open here; where it is, when its turn in the mailbox comes, unless there is a
- * reason against it.
+ * Calls `work` on a thread that is not open here. If it is open, calls it when its turn in the mailbox comes, unless
+ * there is a reason not to.
  *
- * @throws EventRefusedError for that reason, what `work` throws
+ * @throws EventRefusedError for that reason; errors of `work`
  */
 export const inTurn = async <Done>(
   { id, loops }: ThreadRef,
@@ -135,7 +144,10 @@ export const inTurn = async <Done>(
   });
 };
 
-/** What is seen of the present state, by something pure that may be done again; null when there is no such thread. Takes no lease. */
+/**
+ * Returns a pure function's view of the present state; it may be called again. Null when the thread does not exist.
+ * Takes no lease.
+ */
 export const look = async <Seen>(
   { id, host, loops }: ThreadRef,
   see: (state: State) => Seen,
@@ -148,7 +160,7 @@ export const look = async <Seen>(
   return seenIn(host, { state, reader }, see, extent);
 };
 
-/** @throws EventRefusedError for options that are invalid */
+/** Checks the options of a method. @throws EventRefusedError for invalid ones */
 export const checkOptions = <Options extends object>(
   { id }: ThreadRef,
   of: string,

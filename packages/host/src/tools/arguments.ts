@@ -4,31 +4,39 @@ import { messageOf } from "../boundary/thrown.ts";
 import { issuesOf } from "./json-schema.ts";
 import { issuesInWords, type SchemaIssue, type SchemaResult, type StandardSchema } from "./schema.ts";
 
-/** Arguments as a tool gets them, or in words, for the model, what it should mend. */
+/** Arguments as a tool gets them, or the problem that the model should fix. */
 export type ReadArguments = ValidArguments | { readonly problem: string };
 
 export interface ValidArguments {
-  /** What the schema made of them. */
+  /** The schema's output for the arguments. */
   readonly value: unknown;
-  /** What the model wrote: plain JSON that a journal keeps as it is. */
+  /** The JSON that the model wrote: plain data that a journal keeps unchanged. */
   readonly parsed: Json;
 }
 
-/** What is approved, and compared: arguments as validated where they are plain JSON and nothing else, else as they were written. */
+/**
+ * Returns the arguments that are approved and compared: as validated if that is plain JSON and nothing else, or else as
+ * written.
+ */
 export const approvableArguments = ({ value, parsed }: ValidArguments): Json => {
   const copy = plainCopy(value, levelsMax);
   // A plain copy is JSON.
   return copy instanceof NotPlain || !showsAll(value) ? parsed : (copy as Json);
 };
 
-/** Whether plain data has no member that JSON would leave out in silence: symbols, what is not enumerable, and members of lists. */
+/**
+ * Returns whether plain data has no member that JSON would silently leave out: symbols, members that are not
+ * enumerable, and named members of lists.
+ */
 const showsAll = (value: unknown): boolean => {
   if (typeof value !== "object" || value === null) return true;
   const shown = Array.isArray(value) ? value.length + 1 : Object.keys(value).length;
   return Reflect.ownKeys(value).length === shown && Object.values(value).every(showsAll);
 };
 
-/** Reads the string that a model wrote. Empty and `null` stand for no arguments. A promise only where the schema gives one. */
+/**
+ * Reads the string that a model wrote. Empty and `null` mean no arguments. Returns a promise only if the schema does.
+ */
 export const readArguments = (
   written: string,
   schema: StandardSchema | null,
@@ -36,12 +44,12 @@ export const readArguments = (
 ): ReadArguments | Promise<ReadArguments> => {
   let value: Json;
   try {
-    // What JSON.parse returns is JSON.
+    // JSON.parse returns JSON.
     value = written.trim() === "" ? {} : ((JSON.parse(written) as Json) ?? {});
   } catch (thrown) {
     return { problem: `The arguments are not valid JSON (${messageOf(thrown)}). Send one JSON object.` };
   }
-  // It may be journalled, and shown for approval: then it has to be there what it is here.
+  // The value may be journalled, and shown for approval, so it must be the same in the journal.
   const copy = plainCopy(value, levelsMax);
   if (copy instanceof NotPlain)
     return { problem: inWords([{ path: [], message: describeValueProblem(copy.problem, "the value") }]) };
@@ -50,13 +58,15 @@ export const readArguments = (
     return issues.length === 0 ? { value, parsed: value } : { problem: inWords(issues) };
   }
   const result = schema["~standard"].validate(value);
-  // Any thenable is a promise: one of another realm, or of a library, is none of ours.
+  // Any thenable counts: a promise of another realm or library is not an instance of this `Promise`.
   return "then" in result
     ? Promise.resolve(result).then((validated) => fromResult(validated, value))
     : fromResult(result, value);
 };
 
-/** How deep arguments may be nested: safely less than the event, and the request for approval, that they may stand in. */
+/**
+ * The deepest nesting of arguments: safely less than that of the event and the approval request that may contain them.
+ */
 const levelsMax = 200;
 
 const fromResult = (result: SchemaResult<unknown>, parsed: Json): ReadArguments =>

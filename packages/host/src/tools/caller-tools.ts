@@ -3,20 +3,23 @@ import * as Either from "fp-ts/lib/Either.js";
 import { type OptionNames, problemOfOptions } from "../boundary/option-names.ts";
 import { isInput, parametersOf, type ToolInput } from "./tool.ts";
 
-/** A tool of whoever asks, which no host runs: a definition as `tool` takes it, without what running it needs. */
+/** A tool of the caller, which no host runs: a definition as for `tool`, without the members for running it. */
 export interface CallerToolDefinition {
   readonly name: string;
-  /** For the model: what it does, and when to call it. */
+  /** Tells the model what the tool does, and when to call it. */
   readonly description?: string;
-  /** The schema of its arguments, for the model alone: they are passed on as the model wrote them. A Standard Schema with a JSON Schema, as for `tool`, or `{ jsonSchema }`. */
+  /**
+   * The schema of its arguments, only for the model: they are passed on as the model wrote them. A Standard Schema with
+   * a JSON Schema, as for `tool`, or `{ jsonSchema }`.
+   */
   readonly input?: ToolInput;
 }
 
-/** The tools of an ask as plain data; or in words, why they are none. */
+/** Returns the tools of an ask as plain data, or why they are invalid. */
 export const readCallerTools = (
   given: readonly CallerToolDefinition[],
 ): Either.Either<string, readonly CallerTool[]> => {
-  // Callers in JavaScript hand in anything.
+  // Callers in JavaScript may pass any value.
   const isList: boolean = Array.isArray(given);
   if (!isList) return Either.left("tools: it is no list; give [{ name, description, input }, …]");
   const tools: CallerTool[] = [];

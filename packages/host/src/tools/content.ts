@@ -5,11 +5,11 @@ import * as Either from "fp-ts/lib/Either.js";
 import { messageOf } from "../boundary/thrown.ts";
 
 /**
- * What a model reads of a tool's return value: a string as it is; null and undefined as an empty result; a list
- * of content parts as those parts; anything else as its JSON text.
+ * Returns the content that a model reads for a tool's return value: a string unchanged; null and undefined as an empty
+ * result; a list of content parts as those parts; anything else as its JSON text.
  *
- * @throws TypeError for a value that JSON would change or cannot express, at any depth: NaN, a BigInt, a function, a Map, an
- *   instance of a class without `toJSON`, undefined in a list, a circular value.
+ * @throws TypeError for a value that JSON would change or cannot express, at any depth: NaN, a BigInt, a function, a
+ * Map, an instance of a class without `toJSON`, undefined in a list, a circular value.
  */
 export const contentOf = (value: unknown): Content | null => {
   if (typeof value === "string") return value;
@@ -23,11 +23,11 @@ const jsonOf = (value: unknown): string => {
   try {
     copy = plainCopy(value, levelsMax, asJson);
   } catch (thrown) {
-    // Members may be code.
+    // Getters may throw.
     throw notJson(messageOf(thrown));
   }
   if (copy instanceof NotPlain) throw notJson(describeValueProblem(copy.problem, "it"));
-  // Half of a surrogate pair would be an escape, which a model or a server that reads the JSON can't take.
+  // Half of a surrogate pair would become an escape that a model, or a server that reads the JSON, cannot decode.
   return JSON.stringify(wellFormed(copy));
 };
 
@@ -45,8 +45,8 @@ const notJson = (why: string): TypeError =>
   new TypeError(`what it returned can't be written as JSON: ${why}; return a string or plain JSON, or throw an error`);
 
 /**
- * Read back from the text, parts are a copy that no other code can change. They are parts if a journal can hold them as
- * such: what only looks like some is shown as JSON.
+ * Returns the content parts in a value. Parsed from the text, they are a copy that no other code can change. They count
+ * as parts only if a journal can hold them; other lists are shown as JSON.
  */
 const partsIn = (value: unknown, text: string): readonly ContentPart[] | null => {
   if (!Array.isArray(value) || value.length === 0 || !value.every(hasType)) return null;

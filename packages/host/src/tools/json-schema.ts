@@ -4,12 +4,12 @@ import { isList, isObject, placeIn } from "./json-places.ts";
 import { type Pattern, patternOf } from "./pattern.ts";
 import type { SchemaIssue } from "./schema.ts";
 
-/** The steps that a check may still take. Its caller reads from it how many there were. */
+/** The steps that a check may still take. The caller reads from it how many were taken. */
 export interface Budget {
   left: number;
 }
 
-/** Some tenths of a second of work. */
+/** Takes some tenths of a second. */
 export const checkStepsMax = 10_000_000;
 
 /**
@@ -31,12 +31,12 @@ export const issuesOf = (
   }
 };
 
-/** A part of the value, and what is known of it. */
+/** A part of the value, with the results for it so far. */
 interface Place {
   readonly value: Json;
   readonly path: readonly string[];
   readonly members: Map<string, Place>;
-  /** By schemas that were applied to it. One that is being applied has no issues yet, so one that leads to itself ends. */
+  /** The issues by applied schema. A schema that is being applied has none yet, so a recursive one ends. */
   readonly issues: Map<JsonObject, readonly SchemaIssue[]>;
 }
 
@@ -79,7 +79,7 @@ class Check {
     const wrong = this.#ownProblem(schema, value) ?? this.#problemOfSize(schema, value) ?? this.#choices(schema, place);
     if (wrong !== null) return [{ path, message: wrong }];
     const { allOf, $ref: reference } = schema;
-    // Each issue once. Otherwise they would double with each part that names another one twice.
+    // Each issue once: otherwise they would double with each part that refers to another twice.
     const issues = new Set((isList(allOf) ? allOf : []).flatMap((each) => this.issues(each, place)));
     for (const each of typeof reference === "string" ? this.issues(this.#referred(reference), place) : [])
       issues.add(each);
@@ -195,7 +195,7 @@ class Check {
   }
 }
 
-/** Deeper ones would overflow the stack. */
+/** Deeper nesting would overflow the stack. */
 const levelsMax = 800;
 
 const memberOf = ({ path, members }: Place, name: string, value: Json): Place => {
@@ -214,7 +214,7 @@ const problemOfNumber = (schema: JsonObject, value: number): string | null => {
     return `expected less than ${exclusiveMaximum}`;
   if (typeof multipleOf !== "number" || multipleOf <= 0) return null;
   const times = value / multipleOf;
-  // 0.3 is three times 0.1, though not in binary: as far off as the two numbers and their quotient are rounded.
+  // 0.3 is three times 0.1, though not in binary. The tolerance is the rounding of the two numbers and their quotient.
   return Math.abs(times - Math.round(times)) <= 2 * Number.EPSILON * Math.abs(times)
     ? null
     : `expected a multiple of ${multipleOf}`;

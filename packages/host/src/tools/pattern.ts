@@ -1,10 +1,10 @@
 import * as Either from "fp-ts/lib/Either.js";
 
-/** A regular expression of foreign origin. */
+/** A regular expression from foreign code. */
 export interface Pattern {
   /** Returns whether it matches a part of the text, in at most `size + 1` steps for each character. */
   readonly test: (text: string, spend: (steps: number) => void) => boolean;
-  /** Its parts, and what it takes to make them. */
+  /** The number of its parts, which measures the work of building them. */
   readonly size: number;
 }
 
@@ -87,7 +87,7 @@ class Reader {
     if (place !== null) return { type: "place", holds: places[place[0]] ?? never };
     const [character = ""] = this.#take(characterPattern) ?? [];
     if (!/^[.[\\]/.test(character)) return { type: "character", fits: (each) => each === character };
-    // Of one character, which the engine of JavaScript matches in one step.
+    // A pattern for one character, which the JavaScript engine matches in one step.
     const own = new RegExp(`^${character}$`, "u");
     return { type: "character", fits: (each) => own.test(each) };
   }
@@ -140,7 +140,7 @@ const accepting: State = { next: [], visit: 0 };
 
 let visits = 0;
 
-/** Builds states of parts, from the last one: each is given the state that follows it. */
+/** Builds the states of parts, from the last one: each gets the state that follows it. */
 class Builder {
   size = 0;
 
@@ -152,7 +152,7 @@ class Builder {
       case "place":
         return { holds: part.holds, next: [next], visit: 0 };
       case "look": {
-        // Matched against the direction in which it looks: then its ends are the places at which it holds.
+        // Matched against the direction in which it looks. So its ends are the places at which it holds.
         const { isAhead, isNegative } = part;
         const start = this.build(part.part, accepting, !isAhead);
         const holds = (run: Run, place: number): boolean => run.looked(start, !isAhead)[place] !== isNegative;
@@ -195,7 +195,7 @@ class Run {
     this.#spend = spend;
   }
 
-  /** Returns for each place whether a match that began anywhere ends there, up to `most` such places. */
+  /** Returns for each place whether a match that started anywhere ends there, up to `most` such places. */
   ends(start: State, isForward: boolean, most: number): boolean[] {
     const { characters } = this;
     const ends = characters.map(() => false);
@@ -237,14 +237,14 @@ class Run {
   }
 }
 
-/** Repetitions are written out. Longer than the patterns of mail addresses, host names and IPv6 (some 500). */
+/** Repetitions are written out. More than the patterns of mail addresses, host names and IPv6 need (some 500). */
 const sizeMax = 10_000;
 
-/** Reading one takes the stack: a class of some million characters overflows it. */
+/** Reading a pattern uses the stack: a class of some million characters overflows it. */
 const sourceMax = 100_000;
 
 /** The matcher calls itself for a lookahead within a lookahead: the stack bounds how deeply a pattern may nest them. */
 const levelsMax = 100;
 
-/** The engine of JavaScript takes as long to compile a property of Unicode as for some thousand steps. */
+/** The JavaScript engine takes as long to compile a Unicode property as for some thousand steps. */
 const propertySize = 5_000;

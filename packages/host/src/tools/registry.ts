@@ -3,19 +3,19 @@ import { frozenCopy } from "@colloquy/machine/hosting";
 import { Slots } from "./slots.ts";
 import { checkTools, type Tool } from "./tool.ts";
 
-/** The tools of a host by name, each with the places for its calls. */
+/** The tools of a host by name, each with the slots for its calls. */
 export type ToolRegistry = ReadonlyMap<string, RegisteredTool>;
 
 export interface RegisteredTool extends Tool {
-  /** Null where all calls may run at once. */
+  /** Null if all calls may run at once. */
   readonly slots: Slots | null;
 }
 
 /**
- * The registry of a host's tools.
+ * Makes the registry of a host's tools.
  *
- * @throws ConfigurationError when a tool that the machine declares has no function, one has a function and is not
- * declared, or the two differ.
+ * @throws ConfigurationError when a tool that the machine declares has no function, when a tool with a function is not
+ * declared, or when the two differ.
  */
 export const toolRegistry = (tools: readonly Tool[], declared: readonly ToolDeclaration[]): ToolRegistry => {
   const registry = new Map<string, RegisteredTool>();

@@ -11,23 +11,23 @@ import { textOfResult } from "@colloquy/machine/policies";
 import { problemOfOptions } from "../boundary/option-names.ts";
 import { type Tool, tool } from "./tool.ts";
 
-/** How results are read back. */
+/** The options of a tool that reads results back. */
 export interface ResultReaderOptions {
-  /** What the model calls it; the `tool` of the shrinking rule names the same. Default `read_result`. */
+  /** The tool's name for the model; the `tool` of the shrinking rule has the same. Default `read_result`. */
   readonly name?: string;
   /**
-   * The longest that one reading gives, in UTF-16 units, 200 or more. Not more than the rule leaves of a result, or
-   * what is read back would be shortened again. Default 2,000.
+   * The longest text of one reading, in UTF-16 units, 200 or more. Not more than the rule leaves of a result, or the
+   * text would be shortened again. Default 2,000.
    */
   readonly characters?: number;
 }
 
 /**
- * A tool by which a model reads a result that its prompt shows only the beginning of (the rule `reference`): the
- * whole of it, as the thread keeps it, in pieces of bounded size. Only results on the path are found. Reading
- * changes nothing, so a call that a crash interrupted is made again.
+ * Makes a tool by which a model reads a result of which its prompt shows only the start (the rule `reference`). The
+ * model reads the whole result, as the thread keeps it, in pieces of limited size. Only results on the path are found.
+ * Reading changes nothing, so a call that a crash interrupted is made again.
  *
- * @throws ConfigurationError for options that are invalid.
+ * @throws ConfigurationError for invalid options.
  */
 export const resultReader = (options: ResultReaderOptions = {}): Tool => {
   const problem = problemOfOptions("resultReader", options, { name: true, characters: true });
@@ -57,17 +57,17 @@ export const resultReader = (options: ResultReaderOptions = {}): Tool => {
     },
     recovery: "rerun",
     run: ({ callId, from = 0, characters: wanted = characters }, call) => {
-      // The schema has seen to their types.
+      // The schema has checked their types.
       const text = textOfCall(call.state(), callId as string);
       return pieceOf(text, callId as string, from as number, Math.min(wanted as number, characters), characters);
     },
   });
 };
 
-/** Room for a mark, and for something to read. */
+/** Enough for a mark and some text. */
 const charactersMin = 200;
 
-/** At most `most` characters with the mark, of them at most `wanted` of the text. */
+/** Returns at most `most` characters with the mark, of them at most `wanted` of the text. */
 const pieceOf = (text: string, callId: string, from: number, wanted: number, most: number): string => {
   if (wanted < 1) throw new RangeError(`characters is ${wanted}; it must be 1 or more`);
   if (from < 0 || from > Math.max(0, text.length - 1)) {
@@ -76,10 +76,11 @@ const pieceOf = (text: string, callId: string, from: number, wanted: number, mos
   const begin = isWithin(text, from) ? from - 1 : from;
   const longest = markOf(callId, text.length, text.length, text.length).length;
   const length = Math.min(wanted, most - longest);
-  // A mark that takes the room of what it stands for is none.
+  // A mark is useless if the rest of the text needs no more room.
   if (text.length - begin <= length + longest) return text.slice(begin);
   const cut = begin + length;
-  // Half a character is none; but where only half of one was wanted, the whole is read, so that reading goes on.
+  // A surrogate pair is not split. If only half of one was wanted, the whole is returned, so that reading makes
+  // progress.
   const end = isWithin(text, cut) ? (length > 1 ? cut - 1 : cut + 1) : cut;
   return `${text.slice(begin, end)}${markOf(callId, begin, end, text.length)}`;
 };
@@ -87,7 +88,7 @@ const pieceOf = (text: string, callId: string, from: number, wanted: number, mos
 const markOf = (callId: string, begin: number, end: number, length: number): string =>
   `\n[… characters ${begin} to ${end} of the ${length} of call ${callId}; the rest begins at from ${end} …]`;
 
-/** Whether a character has one half before an index, and the other behind it. */
+/** Returns whether an index splits a surrogate pair. */
 const isWithin = (text: string, index: number): boolean => (text.codePointAt(index - 1) ?? 0) > 0xffff;
 
 const textOfCall = (state: State, callId: string): string => {
@@ -101,7 +102,7 @@ const textOfCall = (state: State, callId: string): string => {
   );
 };
 
-/** The messages of a turn that is on the path, or open; 0 is the seed. */
+/** Returns the messages of a turn on the path, or of the open one; 0 is the seed. */
 const messagesOfTurn = (state: State, number: number): readonly Message[] => {
   const { open, conversation } = state.context;
   if (number === 0) return conversation.seed;

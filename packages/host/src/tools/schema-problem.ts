@@ -21,7 +21,7 @@ class Inspection {
   readonly #root: Json;
   readonly #chains = new Map<JsonObject, number>();
   readonly #seen = new Set<JsonObject>();
-  /** What references lead to may be under any name, and is a schema by that alone. */
+  /** The targets of references. They may be under any name, and count as schemas only because of the reference. */
   readonly #waiting: [Json | undefined, string][];
   #parts = 0;
   #patternsSize = 0;
@@ -32,7 +32,7 @@ class Inspection {
   }
 
   problem(): string | null {
-    // A list that grows is gone through to its end.
+    // The loop also visits the items that are added meanwhile.
     for (const [schema, path] of this.#waiting) {
       const problem = this.#problemOf(schema, path);
       if (problem !== null) return problem;
@@ -82,7 +82,9 @@ class Inspection {
     return null;
   }
 
-  /** Returns how many schemas, one leading to the next, are applied to the same value. One that leads to itself ends. */
+  /**
+   * Returns how many schemas, one leading to the next, are applied to the same value. A recursive one ends the count.
+   */
   #chainOf(schema: Json | undefined, levels = 0): number {
     if (!isObject(schema) || levels > chainMax) return levels > chainMax ? levels : 0;
     const known = this.#chains.get(schema);
@@ -104,7 +106,7 @@ class Inspection {
 
 const partsMax = 10_000;
 
-/** Some tenths of a second to read, and a hundred megabytes when all are used by one check. */
+/** Takes some tenths of a second to read, and a hundred megabytes if one check uses all of them. */
 const patternsSizeMax = 1_000_000;
 
 const chainMax = 100;
@@ -118,7 +120,7 @@ const type = kinds.of(`one or some of ${types.join(", ")}`, (value) =>
 );
 const texts = kinds.listOf("texts", (each) => typeof each === "string");
 
-/** The keywords that a check heeds, by what they must hold. */
+/** The keywords that a check evaluates, by the kind of their values. */
 const keywordsOf: readonly (readonly [OptionKind, readonly string[]])[] = [
   [type, ["type"]],
   [kinds.anyText, ["pattern", "$ref"]],

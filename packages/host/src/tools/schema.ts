@@ -9,7 +9,7 @@ export interface StandardSchema<Input = unknown, Output = Input> {
     readonly version: 1;
     readonly vendor: string;
     readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>;
-    /** Where the vendor can say its schema as JSON Schema. */
+    /** Present if the vendor can convert its schema to JSON Schema. */
     readonly jsonSchema?: {
       readonly input: (options: { readonly target: "draft-2020-12" }) => Record<string, unknown>;
       readonly output?: (options: { readonly target: "draft-2020-12" }) => Record<string, unknown>;
@@ -40,8 +40,8 @@ export interface SchemaIssue {
 }
 
 /**
- * Describes the first twenty issues by their places and messages, so that the value can be mended. A validator is foreign
- * code, and may quote a key; a foreign schema may give any number of issues of any length.
+ * Describes the first twenty issues by their places and messages, so that the value can be fixed. A validator is
+ * foreign code, and may quote a key. A foreign schema may produce any number of issues of any length.
  */
 export const issuesInWords = (issues: readonly SchemaIssue[]): string => {
   const shown = issues.slice(0, issuesMax).map(({ message, path }) => pathInWords(path ?? []) + inWords(message));

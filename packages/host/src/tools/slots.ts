@@ -18,8 +18,8 @@ export class Slots {
   }
 
   /**
-   * Gives back the slot that `take` gave to this callback, or takes the callback out of the queue. The next one is called
-   * in a microtask: the running code may be about to take it out of the queue as well.
+   * Gives back the slot that `take` gave to this callback, or removes the callback from the queue. The next one is
+   * called in a microtask, since the running code may be about to remove it from the queue as well.
    */
   giveBack(callback: () => void): void {
     const index = this.#waiting.indexOf(callback);

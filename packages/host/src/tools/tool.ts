@@ -6,51 +6,54 @@ import { messageOf } from "../boundary/thrown.ts";
 import { problemOfSchema } from "./schema-problem.ts";
 import type { StandardSchema } from "./schema.ts";
 
-/** A tool: what the machine and the model know of it, and the function that runs. Made by `tool`. */
+/** A tool: its declaration for the machine and the model, and its function. Made by `tool`. */
 export interface Tool {
   readonly declaration: ToolDeclaration & { readonly parameters: JsonObject };
-  /** Null: arguments are checked against `declaration.parameters`. */
+  /** Null if arguments are checked against `declaration.parameters`. */
   readonly schema: StandardSchema | null;
-  /** Whether a call has to be approved, of a tool that is declared `conditional`; null for any other. */
+  /** Returns whether a call needs an approval, for a tool that is declared `conditional`; null for any other. */
   readonly needsApproval: ((input: unknown, call: ToolCall) => boolean | Promise<boolean>) | null;
   readonly run: (input: unknown, call: ToolCall) => unknown;
 }
 
-/** What a tool is made from. */
+/** The definition from which a tool is made. */
 export interface ToolDefinition<Input extends ToolInput> {
   readonly name: string;
-  /** For the model: what it does, and when to call it. */
+  /** Tells the model what the tool does, and when to call it. */
   readonly description: string;
-  /** What the function does differently is another version. */
+  /** The version of the function's behaviour: change it when the function does something else. */
   readonly version?: string;
-  /** The schema of its arguments: a Standard Schema with a JSON Schema for the model (`withJsonSchema` gives one to a schema that has none), or a JSON Schema by itself. */
+  /**
+   * The schema of its arguments: a Standard Schema with a JSON Schema for the model (`withJsonSchema` adds one), or a
+   * JSON Schema alone.
+   */
   readonly input: Input;
-  /** What to do about a call that was out when the process died. Default `interrupted`. */
+  /** The handling of a call that was in progress when the process died. Default `interrupted`. */
   readonly recovery?: ToolRecovery;
   /**
-   * Whether a call has to be approved before it runs: each, or those for which the function does not say `false`. It
-   * is asked when the arguments were validated, and should only look. Default: none.
+   * Whether a call needs an approval before it runs: each call, or those for which the function does not return
+   * `false`. The function is called with validated arguments, and should have no side effects. Default: none.
    */
   readonly approval?: "always" | ((input: InputOf<Input>, call: ToolCall) => boolean | Promise<boolean>);
-  /** How long one run may take, in milliseconds; its signal is aborted then. Default: as long as it takes. */
+  /** The longest run, in milliseconds; then its signal is aborted. Default: no limit. */
   readonly timeoutMs?: number;
   /** How many calls may run at the same time in one host. Default: all. */
   readonly concurrency?: number;
   /**
-   * Runs it. What it returns, or its promise, is what the model reads: a string as it is, content parts as they
-   * are, anything else as JSON. The model reads what it throws as a failure, by its message.
+   * Runs the tool. The model reads the returned value, or that of a promise: a string unchanged, content parts as they
+   * are, anything else as JSON. If it throws, the model reads a failure with the error's message.
    */
   readonly run: (input: InputOf<Input>, call: ToolCall) => unknown;
 }
 
 export type ToolInput = StandardSchema | { readonly jsonSchema: JsonObject };
 
-/** What `run` is given: what the schema makes of the arguments; a plain JSON Schema says nothing about types. */
+/** The input of `run`: the schema's output for the arguments. A plain JSON Schema has no static type. */
 export type InputOf<Input extends ToolInput> = Input extends StandardSchema
   ? NonNullable<Input["~standard"]["types"]>["output"]
   : Readonly<Record<string, unknown>>;
 
-/** What a running tool knows beside its input. */
+/** The context of one run of a tool, besides its input. */
 export interface ToolCall {
   /** Aborted when the result is no longer wanted: cancelled, timed out, closed. */
   readonly signal: AbortSignal;
@@ -60,13 +63,16 @@ export interface ToolCall {
   readonly turn: number;
   readonly step: number;
   readonly callId: string;
-  /** The thread as it is at this moment, for a tool that looks back at what was said. */
+  /** Returns the thread's state at this moment, for a tool that reads earlier messages. */
   readonly state: () => State;
-  /** The host's, with that of the ask laid over it member by member. Never journalled, so an ask's is gone after a restart. */
+  /**
+   * The host's context, overridden member by member by that of the ask. Never journalled, so an ask's context is lost
+   * in a restart.
+   */
   readonly toolContext: ToolContext;
 }
 
-/** Whatever an application wants its tools to have: a user, a database. Declare its members by module augmentation. */
+/** The values that an application gives its tools: a user, a database. Declare its members by module augmentation. */
 export interface ToolContext {
   readonly [name: string]: unknown;
 }
@@ -74,7 +80,7 @@ export interface ToolContext {
 /**
  * Makes a tool.
  *
- * @throws ConfigurationError for a definition that is invalid, or without a JSON Schema for the model.
+ * @throws ConfigurationError for an invalid definition, or one without a JSON Schema for the model.
  */
 export const tool = <Input extends ToolInput>(definition: ToolDefinition<Input>): Tool => {
   const problem = problemOfOptions("tool", definition, definitionNames);
@@ -121,7 +127,7 @@ export const tool = <Input extends ToolInput>(definition: ToolDefinition<Input>)
       ...(concurrency === undefined ? {} : { concurrency }),
     },
     schema: "jsonSchema" in input ? null : input,
-    // `readArguments` hands both nothing but what this tool's own schema made.
+    // `readArguments` passes both only values that this tool's own schema returned.
     needsApproval: typeof approval === "function" ? (approval as NonNullable<Tool["needsApproval"]>) : null,
     run: run as Tool["run"],
   };
@@ -130,17 +136,17 @@ export const tool = <Input extends ToolInput>(definition: ToolDefinition<Input>)
 /** https://platform.openai.com/docs/api-reference/chat/create (tools.function.name) */
 const namePattern = /^[a-zA-Z0-9_-]{1,64}$/;
 
-/** Whether a schema says nothing that no object can be. */
+/** Returns whether a schema allows objects. */
 const allowsObject = ({ type = "object" }: JsonObject): boolean =>
   Array.isArray(type) ? type.includes("object") : type === "object";
 
-/** What to declare to `conversationMachine`, and to a model, about tools. */
+/** Returns the declarations of tools, for `conversationMachine` and for a model. */
 export const declarationsOf = (tools: readonly Tool[]): readonly Tool["declaration"][] => {
   checkTools(tools);
   return tools.map(({ declaration }) => declaration);
 };
 
-/** Refuses what is no list of tools, for callers in JavaScript. @throws ConfigurationError */
+/** Refuses any value but a list of tools, for callers in JavaScript. @throws ConfigurationError */
 export const checkTools = (tools: readonly Tool[]): void => {
   if (!Array.isArray(tools)) throw new ConfigurationError("tools is no list; give [tool({ name, … }), …]");
   const place = tools.findIndex((given: unknown) => !isTool(given));
@@ -167,13 +173,13 @@ const definitionNames: OptionNames<ToolDefinition<ToolInput>> = {
   run: "required",
 };
 
-/** Whether a value is what a schema may be given as. */
+/** Returns whether a value has the form of a schema: a Standard Schema or `{ jsonSchema }`. */
 export const isInput = (input: unknown): boolean =>
   (typeof input === "object" || typeof input === "function") &&
   input !== null &&
   ("~standard" in input || "jsonSchema" in input);
 
-/** Returns a schema as JSON Schema; `what` it is of is for the error. @throws ConfigurationError for one that has none */
+/** Returns a schema as JSON Schema; `what` names its owner in the error. @throws ConfigurationError if it has none */
 export const parametersOf = (what: string, input: ToolInput): JsonObject => {
   if ("jsonSchema" in input) return input.jsonSchema;
   const { vendor, jsonSchema } = input["~standard"];
@@ -184,7 +190,7 @@ export const parametersOf = (what: string, input: ToolInput): JsonObject => {
     );
   }
   try {
-    // `$schema` says nothing to a model, and costs tokens. The text and back: plain JSON, and a copy.
+    // `$schema` is useless to a model, and costs tokens. The text and back: plain JSON, and a copy.
     const { $schema: _, ...parameters } = jsonSchema.input({ target: "draft-2020-12" });
     return JSON.parse(JSON.stringify(parameters)) as JsonObject;
   } catch (thrown) {

@@ -12,7 +12,7 @@ import type { ToolLedger } from "./world/tool-ledger.ts";
 import { threadId, type WatchedJournal } from "./checks/watched-journal.ts";
 import type { World } from "./world/world.ts";
 
-/** All that takes part in one simulation. */
+/** The participants of one simulation. */
 export interface Cast {
   readonly world: World;
   readonly journal: WatchedJournal;
@@ -20,11 +20,14 @@ export interface Cast {
   readonly user: User;
   readonly ledger: ToolLedger;
   readonly tools: readonly Tool[];
-  /** The machine of processes with this revision of the configuration, from 0. */
+  /** Returns the machine of processes with this revision of the configuration, from 0. */
   readonly machineOf: (revision: number) => ConversationMachine;
 }
 
-/** How a simulation ends: nothing more goes wrong, the conversation goes on, all processes go, and what they leave behind is looked at. */
+/**
+ * The end of a simulation: no more faults happen, the conversation continues, all processes close, and the laws are
+ * checked on what they leave.
+ */
 export class Ending {
   readonly #cast: Cast;
 
@@ -38,7 +41,7 @@ export class Ending {
     return this.#leave();
   }
 
-  /** Each question has its answer; a turn that goes nowhere is cancelled. */
+  /** Waits until each question has its answer. A turn that makes no progress is cancelled. */
   async #calmDown(): Promise<void> {
     const { world, processes, user } = this.#cast;
     world.calm = true;
@@ -51,13 +54,13 @@ export class Ending {
     }
   }
 
-  /** Whether a turn is open or queued. Its asker may have given up without a trace. */
+  /** Returns whether a turn is open or queued. Its asker may have given up without a trace. */
   #isUnderWay(): boolean {
     const { state } = this.#cast.journal;
     return state !== null && (state.context.open !== null || state.context.queue.length > 0);
   }
 
-  /** M9: whatever happened, the conversation goes on. */
+  /** Checks M9: after any faults, the conversation continues. */
   async #goOn(): Promise<void> {
     const { world, user, journal } = this.#cast;
     const question = user.ask(lastQuestion, { askId: lastAsk });
@@ -80,7 +83,7 @@ export class Ending {
     }
   }
 
-  /** As a process gives it that lives for long enough. */
+  /** Returns the live state of a process that lives long enough. */
   async #liveState(): Promise<State | null> {
     const { world, processes } = this.#cast;
     const process = processes.reachable();
@@ -93,8 +96,8 @@ export class Ending {
   }
 
   /**
-   * Summaries that were asked for come, or fail. One whose handler never answers stays out, as does one whose process
-   * died, and costs no user an answer; the next owner of the thread has it written again.
+   * Waits until the requested summaries succeed or fail. One whose handler never answers stays outstanding, as does one
+   * whose process died, and costs no user an answer. The next owner of the thread has it written again.
    */
   async #finishSummaries(): Promise<void> {
     if (await this.#summariesEnd()) return;
@@ -108,7 +111,7 @@ export class Ending {
       world.breaks("settles", `a summary is outstanding at the end, and ${holder.name} does not write it`);
     }
     if (holder !== undefined) processes.replace();
-    // An ask that was answered gets its answer again without the thread being taken up.
+    // A repeated ask would get its known answer without the thread being opened.
     user.ask(lastQuestion, { askId: `${lastAsk}, and one more` });
     await user.settles(20_000);
     await this.#summariesEnd();
@@ -121,12 +124,12 @@ export class Ending {
     return !isWriting();
   }
 
-  /** All hosts are closed, and what they leave behind is looked at. */
+  /** Closes all hosts, and checks what they leave. */
   async #leave(): Promise<readonly Entry[]> {
     const { world, journal, processes, user, ledger, tools, machineOf } = this.#cast;
     await processes.close();
     await this.#checkGivenBack();
-    // What is deaf, or stands still, comes to its end.
+    // Deaf or paused processes end within this time.
     await world.sleep(5_000);
     for (const process of processes.all) checkClosed(world, process);
     const entries = checkJournal(world, journal, machineOf(0), await journal.store.read(threadId));
@@ -139,7 +142,7 @@ export class Ending {
     return entries;
   }
 
-  /** A process that closes gives its lease back; that of a dead process has to run out. */
+  /** Checks that a process that closes releases its lease; that of a dead process must expire. */
   async #checkGivenBack(): Promise<void> {
     const { newestToken, store } = this.#cast.journal;
     const holder = this.#cast.processes.all.find(({ opening }) => opening?.token === newestToken);
@@ -148,7 +151,10 @@ export class Ending {
   }
 }
 
-/** That there is no room for it was looked at when it was said; and it may have waited for the thread past its deadline. */
+/**
+ * Returns whether an error is legitimate. That a prompt does not fit was checked when it was decided, and an ask may
+ * have waited for the thread past its deadline.
+ */
 const isByRight = (end: AskEnd): boolean =>
   end instanceof ContextUnfitError || (end instanceof LimitReachedError && end.reached.limit === "deadlineMs");
 
@@ -164,11 +170,11 @@ const checkClosed = (world: World, process: SimulatedProcess): void => {
     world.breaks("settles", `${process.name} was closed, and still waits for ${process.alarms} wake-ups`);
 };
 
-/** Far longer than all summaries take that may be wanted one after the other. */
+/** Far longer than the longest series of summaries takes. */
 const looksMax = 100;
 
 const lastQuestion = "Are you still there?";
 const lastAsk = "the last ask";
 
-/** How long leases of the simulated hosts last: short, so that they run out. */
+/** The duration of leases of the simulated hosts: short, so that they expire. */
 export const leaseTtlMs = 600;

@@ -29,10 +29,10 @@ import { threadId, WatchedJournal } from "./checks/watched-journal.ts";
 import { World } from "./world/world.ts";
 
 /**
- * Simulates one conversation of the very host that users run, in virtual time, and holds it to the laws: while it
- * goes on, and when all is calm again. Deterministic: the same options give the same trace and the same journal.
+ * Simulates one conversation of the same host that users run, in virtual time, and checks the laws: during it, and when
+ * all is calm again. Deterministic: the same options give the same trace and the same journal.
  *
- * @throws SimulationError with the seed that shows it again; RangeError for invalid options.
+ * @throws SimulationError with the seed that reproduces it; RangeError for invalid options.
  */
 export const simulate = async (options: SimulateOptions): Promise<Simulation> => {
   const { seed } = options;
@@ -41,7 +41,7 @@ export const simulate = async (options: SimulateOptions): Promise<Simulation> =>
   return new Stage(options).play();
 };
 
-/** All that takes part in one simulation, and its course. */
+/** The participants of one simulation, and its course. */
 class Stage {
   readonly #world: World;
   readonly #tools: readonly Tool[];
@@ -53,7 +53,7 @@ class Stage {
   readonly #approver: Approver;
   readonly #caller: Caller;
   readonly #options: SimulateOptions;
-  /** Of the configuration that processes start with. */
+  /** The revision of the configuration with which processes start. */
   #revision = 0;
 
   constructor(options: SimulateOptions) {
@@ -163,13 +163,13 @@ class Stage {
     return conversationMachine({ ...script.machine, tools, model: { ...script.machine?.model, revision } });
   }
 
-  /** A host has read the journal. */
+  /** Notes that a host has read the journal. */
   #opened(process: SimulatedProcess, seq: number): void {
     process.knows = seq;
     checkResumption(this.#world, process, this.#journal, this.#tools);
   }
 
-  /** A host takes an entry for stored. */
+  /** Checks that an entry which a host takes for stored is stored. */
   #acknowledged(process: SimulatedProcess, entry: Entry): void {
     if (!process.alive) return;
     const stored = this.#journal.entries[entry.seq];
@@ -184,14 +184,17 @@ class Stage {
     process.crosses("after an entry");
   }
 
-  /** The fold of the journal at the entry of a live state: where the thread was closed meanwhile, it was read from the store, later. */
+  /**
+   * Returns the fold of the journal up to the entry of a live state. If the thread was closed meanwhile, the live state
+   * was read from the store, later.
+   */
   #foldAt(live: State | null, looked: State | null): State | null {
     if (live === null || looked === null || live.context.seq <= looked.context.seq) return looked;
     const later = fold(this.#journal.entries.slice(0, live.context.seq + 1));
     return Either.isRight(later) ? later.right : looked;
   }
 
-  /** M5, now and then on the way: comparing costs more than the entry did. */
+  /** Checks M5 during the simulation, at intervals: the comparison costs more than an entry. */
   async #lookAtLiveState(process: SimulatedProcess): Promise<void> {
     if (process.knows !== this.#journal.entries.length - 1 || this.#journal.isRedacting) return;
     const folded = this.#journal.state;
@@ -200,7 +203,7 @@ class Stage {
       if (process.alive && !this.#journal.isRedacting) checkLiveState(this.#world, this.#foldAt(live, folded), live);
       this.#world.scribbling.given(live);
     } catch (error) {
-      // Closed meanwhile, it is read from the store, which may be away.
+      // If the thread was closed meanwhile, it is read from the store, which may be unavailable.
       if (process.alive && !(error instanceof StoreError))
         this.#world.breaks("settles", `the live state can't be had: ${String(error)}`);
     }
@@ -211,7 +214,7 @@ const idleMs = 150;
 
 const entriesBetweenLooks = 8;
 
-/** What prompts are held to. */
+/** Returns the rules that prompts must keep. */
 const rulesIn = ({ seed, script }: SimulateOptions): PromptRules => {
   if (script !== undefined) return rulesOf(script.machine ?? {}, { isOurs: false, findsRoom: false });
   const context = madeUpContext(seed);

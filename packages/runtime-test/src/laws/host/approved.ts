@@ -15,13 +15,13 @@ import { stateAfter } from "./folded.ts";
 export type ApprovalLogItem =
   /** An entry was stored. */
   | { readonly did: "appended"; readonly entry: Entry }
-  /** The function of a tool was called: with which idempotency key, and which input. */
+  /** The function of a tool was called, with this idempotency key and this input. */
   | { readonly did: "ran"; readonly key: string; readonly input: unknown };
 
 /**
- * The life of an approval: a tool that is declared to need one runs when it was granted and not before, once for each
- * grant (but where a crash has it run again by its recovery, `rerun`), and with exactly the arguments that were approved. A call that was denied, cancelled or never asked for does
- * not run. Inputs are compared as JSON.
+ * The life of an approval. A tool that is declared to need one runs only after it was granted, once for each grant, and
+ * with exactly the approved arguments. After a crash, a tool with the recovery `rerun` may run again. A call that was
+ * denied, cancelled or never requested does not run. Inputs are compared as JSON.
  */
 export const lawApproved = (log: readonly ApprovalLogItem[], tools: readonly ToolDeclaration[]): void => {
   const calls = new Calls(tools);
@@ -31,7 +31,7 @@ export const lawApproved = (log: readonly ApprovalLogItem[], tools: readonly Too
   }
 };
 
-/** A call for which approval was asked, and what became of that. */
+/** A call for which approval was requested, and the outcome of the request. */
 interface Asked {
   readonly question: RequestApproval;
   granted: boolean | null;
@@ -41,7 +41,7 @@ interface Asked {
 class Calls {
   readonly #tools: readonly ToolDeclaration[];
   #state: State | null = null;
-  /** The last question about each call, by the key of the call. */
+  /** The last request about each call, by the key of the call. */
   readonly #asked = new Map<string, Asked>();
   readonly #ran = new Set<string>();
 

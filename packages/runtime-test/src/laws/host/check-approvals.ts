@@ -6,9 +6,9 @@ import { type Ground, type HostLawRun, type HostUnderTest, onGround, parametersO
 import { recordOf } from "../../arbitraries/record.ts";
 
 /**
- * Holds a host to the life of an approval (`lawApproved`), on random conversations: calls of tools that need one,
- * always or by what they are called with, and of one that does not; they are approved, denied, asked about twice, answered
- * about something else, cancelled, and left until another host has taken the thread over.
+ * Checks that a host keeps the law about approvals (`lawApproved`), on random conversations. Their tools always need an
+ * approval, need one for some arguments, or never need one. Calls are approved, denied, answered twice, answered about
+ * another request, cancelled, and left until another host has taken the thread over.
  *
  * @param run 20 conversations by default.
  */
@@ -97,14 +97,14 @@ const toolsInto = (log: ApprovalLogItem[]): readonly Tool[] =>
 const isAboveTen = (input: unknown): boolean =>
   typeof input === "object" && input !== null && "amount" in input && Number(input.amount) > 10;
 
-/** If another host had the thread, asking again gives the same ask. The law checks its outcome. */
+/** Asks again if another host had the thread, which gives the same ask. The law checks its outcome. */
 const asked = (host: Host, askId: string): AskHandle => {
   const handle = host.ask(`Please do ${askId}.`, { askId });
   handle.catch(() => undefined);
   return handle;
 };
 
-/** Resolves to false when an approval is asked for, and to true when the ask has ended. */
+/** Resolves to false when an approval is requested, and to true when the ask has ended. */
 const atRest = async ({ sleep }: Ground, thread: HostedThread, handle: AskHandle): Promise<boolean> => {
   const end = { over: false };
   const over = (): boolean => (end.over = true);
@@ -125,6 +125,6 @@ const answered = async (thread: HostedThread, answer: Exclude<Answer, "cancel" |
     "approve another": () => [thread.approve(request.id, { digest: "0000000000000000" })],
     deny: () => [thread.deny(request.id, { reason: "not that" })],
   }[answer]();
-  // One that comes too late, or is about something else, is refused.
+  // An answer that is too late, or about another request, is refused.
   await Promise.allSettled(answers);
 };

@@ -6,10 +6,10 @@ import { lawRedacted } from "./redacted.ts";
 import { recordOf } from "../../arbitraries/record.ts";
 
 /**
- * Holds a host and a store to redaction (`lawRedacted`), on random conversations whose asks, calls, results and
- * answers have words of their own. One turn, or one question, is redacted in the thread and in a copy; then the words
- * are looked for in the journals, the snapshots, the search, the states, and in what models see from then on, of this
- * host and of one that opens the thread after it.
+ * Checks that a host and a store keep the law about redaction (`lawRedacted`), on random conversations whose asks,
+ * calls, results and answers each have unique words. One turn, or one question, is redacted in the thread and in a
+ * copy. Then the words are searched for in the journals, the snapshots, the search, the states, and in later prompts.
+ * This is done for this host and for one that opens the thread after it.
  *
  * @param run 20 conversations by default.
  */
@@ -20,9 +20,9 @@ export const checkRedaction = async (subject: HostUnderTest = {}, run: HostLawRu
   );
 
 interface Case {
-  /** Of each turn, how many tools are called. */
+  /** The number of tool calls of each turn. */
   readonly turns: readonly number[];
-  /** Which turn is redacted, counted round and round. */
+  /** The turn that is redacted, modulo the number of turns. */
   readonly pick: number;
   readonly whole: boolean;
   readonly copied: boolean;
@@ -108,7 +108,7 @@ const lookUp: Tool = tool({
 
 const hitsOf = async (host: Host, words: readonly string[]): Promise<unknown> => {
   const pages = await Promise.allSettled(words.map((each) => host.search(each)));
-  // A store that can't search finds nothing.
+  // A store without search finds nothing.
   return pages.flatMap((page) => (page.status === "fulfilled" ? page.value.hits : []));
 };
 

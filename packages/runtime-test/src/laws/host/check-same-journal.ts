@@ -12,13 +12,13 @@ export type ScriptedParts = Pick<HostOptions, "machine" | "llm" | "tools" | "ids
 export type MakeScriptedHost = (parts: ScriptedParts) => Host | Promise<Host>;
 
 /**
- * Holds two runtimes or more to R4 (`lawSameJournal`), on random scripts of asks, replies, failures, and tools that
- * are called several at once and answer in an order that the script fixes.
+ * Checks that two runtimes or more keep R4 (`lawSameJournal`), on random scripts. The scripts have asks, replies,
+ * failures, and tools of which several are called at once. They answer in an order that the script fixes.
  *
  * ```ts
  * await checkSameJournal({
- *   memory: (parts) => createHost({ ...parts, clock: runningClock(), store: memoryStore({ clock }) }),
- *   mine: (parts) => myHost(parts),
+ * memory: (parts) => createHost({ ...parts, clock: runningClock(), store: memoryStore({ clock }) }),
+ * mine: (parts) => myHost(parts),
  * });
  * ```
  *
@@ -34,7 +34,7 @@ export const checkSameJournal = async (
       for (const [name, make] of Object.entries(hosts)) journals[name] = await played(make, script);
       lawSameJournal(journals);
     }),
-    // A tool that is never run keeps those behind it waiting.
+    // A tool that is never run blocks the ones after it.
     { ...parametersOf("checkSameJournal", run, 20), timeout: 20_000 },
   );
 
@@ -63,7 +63,10 @@ const rounds: fc.Arbitrary<Round> = fc
       .map((order): Round => ({ calls: calls.map(onlyOneWrites), order })),
   );
 
-/** A call that has to be seen to start is journalled then: of two at once a script does not fix the order. */
+/**
+ * Replaces all but the first writing call of a round. A writing call is journalled when it starts, and a script does
+ * not fix the order of two such starts.
+ */
 const onlyOneWrites: (call: Round["calls"][number], index: number, all: Round["calls"]) => Round["calls"][number] = (
   call,
   index,
@@ -81,7 +84,7 @@ const scripts: fc.Arbitrary<readonly Turn[]> = fc.array(
 
 const threadId = "script";
 
-/** The journal of a script, played on one runtime. */
+/** Plays a script on one runtime, and returns its journal. */
 const played = async (make: MakeScriptedHost, script: readonly Turn[]): Promise<readonly Entry[]> => {
   const order = new Order(script);
   const tools = toolsIn(order, script);
@@ -140,7 +143,7 @@ const toolsIn = (order: Order, script: readonly Turn[]): readonly Tool[] =>
     }),
   );
 
-/** Lets the calls of a round answer one after the other: each when the answer of the one before is journalled. */
+/** Makes the calls of a round answer one after the other: each when the previous answer is journalled. */
 class Order {
   readonly #script: readonly Turn[];
   readonly #events = new Map<string, PromiseWithResolvers<void>>();
@@ -149,7 +152,7 @@ class Order {
     this.#script = script;
   }
 
-  /** Resolves when all calls of the round have begun, and those that answer before this one have. */
+  /** Resolves when all calls of the round have started, and those that answer before this one have answered. */
   async turnOf(turn: number, step: number, position: number): Promise<void> {
     const { calls = [], order = [] } = this.#script[turn - 1]?.rounds[step - 1] ?? {};
     const real = order.filter((each) => calls[each]?.name !== "nobody's");

@@ -13,9 +13,9 @@ import { type Ground, type HostLawRun, type HostUnderTest, onGround, parametersO
 import { lawSharedThread, type SharedThreadRun } from "./shared-thread.ts";
 
 /**
- * Holds a host and a store to R3 (`lawSharedThread`): two hosts, each as a process of its own, ask on one thread of one
- * store. Each stands still now and then, past its lease and in the middle of whatever it does with the store, goes on,
- * and is closed and replaced by another one; asks are asked again under their ids.
+ * Checks that a host and a store keep R3 (`lawSharedThread`). Two hosts, like two processes, ask on one thread of one
+ * store. Each stops now and then, past its lease and in the middle of any call of the store, and continues. Each is
+ * closed and replaced by another one; asks are repeated under their ids.
  *
  * @param run 20 conversations by default.
  */
@@ -41,7 +41,7 @@ const happenings: fc.Arbitrary<Happening> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ type: fc.constant("replace" as const), host }) },
 );
 
-/** What a process has of a host and of the store. */
+/** A process: its host, and the switches of its store. */
 interface Process {
   host: Host;
   readonly stand: () => void;
@@ -69,7 +69,7 @@ const played = async (ground: Ground, all: readonly Happening[]): Promise<Shared
     else if (now.type === "stand") process.stand();
     else if (now.type === "goOn") process.goOn();
     else {
-      // It gives up what it was asked; the asker asks again.
+      // The old host drops its asks; they are asked again.
       const { host: old } = process;
       process.host = open(ground.store);
       process.goOn();
@@ -122,7 +122,7 @@ const act = (ran: string[], doing: () => Promise<void>): Tool =>
     },
   });
 
-/** Every other question has something done; the answer says which question it is to. */
+/** Calls a tool for every other question. The answer names its question. */
 const outcomeOf = ({ messages, step }: CallLlm): LlmOutcome => {
   const question = messages.findLast(({ role }) => role === "user");
   const text = question === undefined ? "" : textOf(question);
@@ -131,16 +131,17 @@ const outcomeOf = ({ messages, step }: CallLlm): LlmOutcome => {
     : { type: "completed", reply: { content: `The answer to ${text}.` }, finishReason: "stop" };
 };
 
-/** A store as one process sees it, that can be made to stand still, as for a process that was stopped, and to go on. */
+/** Returns a store as one process sees it, which can be stopped, like a suspended process, and continued. */
 const stoppable = (inner: Store): Pick<Process, "stand" | "goOn"> & { readonly store: Store } => {
   let gate = Promise.withResolvers<void>();
   gate.resolve();
   const through = <Port extends object>(port: Port): Port =>
-    // An object of its own: one that is frozen lets no proxy give anything else. All members are those of the port.
+    // The target is a new object: a proxy of a frozen one could not return other members. All members are those of the
+    // port.
     new Proxy({} as Port, {
       get: (_, name) => {
         const member: unknown = Reflect.get(port, name);
-        // It is closed when all is over.
+        // The store is closed when everything is over.
         if (name === "close") return async () => {};
         if (typeof member !== "function")
           return typeof member === "object" && member !== null ? through(member) : member;

@@ -5,39 +5,44 @@ import { runningClock } from "../../ports/virtual-clock.ts";
 import { runKinds } from "../evidence/run-kinds.ts";
 import { LawBroken } from "../evidence/law-broken.ts";
 
-/** The host and the store that a law is to hold for. What is left out is Colloquy's own. */
+/** The host and the store that a law is checked for. The defaults are Colloquy's own. */
 export interface HostUnderTest {
-  /** Makes a host, with all that it is given. Default `createHost`. */
+  /** Makes a host from these options. Default `createHost`. */
   readonly createHost?: (options: HostOptions) => Host;
   /** Makes an empty store, for one conversation. Default `memoryStore`. */
   readonly createStore?: (options: { readonly clock: Clock }) => Store | Promise<Store>;
-  /** Default `runningClock()`, on which no time is lost. A store that waits for a socket or a disk needs the real one. */
+  /**
+   * Makes the clock. Default `runningClock()`, which never waits in real time. A store that waits for a socket or a
+   * disk needs the real clock.
+   */
   readonly createClock?: () => Clock;
 }
 
-/** How often a law is tried, and from which seed. */
+/** How often a law is checked, and from which seed. */
 export interface HostLawRun {
-  /** How many conversations it is held to the law on. Each law says its default. */
+  /** The number of conversations. Each law documents its default. */
   readonly runs?: number;
   /** Repeats a run that was reported. */
   readonly seed?: number;
-  /** As reported with the seed: leads to the very conversation. */
+  /** The path that was reported with the seed: leads to that same conversation. */
   readonly path?: string;
 }
 
-/** One conversation's clock, store, and way to make hosts over both, each as another process would. */
+/**
+ * The clock and the store of one conversation, and a function that opens hosts over both, each like another process.
+ */
 export interface Ground {
   readonly clock: Clock;
   readonly store: Store;
   readonly open: (options: Omit<HostOptions, "clock" | "store" | "ids"> & { readonly store?: Store }) => Host;
-  /** Resolves when so much time has passed on the clock. */
+  /** Resolves after this time on the clock. */
   readonly sleep: (ms: number) => Promise<void>;
 }
 
 /**
- * Plays one conversation, on a ground of its own. A conversation that never comes to rest breaks the law: a host that waits
- * for an ask which was forgotten polls its store for ever, and a clock that loses no time would let it. Afterwards the clock
- * calls no callback any more.
+ * Plays one conversation, with a clock and a store of its own. A conversation that never ends breaks the law: a host
+ * that waits for a forgotten ask polls its store forever, and a clock without real waits would let it. Afterwards the
+ * clock calls no callback any more.
  */
 export const onGround = async <Value>(
   subject: HostUnderTest,
@@ -59,7 +64,7 @@ export const onGround = async <Value>(
 /** The longest conversations of these laws need some hundred. */
 const wakeUpsMax = 10_000;
 
-/** A clock that calls back at most `wakeUpsMax` times, and not at all once it is stopped. */
+/** Makes a clock that calls back at most `wakeUpsMax` times, and never once it is stopped. */
 const boundedClock = (clock: Clock, onMax: () => void): { readonly clock: Clock; readonly stop: () => void } => {
   let left = wakeUpsMax;
   return {

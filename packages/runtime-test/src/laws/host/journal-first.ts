@@ -14,17 +14,18 @@ import { foldedUnder, stateAfter } from "./folded.ts";
 
 /** An act of a host on one thread. A log has them in the order of the acts. */
 export type HostLogItem =
-  /** It opened the thread and read its journal, for the first time or again after a crash. */
+  /** The host opened the thread and read its journal, for the first time or again after a crash. */
   | { readonly did: "loaded"; readonly entries: readonly Entry[] }
-  /** An entry was stored: the append had come back. */
+  /** An entry was stored: the append had returned. */
   | { readonly did: "appended"; readonly entry: Entry }
   /** An effect was handed to its handler. */
   | { readonly did: "performed"; readonly effect: Effect };
 
 /**
- * R1: nothing is performed before it is journalled. Whatever a host performs follows from the entries that it had
- * stored by then, by folding alone: an answerable effect was asked for by one of them, and is the very one; a
- * cancellation names an effect that they asked for and that is not out any more; a signal says what follows from them.
+ * R1: nothing is performed before it is journalled. Everything that a host performs follows from the entries that it
+ * had stored by then, by folding alone. An answerable effect was requested by one of them, and is that same effect. A
+ * cancellation names an effect that they requested and that is no longer outstanding. A signal reports facts that
+ * follow from them.
  */
 export const lawNothingBeforeJournal = (log: readonly HostLogItem[]): void => {
   let state: State | null = null;
@@ -62,7 +63,7 @@ const remember = ({ sizes, fullness }: Seen, state: State): void => {
 const sizeNamed = ({ turns, messages }: { readonly turns: number; readonly messages: number }): string =>
   `${turns} turns, ${messages} messages`;
 
-/** Of the path, what waits to lead the next turn included. */
+/** Returns the size of the path, including messages that wait to start the next turn. */
 const sizeOf = (state: State): { readonly turns: number; readonly messages: number } => {
   const { conversation } = state.context;
   const place = turnNumbered(state, conversation.head)?.place;
@@ -150,7 +151,7 @@ const isBorneOut = (state: State, were: Seen, signal: Signal): boolean => {
   }
 };
 
-/** A call of an earlier step that is not awaited any more. */
+/** Returns whether a call of an earlier step is no longer awaited. */
 const isOver = (
   state: State,
   call: { readonly turn: number; readonly step: number; readonly attempt?: number; readonly position?: number },

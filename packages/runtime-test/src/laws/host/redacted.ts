@@ -6,24 +6,27 @@ import { plain } from "../evidence/difference.ts";
 import { LawBroken, requireSame } from "../evidence/law-broken.ts";
 import { foldedUnder } from "./folded.ts";
 
-/** A thread before and after words were taken out of it. */
+/** A thread before and after words were redacted in it. */
 export interface RedactionRun {
   readonly machine: ConversationMachine;
-  /** The words that have to be gone: each as it was written. */
+  /** The words that must be gone, each as it was written. */
   readonly words: readonly string[];
   readonly before: readonly Entry[];
-  /** The journal afterwards, with whatever came since. */
+  /** The journal afterwards, including later entries. */
   readonly after: readonly Entry[];
-  /** The entries that were to lose their words. */
+  /** The entries that had to lose their words. */
   readonly seqs: readonly number[];
-  /** Whatever else is kept or shown afterwards, by its name: a snapshot, hits of a search, an export, prompts that were sent. Default: nothing. */
+  /**
+   * Everything else that is kept or shown afterwards, by its name: a snapshot, hits of a search, an export, prompts
+   * that were sent. Default: nothing.
+   */
   readonly elsewhere?: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Redaction: the words are nowhere afterwards, in the journal, the state, the next prompt and its explanation, and
- * whatever else there is; everything else is as it was, entry by entry, turn by turn, message by message; and a
- * replay of the journal has nothing to say.
+ * Redaction. Afterwards the words are nowhere: in the journal, the state, the next prompt and its explanation, and
+ * everything else given. All the rest is unchanged, entry by entry, turn by turn, message by message. A replay of the
+ * journal finds no difference.
  */
 export const lawRedacted = ({ machine, words, before, after, seqs, elsewhere = {} }: RedactionRun): void => {
   const [was, is] = [foldedUnder(law, before), foldedUnder(law, after)];
@@ -53,7 +56,7 @@ const law = "redaction";
 
 const broken = (words: string): LawBroken => new LawBroken(law, words);
 
-/** As JSON writes them, whatever stands around them. */
+/** Returns whether a value has the words, as JSON writes them, anywhere in its text. */
 const isIn = (value: unknown, words: string): boolean =>
   (JSON.stringify(value) ?? "").includes(JSON.stringify(words).slice(1, -1));
 

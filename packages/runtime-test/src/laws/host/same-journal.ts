@@ -3,10 +3,10 @@ import { differenceOf } from "../evidence/difference.ts";
 import { LawBroken } from "../evidence/law-broken.ts";
 
 /**
- * R4: one script gives the same journal on every runtime, times aside, where it fixes the order of what comes at once:
- * entry by entry, with the same ids, decisions and prompts.
+ * R4: one script gives the same journal on every runtime, apart from times, if it fixes the order of simultaneous
+ * events. The journals agree entry by entry, with the same ids, decisions and prompts.
  *
- * @param journals what the runtimes wrote, by the name of each; two or more.
+ * @param journals the journals that the runtimes wrote, by the name of each; two or more.
  */
 export const lawSameJournal = (journals: Readonly<Record<string, readonly Entry[]>>): void => {
   const [first, ...others] = Object.entries(journals);
@@ -21,7 +21,7 @@ export const lawSameJournal = (journals: Readonly<Record<string, readonly Entry[
   }
 };
 
-/** An entry as it is at any time: two runs are not at the same one. */
+/** Returns an entry without its times, which differ between two runs. */
 export const withoutTimes = (entry: Entry | undefined): unknown =>
   JSON.parse(JSON.stringify(entry ?? null), (key: string, value: unknown) => (times.has(key) ? 0 : value));
 

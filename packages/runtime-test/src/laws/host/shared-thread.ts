@@ -10,24 +10,24 @@ export interface SharedThreadRun {
   /** The id of each ask, once, however often it was asked. */
   readonly asked: readonly string[];
   /**
-   * Of what was asked beside that, the asks whose askers were told that no answer comes: withdrawn, superseded, given back, or
-   * of a turn that failed or was cancelled. Default: none.
+   * Further asks whose askers were notified that no answer follows: withdrawn, superseded, returned, or of a turn that
+   * failed or was cancelled. Default: none.
    */
   readonly unanswered?: readonly string[];
-  /** The results that askers had, one for each time that an asker had the result of a turn. */
+  /** The results of the askers, one for each time that an asker got the result of a turn. */
   readonly answered: readonly { readonly askId: string; readonly turn: number; readonly text: string }[];
   /** The journal, as the store has it. */
   readonly stored: readonly unknown[];
-  /** Each time that the function of a tool was called, in whatever process, by its idempotency key. Default: none. */
+  /** The idempotency key of each call of a tool's function, in any process. Default: none. */
   readonly ran?: readonly string[];
-  /** The tools as they were declared, for how each recovers. Default: none. */
+  /** The declarations of the tools, for the recovery of each. Default: none. */
   readonly tools?: readonly ToolDeclaration[];
 }
 
 /**
- * R3: processes on one store lose, repeat and duplicate nothing. The journal is one, without a gap; each ask was taken
- * once, is answered by one turn, and its asker had that result, with that turn's answer; a tool that is not to be run
- * again ran at most once for a call, and no call has a result of a function that never ran.
+ * R3: processes on one store lose, repeat and duplicate nothing. The journal is one, without a gap. Each ask was
+ * accepted once and is answered by one turn, and its asker got that turn's answer. A tool that must not run again ran
+ * at most once for a call. No call has a result of a function that never ran.
  */
 export const lawSharedThread = (run: SharedThreadRun): void => {
   const { asked, unanswered = [], answered, stored, ran = [], tools = [] } = run;
@@ -53,7 +53,7 @@ const decoded = (stored: readonly unknown[]): readonly Entry[] => {
   return entries.right;
 };
 
-/** Null where nothing was ever journalled. */
+/** Returns the state; null if nothing was ever journalled. */
 const folded = (entries: readonly Entry[]): State | null => {
   const wrong = entries.find(({ seq }, index) => seq !== index);
   if (wrong !== undefined) throw broken(`entry ${wrong.seq} stands in the wrong place`);
@@ -72,7 +72,7 @@ const requireTakenOnce = (entries: readonly Entry[], asked: readonly string[]): 
   }
 };
 
-/** The turns of each ask; null stands for a place that is none. */
+/** Returns the turns of each ask; null means a place that is not a turn. */
 const turnsOfAsks = (state: State | null): ReadonlyMap<string, readonly (number | null)[]> => {
   const turns = new Map<string, (number | null)[]>();
   for (const { askId, place, turn } of asksIn(state))
@@ -128,7 +128,7 @@ const requireRuns = (entries: readonly Entry[], ran: readonly string[], tools: r
   }
 };
 
-/** The tool of each call that a journal asks for, by its idempotency key. */
+/** Returns the tool of each call that a journal requests, by its idempotency key. */
 const namesOfCalls = (entries: readonly Entry[]): ReadonlyMap<string, string> =>
   new Map(
     entries.flatMap(({ event }) => {

@@ -15,7 +15,9 @@ import * as Either from "fp-ts/lib/Either.js";
 import type { WatchedJournal } from "./watched-journal.ts";
 import type { World } from "../world/world.ts";
 
-/** The journal as it is stored: nothing is lost, it folds to what was seen, and a machine decides the same again. */
+/**
+ * Checks the stored journal: no entry is lost, it folds to the observed state, and a machine decides the same again.
+ */
 export const checkJournal = (
   world: World,
   journal: WatchedJournal,
@@ -36,14 +38,14 @@ export const checkJournal = (
   const lost = lostEventIn(entries);
   if (lost !== null) world.breaks("M5", `the journal could not be imported: entry ${lost.seq}: ${lost.reason}`);
   checkRedacted(world, journal, stored);
-  // What was redacted can't be decided again: the words are gone.
+  // Redacted entries cannot be decided again: their words are gone.
   if (entries.some(({ redacted }) => redacted === true)) return entries;
   const replayed = replay(machine, entries);
   if (Either.isLeft(replayed)) world.breaks("R5", describeDifference(replayed.left));
   return entries;
 };
 
-/** What was taken out is nowhere any more. */
+/** Checks that redacted words are nowhere any more. */
 const checkRedacted = (world: World, { redacted }: WatchedJournal, stored: readonly unknown[]): void => {
   const text = JSON.stringify(stored);
   for (const words of redacted) {
@@ -51,7 +53,7 @@ const checkRedacted = (world: World, { redacted }: WatchedJournal, stored: reado
   }
 };
 
-/** M5: the live state is the fold of the journal. */
+/** Checks M5: the live state is the fold of the journal. */
 export const checkLiveState = (world: World, folded: State | null, live: State | null): void => {
   if (isSame(live, folded)) return;
   world.breaks(
@@ -60,7 +62,10 @@ export const checkLiveState = (world: World, folded: State | null, live: State |
   );
 };
 
-/** M8: the thread's usage is that of its turns and of what came between them, and that of all calls in the journal. */
+/**
+ * Checks M8: the thread's usage is that of its turns and of the calls between them, and that of all calls in the
+ * journal.
+ */
 export const checkUsage = (world: World, { usage, state }: Pick<WatchedJournal, "usage" | "state">): void => {
   if (state === null) return;
   const { total, betweenTurns } = state.context.usage;
@@ -88,12 +93,15 @@ const differenceOf = (written: readonly Entry[], stored: readonly unknown[]): st
   return `entry ${index} was written as ${JSON.stringify(written[index])}, and is ${JSON.stringify(stored[index])}`;
 };
 
-/** What was read from a store has its members in another order now and then; the text is the same nearly always. */
+/**
+ * Returns whether two values are equal. Members from a store are sometimes in another order; the text is nearly always
+ * the same.
+ */
 const isSame = (left: unknown, right: unknown): boolean =>
   JSON.stringify(left) === JSON.stringify(right) || canonicalText(plain(left)) === canonicalText(plain(right));
 
 const plain = (value: unknown): Json =>
-  // What JSON.parse returns is JSON.
+  // JSON.parse returns JSON.
   JSON.parse(JSON.stringify(value)) as Json;
 
 const isSameUsage = (left: Usage, right: Usage): boolean => JSON.stringify(left) === JSON.stringify(right);

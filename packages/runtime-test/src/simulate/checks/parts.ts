@@ -3,8 +3,9 @@ import type { SimulatedProcess } from "../world/process.ts";
 import type { World } from "../world/world.ts";
 
 /**
- * Reads the parts of an ask. If it has a turn, they end with the end of that turn, each text belongs to the step that was
- * started last, and the answer contains the text of the last attempt. An ask that was repeated may begin in mid-turn.
+ * Reads the parts of an ask, and checks them. If it has a turn, they end with the end of that turn, each text belongs
+ * to the step that was started last, and the answer contains the text of the last attempt. The parts of a repeated ask
+ * may start in mid-turn.
  */
 export const checkParts = (world: World, process: SimulatedProcess, handle: AskHandle): void => {
   const breaks = (what: string): void => {
@@ -28,14 +29,14 @@ export const checkParts = (world: World, process: SimulatedProcess, handle: AskH
           breaks(`have a text of step ${part.step}, and last started step ${started}`);
       }
     } catch {
-      // The handle rejects with the same, and is looked at.
+      // The handle rejects with the same error, which is checked.
       return;
     }
     if (last?.type !== "turn.ended") return breaks(`end with ${last?.type ?? "nothing"}`);
     if (last.status !== "completed") return;
     const result = await handle.catch(withoutOutput);
     if (result === null) return;
-    // What others do who took the thread meanwhile is not shown.
+    // Parts of hosts that took the thread meanwhile are not shown.
     if (process.opening?.superseded === true) return;
     if (!result.text.includes(text))
       breaks(`say ${JSON.stringify(text)}, and its result ${JSON.stringify(result.text)}`);
@@ -43,7 +44,10 @@ export const checkParts = (world: World, process: SimulatedProcess, handle: AskH
   void read().catch((error: unknown) => breaks(`can't be read: ${String(error)}`));
 };
 
-/** A turn may be complete, and its answer no output for whoever asks again with a schema that knows more. */
+/**
+ * Returns null for an invalid output. A turn may be complete although its answer is not a valid output for an ask that
+ * was repeated with a stricter schema.
+ */
 const withoutOutput = (error: unknown): null => {
   if (error instanceof OutputError) return null;
   throw error;

@@ -5,7 +5,7 @@ import type { SimulatedProcess } from "../world/process.ts";
 import type { WatchedJournal } from "./watched-journal.ts";
 import type { World } from "../world/world.ts";
 
-/** Holds a model call against the laws at the time when it is made. */
+/** Checks the laws on a model call when it is made. */
 export const checkModelCall = (
   world: World,
   process: SimulatedProcess,
@@ -25,14 +25,14 @@ export const checkModelCall = (
   if (digestOfPrompt(call.messages, call.output) !== call.promptDigest) {
     world.breaks("R5", `the prompt of "${call.id}" is not the one of its digest ${call.promptDigest}`);
   }
-  // A summary is written beside anything but another one.
+  // A summary may be written beside anything but another summary.
   const other = [...process.work].find(
     ({ type, signal }) => !signal.aborted && (type === "summary") === (call.purpose === "summary"),
   );
   if (other !== undefined) world.breaks("M7", `"${call.id}" was made while "${other.id}" was under way`);
 };
 
-/** Holds the run of a tool against the laws at the time when it begins. */
+/** Checks the laws on the run of a tool when it starts. */
 export const checkToolCall = (
   world: World,
   process: SimulatedProcess,
@@ -68,7 +68,7 @@ const checkJournalled = (world: World, process: SimulatedProcess, journal: Watch
   if (process.clock.now() >= opening.until) {
     world.breaks("R3", `"${id}" is performed by ${process.name}, whose lease has run out`);
   }
-  // Who does not know yet what was journalled last may still do what was asked for before.
+  // A process that does not know the newest entry yet may still perform an effect that was requested before.
   const knows = process.knows === journal.entries.length - 1;
   if (knows && !journal.outstanding.some((effect) => effect.id === id)) {
     world.breaks("M6", `"${id}" is performed, and it is not outstanding any more`);

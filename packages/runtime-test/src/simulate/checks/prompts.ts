@@ -17,14 +17,14 @@ import { draftsOfAsk } from "../../laws/evidence/utterance.ts";
 import { summaryRequestTokens } from "../script/made-up-context.ts";
 import type { Law } from "../world/simulation-error.ts";
 
-/** What prompts may hold, and what is known of the policy that sees to it. */
+/** The rules for the size of prompts, and the known properties of the policy. */
 export interface PromptRules {
   readonly budget: Budget | null;
   readonly counter: Counter;
   readonly calibrate: boolean;
-  /** The policy is one of ours: it does not fail. */
+  /** Whether the policy is one of ours, which does not fail. */
   readonly isOurs: boolean;
-  /** The policy finds room for whatever can be left out at all. */
+  /** Whether the policy makes room by leaving out everything that can be left out. */
   readonly findsRoom: boolean;
 }
 
@@ -33,23 +33,26 @@ export const rulesOf = (
   known: Pick<PromptRules, "isOurs" | "findsRoom">,
 ): PromptRules => ({ budget, counter, calibrate, ...known });
 
-/** A law that is broken, and how. */
+/** A law that is broken, with a description. */
 export type Broken = readonly [law: Law, what: string];
 
-/** What an entry has decided about prompts, held against the laws; null when it keeps them. */
+/** Checks the laws on an entry's decision about prompts; returns null if it keeps them. */
 export const brokenByDecision = (rules: PromptRules, { seq, decided }: LaterEntry, after: State): Broken | null => {
   if (decided?.policyFailed !== undefined && rules.isOurs && !decided.policyFailed.includes(showsNothing))
     return ["M2", `entry ${seq} says that a policy of ours failed: ${decided.policyFailed}`];
   return decided?.unfit === undefined ? null : brokenByUnfit(rules, seq, decided.unfit, after);
 };
 
-/** A policy may well show nothing, also to an ask that says nothing itself: that can't be sent, so the machine shows all. */
+/**
+ * A policy may legitimately show nothing, also to an ask without content. Such a prompt cannot be sent, so the machine
+ * shows everything.
+ */
 const showsNothing = "shows nothing of the thread";
 
 const brokenByUnfit = (rules: PromptRules, seq: number, unfit: ContextUnfit, after: State): Broken | null => {
   const { tokens, available, fixed } = unfit;
   if (tokens <= available) return ["P4", `entry ${seq} says that ${tokens} tokens do not fit where ${available} do`];
-  // Where nothing is asked, what is shown of the thread takes the place of the question.
+  // If the ask has no content, the shown messages of the thread take the place of the question.
   const turn = after.context.conversation.turns.length;
   const saysNothing = !messagesOf(after).some(({ id }) => id.startsWith(`${turn}.`));
   return rules.findsRoom && fixed <= available && !saysNothing
@@ -57,7 +60,7 @@ const brokenByUnfit = (rules: PromptRules, seq: number, unfit: ContextUnfit, aft
     : null;
 };
 
-/** The prompt of a call that was just asked for, held against the laws; null when it keeps them. */
+/** Checks the laws on the prompt of a call that was just requested; returns null if it keeps them. */
 export const brokenByPrompt = (rules: PromptRules, call: CallLlm, state: State): Broken | null =>
   call.purpose === "summary" ? beyondBudget(rules, call, state) : brokenByAnswer(rules, call, state);
 
@@ -67,19 +70,19 @@ const brokenByAnswer = (rules: PromptRules, call: CallLlm, state: State): Broken
   withoutPinned(call, state) ??
   (rules.isOurs ? withStaleSummary(call, state) : null);
 
-/** P4: what is sent fits. */
+/** Checks P4: the prompt that is sent fits. */
 const beyondBudget = ({ budget, counter, calibrate }: PromptRules, call: CallLlm, state: State): Broken | null => {
   if (budget === null) return null;
   const { measured } = state.context;
   const ratio = measured === null || !calibrate ? 1 : Math.round((measured.reported / measured.counted) * 100) / 100;
-  // A report that is further off makes no sense.
+  // A ratio further off is ignored as implausible.
   const room = Math.floor((budget.tokens - budget.reserve) / (ratio > 4 ? 1 : Math.max(1, ratio)));
   const available = call.purpose === "summary" ? summaryRequestTokens : room;
   const tokens = countPrompt(counter, call.messages);
   return tokens <= available ? null : ["P4", `"${call.id}" has ${tokens} tokens, and there is room for ${available}`];
 };
 
-/** P1: in their order, what was said, and beside that nothing but a summary. */
+/** Checks P1: the prompt has messages of the path, in order, and besides them only a summary. */
 const notOfThread = (call: CallLlm, state: State): Broken | null => {
   const path = messagesOf(state).map(({ id }) => id);
   let index = -1;
@@ -92,7 +95,7 @@ const notOfThread = (call: CallLlm, state: State): Broken | null => {
   return null;
 };
 
-/** P3: what is pinned is shown whole. */
+/** Checks P3: pinned messages are shown whole. */
 const withoutPinned = (call: CallLlm, state: State): Broken | null => {
   const { pins } = state.context.conversation;
   if (pins.length === 0) return null;
@@ -107,7 +110,10 @@ const withoutPinned = (call: CallLlm, state: State): Broken | null => {
   return null;
 };
 
-/** P1: no summary of what is not on the path, or is no longer what it was. Each that is made up says something else. */
+/**
+ * Checks P1: no summary covers turns that are not on the path, or that have changed. Each generated summary has a
+ * different text.
+ */
 const withStaleSummary = (call: CallLlm, state: State): Broken | null => {
   const shown = call.messages.find(({ id }) => id.startsWith("summary."));
   if (shown === undefined) return null;
@@ -115,7 +121,7 @@ const withStaleSummary = (call: CallLlm, state: State): Broken | null => {
   const path = new Set(turnsOf(state).map(({ number }) => number));
   for (const { number, summaries = [] } of toArray(state.context.conversation.turns)) {
     for (const summary of summaries) {
-      // Those that were redacted all say the same.
+      // Redacted summaries all have the same text.
       if (summary.text === "[redacted]") continue;
       if ((summary.stale === true || !path.has(number)) && text.includes(summary.text))
         return ["P1", `"${call.id}" shows summary ${summary.number}, of turn ${number}, which does not hold`];
@@ -124,7 +130,7 @@ const withStaleSummary = (call: CallLlm, state: State): Broken | null => {
   return null;
 };
 
-/** P10: the outcome of a summary changes nothing of what was said, and one that says nothing, or is not whole, is none. */
+/** Checks P10: the outcome of a summary changes no message, and an empty or incomplete summary is not used. */
 export const brokenBySummary = (before: State, { seq, event, decided }: LaterEntry, after: State): Broken | null => {
   const { summarising } = before.context;
   if (summarising === null || event.type !== "llm.completed") return null;
@@ -138,13 +144,16 @@ export const brokenBySummary = (before: State, { seq, event, decided }: LaterEnt
     : ["P10", `entry ${seq} holds no summary that could be used, and it is used`];
 };
 
-/** How many messages asks say that the call shows which waited for the summary. */
+/** Returns the number of messages of asks that the call shows and that waited for the summary. */
 const joinedBy = ({ context: { open } }: State, after: State): number =>
   (open?.joining ?? [])
     .filter(({ askId }) => after.context.open?.asks.some((ask) => ask.askId === askId) === true)
     .flatMap(draftsOfAsk).length;
 
-/** How many messages of refused answers go aside, as they do where the turn ends: the summary did not make enough room. */
+/**
+ * Returns the number of messages of refused answers that are set aside. They are when the turn ends because the summary
+ * did not make enough room.
+ */
 const asideOf = ({ context: { open } }: State, after: State): number =>
   open === null || after.context.open?.number === open.number ? 0 : refusedMessages(open).length;
 

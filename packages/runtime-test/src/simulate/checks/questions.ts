@@ -10,8 +10,9 @@ import type { WatchedJournal } from "./watched-journal.ts";
 import type { World } from "../world/world.ts";
 
 /**
- * R3: each ask stands in the thread once, as in the result of its asker, in a turn that says what was asked; one that was refused does not stand there, but where it
- * was left as an inbox item: another process may take it after the one that left it had its answer, and died.
+ * Checks R3: each ask is in the thread once, as in the result of its asker, in a turn that has its content. A refused
+ * ask is not in the thread, unless it was posted as an inbox item: another process may accept it after the one that
+ * posted it had its answer, and died.
  */
 export const checkQuestions = (
   world: World,
@@ -39,7 +40,9 @@ export const checkQuestions = (
   }
 };
 
-/** R3: each ask that was taken stands in one place: among those that wait, in a turn, or with those that no turn answers. */
+/**
+ * Checks R3: each accepted ask is in one place: among those that wait, in a turn, or with those that no turn answers.
+ */
 export const checkAsks = (world: World, { state, entries }: Pick<WatchedJournal, "state" | "entries">): void => {
   const places = asksIn(state).map(({ askId }) => askId);
   for (const { event } of entries) {
@@ -49,7 +52,7 @@ export const checkAsks = (world: World, { state, entries }: Pick<WatchedJournal,
   }
 };
 
-/** M13: whoever wants an output is given one that their own schema has validated, and nobody else is given any. */
+/** Checks M13: an asker that wants an output gets one that its own schema validated, and no other asker gets any. */
 const checkOutput = (world: World, { askId, output }: Question, end: AskEnd): void => {
   if (end instanceof Error) return;
   const given: unknown = "output" in end ? end.output : null;
@@ -57,7 +60,7 @@ const checkOutput = (world: World, { askId, output }: Question, end: AskEnd): vo
   if (!isRight) world.breaks("M13", `${askId} was given the output ${JSON.stringify(given)}, which nobody validated`);
 };
 
-/** Why no turn answers, by the result of the asker; null for any other result. */
+/** Returns why no turn answers, by the result of the asker; null for any other result. */
 const droppedAs = (end: AskEnd): "superseded" | "returned" | null => {
   if (!("name" in end)) return null;
   if (end.name === "AskSupersededError") return "superseded";
@@ -69,7 +72,7 @@ const checkDropped = (world: World, { context }: State, askId: string, because: 
   if (is !== because) world.breaks("R3", `${askId} was reported as ${because}, and is ${is}`);
 };
 
-/** M9, where nothing is left out: the next prompt is the path so far and the new message. */
+/** Checks M9 when nothing is left out: the next prompt is the path so far and the new message. */
 export const checkContinuation = (world: World, before: State, after: State, call: CallLlm): void => {
   const { cut } = after.context;
   if (cut === null || cut.interrupted === "omit" || !(cut.policy.startsWith("keep-all@") || isWhole(cut))) return;
@@ -94,7 +97,7 @@ const turnsOfAsks = (world: World, state: State): ReadonlyMap<string, number> =>
   return turns;
 };
 
-/** The result of an asker as far as it names a turn; null when the ask was refused. */
+/** The result of an asker that names a turn; null when the ask was refused. */
 interface Report extends Pick<TurnSummary, "turn" | "text"> {
   readonly status: "completed" | "failed" | "cancelled";
 }
@@ -102,12 +105,16 @@ interface Report extends Pick<TurnSummary, "turn" | "text"> {
 const reportOf = (end: AskEnd): Report | null => {
   if ("status" in end) return end;
   if ("refusal" in end || end.name === "ThreadUnknownError") return null;
-  // The host that checked it knew less than the schema of the ask: it may be no output, and the turn is complete.
+  // The host that checked the answer had a less strict schema than the ask: the turn is complete, although the output
+  // is invalid.
   if (end.name === "OutputError" && "status" in end.summary) return { ...end.summary, status: "completed" };
   return { ...end.summary, status: end.name === "TurnCancelledError" ? "cancelled" : "failed" };
 };
 
-/** An asker that gave up early has the result of no turn, and there may be one all the same. */
+/**
+ * Checks the turn and status of a result. An asker that gave up early has the result of no turn, although there may be
+ * one.
+ */
 const checkReport = (world: World, state: State, askId: string, turn: number | null, report: Report): void => {
   if (report.turn === null) return;
   if (report.turn !== turn) {
@@ -122,7 +129,7 @@ const checkReport = (world: World, state: State, askId: string, turn: number | n
   }
 };
 
-/** An asker that has the outcome of a turn has that of its question: the turn says it, unless its words were taken out. */
+/** Checks that an asker's outcome is that of its own question: the turn contains it, unless its words were redacted. */
 const checkSaid = (world: World, state: State, { askId, input }: Question, turn: number | null): void => {
   const messages = toArray(
     (turn === null ? undefined : turnNumbered(state, turn))?.messages ?? { length: 0, levels: [] },

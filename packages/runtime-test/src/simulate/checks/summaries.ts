@@ -3,7 +3,10 @@ import type { SimulatedProcess } from "../world/process.ts";
 import { undisturbed, type WatchedJournal } from "./watched-journal.ts";
 import type { World } from "../world/world.ts";
 
-/** An entry says that a call waits for a summary: when the time for that is over, so is the wait, whatever became of the summary. */
+/**
+ * Checks an entry with a call that waits for a summary: the wait ends when its time is over, whatever happened to the
+ * summary.
+ */
 export const checkWait = (
   world: World,
   processes: readonly SimulatedProcess[],
@@ -14,7 +17,7 @@ export const checkWait = (
   const process = holderOf(processes, journal);
   const isUndisturbed = process === undefined ? null : undisturbed(process, journal);
   if (dueAt === undefined || isUndisturbed === null) return;
-  // What was asked long before it was taken may have waited long enough already.
+  // An ask that was made long before it was accepted may have waited long enough already.
   world.clock.wakeAt(Math.max(dueAt, world.clock.now()) + longestAppendMs, () => {
     const stage = journal.state?.context.open?.stage;
     if (stage?.type !== "compacting" || stage.dueAt !== dueAt || !isUndisturbed()) return;
@@ -22,18 +25,18 @@ export const checkWait = (
   });
 };
 
-/** The process that holds the thread; undefined while none does, so that nothing is done for it. */
+/** Returns the process that holds the thread; undefined while none does, so that no work is done for it. */
 export const holderOf = (
   processes: readonly SimulatedProcess[],
   { newestToken }: WatchedJournal,
 ): SimulatedProcess | undefined =>
   processes.find(({ alive, opening }) => alive && opening?.token === newestToken && !opening.over);
 
-/** Whether the summary that is outstanding is in the hands of a handler that has not answered. */
+/** Returns whether a handler still writes the outstanding summary. */
 export const isBeingWritten = ({ work }: SimulatedProcess, { outstanding }: WatchedJournal): boolean =>
   [...work].some(
     ({ id, type, signal }) => type === "summary" && !signal.aborted && outstanding.some((effect) => effect.id === id),
   );
 
-/** Longer than a few entries that are slow to be written. */
+/** Longer than a few slow writes of entries. */
 const longestAppendMs = 300;

@@ -22,33 +22,33 @@ import type { World } from "../world/world.ts";
 /** The thread that is watched. */
 export const threadId = "simulated";
 
-/** The one store of a simulation, and what is known of the journal in it: each entry is looked at when it is written. */
+/** The one store of a simulation, with the facts about its journal. Each entry is checked when it is written. */
 export class WatchedJournal {
   readonly store: Store;
   readonly entries: Entry[] = [];
   /** The fold of the journal; null before its first entry. */
   state: State | null = null;
-  /** All effects that the journal ever asked for, by id. */
+  /** All effects that the journal ever requested, by id. */
   readonly asked: Map<string, AnswerableEffect> = new Map();
-  /** Those that are neither answered nor cancelled. */
+  /** The effects that are neither answered nor cancelled. */
   outstanding: readonly AnswerableEffect[] = [];
   /** The entries that answered an effect, by its id. */
   readonly answers: Map<string, Entry> = new Map();
-  /** The tool calls of which it is journalled that they started. */
+  /** The tool calls whose start is journalled. */
   readonly started: Set<string> = new Set();
   /** The usage of all calls, added up from the entries alone. */
   usage: Usage = usageMonoid.empty;
-  /** How often an event was taken in a state: `responding llm.completed`. */
+  /** How often an event was handled in a state: `responding llm.completed`. */
   readonly transitions: Map<string, number> = new Map();
-  /** The state that an ask came upon, by its id. */
+  /** The state before each ask was accepted, by the ask's id. */
   readonly askedUpon: Map<string, State> = new Map();
   /** The token of the newest lease. */
   newestToken = 0;
-  /** What was asked and was taken out again. */
+  /** The content of asks that were redacted. */
   readonly redacted: Set<string> = new Set();
-  /** What came of it. */
+  /** The opening of the thread under that lease. */
   newestOpening: Opening | null = null;
-  /** The first of the laws about prompts that was broken; reported at the end, since a break of other laws breaks these too. */
+  /** The first broken law about prompts. It is reported at the end, since a break of other laws breaks these too. */
   brokenByPrompts: Broken | null = null;
   readonly #world: World;
   readonly #rules: PromptRules;
@@ -61,7 +61,10 @@ export class WatchedJournal {
     this.#onWritten = onWritten;
   }
 
-  /** It is journalled that words are taken out, and some of them are still there: who reads the journal is not shown them. */
+  /**
+   * Whether a redaction is journalled but not finished: readers of the journal are not shown the words that are still
+   * there.
+   */
   get isRedacting(): boolean {
     return this.entries.some(
       ({ event }) =>
@@ -75,7 +78,7 @@ export class WatchedJournal {
     this.#wrote(entries);
   }
 
-  /** Entries are put in the place of others, which say the same without their words. */
+  /** Replaces entries by the same entries without their words. */
   async rewrite(lease: Lease, entries: readonly Entry[]): Promise<void> {
     this.#world.hasRewritten = true;
     await this.store.rewrite(lease, entries);
@@ -83,7 +86,7 @@ export class WatchedJournal {
       const { event } = this.entries[entry.seq] ?? {};
       if (event?.type !== entry.event.type)
         this.#world.breaks("R3", `entry ${entry.seq} (${event?.type ?? "none"}) was rewritten as ${entry.event.type}`);
-      // Done again, it finds what stands in their place.
+      // A repeated rewrite finds the replaced text.
       if (event?.type === "ask.received" && typeof event.input === "string" && event.input !== redactedText)
         this.redacted.add(event.input);
       this.entries[entry.seq] = entry;
@@ -132,7 +135,7 @@ export class WatchedJournal {
     }
   }
 
-  /** M6: an answer is to something that is outstanding, and each is answered once. */
+  /** Checks M6: an answer belongs to an outstanding effect, and each is answered once. */
   #checkAnswer(entry: Entry, event: Event): void {
     if (!("effectId" in event)) return;
     const { effectId, type } = event;
@@ -147,7 +150,7 @@ export class WatchedJournal {
     this.answers.set(effectId, entry);
   }
 
-  /** M7: one answering call at a time, and none beside a tool call. Summaries are written beside both. */
+  /** Checks M7: one answering call at a time, and none beside a tool call. Summaries are written beside both. */
   #refresh(state: State): void {
     this.outstanding = outstanding(state);
     for (const effect of this.outstanding) {
@@ -162,7 +165,7 @@ export class WatchedJournal {
     }
   }
 
-  /** What a call used that was stopped is not known, which is not nothing. */
+  /** Adds the usage of an entry. That of a call that was stopped is unknown, which is not zero. */
   #addUsage(before: State, after: State, { event, ...entry }: Entry): void {
     if (event.type === "llm.completed" || event.type === "llm.failed") {
       const cost = ("decided" in entry ? entry.decided?.cost : undefined) ?? null;
@@ -178,7 +181,10 @@ export class WatchedJournal {
   }
 }
 
-/** Whether a process keeps the thread from now on, without having died or stood still; null when it does not have it. */
+/**
+ * Returns a function that tells whether a process has kept the thread from now on, without dying or pausing. Returns
+ * null if the process does not have it.
+ */
 export const undisturbed = (
   process: SimulatedProcess,
   { newestToken }: Pick<WatchedJournal, "newestToken">,
@@ -192,7 +198,9 @@ export const undisturbed = (
 const isAnswering = (effect: AnswerableEffect): effect is CallLlm =>
   effect.type === "callLlm" && effect.purpose === "answer";
 
-/** Whether the summary that was being written is not, any more, and this is no outcome of it. */
+/**
+ * Returns whether the summary in progress was cancelled: it is no longer written, and this event is not its outcome.
+ */
 const isCalledOff = (before: State, after: State, event: Entry["event"]): boolean => {
   const { summarising } = before.context;
   if (summarising === null || summarising.number === after.context.summarising?.number) return false;

@@ -4,7 +4,10 @@ import { Random } from "../world/random.ts";
 import { threadId, type WatchedJournal } from "../checks/watched-journal.ts";
 import type { World } from "../world/world.ts";
 
-/** Somebody who is asked whether tools may run, and answers by and by: yes, no, and now and then about something else. */
+/**
+ * A person who is asked whether tools may run. The answers are yes or no, after a delay, and sometimes about another
+ * request.
+ */
 export class Approver {
   readonly #world: World;
   readonly #processes: Processes;
@@ -17,7 +20,7 @@ export class Approver {
     this.#journal = journal;
   }
 
-  /** An entry was written: there may be something new to approve. */
+  /** Answers new requests after an entry was written. */
   written({ event }: Entry): void {
     if (event.type !== "tool.withheld") return;
     for (const effect of this.#journal.outstanding) {
@@ -27,7 +30,7 @@ export class Approver {
     }
   }
 
-  /** As often as it takes until the answer has arrived, or is not wanted any more. */
+  /** Sends the answer until it has arrived, or is no longer wanted. */
   async #answer(question: RequestApproval): Promise<void> {
     const random = new Random(this.#world.seed, `approval ${question.id}`);
     const approved = random.chance(0.7);
@@ -61,12 +64,12 @@ export class Approver {
         if (receipt.handled && digest !== asked)
           this.#world.breaks("M6", `an answer about something else than "${id}" was taken`);
       } catch {
-        // No process could take it, or it is not known what became of it.
+        // No process could accept it, or its outcome is unknown.
       } finally {
         process.unsettled.delete(sending);
       }
     };
-    // A process that stands still, or an owner of the lease that does not look, must not keep the answer from others.
+    // A paused process, or a lease holder that does not read its inbox, must not keep the answer from others.
     await Promise.race([hear(), process.died, this.#world.sleep(patienceMs)]);
   }
 }

@@ -7,7 +7,9 @@ import type { Processes } from "../world/processes.ts";
 import { Random } from "../world/random.ts";
 import type { World } from "../world/world.ts";
 
-/** Whoever asked with tools of their own, and answers the calls of these by and by: at any process, and more than once. */
+/**
+ * The caller of asks with tools of its own. It answers their calls after a delay, at any process, and sometimes twice.
+ */
 export class Caller {
   readonly #world: World;
   readonly #processes: Processes;
@@ -20,7 +22,7 @@ export class Caller {
     this.#journal = journal;
   }
 
-  /** An entry was written: there may be calls to answer. */
+  /** Answers new calls after an entry was written. */
   written({ event }: Entry): void {
     if (event.type !== "llm.completed") return;
     for (const effect of this.#journal.outstanding) {
@@ -30,7 +32,7 @@ export class Caller {
     }
   }
 
-  /** As often as it takes until the answer has arrived, or is not wanted any more; now and then once more. */
+  /** Sends the answer until it has arrived, or is no longer wanted; sometimes once more. */
   async #answer(call: CallTool): Promise<void> {
     const random = new Random(this.#world.seed, `answer ${call.id}`);
     const answer = random.chance(0.8) ? callersAnswer(call) : { failed: "The user is away." };
@@ -56,7 +58,7 @@ export class Caller {
       try {
         await sending;
       } catch (error) {
-        // It may have been settled meanwhile, and the host may be unable to say.
+        // The call may have been settled meanwhile, or the host may not know.
         const isSettled = error instanceof EventRefusedError && !this.#isAsked({ id });
         if (process.alive && !isSettled && !isPassing(error))
           this.#world.breaks("settles", `answering ${callId} was rejected: ${String(error)}`);
@@ -64,7 +66,7 @@ export class Caller {
         process.unsettled.delete(sending);
       }
     };
-    // A process that stands still must not keep the answer from others.
+    // A paused process must not keep the answer from others.
     await Promise.race([hear(), process.died, this.#world.sleep(patienceMs)]);
   }
 }

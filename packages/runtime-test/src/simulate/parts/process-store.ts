@@ -7,16 +7,18 @@ import { SimulatedFailure } from "../world/simulation-error.ts";
 import { threadId as watched, type WatchedJournal } from "../checks/watched-journal.ts";
 import type { World } from "../world/world.ts";
 
-/** The store as a process sees it: slow now and then, failing, and swallowing what it has to say. */
+/** The store as a process sees it: sometimes slow, failing, or losing its answers. */
 export class ProcessStore implements Store {
-  /** Where the store has one. */
+  /** Present if the store has one. */
   readonly inbox?: Inbox;
   readonly #world: World;
   readonly #process: SimulatedProcess;
   readonly #journal: WatchedJournal;
   readonly #onOpened: (seq: number) => void;
 
-  /** @param onOpened called when the journal was read, with the seq of its newest entry: what is under way is taken up now. */
+  /**
+   * @param onOpened called when the journal was read, with the seq of its newest entry: unfinished work continues now.
+   */
   constructor(world: World, process: SimulatedProcess, journal: WatchedJournal, onOpened: (seq: number) => void) {
     this.#world = world;
     this.#process = process;
@@ -53,7 +55,7 @@ export class ProcessStore implements Store {
       this.#process.opening = opening;
       return lease;
     });
-    // One whose answer was lost does not know that it holds the thread.
+    // A process that lost the answer does not know that it holds the thread.
     const { opening } = this.#process;
     if (taken !== null && opening?.token === taken.token) opening.loaded = false;
     return taken;
@@ -143,7 +145,7 @@ export class ProcessStore implements Store {
       : this.#journal.store.append(lease, expectedSeq, entries);
   }
 
-  /** What is on its way is written also when the process dies meanwhile. */
+  /** Appends slowly. An append in progress is written even if the process dies meanwhile. */
   async #appendSlowly(lease: Lease, expectedSeq: number, entries: readonly Entry[]): Promise<void> {
     const { random } = this.#world;
     const writtenAfterMs = random.whole(0, 20);
@@ -163,13 +165,13 @@ export class ProcessStore implements Store {
     if (!this.#process.crosses("after an append")) return never();
   }
 
-  /** As stores do that have nothing to wait for: by throwing; or as others do. */
+  /** Fails by throwing, as stores that need not wait do, or by rejecting, as others do. */
   #refuse(why: string): Promise<never> {
     if (this.#world.random.chance(0.5)) throw new SimulatedFailure(why);
     return Promise.reject(new SimulatedFailure(why));
   }
 
-  /** A call that fails may have had its effect, or not. */
+  /** Calls the store. A call that fails may or may not have had its effect. */
   async #call<Value>(doing: string, call: (store: Store) => Promise<Value>): Promise<Value> {
     const { random } = this.#world;
     if (!this.#process.crosses(`before ${doing}`)) return never();
@@ -182,12 +184,12 @@ export class ProcessStore implements Store {
     if (!this.#process.crosses(`after ${doing}`)) return never();
     if (fails) throw new SimulatedFailure(`the store is down (${doing})`);
     if ("error" in outcome) throw outcome.error;
-    // Undefined stands only for a call that was left out, and that has failed.
+    // Only a call that was left out is undefined, and that one has failed.
     return outcome.value as Value;
   }
 }
 
-/** One of whose texts something is missing, or one that lacks its chunks. */
+/** Returns a snapshot whose head is cut off, or that lacks its chunks. */
 const damaged = ({ head, chunk }: StoredSnapshot, random: Random): StoredSnapshot =>
   random.chance(0.5)
     ? { head: head.slice(0, random.whole(0, head.length - 1)), chunk }

@@ -4,7 +4,7 @@ import { threadId } from "../checks/watched-journal.ts";
 import type { Processes } from "../world/processes.ts";
 import type { World } from "../world/world.ts";
 
-/** Answers that arrive a second time, or when they are not awaited any more. */
+/** Answers that arrive a second time, or when they are no longer awaited. */
 export class RepeatedAnswers {
   readonly #world: World;
   readonly #processes: Processes;
@@ -14,13 +14,13 @@ export class RepeatedAnswers {
     this.#processes = processes;
   }
 
-  /** An entry was written: if it was an answer, it may come again. */
+  /** May send an answer again after its entry was written. */
   written({ seq, event }: Entry): void {
     if (event.type === "thread.started" || !answers.has(event.type) || !this.#world.hits("repeatedAnswer")) return;
     void this.#send(event, seq);
   }
 
-  /** A model answered a process that is dead: the answer may find its way to another one. */
+  /** May send a model's answer to a dead process to another one. */
   swallowed(call: CallLlm, outcome: LlmOutcome): void {
     if (outcome.type === "failed" || !this.#world.hits("lateAnswer")) return;
     const { reply, finishReason } = outcome;
@@ -31,7 +31,7 @@ export class RepeatedAnswers {
     );
   }
 
-  /** `seq` is that of the entry that it was taken as; null for one that was not. */
+  /** Sends an answer. @param seq of the entry that first recorded it; null if none did */
   async #send(event: Event, seq: number | null): Promise<void> {
     await this.#world.sleep(this.#world.random.whole(0, 120));
     const process = this.#processes.reachable();
@@ -39,11 +39,11 @@ export class RepeatedAnswers {
     process.note(`gets ${event.type} ${seq === null ? "late" : "once more"}`);
     try {
       const receipt = await process.host.thread(threadId).send(event);
-      // For an inbox item the receipt names the entry that there was before.
+      // For an inbox item the receipt names the earlier entry.
       if (seq !== null && receipt.handled && receipt.entry.seq !== seq)
         this.#world.breaks("M6", `a repeated ${event.type} was taken`);
     } catch {
-      // No process could take it, which changes nothing: it was an answer too many.
+      // No process could accept it, which changes nothing: the answer was superfluous.
     }
   }
 }

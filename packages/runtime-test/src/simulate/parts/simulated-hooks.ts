@@ -5,7 +5,7 @@ import type { SimulatedProcess } from "../world/process.ts";
 import { SimulatedFailure } from "../world/simulation-error.ts";
 import type { World } from "../world/world.ts";
 
-/** Hooks, in every fourth conversation: without any, a host waits for nothing before it performs an effect. */
+/** Makes hooks, in every fourth conversation: without any, a host waits for nothing before it performs an effect. */
 export const hooksIn = (world: World, process: SimulatedProcess): Hooks => {
   if (!new Random(world.seed, "hooks").chance(0.25)) return {};
   const hook = async (...given: readonly unknown[]): Promise<void> => {
@@ -24,7 +24,7 @@ export const hooksIn = (world: World, process: SimulatedProcess): Hooks => {
   };
 };
 
-/** What a host reports of what it did in the background has to be what went wrong here. */
+/** Checks that an error which a host reports from the background was caused by a simulated fault. */
 export const checkReported = (world: World, error: unknown, where: string): void => {
   if (error instanceof SimulatedFailure || error instanceof StoreError || error instanceof LeaseLostError) return;
   if (where === "snapshot" && (world.hit.has("snapshotDamaged") || world.hasRewritten)) return;

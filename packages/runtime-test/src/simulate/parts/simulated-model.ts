@@ -10,10 +10,10 @@ import { SimulatedFailure } from "../world/simulation-error.ts";
 import { threadId, type WatchedJournal } from "../checks/watched-journal.ts";
 import type { World } from "../world/world.ts";
 
-/** What the model says to a call, when nothing goes wrong. */
+/** Returns the model's reply to a call without faults. */
 export type ReplyTo = (call: CallLlm) => ScriptLine;
 
-/** The model as a process calls it: failing in each way that a model can, and late. */
+/** Makes the model as a process calls it. It fails in each way that a model can, and may be late. */
 export const modelIn =
   (
     world: World,
@@ -48,7 +48,7 @@ export const modelIn =
     }
   };
 
-/** What is asked on another thread is answered by and by. */
+/** Answers an ask on another thread, after a delay. */
 const errand = async (process: SimulatedProcess): Promise<LlmOutcome> => {
   await process.sleep(20);
   return { type: "completed", reply: { content: "Done." }, finishReason: "stop" };
@@ -64,7 +64,9 @@ const lineFor = (world: World, random: Random, call: CallLlm, replyTo: ReplyTo):
   });
 };
 
-/** The context as the model minds it: what it shows passes the boundary of the process, and it may be deaf to the signal. */
+/**
+ * Returns the context as the model uses it. Its deltas cross the boundary of the process, and it may ignore the signal.
+ */
 const heard = (world: World, random: Random, process: SimulatedProcess, context: LlmContext): LlmContext => ({
   ...context,
   signal: world.hits("llmDeaf", random) ? new AbortController().signal : context.signal,

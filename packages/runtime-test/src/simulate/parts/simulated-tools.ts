@@ -6,7 +6,7 @@ import type { ToolLedger } from "../world/tool-ledger.ts";
 import type { WatchedJournal } from "../checks/watched-journal.ts";
 import type { World } from "../world/world.ts";
 
-/** Tools as a process runs them: taking their time, failing, and remembered in the ledger. */
+/** Wraps tools as a process runs them: with delays and failures, and recorded in the ledger. */
 export const toolsIn = (
   world: World,
   process: SimulatedProcess,
@@ -41,7 +41,7 @@ const runTool = async (workshop: Workshop, input: unknown, call: ToolCall): Prom
   const work = { id: key, type: "callTool", signal: call.signal } as const;
   process.work.add(work);
   try {
-    // It takes its time each time anew, so that a crash does not change the order of answers.
+    // Each run of a call takes the same time, so that a crash does not change the order of answers.
     await process.sleep(new Random(world.seed, `time of ${key}`).whole(0, 40));
     if (world.hits("toolNever", random)) await (world.hits("toolDeaf", random) ? never() : aborted(call.signal));
     if (world.hits("toolThrows", random)) throw new Error(`${name} is out of order`);
@@ -54,7 +54,7 @@ const runTool = async (workshop: Workshop, input: unknown, call: ToolCall): Prom
   }
 };
 
-/** The effect that a run performs: one of several attempts, where it was approved. */
+/** Returns the effect that a run performs: one of several attempts, if the call was approved. */
 const effectOf = ({ outstanding }: WatchedJournal, { callId, idempotencyKey }: ToolCall): string =>
   outstanding.find((effect) => effect.type === "callTool" && effect.callId === callId)?.id ?? idempotencyKey;
 

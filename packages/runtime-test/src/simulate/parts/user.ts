@@ -14,7 +14,7 @@ export class User {
   readonly questions: Question[] = [];
   readonly #world: World;
   readonly #processes: Processes;
-  /** Asks by the process that answers them; to be asked again when it dies. */
+  /** Asks by the process that answers them. They are repeated when it dies. */
   readonly #asked: Map<SimulatedProcess, Set<Question>> = new Map();
   #settled: PromiseWithResolvers<void> = Promise.withResolvers();
 
@@ -31,7 +31,7 @@ export class User {
     }
   }
 
-  /** Waits until each question has its answer, at most so long. True when they have. */
+  /** Waits until each question has its answer, for `withinMs` at most. Returns true if all have. */
   async settles(withinMs: number): Promise<boolean> {
     const until = this.#world.clock.now() + withinMs;
     while (!this.#isSettled && this.#world.clock.now() < until) {
@@ -40,7 +40,7 @@ export class User {
     return this.#isSettled;
   }
 
-  /** Asks, and asks again. */
+  /** Asks, and repeats the ask until it is answered. */
   ask(input: AskInput, { askId, ...how }: How & { readonly askId?: string | undefined } = {}): Question {
     const id = askId ?? `ask-${this.questions.length + 1}`;
     const question: Question = { askId: id, input, ...how, handle: null, end: null, tries: 0, mayBeInboxItem: false };
@@ -49,7 +49,7 @@ export class User {
     return question;
   }
 
-  /** Sends the machine an event, once; whether it arrives is not certain. */
+  /** Sends the machine an event, once. It may not arrive. */
   send(event: Event): void {
     const process = this.#processes.reachable();
     if (process === null) return;
@@ -71,7 +71,7 @@ export class User {
     );
   }
 
-  /** A process is gone, and took with it what it was asked. */
+  /** Repeats the asks of a process that is gone. */
   lost(process: SimulatedProcess): void {
     const questions = this.#asked.get(process);
     if (questions === undefined) return;
@@ -113,7 +113,7 @@ export class User {
     }
   }
 
-  /** What comes of it is of no interest here, but that the host has no room for more than it has. */
+  /** Asks on another thread. The outcome is irrelevant; the errand only competes for the host's slots. */
   #runErrand(): void {
     const process = this.#processes.reachable();
     if (process === null) return;
@@ -123,7 +123,7 @@ export class User {
     handle.then(over, over);
   }
 
-  /** It may be refused, and there may be no process to take it. */
+  /** Asks for a redaction, which may be refused, or find no process. */
   #redact(turn: number): void {
     const process = this.#processes.reachable();
     if (process === null) return;
@@ -153,11 +153,11 @@ export class User {
     process.note(`is asked ${question.askId}`);
     const { askId, steers } = question;
     const input = this.#world.scribbling.handsIn(question.input);
-    // The process may die in the very call.
+    // The process may die during the call.
     this.#at(process).add(question);
     question.mayBeInboxItem ||= process.opening?.over !== false || process.opening.superseded;
     const options = { askId, ...this.#world.scribbling.handsIn(howOf(question)) };
-    // A schema is code, which nobody writes into.
+    // A schema is code, which the scribbling faults leave unchanged.
     const output = question.output === undefined ? {} : { output: simulatedOutput(question.output.repairs) };
     const handle =
       steers === true
@@ -213,7 +213,7 @@ export class User {
   }
 }
 
-/** How long the user waits for an answer before going on. */
+/** How long the user waits for an answer before continuing. */
 const patienceMs = 400;
 
 const triesMax = 200;

@@ -13,22 +13,22 @@ import {
 } from "@colloquy/machine/policies";
 import { Random } from "../world/random.ts";
 
-/** How much the prompts of a made-up conversation may hold, and what they show where they can't hold all. */
+/** The limits of the prompts in a generated conversation, and the policy that keeps them. */
 export interface MadeUpContext {
-  /** Which of the contexts it is; the same one has the same options. */
+  /** The number of the context. The same number means the same options. */
   readonly index: number;
   readonly options: Pick<MachineOptions, "budget" | "policy" | "warnAt">;
-  /** The policy finds room for whatever can be left out at all. */
+  /** Whether the policy makes room by leaving out everything that can be left out. */
   readonly findsRoom: boolean;
 }
 
-/** The context of a seed; null in conversations without a budget whose policy needs none. */
+/** Returns the context of a seed; null for a conversation without a budget whose policy needs none. */
 export const madeUpContext = (seed: number): MadeUpContext | null => {
   const random = new Random(seed, "context");
   return random.chance(0.4) ? null : contextNumbered(random.whole(1, contexts));
 };
 
-/** So few that their machines can be kept, and so many that there is one of each kind in most sizes. */
+/** Few enough that their machines can be cached, and enough that each kind occurs in most sizes. */
 const contexts = 60;
 
 const contextNumbered = (index: number): MadeUpContext => {
@@ -42,7 +42,7 @@ const contextNumbered = (index: number): MadeUpContext => {
 };
 
 interface Kind {
-  /** Null for whatever the machine shows otherwise. */
+  /** Null for the machine's default. */
   readonly policy: Policy | null;
   readonly findsRoom: boolean;
 }
@@ -74,7 +74,7 @@ const summarising = (random: Random): Policy =>
     ...written(random),
   });
 
-/** A summary of ours has about ten tokens, one that is too long more than a hundred. */
+/** A simulated summary has about ten tokens, one that is too long more than a hundred. */
 const written = (random: Random): SummaryOptions => ({
   maxTokens: random.pick([30, 60]),
   requestTokens: summaryRequestTokens,
@@ -83,5 +83,5 @@ const written = (random: Random): SummaryOptions => ({
   ...(random.chance(0.3) ? { model: { temperature: 1 } } : {}),
 });
 
-/** The rooms of a simulation are smaller than any instruction. Unit: tokens. */
+/** The budgets of a simulation are smaller than any instruction. Unit: tokens. */
 export const summaryRequestTokens = 4_000;

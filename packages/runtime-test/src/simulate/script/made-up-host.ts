@@ -1,7 +1,7 @@
 import type { HostOptions } from "@colloquy/host";
 import { Random } from "../world/random.ts";
 
-/** How the hosts of a seed are configured: all of its processes alike. */
+/** Returns the configuration of a seed's hosts: the same for all its processes. */
 export const madeUpHost = (
   seed: number,
 ): Pick<HostOptions, "whenHeld" | "pollMs" | "progressMs" | "partials" | "snapshotEvery" | "maxActive"> => {

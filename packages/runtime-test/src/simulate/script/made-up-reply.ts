@@ -11,7 +11,7 @@ import { callersCallFrom } from "./callers-tool.ts";
 import { Random } from "../world/random.ts";
 import type { World } from "../world/world.ts";
 
-/** What the simulated model says to a call: the same to the same call, from any process, however often. */
+/** Makes the replies of the simulated model. The same call gets the same reply, from any process, however often. */
 export const madeUpReply =
   (world: World, tools: readonly [string, ...string[]]) =>
   (call: CallLlm): ScriptLine => {
@@ -33,7 +33,10 @@ export const madeUpReply =
     return toolCalls([...calls, ...callers], { ...options, ...(random.chance(0.3) ? { content: "Let me see." } : {}) });
   };
 
-/** What the simulated model writes when it is asked for an output: mostly one that fits, else each way in which it may not. */
+/**
+ * Returns the model's answer to a call that asks for an output: usually a valid one, otherwise one of each invalid
+ * kind.
+ */
 const madeUpOutput = (world: World, call: CallLlm, options: ReplyOptions): ScriptLine => {
   const random = new Random(world.seed, `output ${call.id}`);
   const text = JSON.stringify({ even: random.whole(0, 4) * 2 });
@@ -49,7 +52,7 @@ const madeUpOutput = (world: World, call: CallLlm, options: ReplyOptions): Scrip
   ]);
 };
 
-/** What the simulated model writes when it is asked for a summary. */
+/** Returns the model's answer to a call that asks for a summary. */
 const madeUpSummary = (world: World, call: CallLlm): ScriptLine => {
   const random = new Random(world.seed, `summary ${call.id}`);
   const options = {
@@ -67,7 +70,7 @@ const madeUpSummary = (world: World, call: CallLlm): ScriptLine => {
   ]);
 };
 
-/** Of the first steps of a turn; later ones answer. */
+/** The chance of tool calls in each of the first steps of a turn; later ones answer. */
 const chancesOfTools = [0.5, 0.4, 0.25];
 
 const deltasOf = ({ id }: CallLlm, random: Random): readonly string[] => {
@@ -99,7 +102,7 @@ const usageFrom = (random: Random): ReportedUsage => ({
   ...(random.chance(0.2) ? { cacheReadTokens: random.whole(0, 20) } : {}),
 });
 
-/** A failure of any kind. Most are worth another attempt. */
+/** Returns a failure of any kind. Most can be retried. */
 export const failureFrom = (random: Random): FailureScript => {
   const kind = random.pick(failureKinds);
   return {

@@ -18,7 +18,7 @@ import { Random } from "../world/random.ts";
 import type { Action, EventWithoutTime } from "./script.ts";
 import { simulatedTools } from "./simulated-tools.ts";
 
-/** What a user does in a conversation of this seed: two to five things to talk about, and what comes in between. */
+/** Returns the user's actions in a conversation of this seed: two to five asks, with other actions in between. */
 export const madeUpActions = (seed: number): readonly Action[] => {
   const random = new Random(seed, "script");
   const elsewhere = new Random(seed, "elsewhere");
@@ -30,7 +30,7 @@ export const madeUpActions = (seed: number): readonly Action[] => {
   for (let left = random.whole(2, 5); left > 0; left--) {
     const again = asks > 0 && random.chance(0.08) ? { again: random.whole(0, asks - 1) } : {};
     const fresh = inputFrom(random, asks);
-    // Now and then an ask with another input repeats the id of an earlier one.
+    // Sometimes an ask with another input repeats the id of an earlier one.
     const input = again.again === undefined || asks % 3 === 0 ? fresh : (inputs[again.again] ?? fresh);
     inputs.push(input);
     actions.push({
@@ -38,7 +38,7 @@ export const madeUpActions = (seed: number): readonly Action[] => {
       input,
       ...limitsFrom(random),
       ...(random.chance(0.2) ? { overlap: random.pick(overlapTypes) } : {}),
-      // Where it is also to wait or to interrupt it is refused.
+      // An ask that must also wait or interrupt is refused.
       ...(elsewhere.chance(0.1) ? { from: elsewhere.whole(0, 2) } : {}),
       ...callersToolsFrom(callers),
       ...(outputs.chance(0.2) ? { output: { repairs: outputs.whole(0, 2) } } : {}),
@@ -53,7 +53,7 @@ export const madeUpActions = (seed: number): readonly Action[] => {
   return actions;
 };
 
-/** What the thread of a seed begins with. */
+/** Returns the initial values of a seed's thread. */
 export const madeUpThread = (seed: number): ThreadDefaults => {
   const random = new Random(seed, "thread");
   return {
@@ -70,7 +70,10 @@ const saidBefore: readonly SeedDraft[] = [
   { role: "assistant", content: "Nothing so far." },
 ];
 
-/** The machine of a seed: one of the ways to configure it. Revisions decide alike, and have different fingerprints. */
+/**
+ * Returns the machine of a seed: one of its possible configurations. Revisions decide alike, and have different
+ * fingerprints.
+ */
 export const madeUpMachine = (seed: number, revision: number): ConversationMachine => {
   const random = new Random(seed, "machine");
   const choices = [0.5, 0.3, 0.3, 0.3, 0.2].map((probability) => random.chance(probability));
@@ -93,10 +96,10 @@ export const madeUpMachine = (seed: number, revision: number): ConversationMachi
   return machine;
 };
 
-/** Enough for most conversations to find theirs. */
+/** Enough that most conversations find theirs. */
 const machinesMax = 2_000;
 
-/** Making one takes longer than some of the conversations, and each is a value. */
+/** Making a machine takes longer than some conversations, and machines are immutable. */
 const machines = new Map<string, ConversationMachine>();
 
 const optionsOf = ([prunes, limits, times, prices, asks]: readonly boolean[]): MachineOptions => ({
@@ -125,7 +128,7 @@ const pricing: Pricing = {
 const inputFrom = (random: Random, asks: number): string | readonly MessageDraft[] => {
   const text = `What about number ${asks}?`;
   if (random.chance(0.8)) return text;
-  // Sometimes nothing new is said: go on. At the very beginning there would be nothing to send.
+  // Sometimes an ask is empty and only continues the conversation. As the first one it would have nothing to send.
   if (asks > 0 && random.chance(0.5)) return [];
   return [
     { role: "user", content: text, name: "somebody" },
@@ -142,7 +145,7 @@ const limitsFrom = (random: Random): { readonly limits?: Limits } => {
 
 const gapFrom = (random: Random): number => random.whole(0, 3) * random.whole(0, 100);
 
-/** What a user does beside asking. */
+/** Returns an action of the user other than an ask. */
 const aside = (random: Random, asks: number): Action => {
   const afterMs = random.whole(0, 80);
   if (random.chance(0.25)) return { type: "cancel", afterMs };
@@ -153,7 +156,7 @@ const aside = (random: Random, asks: number): Action => {
   return { type: "send", event: eventFrom(random), afterMs };
 };
 
-/** What was just said is taken back, perhaps while a summary of it is being written. */
+/** Returns an action that takes back the newest messages, perhaps while they are being summarised. */
 const takenBack = (random: Random): Action => ({
   type: "send",
   event: random.chance(0.7)

@@ -18,7 +18,7 @@ import {
 import { LeaseLostError, SequenceConflictError } from "@colloquy/host/store";
 import type { AskAction } from "./script.ts";
 
-/** A question of a user, asked again until it is answered. */
+/** A question of a user, repeated until it is answered. */
 export interface Question extends How {
   readonly askId: string;
   readonly input: AskInput;
@@ -26,17 +26,17 @@ export interface Question extends How {
   handle: AskHandle | null;
   end: AskEnd | null;
   tries: number;
-  /** It was asked on a host that may not hold the thread. */
+  /** Whether it was asked on a host that may not hold the thread. */
   mayBeInboxItem: boolean;
 }
 
-/** How something is asked. */
+/** The options of a simulated ask. */
 export interface How extends Pick<AskAction, "limits" | "overlap" | "from" | "tools" | "output"> {
-  /** It is only for the turn that is open. */
+  /** Whether it is only for the open turn. */
   readonly steers?: boolean;
 }
 
-/** What an ask came to, in the end. */
+/** The outcome of an ask. */
 export type AskEnd =
   | AskResult
   | TurnFailedError
@@ -47,10 +47,10 @@ export type AskEnd =
   | AskSupersededError
   | AskReturnedError
   | AskRefusedError
-  /** It was to open its turn behind another, and nothing was asked before it. */
+  /** The ask was to open its turn after another, and nothing was asked before it. */
   | ThreadUnknownError;
 
-/** The host could not say; asking again may help. */
+/** Returns whether an error leaves the outcome open; asking again may help. */
 export const isPassing = (error: unknown): boolean =>
   error instanceof ThreadHeldError ||
   error instanceof ThreadClosedError ||
@@ -70,7 +70,7 @@ export const isEnd = (end: unknown): end is AskEnd =>
   end instanceof ThreadUnknownError ||
   (typeof end === "object" && end !== null && "status" in end && end.status === "completed");
 
-/** For the trace. */
+/** Describes an outcome for the trace. */
 export const inWords = (end: unknown): string => {
   if (end instanceof Error) return `${end.name}: ${end.message}`;
   return typeof end === "object" && end !== null && "text" in end ? JSON.stringify(end.text) : String(end);

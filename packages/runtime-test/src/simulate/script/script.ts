@@ -4,57 +4,63 @@ import type { ScriptLine } from "../../models/index.ts";
 
 /** A conversation to simulate. */
 export interface Script {
-  /** What is done, one after the other. */
+  /** The actions, one after the other. */
   readonly actions: readonly Action[];
-  /** What the model does. Should depend on nothing but the call, so that a crash changes nothing. It is asked for summaries too, by calls of that purpose. Default: made up. */
+  /**
+   * Returns the model's reply to a call. It should depend only on the call, so that a crash changes nothing. It also
+   * gets the calls for summaries, which have that purpose. Default: generated replies.
+   */
   readonly reply?: (call: CallLlm) => ScriptLine;
-  /** Default: four simulated ones, `lookup` and `search` (to be rerun), `note` (interrupted) and `pay` (once). */
+  /**
+   * The tools. Default: four simulated ones, `lookup` and `search` (to be rerun), `note` (interrupted) and `pay`
+   * (once).
+   */
   readonly tools?: readonly Tool[];
-  /** How the machine decides, its tools left out. Default {}. */
+  /** The options of the machine, without its tools. Default {}. */
   readonly machine?: Omit<MachineOptions, "tools">;
-  /** How hosts are configured, as far as the simulation leaves that open. Default {}. */
+  /** The options of hosts that the simulation does not set. Default {}. */
   readonly host?: Pick<HostOptions, "whenHeld" | "pollMs" | "progressMs" | "partials" | "snapshotEvery" | "maxActive">;
-  /** What the thread begins with. Default: nothing. */
+  /** The initial values of the thread. Default: none. */
   readonly thread?: ThreadDefaults;
 }
 
-/** Something that a user does, or that happens to the process, `afterMs` after the one before (default 0). */
+/** An action of a user, or an event of the process, `afterMs` after the previous one (default 0). */
 export type Action = { readonly afterMs?: number } & (
   | AskAction
-  /** Something for the turn that is open; refused where none is. */
+  /** Asks within the open turn; refused if none is open. */
   | { readonly type: "steer"; readonly input: AskInput }
-  /** The user gives up on an ask, by its place among the asks of the script, from 0. */
+  /** Aborts an ask, by its place among the asks of the script, from 0. */
   | { readonly type: "abort"; readonly ask: number }
-  /** The open turn is cancelled, whichever ask opened it. */
+  /** Cancels the open turn, whichever ask opened it. */
   | { readonly type: "cancel" }
-  /** Any event; `at` is added. One that is refused is refused. */
+  /** Sends any event; `at` is added. It may be refused. */
   | { readonly type: "send"; readonly event: EventWithoutTime }
-  /** The words of a turn are taken out, where there is such a turn and none is open. */
+  /** Redacts a turn, if it exists and none is open. */
   | { readonly type: "redact"; readonly turn: number }
-  /** Something is asked on another thread of the same host. */
+  /** Asks on another thread of the same host. */
   | { readonly type: "errand" }
-  /** Waits until all asks so far have come to an end, at most so long (default 400). */
+  /** Waits until all asks so far have ended, for `withinMs` at most (default 400). */
   | { readonly type: "settle"; readonly withinMs?: number }
-  /** The process dies, and another is started. */
+  /** Kills the process; another is started. */
   | { readonly type: "crash" }
-  /** The process stands still. */
+  /** Pauses the process. */
   | { readonly type: "pause"; readonly forMs: number }
 );
 
-/** An ask. One that is rejected because the host went away is asked again, under its id. */
+/** An ask. If it is rejected because the host went away, it is repeated under its id. */
 export interface AskAction {
   readonly type: "ask";
   readonly input: AskInput;
   readonly limits?: Limits;
-  /** What becomes of it while a turn is open. Default: as the machine says. */
+  /** The behaviour of the ask while a turn is open. Default: the machine's setting. */
   readonly overlap?: OverlapType;
-  /** Its answer has to be an output, an even number, which may be mended so often. Default: any answer will do. */
+  /** The output that the answer must have, an even number, and how often it may be repaired. Default: none. */
   readonly output?: { readonly repairs: number };
-  /** The turn behind which it opens its own. Default: the head. */
+  /** The turn after which it opens its own. Default: the head. */
   readonly from?: number;
-  /** Tools that the host does not run: the caller answers their calls by and by. */
+  /** Tools that the host does not run: the caller answers their calls after a delay. */
   readonly tools?: NonNullable<AskOptions["tools"]>;
-  /** The id of an earlier ask of the script, by its place from 0: asked twice. Default: one of its own. */
+  /** The place of an earlier ask of the script, from 0, whose id it repeats. Default: a new id. */
   readonly again?: number;
 }
 

@@ -1,6 +1,6 @@
 import type { OutputOptions, StandardSchema } from "@colloquy/host";
 
-/** What the schema of the simulated output makes of an answer. Nothing else makes one. */
+/** The result of the simulated output's schema for an answer. Only the schema makes one. */
 export class SimulatedOutput {
   readonly even: number;
 
@@ -10,7 +10,10 @@ export class SimulatedOutput {
   }
 }
 
-/** How the simulated user asks for an output: an even number, of which the JSON Schema says only that it is a number. */
+/**
+ * Returns the output options of the simulated user: an even number, of which the JSON Schema says only that it is a
+ * number.
+ */
 export const simulatedOutput = (repairs: number): OutputOptions<StandardSchema<unknown, SimulatedOutput>> => ({
   schema: {
     "~standard": {
@@ -31,6 +34,6 @@ export const simulatedOutput = (repairs: number): OutputOptions<StandardSchema<u
   repairs,
 });
 
-/** The number in a value of that form; null where it is none. */
+/** Returns the number in a value of that form; null for any other value. */
 const numberIn = (value: unknown): number | null =>
   typeof value === "object" && value !== null && "even" in value && typeof value.even === "number" ? value.even : null;

@@ -24,7 +24,10 @@ const simulated = (
     run: (_, { idempotencyKey }) => `${name} of ${idempotencyKey}${found}`,
   });
 
-/** One of each kind of recovery, one that has to be approved always, and one that has to be for some things, and one that is impatient, does one thing at a time, and finds more than a prompt may like. */
+/**
+ * One tool of each kind of recovery, one that always needs an approval, one that needs it for some arguments, and one
+ * with a time limit, one call at a time and a result that may be too long for a prompt.
+ */
 export const simulatedTools: readonly Tool[] = [
   simulated("lookup", { recovery: "rerun" }),
   simulated("note", {}),

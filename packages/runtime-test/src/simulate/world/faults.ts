@@ -1,66 +1,69 @@
-/** How often each fault comes: probabilities from 0 to 1, of what is said at each. */
+/** The probability of each fault, from 0 to 1, at each of the named occasions. */
 export interface Faults {
-  /** Of each time that something enters or leaves the host: its process dies there, and another is started. */
+  /** At each crossing into or out of the host: its process dies there, and another is started. */
   readonly crash: number;
-  /** As above: the process stands still for up to 1.5 s, and its lease (600 ms) may run out. */
+  /** At each such crossing: the process pauses for up to 1.5 s, and its lease (600 ms) may expire. */
   readonly pause: number;
-  /** Of each thing that the user does: the process is asked to stop, and another takes over at once. */
+  /** At each action of the user: the process is asked to stop, and another takes over at once. */
   readonly handover: number;
-  /** Of each process that starts: it runs with another configuration than the one before. */
+  /** At each start of a process: it runs with another configuration than the last one. */
   readonly reconfigure: number;
-  /** Of each time that a hook is called, in conversations with hooks: it takes up to 20 ms. */
+  /** At each call of a hook, in conversations with hooks: it takes up to 20 ms. */
   readonly hookSlow: number;
-  /** As above: it throws. */
+  /** At each call of a hook: it throws. */
   readonly hookThrows: number;
-  /** Of each thing that the user does: it is done on a second host, which competes for the lease. */
+  /** At each action of the user: it goes to a second host, which competes for the lease. */
   readonly rival: number;
-  /** Of each time that something leaves a host, or was handed in: the one that was given it, or handed it in, writes into all of it. In a third of the conversations the policy, its summariser, the counter and the pricing do so each time. */
+  /**
+   * At each value that leaves a host, or was passed in: the receiver, or the caller, writes into all of it. In a third
+   * of the conversations the policy, its summariser, the counter and the pricing do so each time.
+   */
   readonly scribbles: number;
-  /** Of each append: nothing is written, and the host gets an error. */
+  /** At each append: nothing is written, and the host gets an error. */
   readonly appendFails: number;
-  /** Of each append: it is written, and the host gets an error all the same. */
+  /** At each append: it is written, and the host gets an error nevertheless. */
   readonly appendUnacknowledged: number;
-  /** Of each append: it takes up to 40 ms, and is written at some time in between. */
+  /** At each append: it takes up to 40 ms, and is written at some time in between. */
   readonly appendSlow: number;
-  /** Of each other call to the store (a lease, reading): it fails. */
+  /** At each other call of the store (a lease, a read): it fails. */
   readonly storeFails: number;
-  /** As above: it takes up to 40 ms. */
+  /** At each other call of the store: it takes up to 40 ms. */
   readonly storeSlow: number;
-  /** Of each time that a snapshot is read: it is not as it was written, or some of it is gone. */
+  /** At each read of a snapshot: it differs from what was written, or a part is missing. */
   readonly snapshotDamaged: number;
-  /** Of each model call: it fails, of any kind, with or without something shown, or a wait that the server asks for. */
+  /** At each model call: it fails in any way, with or without a shown part, or a wait that the server asks for. */
   readonly llmFails: number;
-  /** Of each model call: its handler throws, which no handler should. */
+  /** At each model call: its handler throws, which no handler should do. */
   readonly llmThrows: number;
-  /** Of each model call: it never answers. */
+  /** At each model call: it never answers. */
   readonly llmNever: number;
-  /** Of each model call: it does not notice that it is cancelled, and answers all the same. */
+  /** At each model call: it does not notice that it is cancelled, and answers nevertheless. */
   readonly llmDeaf: number;
-  /** Of each summary that the model makes up: it is empty, too long, cut off, or a call of a tool. */
+  /** At each generated summary: it is empty, too long, cut off, or a call of a tool. */
   readonly summaryUnusable: number;
-  /** As above: it takes up to 600 ms, which is longer than a call waits for it. */
+  /** At each generated summary: it takes up to 600 ms, which is longer than a call waits for it. */
   readonly summaryLate: number;
-  /** Of each tool run: it throws. */
+  /** At each tool run: it throws. */
   readonly toolThrows: number;
-  /** Of each tool run: it never answers. */
+  /** At each tool run: it never answers. */
   readonly toolNever: number;
-  /** Of each tool run: it does not notice that it is cancelled, and answers all the same. */
+  /** At each tool run: it does not notice that it is cancelled, and answers nevertheless. */
   readonly toolDeaf: number;
-  /** Of each tool call that the model makes up: of a tool that does not exist. */
+  /** At each generated tool call: its tool does not exist. */
   readonly unknownTool: number;
-  /** As above: with arguments that are no JSON, or do not fit. */
+  /** At each generated tool call: its arguments are not JSON, or do not fit. */
   readonly invalidArguments: number;
-  /** As above: with the provider's id of an earlier call, or none. */
+  /** At each generated tool call: it has the provider's id of an earlier call, or none. */
   readonly repeatedCallId: number;
-  /** Of each answer that is journalled: it is sent once more, later. */
+  /** At each journalled answer: it is sent again, later. */
   readonly repeatedAnswer: number;
-  /** Of each answer that a crash swallowed: it arrives after all, at a later process. */
+  /** At each answer that was lost in a crash: it arrives nevertheless, at a later process. */
   readonly lateAnswer: number;
 }
 
 export type Fault = keyof Faults;
 
-/** So that most conversations meet a few faults, and few meet none. */
+/** The default probabilities: most conversations meet a few faults, and few meet none. */
 export const defaultFaults: Faults = {
   crash: 0.006,
   pause: 0.002,
@@ -93,15 +96,15 @@ export const defaultFaults: Faults = {
 };
 
 const none: readonly [Fault, number][] = Object.keys(defaultFaults).map((fault) => [
-  // The keys of the defaults are the faults, all of them.
+  // The keys of the defaults are all the faults.
   fault as Fault,
   0,
 ]);
 
-/** Nothing goes wrong. */
+/** The probabilities without any fault. */
 export const noFaults: Faults = { ...defaultFaults, ...Object.fromEntries(none) };
 
-/** The faults that are meant: those given, the rest at their default. @throws RangeError for what is no probability. */
+/** Returns the given probabilities, with defaults for the rest. @throws RangeError for an invalid probability */
 export const faultsOf = (given: Partial<Faults> | "none"): Faults => {
   if (given === "none") return noFaults;
   const faults: Faults = { ...defaultFaults, ...given };

@@ -1,53 +1,53 @@
 import type { AskHandle, Clock, Host } from "@colloquy/host";
 import type { World } from "./world.ts";
 
-/** What a process did between acquiring the lease and giving it back, losing it, or dying. */
+/** The acts of a process between acquiring the lease and releasing it, losing it, or dying. */
 export interface Opening {
   readonly token: number;
   /** Frees the lease, as a store does that knows that its holder is dead. */
   readonly drop: () => Promise<void>;
-  /** The ids of the model calls and tool calls that it made, with how often. */
+  /** The ids of the model calls and tool calls that it made, with their number. */
   readonly performed: Map<string, number>;
-  /** When the lease runs out, as far as the process can know. */
+  /** The time at which the lease expires, as far as the process can know. */
   until: number;
-  /** It has read the journal. */
+  /** Whether it has read the journal. */
   loaded: boolean;
   over: boolean;
-  /** The lease had run out when the process released it: work that was under way is the next owner's. */
+  /** Whether the lease had expired when the process released it: unfinished work belongs to the next owner. */
   lapsed: boolean;
-  /** Somebody else took the thread after it. */
+  /** Whether another process took the thread after it. */
   superseded: boolean;
 }
 
 /** A model or a tool that is working for a process. */
 export interface Work {
   readonly id: string;
-  /** What it is at: an answer, a summary in the background, or a tool call. */
+  /** The kind of its work: an answer, a summary in the background, or a tool call. */
   readonly type: "answer" | "summary" | "callTool";
   readonly signal: AbortSignal;
 }
 
 /**
- * A process with a host in it. It can stand still, and it can die at any time that something enters or leaves the
- * host: from then on nothing that the host does reaches the world any more, and nothing reaches the host.
+ * A process with a host in it. It can be paused, and it can die at any crossing into or out of the host. From then on
+ * no act of the host reaches the world, and nothing reaches the host.
  */
 export class SimulatedProcess {
   readonly name: string;
   readonly clock: Clock;
   readonly work: Set<Work> = new Set();
-  /** Asks, and other calls of the host, of which nothing has been heard yet. */
+  /** Asks, and other calls of the host, that have not settled yet. */
   readonly unsettled: Set<AskHandle | Promise<unknown>> = new Set();
   alive = true;
   /** Resolves when it dies. */
   readonly died: Promise<void>;
-  /** It was asked to stop, and gets no more requests. */
+  /** Whether it was asked to stop; it gets no more requests. */
   closing = false;
   opening: Opening | null = null;
-  /** How often it took the thread up. */
+  /** How often it opened the thread. */
   openings = 0;
-  /** How often it stood still. */
+  /** How often it was paused. */
   pauses = 0;
-  /** The seq of the newest entry of which the host knows that it is stored. */
+  /** The seq of the newest entry that the host knows to be stored. */
   knows = -1;
   readonly #world: World;
   readonly #onCrash: (process: SimulatedProcess) => void;
@@ -69,7 +69,7 @@ export class SimulatedProcess {
     return this.#host;
   }
 
-  /** It has to be made after the process, of whose parts it is made. */
+  /** Set after the process was made: the host is made from its parts. */
   set host(host: Host) {
     this.#host = host;
   }
@@ -78,7 +78,7 @@ export class SimulatedProcess {
     return this.#pausedUntil > this.#world.clock.now();
   }
 
-  /** How many wake-ups the host has asked for that are still to come. */
+  /** How many wake-ups the host has requested that are still to come. */
   get alarms(): number {
     return this.#alarms.size;
   }
@@ -87,7 +87,7 @@ export class SimulatedProcess {
     this.#world.note(this.name, what);
   }
 
-  /** Something enters or leaves the host. False when it does not get through, because the process is dead. */
+  /** Marks a crossing into or out of the host. Returns false if the process is dead, so that nothing gets through. */
   crosses(what: string): boolean {
     if (!this.alive) return false;
     if (this.#world.crosses()) {
@@ -114,7 +114,7 @@ export class SimulatedProcess {
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#world.clock.now() + ms);
   }
 
-  /** Waits for something outside, so it wakes up late when the process stands still, and never when it died. */
+  /** Waits for something outside. It ends late when the process is paused, and never when it died. */
   sleep(ms: number): Promise<void> {
     return new Promise((resolve) => this.#wakeAt(this.clock.now() + ms, resolve));
   }
@@ -140,5 +140,5 @@ export class SimulatedProcess {
   }
 }
 
-/** What a dead process waits for. */
+/** Returns a promise that never settles, for a dead process. */
 export const never = (): Promise<never> => new Promise(() => undefined);

@@ -2,12 +2,12 @@ import type { Host } from "@colloquy/host";
 import { SimulatedProcess } from "./process.ts";
 import type { World } from "./world.ts";
 
-/** How a host is put into a process. */
+/** Makes the host in a process. */
 export type MakeHost = (process: SimulatedProcess) => Host;
 
-/** The processes of a simulation: one that is there whenever it can be, and now and then a rival. */
+/** The processes of a simulation: a server that runs whenever it can, and sometimes a rival. */
 export class Processes {
-  /** All that there ever were. */
+  /** All processes so far. */
   readonly all: SimulatedProcess[] = [];
   readonly #world: World;
   readonly #makeHost: MakeHost;
@@ -22,23 +22,23 @@ export class Processes {
     this.#primary = this.#start("server");
   }
 
-  /** One that can be asked for something; null while there is none. */
+  /** Returns a process that accepts requests; null while there is none. */
   reachable(): SimulatedProcess | null {
     const candidates = [this.#primary, ...(this.#rival === null ? [] : [this.#rival])].filter(isReachable);
     const [first, ...others] = candidates;
     return first === undefined ? null : this.#world.random.pick([first, ...others]);
   }
 
-  /** What comes between two things that a user does. */
+  /** Causes faults between two actions of a user. */
   disturb(): void {
     if (this.#world.hits("handover")) this.#handOver();
-    // One that stands still is there all the same: it may hold the thread, and go on with it.
+    // A paused rival still exists: it may hold the thread, and continue it.
     if (this.#world.hits("rival") && this.#rival?.alive !== true) {
       this.#rival = this.#start("rival");
     }
   }
 
-  /** The one that is there goes, and another comes in its place. */
+  /** Replaces the server. */
   replace(): void {
     this.#handOver();
   }
@@ -51,7 +51,7 @@ export class Processes {
     this.#primary.pause(forMs);
   }
 
-  /** The rival goes, and its threads with it. */
+  /** Closes the rival, which releases its threads. */
   async sendRivalAway(): Promise<void> {
     const rival = this.#rival;
     this.#rival = null;
@@ -60,7 +60,7 @@ export class Processes {
     await closed(rival);
   }
 
-  /** Everybody goes. */
+  /** Closes all processes. */
   async close(): Promise<void> {
     await this.sendRivalAway();
     const primary = this.#primary;
@@ -86,7 +86,7 @@ export class Processes {
 
   async #restart(dead: SimulatedProcess): Promise<void> {
     await this.#world.sleep(this.#world.random.whole(1, 200));
-    // Some stores know at once that a holder is dead; elsewhere its lease has to run out.
+    // Some stores know at once that a holder is dead; in others its lease must expire.
     if (this.#world.random.chance(0.5)) await dead.opening?.drop();
     if (this.#primary === dead) this.#primary = this.#start("server");
   }
@@ -103,7 +103,7 @@ export class Processes {
 
 const isReachable = (process: SimulatedProcess): boolean => process.alive && !process.closing && !process.paused;
 
-/** A process that stands still, or dies, does not close in time, or ever. */
+/** Closes a process. A paused one does not close in time, and a dead one never. */
 const closed = async (process: SimulatedProcess): Promise<void> => {
   const closing = process.host.close();
   process.unsettled.add(closing);

@@ -1,6 +1,6 @@
 /**
- * A source of random numbers that a seed decides: sfc32 by Chris Doty-Humphrey (PractRand, public domain). The
- * label makes streams of one seed independent, so that drawing more in one place moves nothing in another.
+ * A source of random numbers that a seed determines: sfc32 by Chris Doty-Humphrey (PractRand, public domain). The label
+ * makes streams of one seed independent, so that more numbers in one place change nothing in another.
  */
 export class Random {
   #a: number;
@@ -16,7 +16,7 @@ export class Random {
     for (let round = 0; round < roundsToMix; round++) this.next();
   }
 
-  /** From 0 up to, but not, 1. */
+  /** Returns a number from 0 up to, but not including, 1. */
   next(): number {
     const sum = (this.#a + this.#b + this.#count) | 0;
     this.#count = (this.#count + 1) | 0;
@@ -26,17 +26,17 @@ export class Random {
     return (sum >>> 0) / 2 ** 32;
   }
 
-  /** True so often; nothing is drawn for 0. */
+  /** Returns true with this probability; for 0 it consumes no random number. */
   chance(probability: number): boolean {
     return probability > 0 && this.next() < probability;
   }
 
-  /** A whole number from `least` to `most`, both included. */
+  /** Returns a whole number from `least` to `most`, both included. */
   whole(least: number, most: number): number {
     return least + Math.floor(this.next() * (most - least + 1));
   }
 
-  /** One of a list that is not empty. */
+  /** Returns one item of a list that is not empty. */
   pick<Item>(items: readonly [Item, ...Item[]]): Item {
     return items[Math.floor(this.next() * items.length)] ?? items[0];
   }

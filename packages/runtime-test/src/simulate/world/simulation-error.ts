@@ -1,6 +1,6 @@
 /**
- * The laws that a simulation holds a host to: those of the design, and `settles`: whatever is asked of a host
- * comes to an end, by a result or by an error of a known type.
+ * The laws that a simulation checks on a host: those of the design, and `settles`: every request to a host ends, with a
+ * result or with an error of a known type.
  */
 export type Law =
   | "M2"
@@ -22,15 +22,17 @@ export type Law =
   | "R5"
   | "settles";
 
-/** A simulated conversation broke a law. The same seed, with the same script and faults, breaks it again. */
+/**
+ * Error of a simulated conversation that broke a law. The same seed, with the same script and faults, breaks it again.
+ */
 export class SimulationError extends Error {
   override readonly name = "SimulationError";
   readonly law: Law;
   readonly what: string;
   readonly seed: number;
-  /** How many times something had entered or left a host. */
+  /** How many crossings into or out of a host had happened. */
   readonly step: number;
-  /** All that happened, a line each. */
+  /** All events, a line each. */
   readonly trace: readonly string[];
 
   constructor(law: Law, what: string, seed: number, step: number, trace: readonly string[]) {
@@ -49,7 +51,7 @@ export class SimulationError extends Error {
 
 const linesShown = 30;
 
-/** What is thrown on purpose, so that it differs from a mistake. */
+/** Error that is thrown on purpose, so that it differs from a mistake. */
 export class SimulatedFailure extends Error {
   override readonly name = "SimulatedFailure";
 }

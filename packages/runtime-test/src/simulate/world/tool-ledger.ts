@@ -1,4 +1,4 @@
-/** What tools did to the world, under their idempotency keys. */
+/** The runs of tools, under their idempotency keys. */
 export class ToolLedger {
   readonly runs: Map<string, ToolRun[]> = new Map();
 
@@ -18,6 +18,6 @@ export class ToolLedger {
 export interface ToolRun {
   readonly tool: string;
   readonly process: string;
-  /** What it returned; undefined as long as it did not. */
+  /** The returned value; undefined until the tool returns. */
   returned: unknown;
 }

@@ -4,22 +4,22 @@ import { type Law, SimulationError } from "./simulation-error.ts";
 import { Scribbling } from "../../scribbling/scribbling.ts";
 import { Random } from "./random.ts";
 
-/** What a simulated conversation happens in: its time, its chances, and what is noted of it. */
+/** The world of a simulated conversation: its time, its random faults, and its trace. */
 export class World {
   readonly seed: number;
   readonly clock: VirtualClock = virtualClock();
-  /** For what is no part of the conversation itself: the store, the processes. */
+  /** For the store and the processes, which are not part of the conversation itself. */
   readonly random: Random;
   readonly trace: string[] = [];
-  /** How often each fault came. */
+  /** How often each fault happened. */
   readonly hit: Map<Fault, number> = new Map();
-  /** Entries were put in the place of others, while a reader without a lease may have been reading. */
+  /** Whether entries were rewritten while a reader without a lease may have been reading. */
   hasRewritten = false;
-  /** How many times something entered or left a host. */
+  /** How many crossings into or out of a host have happened. */
   step = 0;
-  /** From here on nothing more goes wrong. */
+  /** Whether faults have stopped. */
   calm = false;
-  /** Those that are given something, or hand something in. */
+  /** The receivers and callers that write into values. */
   readonly scribbling: Scribbling;
   readonly #faults: Faults;
   readonly #crashAt: ReadonlySet<number>;
@@ -37,11 +37,11 @@ export class World {
     );
     this.#crashAt = new Set(crashAt);
     this.#startedAt = this.clock.now();
-    // It is looked at by `run` alone; before that it must not count as unhandled.
+    // Only `run` reads it; before that it must not count as unhandled.
     this.#broken.promise.catch(() => undefined);
   }
 
-  /** Whether a fault comes here. */
+  /** Returns whether a fault happens here. */
   hits(fault: Fault, random: Random = this.random): boolean {
     const hit = !this.calm && random.chance(this.#faults[fault]);
     if (hit) this.count(fault);
@@ -52,7 +52,7 @@ export class World {
     this.hit.set(fault, (this.hit.get(fault) ?? 0) + 1);
   }
 
-  /** Something enters or leaves a host: whether its process dies there. */
+  /** Counts a crossing into or out of a host. Returns whether its process dies there. */
   crosses(): boolean {
     this.step++;
     if (!this.#crashAt.has(this.step)) return this.hits("crash");
@@ -64,7 +64,7 @@ export class World {
     this.trace.push(`${this.clock.now() - this.#startedAt} ms ${who}: ${what}`);
   }
 
-  /** The first law that is broken ends the simulation. */
+  /** Ends the simulation with a broken law; only the first one counts. */
   breaks(law: Law, what: string): void {
     this.#broken.reject(new SimulationError(law, what, this.seed, this.step, [...this.trace]));
   }
@@ -73,7 +73,7 @@ export class World {
     return new Promise((resolve) => this.clock.wakeAt(this.clock.now() + ms, resolve));
   }
 
-  /** Lets time pass until it is played. @throws SimulationError */
+  /** Lets time pass until the play has ended. @throws SimulationError */
   async run(play: Promise<void>): Promise<void> {
     const watch = this.clock.wakeAt(this.#startedAt + simulatedMsMax, () => {
       this.breaks("settles", `after ${simulatedMsMax} ms it is still not at an end`);
