@@ -37,6 +37,7 @@ interface FunctionTool {
 
 type Given<Value> = Value | null | undefined;
 
+/** The body of a request for a new response. */
 export interface ResponseRequest {
   readonly model?: Given<string>;
   readonly input?: Given<string | readonly JsonObject[]>;
