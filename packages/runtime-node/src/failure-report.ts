@@ -1,7 +1,10 @@
 import { failureReport, type FailureReport } from "@colloquy/host/runtime";
 import { secretsOfEnvironment } from "./llm/secrets/environment.ts";
 
-/** Why something was thrown, without what looks like a secret and without the values of environment variables that are named like one. */
+/**
+ * Returns the reason for a thrown value. Removes text that looks like a secret, and the values of environment variables
+ * with secret-like names.
+ */
 export const reasonOf = (thrown: unknown): string => failures.reasonOf(thrown);
 
 /** Reports on the console, redacted like `reasonOf`. */

@@ -4,17 +4,19 @@ import { failures } from "./failure-report.ts";
 import { systemClock } from "./ports/clock.ts";
 import { randomIds } from "./ports/ids.ts";
 
-/** What a host of this package is made from: `llm`, and whatever of the rest is to be other than usual. */
+/** Options of a host: `llm`, and any part that replaces a default. */
 export interface HostOptions extends RuntimeHostOptions {}
 
 /**
- * Makes a host of the real parts: the computer's clock, random ids, and, where no other store is given, one in memory, which
- * is said on the console. What the model handler, a hook or an observer throws is written to the console too, without what
- * looks like a secret, unless `onObserverError` is given; the same reason stands in the error of the ask and in the journal.
+ * Creates a host of the real parts: the system clock, random ids and a store in memory, unless others are given. A
+ * store in memory is announced on the console. Errors of the model handler, of hooks and of observers are also written
+ * to the console, without text that looks like a secret, unless `onObserverError` is given. The same reason is in the
+ * ask's error and in the journal.
  *
  * Each call that is valid for the `createHost` of `@colloquy/host` means the same here.
  *
- * @throws ConfigurationError for an option that is missing, unknown or invalid, and for a machine that declares other tools.
+ * @throws ConfigurationError for an option that is missing, unknown or invalid, and for a machine that declares other
+ * tools.
  */
 export const createHost = (options: HostOptions): Host =>
   runtimeHost(

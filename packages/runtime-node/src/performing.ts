@@ -7,11 +7,11 @@ export { systemClock };
 export type { RuntimePerforming as Performing, RuntimePerformingOptions as PerformingOptions };
 
 /**
- * Puts the real parts where none are given: a machine that declares the tools, the computer's clock, reports on the console,
- * reasons without what looks like a secret.
+ * Fills in the real parts that are not given: a machine that declares the tools, the system clock, reports on the
+ * console, and reasons without text that looks like a secret.
  *
- * @param of the function that takes these options, for the errors
- * @throws ConfigurationError where `machine` is none, has tools of its own, or two system prompts are given.
+ * @param of the name of the function that takes these options, for error messages
+ * @throws ConfigurationError if `machine` is not a machine or has tools of its own, or if two system prompts are given.
  */
 export const performingOf = (of: string, options: RuntimePerformingOptions): RuntimePerforming =>
   runtimePerforming({ clock: systemClock, failures }, options, of);

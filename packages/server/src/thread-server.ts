@@ -9,20 +9,21 @@ import type { ResponsesOptions } from "./responses/responses-room.ts";
 import type { UiOptions } from "./ui/chat.ts";
 import { pageErrors, uiRoutes } from "./ui/routes.ts";
 
-/** How threads are served. */
+/** Options of a thread server. */
 export interface ThreadServerOptions extends HttpOptions {
-  /** How responses are asked for and kept, under `/v1/responses`. */
+  /** Options for responses, under `/v1/responses`. */
   readonly responses?: ResponsesOptions;
-  /** How pages of the AI SDK are served, under `/ui`. */
+  /** Options for pages of the AI SDK, under `/ui`. */
   readonly ui?: UiOptions;
 }
 
 /**
- * Serves the threads of a host over HTTP, as one function from a request to its response: for any server, or any framework
- * that has such requests. It opens no socket, and does not close the host. Its first request calls `host.start()`.
+ * Serves the threads of a host over HTTP, as one function from a request to its response. It fits any server or
+ * framework that has such requests. It opens no socket, and does not close the host. Its first request calls
+ * `host.start()`.
  *
- * @param moreRoutes further routes, behind the same authentication and limits.
- * @throws ConfigurationError for an option that is invalid.
+ * @param moreRoutes further routes, with the same authentication and limits.
+ * @throws ConfigurationError for an invalid option.
  */
 export const threadServer = (
   host: Host,

@@ -1,11 +1,11 @@
 import type { Clock } from "@colloquy/host";
 
 /**
- * The computer's own time. However far `dueAt` lies, the callback comes then, never earlier by `now()`; after a
- * suspension of the computer or a correction of its time it comes at most a minute late.
+ * The system clock. A callback never comes before `dueAt`, measured by `now()`, however far off it is. After the
+ * computer was suspended or its time was corrected, it comes at most a minute late.
  *
- * A timer that is neither due nor cancelled keeps the process alive: a program that awaits an answer must not see the
- * process end while a retry is waited for. One in the background does not.
+ * A timer that is neither due nor cancelled keeps the process alive, so that the process does not end while an answer
+ * waits for a retry. A background timer does not.
  */
 export const systemClock: Clock = {
   now: () => Date.now(),
@@ -15,7 +15,7 @@ export const systemClock: Clock = {
     let immediate: NodeJS.Immediate | undefined;
     const sleep = (): void => {
       const ms = dueAt - Date.now();
-      // A timeout of 0 takes 1 ms, which each turn of a long queue would wait.
+      // A timeout of 0 takes 1 ms, which would delay every turn of a long queue.
       if (ms > 0) timer = setTimeout(wake, Math.min(ms, longestSleepMs));
       else immediate = setImmediate(wake);
       if (kind !== "background") return;
@@ -35,7 +35,7 @@ export const systemClock: Clock = {
 };
 
 /**
- * `setTimeout` counts what runs while the computer is awake, and turns more than 2^31 ms into 1. So a long wait is
- * made of short ones, with a look at the time between them.
+ * `setTimeout` does not count while the computer is suspended, and treats more than 2^31 ms as 1 ms. So a long wait
+ * consists of short ones that check the time.
  */
 const longestSleepMs = 60_000;

@@ -2,12 +2,15 @@ import { randomBytes } from "node:crypto";
 
 import type { Ids } from "@colloquy/host";
 
-/** Random ids (128 bits) that say what they name: `thread-…`, `ask-…`, `owner-…`. Short, since a journal repeats them. */
+/**
+ * Random ids of 128 bits with the kind of thing they name: `thread-…`, `ask-…`, `owner-…`. They are short, since a
+ * journal repeats them.
+ */
 export const randomIds: Ids = {
   draw: (kind) => `${kind}-${nextBytes()}`,
 };
 
-/** Drawn ahead: a call for so few bytes costs as much as one for many. */
+/** Random bytes drawn in advance: a call for a few bytes costs as much as one for many. */
 let pool = Buffer.alloc(0);
 let used = 0;
 

@@ -2,7 +2,10 @@ import { ConfigurationError } from "@colloquy/machine";
 
 import { StorageError } from "@colloquy/host/store";
 
-/** The answer of a server, which may be gone without a word; `Infinity` waits for ever. Throws a `StorageError` of kind `unreachable` when it is late. */
+/**
+ * Waits for the answer of a server, which may have died silently. `Infinity` waits for ever. Throws a `StorageError` of
+ * kind `unreachable` after the timeout.
+ */
 export const answerInTime = async <A>(timeoutMs: number, answer: Promise<A>, store: string): Promise<A> => {
   if (timeoutMs === Infinity) return answer;
   let timer: NodeJS.Timeout | undefined;
@@ -18,7 +21,7 @@ export const answerInTime = async <A>(timeoutMs: number, answer: Promise<A>, sto
   }
 };
 
-/** Runs work at the first call, and at the next one again where it failed. */
+/** Runs work at the first call, and repeats it at the next call if it failed. */
 export const untilDone = (work: () => Promise<void>): (() => Promise<void>) => {
   let done: Promise<void> | null = null;
   return () =>
@@ -28,14 +31,14 @@ export const untilDone = (work: () => Promise<void>): (() => Promise<void>) => {
     }));
 };
 
-/** @throws ConfigurationError for a time that no timer keeps */
+/** @throws ConfigurationError for a time that a timer cannot measure */
 export const checkTimeout = (what: string, timeoutMs: number): void => {
   if (!(timeoutMs > 0 && timeoutMs <= 2 ** 31 - 1))
     throw new ConfigurationError(`${what}: timeoutMs is ${timeoutMs}; give milliseconds, more than 0`);
 };
 
 /**
- * How long a lease lasts in a store on a server, which does not know whether its holder lives. So it is short: nobody waits for
- * a dead holder for longer. A living one renews it three times as often.
+ * The duration of a lease in a store on a server, which cannot tell whether the holder is alive. It is short, as it is
+ * the longest wait for a dead holder. A live holder renews the lease three times in that time.
  */
 export const serverLeaseTtlMs = 4_000;

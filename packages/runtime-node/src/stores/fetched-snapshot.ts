@@ -2,13 +2,13 @@ import type { StoredSnapshot } from "@colloquy/host/store";
 
 import { fromStorable, toStorable } from "./storable-text.ts";
 
-/** Chunks of a snapshot, as they are stored: the one of an id, or with null all but those that are known. */
+/** Fetches stored chunks of a snapshot: the chunk of an id, or with null all chunks but the known ones. */
 type FetchChunks = (
   id: string | null,
   known: readonly string[],
 ) => Promise<Iterable<readonly [id: string, text: string]>>;
 
-/** A snapshot on a server, whose chunks are fetched when they are looked for. */
+/** Makes a snapshot of a server's store. Its chunks are fetched on demand. */
 export const fetchedSnapshot = (head: string, fetchChunks: FetchChunks): StoredSnapshot => {
   const chunks = new Map<string, string>();
   return {

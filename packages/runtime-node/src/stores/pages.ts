@@ -1,4 +1,7 @@
-/** A page of what was found, which is one more than it holds where there is a next one; and the cursor of that, or null. */
+/**
+ * Splits found items into a page and the cursor of the next page. `found` has one more item than `limit` if there is a
+ * next page; otherwise the cursor is null.
+ */
 export const pageOf = <Item>(
   found: readonly Item[],
   limit: number,

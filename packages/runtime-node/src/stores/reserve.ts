@@ -4,17 +4,17 @@ import { randomBytes } from "node:crypto";
 import { StorageError } from "@colloquy/host/store";
 
 /**
- * Room that is set apart for when the disk is full. Deleting and opening a store have to write something first: they take
- * this room, so that the user need not free some before.
+ * Disk room that is reserved for a full disk. Deleting and opening a store must write first. They use this room, so
+ * that the user need not free any.
  */
 export interface Reserve {
-  /** Sets room apart, as much as there is. Where that is none, another time. */
+  /** Reserves room, as much as is free. If there is none, a later call tries again. */
   readonly keep: () => void;
-  /** Runs an operation, and where the disk is full for it, once more with the room that was kept. */
+  /** Runs an operation. If the disk is full, releases the reserved room and runs it again. */
   readonly makingRoom: <A>(operation: () => A) => A;
 }
 
-/** A file of so many bytes. A store without files has none. */
+/** Reserves room in a file of a given size. A store without files has no reserve. */
 export const reserveAt = (path: string | null, bytes: number): Reserve => {
   const keep = (): void => {
     if (path !== null) fill(path, bytes);
@@ -37,23 +37,26 @@ export const reserveAt = (path: string | null, bytes: number): Reserve => {
   };
 };
 
-/** Whether there was no room, as far as SQLite knows: it takes a quota that is used up for a fault of the disk. */
+/** Checks for a full disk. SQLite reports an exhausted quota as an I/O error, so that counts too. */
 export const isFull = (error: unknown): boolean =>
   error instanceof StorageError && (error.kind === "full" || error.kind === "io");
 
-/** For a rewrite on a full disk: how much room it needs beside what is there. Other errors pass as they are. */
+/**
+ * Adds to the error of a failed rewrite how much room it needs, if the disk is full. Other errors are returned
+ * unchanged.
+ */
 export const notRewritten = (error: unknown, threadId: string, needs: () => string): unknown => {
   if (!(error instanceof StorageError) || error.kind !== "full") return error;
   const message = `${error.message} Nothing of thread "${threadId}" was rewritten; that needs room on the disk: ${needs()}.`;
   return new StorageError("full", message, { cause: error.cause });
 };
 
-/** Bytes that no file system keeps in fewer. */
+/** Random bytes, which no file system can compress. */
 const piece = randomBytes(2 ** 16);
 
 const fill = (path: string, bytes: number): void => {
   try {
-    // No link is followed, and nothing waits.
+    // Open without following links and without waiting.
     const asIs = constants.O_NOFOLLOW | constants.O_NONBLOCK;
     const file = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | asIs, 0o600);
     try {
@@ -63,6 +66,6 @@ const fill = (path: string, bytes: number): void => {
       closeSync(file);
     }
   } catch {
-    // It may not be made, or is as large as the disk allows.
+    // The file cannot be created, or fills the disk already.
   }
 };

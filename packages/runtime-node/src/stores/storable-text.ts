@@ -1,11 +1,11 @@
 /**
- * A text as a server can keep it: UTF-8 has no place for half of a surrogate pair, and PostgreSQL none for NUL. What
- * can be kept stays as it is; the rest becomes JSON, behind a character that says so.
+ * Converts a text for a server: UTF-8 cannot hold half of a surrogate pair, and PostgreSQL cannot hold NUL. Other texts
+ * stay unchanged. Such a text becomes JSON after a mark.
  */
 export const toStorable = (text: string): string =>
   text.isWellFormed() && !text.includes("\0") && !text.startsWith(mark) ? text : mark + JSON.stringify(text);
 
-/** The text that was made storable. */
+/** Restores the original text. */
 export const fromStorable = (stored: string): string =>
   // Only `toStorable` writes the mark, before the JSON of a string.
   stored.startsWith(mark) ? (JSON.parse(stored.slice(mark.length)) as string) : stored;

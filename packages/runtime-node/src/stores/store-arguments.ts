@@ -1,6 +1,9 @@
 import { StorageError } from "@colloquy/host/store";
 
-/** Throws `StorageError` for a thread id that a server can't keep as it is, or not in an index. `store` names it. */
+/**
+ * Throws `StorageError` for a thread id that a server or its index cannot keep. `store` is the store's name in
+ * messages.
+ */
 export const refuseUnstorable = (store: string, threadId: string): void => {
   const isLong = threadId.length > idMax;
   refuse(
@@ -11,7 +14,7 @@ export const refuseUnstorable = (store: string, threadId: string): void => {
   refuseTorn(store, threadId);
 };
 
-/** The same for a store that keeps any text but half of a character. */
+/** Throws the same for a store that keeps any text but half of a surrogate pair. */
 export const refuseTorn = (store: string, threadId: string): void =>
   refuse(store, threadId, threadId.isWellFormed() ? null : "holds half of a surrogate pair");
 
@@ -24,5 +27,8 @@ const refuse = (store: string, threadId: string, problem: string | null): void =
   );
 };
 
-/** An index of PostgreSQL takes 2,704 bytes, less where characters have three or four: no id of this length is refused by it as a rule. */
+/**
+ * The limit of an id. An index of PostgreSQL holds 2,704 bytes, so it takes any id of this length with up to two bytes
+ * for each character.
+ */
 const idMax = 1000;

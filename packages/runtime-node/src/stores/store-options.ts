@@ -1,7 +1,7 @@
 import { ConfigurationError } from "@colloquy/machine";
 import { problemOfOptions } from "@colloquy/host/store";
 
-/** @throws ConfigurationError for an option name that the store does not know, and where the option that says where the store is is missing */
+/** @throws ConfigurationError for an unknown option, and if the option that locates the store is missing */
 export const checkStoreOptions = <Options extends object>(
   store: string,
   options: Options,
@@ -10,12 +10,12 @@ export const checkStoreOptions = <Options extends object>(
 ): void => {
   const problem = problemOfOptions(store, options, names);
   if (problem !== null) throw new ConfigurationError(problem);
-  // An environment variable that is not set is refused by the first call: a server is built without it.
+  // An unset environment variable is rejected by the first call, so that a server can be built without it.
   if (!where.some((name) => name in options))
     throw new ConfigurationError(`${store}: ${where.join(" or ")} is missing; it says where the store is`);
 };
 
-/** @throws ConfigurationError for a time to wait for a lock that no timer keeps */
+/** @throws ConfigurationError for a lock timeout that a timer cannot measure */
 export const checkBusyTimeout = (store: string, busyTimeoutMs: number): void => {
   if (!(busyTimeoutMs >= 0 && busyTimeoutMs <= 2 ** 31 - 1))
     throw new ConfigurationError(

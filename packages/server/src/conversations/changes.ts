@@ -6,7 +6,7 @@ import { HttpError, withoutRepair } from "../http/http-error.ts";
 import type { Item } from "../items/item.ts";
 import { itemIn, itemsBehind, itemsIn, newestNumber, newestOnPath, saidOnPath } from "./path-items.ts";
 
-/** Items as a conversation that was had elsewhere. @throws HttpError 400 that names the item */
+/** Parses items as an imported conversation. @throws HttpError 400 that names the item */
 export const conversationOf = (items: readonly unknown[]): Imported => {
   const read = fromResponseItems(items);
   if (Either.isRight(read)) return read.right;
@@ -14,7 +14,10 @@ export const conversationOf = (items: readonly unknown[]): Imported => {
   throw new HttpError(400, `items[${index}]: ${withoutRepair(reason)}`, { param: `items[${index}]` });
 };
 
-/** Adds items behind the head, each exchange as a turn; no model is called. Gives them as they stand there, oldest first; null where there is no thread. */
+/**
+ * Adds items after the head, each exchange as a turn; no model is called. Returns the added items, oldest first; null
+ * if there is no such thread.
+ */
 export const addItems = async (thread: HostedThread, items: readonly unknown[]): Promise<readonly Item[] | null> => {
   const { system, turns } = conversationOf(items);
   const newest = await thread.look(newestNumber);
@@ -27,10 +30,11 @@ export const addItems = async (thread: HostedThread, items: readonly unknown[]):
 };
 
 /**
- * Takes the newest item back: its turn, and what stood in it before is added again. An item of a message is taken with that
- * message, and a call or a result with its round, since neither can stand alone. Nothing is removed: the turn stays in the tree.
+ * Removes the newest item from the path: undoes its turn, and adds the turn's earlier messages again. An item of a
+ * message goes with that message, and a call or a result with its whole round, as neither is valid alone. The undone
+ * turn stays in the tree.
  *
- * @returns false where there is no such item. @throws HttpError 400 for an item that is not the newest
+ * @returns false if there is no such item. @throws HttpError 400 for an item that is not the newest
  */
 export const takeBack = async (thread: HostedThread, id: string): Promise<boolean> => {
   const found = await thread.look((state) => {
@@ -48,7 +52,7 @@ export const takeBack = async (thread: HostedThread, id: string): Promise<boolea
     throw new HttpError(400, `only the newest item can be removed, which is "${newest}"; nothing was removed`);
   const [undone] = await thread.undo();
   if (undone?.number !== number) {
-    // Somebody else added a turn meanwhile.
+    // Another caller added a turn meanwhile.
     await thread.redo();
     throw new HttpError(400, "the conversation went on meanwhile; nothing was removed");
   }
@@ -56,7 +60,7 @@ export const takeBack = async (thread: HostedThread, id: string): Promise<boolea
   return true;
 };
 
-/** What stands before the newest message of a turn, or before its round. */
+/** Returns the messages before the newest message of a turn, or before its round. */
 const beforeNewest = (messages: readonly Message[]): readonly SeedDraft[] => {
   const last = messages.findLastIndex(({ role }) => role !== "tool");
   const read = fromResponseItems(toResponseItems(messages.slice(0, last)).value);

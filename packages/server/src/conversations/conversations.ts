@@ -9,7 +9,7 @@ import type { ServerContext } from "../http/server-options.ts";
 import { addItems, conversationOf, takeBack } from "./changes.ts";
 import { itemIn, itemsIn } from "./path-items.ts";
 
-/** The Conversations API: a conversation is a thread, and its items are those of the path. */
+/** Returns the routes of the Conversations API. A conversation is a thread, and its items are those of the path. */
 export const conversationRoutes = (host: Host, context: ServerContext): readonly Route[] => [
   ...routesOfAll(host),
   ...routesOfOne(host),
@@ -137,28 +137,30 @@ const metadataSchema = z
   .refine((metadata) => Object.keys(metadata).length <= 16, "at most 16 members")
   .nullish();
 
-/** Each is read by the reader of that format, which says what is wrong with it. */
+/** Items are checked by the parser of that format, whose errors say what is wrong. */
 const inputItems = z.array(z.looseObject({ type: z.string().optional() })).max(20);
 
 const createSchema = z.strictObject({ items: inputItems.nullish(), metadata: metadataSchema });
 const updateSchema = z.strictObject({ metadata: metadataSchema });
 const itemsSchema = z.strictObject({ items: inputItems });
 
-/** The thread that a call names. @throws HttpError 404 for one that this principal may not use */
+/** Returns the thread that a call names. @throws HttpError 404 if this principal may not use it */
 const threadOf = async (host: Host, call: Call): Promise<HostedThread> => {
   const id = call.parameters["conversation_id"] ?? "";
   if (!(await mayReach(call, id))) throw notThere(call);
   return host.thread(id);
 };
 
-/** @throws HttpError 404 where there is no such thread */
+/** Reads a thread's state. @throws HttpError 404 if there is no such thread */
 const look = async <Seen>(call: Call, thread: HostedThread, see: (state: State) => Seen): Promise<Seen> => {
   const seen = await thread.look(see);
   if (seen === null) throw notThere(call);
   return seen;
 };
 
-/** The same for what is not there and for what the caller may not use: neither says that the other exists. */
+/**
+ * Creates the same error for a missing thread and a forbidden one, so that neither reveals whether the thread exists.
+ */
 const notThere = ({ url }: Call): HttpError =>
   new HttpError(404, `there is nothing at ${JSON.stringify(url.pathname)}`, { code: "not_found" });
 
@@ -176,12 +178,12 @@ const conversation = (thread: {
 }) => ({
   id: thread.threadId,
   object: "conversation",
-  // Seconds.
+  // In seconds.
   created_at: Math.floor(thread.createdAt / 1_000),
   metadata: thread.metadata,
 });
 
-/** Up to so many conversations that this principal may use. Threads that no request can name are left out. */
+/** Lists up to `limit` conversations that this principal may use. Threads that no request can name are left out. */
 const listed = async (
   host: Host,
   call: Call,

@@ -2,15 +2,18 @@ import { type State, turnNumbered } from "@colloquy/machine";
 import { type Item, placeOfItem } from "../items/item.ts";
 import { itemsOfTurn, type SaidTurn, saidIn } from "../items/turn-items.ts";
 
-/** Which items of a conversation are wanted. */
+/** The requested items of a conversation. */
 export interface ItemRange {
-  /** The item before the first. */
+  /** The id of the item before the page. */
   readonly after?: string | undefined;
   readonly limit: number;
   readonly order: "asc" | "desc";
 }
 
-/** Items of the path, at most `limit`, and whether there are more; null where `after` is none of them. Reads no turn but those of the page. */
+/**
+ * Returns at most `limit` items of the path, and whether there are more; null if `after` is not on the path. Reads only
+ * the turns of the page.
+ */
 export const itemsIn = (
   state: State,
   { after, limit, order }: ItemRange,
@@ -32,7 +35,7 @@ export const itemsIn = (
   return isBehind ? { items: items.slice(0, limit), hasMore: items.length > limit } : null;
 };
 
-/** The items of the turns of the path behind a number, oldest first. */
+/** Returns the items of the turns after a number on the path, oldest first. */
 export const itemsBehind = (state: State, turn: number): readonly Item[] => {
   const numbers: number[] = [];
   for (const number of numbersOnPath(state, "desc")) {
@@ -42,22 +45,22 @@ export const itemsBehind = (state: State, turn: number): readonly Item[] => {
   return numbers.flatMap((number) => itemsNumbered(state, number));
 };
 
-/** The number of the newest turn that there ever was, or of that which is to come where messages wait for it. */
+/** Returns the number of the newest turn of all, or of the next turn if messages wait for it. */
 export const newestNumber = (state: State): number =>
   hasMore(state) ? numberToCome(state) : state.context.conversation.turns.length;
 
-/** The same of the path: 0 at its beginning. */
+/** Returns the same for the path; 0 for an empty path. */
 export const newestOnPath = (state: State): number =>
   hasMore(state) ? numberToCome(state) : state.context.conversation.head;
 
-/** An item of the path by its id; null where there is none, or it was taken back. */
+/** Returns an item of the path by its id; null if there is none or it was taken back. */
 export const itemIn = (state: State, id: string): Item | null => {
   const turn = placeOfItem(id)?.turn;
   if (turn === undefined || !isOnPath(state, turn)) return null;
   return itemsNumbered(state, turn).find((item) => item.id === id) ?? null;
 };
 
-/** The numbers of the turns of the path, 0 for its seed and that which is open or to come included. */
+/** Yields the numbers of the turns on the path, with 0 for the seed and the number of the open or next turn. */
 function* numbersOnPath(state: State, order: "asc" | "desc"): Generator<number, void, void> {
   const runs = [numberToCome(state), ...runsOf(state), 0].map((run) =>
     typeof run === "number" ? ([run, run] as const) : run,
@@ -66,7 +69,7 @@ function* numbersOnPath(state: State, order: "asc" | "desc"): Generator<number, 
     for (let index = 0; index <= last - first; index++) yield order === "asc" ? first + index : last - index;
 }
 
-/** A turn of the path as its items are read from: what waits for the next turn as that turn, which it will lead. */
+/** Returns a turn of the path. Messages that wait for the next turn are returned as that turn, which they will open. */
 export const saidOnPath = (state: State, number: number): SaidTurn | null => {
   const { threadId, conversation, open } = state.context;
   if (open !== null || number !== numberToCome(state)) return saidIn(state, number);
@@ -89,7 +92,10 @@ const hasMore = ({ context: { conversation, open } }: State): boolean =>
 const numberToCome = ({ context: { conversation, open } }: State): number =>
   open?.number ?? conversation.turns.length + 1;
 
-/** The path as turns whose numbers follow one another, newest first: a step for each branch, not for each turn. */
+/**
+ * Returns the path as runs of consecutive turn numbers, newest first. It needs one step for each branch, not for each
+ * turn.
+ */
 const runsOf = (state: State): readonly (readonly [first: number, last: number])[] => {
   const runs: (readonly [number, number])[] = [];
   for (let last = state.context.conversation.head; last > 0;) {

@@ -3,27 +3,32 @@ import { HttpError } from "./http-error.ts";
 import type { Call, Principal } from "./route.ts";
 
 /**
- * The rule by which requests are let in: a token that all of them bear, or a function that gives a request its principal.
- * Only an object with a text as its `id`, which is not empty, is a principal. Anything else is nobody (401).
+ * The rule that admits requests: one token for all of them, or a function that returns the principal of a request. A
+ * principal is an object whose `id` is a non-empty text. Any other value is rejected (401).
  */
 export type Authenticate =
   | { readonly token: string }
   | ((request: Request) => Principal | null | undefined | Promise<Principal | null | undefined>);
 
-/** The options that decide about access. */
+/** Options that control access. */
 export interface AccessOptions {
-  /** Who may ask. A token has 16 characters or more. Default: everybody who reaches the server, as one principal. */
+  /**
+   * How a caller is identified. A token has at least 16 characters. Default: all callers are admitted as one principal.
+   */
   readonly authenticate?: Authenticate;
-  /** Whether a principal may use a thread, also one that does not exist yet. Unless it gives `true`, the thread is answered as missing (404). Default: all. */
+  /**
+   * Whether a principal may use a thread, even one that does not exist yet. If it does not return `true`, the thread is
+   * reported as missing (404). Default: all threads.
+   */
   readonly mayUse?: (principal: Principal, threadId: string) => boolean | Promise<boolean>;
   /**
-   * The prefix of the ids of threads that a principal creates without naming them (conversations, responses, forks), of
-   * letters, digits, `_` and `-`. `mayUse` can tell the owner of a thread by it. Default: nothing.
+   * The prefix of the ids of threads that a principal creates without naming them (conversations, responses, forks). It
+   * consists of letters, digits, `_` and `-`. `mayUse` can identify the owner of a thread by it. Default: empty.
    */
   readonly threadPrefix?: (principal: Principal) => string | Promise<string>;
 }
 
-/** The decisions about access. Anything but a clear yes is a no. */
+/** The access decisions. Only an explicit yes admits. */
 export interface Access {
   /** @throws HttpError 401 */
   principalOf(request: Request): Promise<Principal>;
@@ -31,7 +36,7 @@ export interface Access {
   prefixOf(principal: Principal): Promise<string>;
 }
 
-/** Makes the decisions of options. @throws ConfigurationError for one that is invalid */
+/** Turns options into decisions. @throws ConfigurationError for an invalid option */
 export const accessOf = (options: AccessOptions): Access => {
   const problem = problemOfAccess(options);
   if (problem !== null) throw new ConfigurationError(`threadServer: ${problem}`);
@@ -59,17 +64,18 @@ export const accessOf = (options: AccessOptions): Access => {
 };
 
 /**
- * Whether the caller may use a thread that its request names. Threads of subagents and sessions have a `/` in their ids: they
- * are not reached by name, whatever `mayUse` says of them. "new" would draw an id.
+ * Checks whether the caller may use a thread that its request names. Threads of subagents and sessions have a `/` in
+ * their ids, so no request can name them, whatever `mayUse` returns. "new" is excluded, since the host would draw an id
+ * for it.
  */
 export const mayReach = async (call: Call, threadId: string): Promise<boolean> =>
   isThreadId(threadId) && (await call.mayUse(threadId));
 
-/** Whether a request can name a thread of this id. */
+/** Checks whether a request can name a thread of this id. */
 export const isThreadId = (text: string): boolean => text !== "new" && /^[A-Za-z0-9_-]{1,128}$/u.test(text);
 
 const problemOfAccess = (options: AccessOptions): string | null => {
-  // A variable that is not set, taken for an option that is left out, would let everybody in.
+  // Reject null: an unset variable, read as an omitted option, would admit every caller.
   for (const name of ["authenticate", "mayUse", "threadPrefix"] as const)
     if (Object.hasOwn(options, name) && options[name] == null)
       return `${name} is ${String(options[name])}; give it a value, or leave it out`;
@@ -83,7 +89,7 @@ const problemOfAccess = (options: AccessOptions): string | null => {
     : "authenticate: the token must be 16 or more ASCII characters without spaces: `openssl rand -hex 32` prints one";
 };
 
-/** Whether a text is long enough to be a token, and can be sent in a header. */
+/** Checks whether a text is long enough for a token and can be sent in a header. */
 const isToken = (text: string): boolean => /^[\x21-\x7e]{16,}$/u.test(text);
 
 const isPrincipal = (given: unknown): given is Principal => {
@@ -91,12 +97,15 @@ const isPrincipal = (given: unknown): given is Principal => {
     if (typeof given !== "object" || given === null || Array.isArray(given) || !("id" in given)) return false;
     return typeof given.id === "string" && given.id !== "";
   } catch {
-    // Reading it throws.
+    // A getter throws.
     return false;
   }
 };
 
-/** Waits for the decision of an option. A refusal that it throws is answered. Another error may hold a secret, so it is only reported. */
+/**
+ * Waits for an option's decision. An `HttpError` that it throws is sent to the client. Any other error may hold a
+ * secret, so it is only reported.
+ */
 const decided = async <Given>(name: string, decide: () => Given): Promise<Awaited<Given>> => {
   try {
     return await decide();
@@ -119,7 +128,7 @@ const bearerOf = async (request: Request, token: string): Promise<Principal | nu
   return given !== undefined && (await isSame(given, token)) ? { id: "bearer" } : null;
 };
 
-/** Compares digests of one length, to their ends: the time that it takes says nothing of the texts. */
+/** Compares digests in full, so that the time it takes reveals nothing about the texts. */
 const isSame = async (given: string, wanted: string): Promise<boolean> => {
   const [one, other] = await Promise.all([digestOf(given), digestOf(wanted)]);
   return one.reduce((difference, byte, index) => difference | (byte ^ (other[index] ?? 0)), 0) === 0;

@@ -1,16 +1,17 @@
 import type { Clock } from "@colloquy/host";
 import { HttpError } from "./http-error.ts";
 
-/** One of the streams that may be open, as `Call.openStream` gives it. */
+/** One of the streams that may be open; `Call.openStream` returns it. */
 export interface StreamContext {
-  /** Has the stream run until its blocks, its client or the server end. */
+  /** Runs the stream until its blocks end, its client disconnects or the server closes. */
   run(blocks: AsyncIterable<string>): ReadableStream<Uint8Array>;
 }
 
 /**
- * A response of server-sent events. Each string of the iterable is one event block, already formatted without its empty line
- * (`event: x\ndata: {…}`), or several with empty lines between them. The next block is taken when the client has read the last: a slow reader stops production.
- * A client that goes calls the iterator's `return()`. Blocks that throw are reported, and cut the connection.
+ * Creates a response of server-sent events. Each string of the iterable is one formatted event block without its empty
+ * line (`event: x\ndata: {…}`), or several with empty lines between them. The next block is taken when the client has
+ * read the last one, so a slow reader stops production. If the client disconnects, the iterator's `return()` is called.
+ * If the iterable throws, the error is reported and the connection is cut.
  */
 export const eventStream = (
   context: StreamContext,
@@ -20,20 +21,20 @@ export const eventStream = (
   const own = {
     "content-type": "text/event-stream; charset=utf-8",
     "cache-control": "no-cache, no-transform",
-    // Proxies that gather answers would show a stream at its end.
+    // Without it, buffering proxies would hold the stream back until its end.
     "x-accel-buffering": "no",
   };
   return new Response(context.run(blocks), { headers: { ...headers, ...own } });
 };
 
-/** How many streams may be open, and how often an idle one sends a heartbeat. */
+/** Limits on open streams, and the heartbeat interval of idle ones. */
 export interface StreamLimits {
   readonly streamsMax: number;
   readonly streamsByPrincipalMax: number;
   readonly heartbeatMs: number;
 }
 
-/** All open streams of a server, with one timer between them. */
+/** All open streams of a server. They share one timer. */
 export class OpenStreams {
   readonly #open = new Set<OpenStream>();
   readonly #byPrincipal = new Map<string, number>();
@@ -44,7 +45,10 @@ export class OpenStreams {
   #taken = 0;
   #stopHeartbeat: (() => void) | null = null;
 
-  /** @param changed called whenever a stream ended @param report called with what blocks threw, and the id of their request */
+  /**
+   * @param changed called whenever a stream ends @param report called with an error that blocks threw, and the id of
+   * their request
+   */
   constructor(
     limits: StreamLimits,
     clock: Clock,
@@ -57,12 +61,12 @@ export class OpenStreams {
     this.report = report;
   }
 
-  /** How many are open, or about to be. */
+  /** The number of streams that are open or about to open. */
   get size(): number {
     return this.#taken;
   }
 
-  /** Takes one of the streams that may be open. @throws HttpError 429 or 503 */
+  /** Reserves one of the streams that may be open. @throws HttpError 429 or 503 */
   take(principal: string, signal: AbortSignal, requestId: string, onGone: () => void = () => {}): OpenStream {
     const { streamsMax, streamsByPrincipalMax } = this.#limits;
     const own = this.#byPrincipal.get(principal) ?? 0;
@@ -83,7 +87,7 @@ export class OpenStreams {
     return new OpenStream(this, { principal, signal, requestId, onGone });
   }
 
-  /** Ends all that are open. */
+  /** Ends all open streams. */
   endAll(): void {
     for (const stream of this.#open) stream.close();
   }
@@ -115,7 +119,7 @@ export class OpenStreams {
   }
 }
 
-/** Whose stream it is. */
+/** The owner of a stream. */
 interface StreamOwner {
   readonly principal: string;
   readonly signal: AbortSignal;
@@ -123,7 +127,7 @@ interface StreamOwner {
   readonly onGone: () => void;
 }
 
-/** One stream. It is its own source and its own listener: a thousand of them that are idle have to be cheap. */
+/** One stream. It is its own source and its own listener, so that a thousand idle streams are cheap. */
 class OpenStream implements StreamContext {
   readonly #streams: OpenStreams;
   readonly #owner: StreamOwner;
@@ -139,7 +143,7 @@ class OpenStream implements StreamContext {
   run(blocks: AsyncIterable<string>): ReadableStream<Uint8Array> {
     this.#iterator = blocks[Symbol.asyncIterator]();
     this.#streams.begin(this);
-    // Nothing is taken before it is read.
+    // No block is taken before the client reads.
     const body = new ReadableStream<Uint8Array>(this, { highWaterMark: 0 });
     this.#owner.signal.addEventListener("abort", this);
     if (this.#owner.signal.aborted) this.handleEvent();
@@ -162,46 +166,46 @@ class OpenStream implements StreamContext {
       if (this.#isOver) return;
       this.#end();
       this.#streams.report(thrown, this.#owner.requestId);
-      // Not what was thrown: it may hold a secret, and there are servers that show it.
+      // The thrown error may hold a secret, and some servers show the error of a stream.
       const broken = new Error("the stream broke off");
-      // Servers that print it show one sentence: its stack would name only this line.
+      // Some servers print the stack, which would name only this line. Print one sentence instead.
       broken.stack = String(broken);
       controller.error(broken);
     }
   }
 
-  /** The client reads no more. */
+  /** Stops when the client stops reading. */
   cancel(): void {
     if (this.#isOver) return;
     this.#stop();
     this.#owner.onGone();
   }
 
-  /** The client went. */
+  /** Stops when the client disconnects. */
   handleEvent(): void {
     this.cancel();
     this.#controller?.close();
   }
 
-  /** The server closes for good. */
+  /** Ends the stream when the server closes. */
   close(): void {
     this.#stop();
     this.#controller?.close();
   }
 
-  /** A comment, where the client waits for something and nothing lies before it. */
+  /** Sends a comment if the client waits for data and none is queued. */
   beat(): void {
     if (this.#controller?.desiredSize === 0) this.#controller.enqueue(heartbeat);
   }
 
-  /** Gives back what no stream was made of. */
+  /** Gives back a reservation from which no stream was made. */
   release(): void {
     if (this.#iterator === null && !this.#isOver) this.#end();
   }
 
   #stop(): void {
     this.#end();
-    // Not waited for: a generator that waits itself returns when that is over.
+    // Do not wait: a suspended generator returns only when its own wait is over.
     this.#iterator?.return?.().catch((thrown: unknown) => this.#streams.report(thrown, this.#owner.requestId));
   }
 

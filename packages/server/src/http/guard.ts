@@ -2,8 +2,8 @@ import { HttpError } from "./http-error.ts";
 import type { ServerContext } from "./server-options.ts";
 
 /**
- * Whether a request comes by a name and from a page that are allowed. A page whose name was made to resolve to this machine
- * calls by its own name (DNS rebinding), and any page can send a POST: neither gets to a route.
+ * Checks that a request comes by an allowed host name and from an allowed page. A page can make its own name resolve to
+ * this machine (DNS rebinding), and any page can send a POST. Both are refused before a route sees them.
  *
  * @throws HttpError 403
  */
@@ -16,7 +16,7 @@ export const checkPlace = (request: Request, url: URL, { hosts, origins }: Serve
     });
   const origin = request.headers.get("origin");
   if (origin === null || origins.includes(origin)) return;
-  // Its own page, whose name was checked.
+  // It is the server's own page, whose name was checked above.
   if (URL.canParse(origin) && new URL(origin).host === host) return;
   throw new HttpError(
     403,
@@ -27,7 +27,7 @@ export const checkPlace = (request: Request, url: URL, { hosts, origins }: Serve
   );
 };
 
-/** The headers with which a browser lets a page of an allowed origin read a response; none for other origins. */
+/** Returns the headers that let a page of an allowed origin read a response; none for other origins. */
 export const corsHeaders = (request: Request, { origins }: ServerContext): Readonly<Record<string, string>> => {
   const origin = request.headers.get("origin");
   return origin === null || !origins.includes(origin)
@@ -35,7 +35,7 @@ export const corsHeaders = (request: Request, { origins }: ServerContext): Reado
     : { "access-control-allow-origin": origin, "access-control-expose-headers": "*", vary: "origin" };
 };
 
-/** The answer to the question of a browser whether a page may call. */
+/** Answers a browser's preflight request. */
 export const preflight = (request: Request, context: ServerContext): Response =>
   new Response(null, {
     status: 204,

@@ -10,7 +10,10 @@ import {
 import { ConfigurationError } from "@colloquy/machine";
 import { HttpError } from "./http-error.ts";
 
-/** What a host threw, as a client is to read it; null for what is no answer to a client. Never 409, at which clients send a POST again. */
+/**
+ * Converts a host's error into a client error; returns null if it is no concern of the client. Never uses 409, since
+ * clients repeat a POST after it.
+ */
 export const problemOfHost = (thrown: unknown): HttpError | null => {
   const again = { "retry-after": "1" };
   if (thrown instanceof ThreadUnknownError) return new HttpError(404, thrown.message, { code: "not_found" });
@@ -24,7 +27,7 @@ export const problemOfHost = (thrown: unknown): HttpError | null => {
     return new HttpError(400, thrown.message, { code: "invalid" });
   if (thrown instanceof ThreadHeldError || thrown instanceof ThreadClosedError)
     return new HttpError(503, thrown.message, { code: "thread_unavailable", headers: again });
-  // Its message may name what is of no concern to a client.
+  // The message may name details that a client should not see.
   if (thrown instanceof StoreError)
     return new HttpError(503, "the store failed; ask again", { code: "store_failed", headers: again });
   return thrown instanceof ConfigurationError ? new HttpError(400, thrown.message) : null;

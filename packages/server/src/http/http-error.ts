@@ -1,9 +1,9 @@
-/** Why a request is refused: its message is what the client reads. */
+/** A refusal of a request. Its message is sent to the client. */
 export class HttpError extends Error {
   override readonly name = "HttpError";
   readonly status: number;
   readonly type: string;
-  /** The member of the body, or the parameter, that is to blame. */
+  /** The invalid member of the body, or the invalid parameter. */
   readonly param: string | null;
   readonly code: string | null;
   readonly headers: Readonly<Record<string, string>>;
@@ -27,9 +27,9 @@ export class HttpError extends Error {
   }
 }
 
-/** An error as all routes answer it: `{ error: { message, type, param, code } }`, as OpenAI's clients read it. */
+/** Formats an error for all routes: `{ error: { message, type, param, code } }`, as OpenAI's clients read it. */
 export const errorResponse = ({ status, message, type, param, code, headers }: HttpError): Response =>
   Response.json({ error: { message, type, param, code } }, { status, headers });
 
-/** Why items can't be read, without the advice of a function's option: no request has it. */
+/** Removes the advice to use a function's option, which no request has. */
 export const withoutRepair = (reason: string): string => reason.replace("; or import with { repair: true }", "");

@@ -2,22 +2,22 @@ import type { JsonObject } from "@colloquy/machine";
 import { z } from "zod";
 import type { Call } from "./route.ts";
 
-/** Which page of a list is asked for, by the parameters of OpenAI's lists. */
+/** The query parameters of a page, named as in OpenAI's lists. */
 export const pageQuery: z.ZodObject<{
   after: z.ZodOptional<z.ZodString>;
   limit: z.ZodDefault<z.ZodCoercedNumber>;
   order: z.ZodDefault<z.ZodEnum<{ asc: "asc"; desc: "desc" }>>;
   include: z.ZodOptional<z.ZodArray<z.ZodString>>;
 }> = z.object({
-  /** The item before the first. */
+  /** The id of the item before the page. */
   after: z.string().optional(),
   limit: z.coerce.number().int().min(1).max(100).default(20),
   order: z.enum(["asc", "desc"]).default("desc"),
-  /** Accepted and without effect: everything that there is to include is always shown. */
+  /** Accepted without effect: all optional members are always included. */
   include: z.array(z.string()).optional(),
 });
 
-/** A page of a list, as OpenAI's clients read it: `last_id` is the `after` of the next. */
+/** Formats a page of a list, as OpenAI's clients read it. Its `last_id` is the `after` of the next page. */
 export const listPage = (data: readonly JsonObject[], hasMore: boolean): Response =>
   Response.json({
     object: "list",
@@ -28,8 +28,8 @@ export const listPage = (data: readonly JsonObject[], hasMore: boolean): Respons
   });
 
 /**
- * Reads pages until `limit` items are of threads that the caller may use, or no page is left. Answer with a cursor of the last of
- * these items: that of a store may name a thread of another principal.
+ * Reads pages until `limit` items belong to threads that the caller may use, or no page is left. Answer with a cursor
+ * made from the last of these items: the store's cursor may name another principal's thread.
  */
 export const usable = async <Item extends { readonly threadId: string }>(
   call: Call,

@@ -1,7 +1,10 @@
 import { z } from "zod";
 import type { Route } from "./route.ts";
 
-/** The route that describes all others: OpenAPI 3.1, of the schemas by which they read what they are sent. @param pages the path under which errors are sentences for users */
+/**
+ * Creates the route that describes all others in OpenAPI 3.1, from their own schemas. @param pages the path under which
+ * errors are sentences for users
+ */
 export const openApiRoute = (routes: readonly Route[], pages: string): Route => {
   const own: Route = {
     method: "GET",
@@ -54,7 +57,7 @@ const operationOf = ({ path, description = "", query, body }: Route, isOfPage: b
   },
 });
 
-/** What a schema takes, inside of another document: what it names itself stays within it. */
+/** Converts a schema to JSON Schema inside another document. Its own definitions stay inside it. */
 const schemaOf = (schema: z.core.$ZodType): object => {
   const { $schema: _, ...json } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
   return json;

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { HttpError } from "./http-error.ts";
 
-/** The body of a request as JSON, by a schema. Nothing behind the limit is read. @throws HttpError 400, 413 or 415 */
+/** Reads the body of a request as JSON, by a schema. Stops reading at the limit. @throws HttpError 400, 413 or 415 */
 export const bodyOf = async <Body>(request: Request, schema: z.ZodType<Body>, bytesMax: number): Promise<Body> => {
   const text = await textOf(request, bytesMax);
   if (text !== "" && !/^application\/(?:[\w.-]+\+)?json\b/i.test(request.headers.get("content-type") ?? ""))
@@ -9,7 +9,7 @@ export const bodyOf = async <Body>(request: Request, schema: z.ZodType<Body>, by
   return parsedBy(schema, jsonOf(text), "the body");
 };
 
-/** The query string, by a schema; `name[]` is a list. @throws HttpError 400 */
+/** Reads the query string, by a schema; `name[]` is a list. @throws HttpError 400 */
 export const queryOf = <Query>(url: URL, schema: z.ZodType<Query>): Query => {
   const given = new Map<string, string | readonly string[]>();
   for (const [name, value] of url.searchParams) {
@@ -46,24 +46,25 @@ const chunksOf = async (request: Request, bytesMax: number): Promise<readonly Ui
   const check = (bytes: number): void => {
     if (bytes <= bytesMax) return;
     throw new HttpError(413, `the body is larger than ${bytesMax} bytes, and no more are read`, {
-      // What is left of it is not read, so the connection is of no more use.
+      // The rest of the body is not read, so the connection cannot be reused.
       headers: { connection: "close" },
     });
   };
   const length = request.headers.get("content-length");
   check(Number(length ?? 0));
   if (length !== null) {
-    // No more than that comes. Read at once, it needs no stream, which would live as long as what is answered.
+    // The body has no more bytes than the header says. Reading it at once needs no stream, which would live as long as
+    // the response.
     const all = new Uint8Array(await request.arrayBuffer());
     check(all.byteLength);
     return [all];
   }
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  // A body is of bytes; its type does not say so.
+  // A body yields bytes, though its type does not say so.
   for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array> | readonly Uint8Array[]) {
     bytes += chunk.byteLength;
-    // Thrown out of the loop, it cancels what is left.
+    // Throwing out of the loop cancels the rest of the body.
     check(bytes);
     chunks.push(chunk);
   }
@@ -79,7 +80,7 @@ const jsonOf = (text: string): unknown => {
   }
 };
 
-/** A path as OpenAI's errors name it: `input[0].content`. */
+/** Formats a path as OpenAI's errors name it: `input[0].content`. */
 const paramOf = (path: readonly PropertyKey[]): string =>
   path.reduce<string>(
     (all, part) =>

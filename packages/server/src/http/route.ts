@@ -3,47 +3,53 @@ import type { StreamContext } from "./event-stream.ts";
 
 export { HttpError } from "./http-error.ts";
 
-/** Who asks, as the authentication says. */
+/** The authenticated caller. */
 export interface Principal {
   readonly id: string;
 }
 
-/** One request on its way through a route. */
+/** One request, as a route receives it. */
 export interface Call {
   readonly request: Request;
   readonly url: URL;
-  /** Of the path, decoded; each is of `[A-Za-z0-9_-]{1,192}`. */
+  /** The decoded parameters of the path. Each matches `[A-Za-z0-9_-]{1,192}`. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly principal: Principal;
   readonly requestId: string;
-  /** Aborted when the client goes, or the server closes for good. */
+  /** Aborted when the client disconnects or the server closes for good. */
   readonly signal: AbortSignal;
-  /** The body as JSON, by a schema; no body is `{}`. @throws HttpError 400, 413 or 415, in words that name the member */
+  /**
+   * Reads the body as JSON, by a schema; an empty body is `{}`. @throws HttpError 400, 413 or 415, whose message names
+   * the member
+   */
   body<Body>(schema: z.ZodType<Body>): Promise<Body>;
-  /** The query string, by a schema of texts; `name[]` is a list. @throws HttpError 400, in words that name the parameter */
+  /**
+   * Reads the query string, by a schema of texts; `name[]` is a list. @throws HttpError 400, whose message names the
+   * parameter
+   */
   query<Query>(schema: z.ZodType<Query>): Query;
-  /** Whether this principal may use that thread; a route answers 404 otherwise. */
+  /** Checks whether this principal may use a thread. If not, a route answers 404. */
   mayUse(threadId: string): Promise<boolean>;
-  /** Returns the id of a thread that this principal creates: the name, after its `threadPrefix`. */
+  /** Returns the id of a thread that this principal creates: its `threadPrefix`, then the name. */
   newThreadId(name: string): Promise<string>;
-  /** Tells the operator, by the option `onWarning`, what of the request was left out. */
+  /** Reports skipped members of the request to the operator, through the option `onWarning`. */
   warn(warnings: readonly string[]): void;
   /**
-   * Takes one of the streams that may be open, for `eventStream`. To be called before anything is begun that is to be streamed:
-   * a refusal then costs nothing. What no stream was made of is given back when the route has answered.
+   * Reserves one of the streams that may be open, for `eventStream`. Call it before starting any work that is to be
+   * streamed: a refusal then costs nothing. An unused stream is given back when the route has answered.
    *
    * @param onGone called if the client ends the connection before the stream has ended; not if the server closes.
-   * @throws HttpError 429 where this principal has too many open, 503 where all have
+   * @throws HttpError 429 if this principal has too many open streams, 503 if the server has
    */
   openStream(onGone?: () => void): StreamContext;
 }
 
-/** What is answered at one path. */
+/** A route: one method at one path. */
 export interface Route {
   readonly method: "GET" | "POST" | "DELETE";
-  /** As `/v1/responses/:id`: a segment that begins with a colon is a parameter. */
+  /** A path such as `/v1/responses/:id`. A segment that begins with a colon is a parameter. */
   readonly path: string;
-  /** What it does, for the description of the server at `/openapi.json`. */
+  /** Describes the route in the server's description at `/openapi.json`. */
   readonly description?: string;
   /** The schemas of the query string and of the body, for the same description. */
   readonly query?: z.ZodObject<Readonly<Record<string, z.ZodType>>>;

@@ -1,7 +1,7 @@
 import { HttpError } from "./http-error.ts";
 import type { Route } from "./route.ts";
 
-/** A route, and what its path says. */
+/** A route and the parameters in its path. */
 interface Found {
   readonly route: Route;
   readonly parameters: Readonly<Record<string, string>>;
@@ -10,7 +10,7 @@ interface Found {
 /** Finds the route of a request. @throws HttpError 400, 404 or 405 */
 export type Router = (method: string, pathname: string) => Found;
 
-/** The first route whose path fits; a path without parameters goes before one with them. */
+/** Returns the first route whose path matches. A path without parameters is tried before one with parameters. */
 export const routerOf = (routes: readonly Route[]): Router => {
   const places = routes
     .map((route) => ({ route, segments: route.path.split("/") }))
@@ -36,7 +36,7 @@ const fits = (segments: readonly string[], given: readonly string[]): boolean =>
   segments.length === given.length &&
   segments.every((segment, index) => (isParameter(segment) ? given[index] !== "" : segment === given[index]));
 
-/** Decoded first, then checked: `%2e%2e%2f` comes here as it was sent. */
+/** Decodes before checking, since `%2e%2e%2f` arrives encoded. */
 const parametersOf = (segments: readonly string[], given: readonly string[]): Readonly<Record<string, string>> =>
   Object.fromEntries(
     segments.flatMap((segment, index) =>
@@ -46,7 +46,7 @@ const parametersOf = (segments: readonly string[], given: readonly string[]): Re
 
 const idOf = (name: string, encoded: string): string => {
   const id = decoded(encoded);
-  // Room for a thread's id of 128, and for what the ids of responses and items say besides.
+  // Allows a thread id of 128 characters, plus the other fields of a response or item id.
   if (id !== null && /^[A-Za-z0-9_-]{1,192}$/.test(id)) return id;
   throw new HttpError(400, `${name} in the path is no id: 1 to 192 letters, digits, "_" and "-"`, { param: name });
 };

@@ -4,40 +4,49 @@ import { ConfigurationError } from "@colloquy/machine";
 import { type Access, type AccessOptions, accessOf } from "./access.ts";
 import { ThreadLines } from "./thread-lines.ts";
 
-/** Who may ask, and within which limits. */
+/** Options for access and limits. */
 export interface HttpOptions extends AccessOptions {
   /**
-   * By which names the server is called (`api.example.com`, with a port where it matters; `*` is any), against pages that have
-   * their own name resolved to this machine. Default: `localhost`, `127.0.0.1`, `[::1]`.
+   * The names by which the server is called (`api.example.com`, with a port if it matters; `*` is any). Other names are
+   * refused, as pages may make their own name resolve to this machine. Default: `localhost`, `127.0.0.1`, `[::1]`.
    */
   readonly hosts?: readonly string[];
-  /** From which origins pages may call it (`https://example.com`), beside its own. Default: none, and no CORS headers. */
+  /**
+   * The origins whose pages may call the server (`https://example.com`), besides its own. Default: none, and no CORS
+   * headers.
+   */
   readonly origins?: readonly string[];
   /** The largest body, in bytes. Default 1,048,576. */
   readonly bodyBytesMax?: number;
-  /** How many streams may be open at a time. Default 10,000. */
+  /** The number of streams that may be open at a time. Default 10,000. */
   readonly streamsMax?: number;
-  /** The same for each principal. Default: as many as may be open. */
+  /** The same for each principal. Default: `streamsMax`. */
   readonly streamsByPrincipalMax?: number;
-  /** How often a stream without news says that it is there, in milliseconds. Default 15,000. */
+  /** The interval of heartbeats on an idle stream, in milliseconds. Default 15,000. */
   readonly heartbeatMs?: number;
-  /** How long `close` waits for what is under way, in milliseconds. Default 10,000. */
+  /** How long `close` waits for running requests and streams, in milliseconds. Default 10,000. */
   readonly drainMs?: number;
-  /** Called with an error of a route, and the id of its request; `recovery` with one of starting the host. Default: nothing is reported. */
+  /**
+   * Called with an error of a route and the id of its request, or with an error of starting the host and `recovery`.
+   * Default: nothing is reported.
+   */
   readonly onError?: (error: unknown, requestId: string) => void;
-  /** Called with what of a request was left out because this server can't do it, and with the id of the request. Default: only the response says so. */
+  /**
+   * Called with the members of a request that were skipped as unsupported, and the id of the request. Default: only the
+   * response lists them.
+   */
   readonly onWarning?: (warnings: readonly string[], requestId: string) => void;
-  /** Default: the computer's. */
+  /** Default: the system clock. */
   readonly clock?: Clock;
 }
 
-/** What all routes have of their server: its options, after their defaults. */
+/** The server's options after their defaults, for all routes. */
 export interface ServerContext extends Readonly<Required<Omit<HttpOptions, keyof AccessOptions>>> {
   readonly access: Access;
   readonly lines: ThreadLines;
 }
 
-/** Options after their defaults. @throws ConfigurationError for one that is invalid */
+/** Applies the defaults of the options. @throws ConfigurationError for an invalid one */
 export const serverContextOf = (options: HttpOptions): ServerContext => {
   const problem = problemOfOptions("threadServer", options, optionNames);
   if (problem !== null) throw new ConfigurationError(problem);
@@ -74,11 +83,11 @@ const reported = (report: () => void): void => {
   try {
     report();
   } catch {
-    // A reporter that fails must cost nobody an answer.
+    // A reporter that fails must not cost a caller its answer.
   }
 };
 
-/** Names under which only this machine is reached. */
+/** Names that reach only this machine. */
 const loopback: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
 
 const areTexts = (given: unknown, isOne: (text: string) => boolean): boolean =>
@@ -104,12 +113,12 @@ const optionNames: OptionNames<HttpOptions> = {
   clock: true,
 };
 
-/** For what a server waits for: at most minutes, and never in place of work, so a process need not live for it. */
+/** The system clock. The server only waits for minutes at most, so its timers do not keep the process alive. */
 const computerClock: Clock = {
   now: () => Date.now(),
   wakeAt: (dueAt, callback) => {
     const timer = setTimeout(callback, Math.max(dueAt - Date.now(), 0));
-    // Elsewhere than in Node it is a number.
+    // In Node a timer is an object; elsewhere it is a number.
     if (typeof timer === "object") timer.unref();
     return () => clearTimeout(timer);
   },

@@ -8,20 +8,20 @@ import type { Call, Route } from "./route.ts";
 import { type Router, routerOf } from "./router.ts";
 import type { ServerContext } from "./server-options.ts";
 
-/** A server without a socket: what is mounted wherever requests come in. */
+/** A server without a socket, to be mounted in any server that receives requests. */
 export interface ThreadServer {
   /** Answers a request; never rejects. */
   fetch(request: Request): Promise<Response>;
   /**
-   * Ends it: what comes now is refused (503), what is under way goes on for `drainMs`, and is then ended. Its host stays
-   * open: turns go on, and are closed with it.
+   * Closes the server. New requests are refused (503). Running ones continue for `drainMs` and are then ended. Its host
+   * stays open: turns continue until the host is closed.
    */
   close(): Promise<void>;
 }
 
-/** How errors under a path are answered whose clients are pages. */
+/** The formatting of errors under a path whose clients are pages. */
 export interface PageErrors {
-  /** Without a slash at its end. */
+  /** The path, without a slash at its end. */
   readonly base: string;
   answer(thrown: unknown, problem: HttpError): Response;
 }
@@ -35,7 +35,7 @@ export const serve = (
 ): ThreadServer => new RoutesServer(host, routes, context, pages);
 
 class RoutesServer implements ThreadServer {
-  /** Null once it was started. */
+  /** Null after it was started. */
   #host: Pick<Host, "start"> | null;
   readonly #find: Router;
   readonly #context: ServerContext;
@@ -104,7 +104,7 @@ class RoutesServer implements ThreadServer {
     }
   }
 
-  /** A request as its route has it, and what gives back the stream that was taken for it and not begun. */
+  /** Creates the call of a request, and the function that gives back a stream that was reserved for it and not used. */
   #callOf(made: Pick<Call, "request" | "url" | "requestId" | "principal" | "parameters">) {
     const { request, url, requestId, principal } = made;
     const { access, onWarning } = this.#context;
@@ -113,7 +113,8 @@ class RoutesServer implements ThreadServer {
     let stream: ReturnType<OpenStreams["take"]> | null = null;
     const call: Call = {
       ...made,
-      // Most calls do without: one that lives as long as a stream costs more than the rest of a call.
+      // Created on use, since most calls need none: a signal that lives as long as a stream costs more than the rest of
+      // a call.
       get signal() {
         return (signal ??= AbortSignal.any([request.signal, over]));
       },
@@ -128,8 +129,8 @@ class RoutesServer implements ThreadServer {
   }
 
   /**
-   * Answers an error. One that is not a refusal is reported to the operator alone: it may hold a secret. A page reads no more
-   * than a sentence for its user, so what it stands for is always reported.
+   * Answers an error. An error that is not a refusal is reported to the operator alone, since it may hold a secret. A
+   * page receives only a sentence for its user, so its error is always reported.
    */
   #refuse(thrown: unknown, request: Request, requestId: string): Response {
     const internal = `the server failed; its operator finds the reason under request ${requestId}`;
@@ -167,7 +168,7 @@ const withHeaders = (response: Response, headers: Readonly<Record<string, string
     for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
     return response;
   } catch {
-    // Those of a redirection, or of what was fetched, can't be changed.
+    // The headers of a redirection or of a fetched response are immutable.
     return new Response(response.body, {
       status: response.status,
       headers: { ...Object.fromEntries(response.headers), ...headers },

@@ -1,4 +1,7 @@
-/** Has what requests do to a thread be done one after the other: what one of them looked at stands until it has acted. */
+/**
+ * Runs the requests that change a thread one after the other, so that the state each one read is still valid when it
+ * acts.
+ */
 export class ThreadLines {
   readonly #last = new Map<string, Promise<void>>();
 

@@ -1,9 +1,9 @@
 import type { JsonObject } from "@colloquy/machine";
 
-/** What an item of the Responses API is about; its id begins with it. */
+/** The kind of an item of the Responses API; an id starts with it. */
 export type ItemKind = "msg" | "rs" | "fc" | "fco" | "mcp" | `mcpr${number}`;
 
-/** Where an item stands: which turn of which thread, which of its steps (0: what was asked), which item of its kind there. */
+/** The place of an item: thread, turn, step (0: the input), and index among its kind. */
 export interface ItemPlace {
   readonly threadId: string;
   readonly turn: number;
@@ -11,24 +11,23 @@ export interface ItemPlace {
   readonly index: number;
 }
 
-/** An item as the server gives it. Its members are those of the Open Responses schema. */
+/** An item as the server returns it, with the members of the Open Responses schema. */
 export interface Item extends JsonObject {
   readonly type: string;
   readonly id: string;
 }
 
-/** How far an item is. */
 export type ItemStatus = "in_progress" | "completed" | "incomplete";
 
-/** The id of an item. It is derived, so it is the same in the stream, in the final response and in the list of a conversation. */
+/** Derives the id of an item. It is the same in the stream, in the final response and in the list of a conversation. */
 export const itemId = (kind: ItemKind, { threadId, turn, step, index }: ItemPlace): string =>
   `${kind}_${turn}_${step}_${index}_${threadId}`;
 
-/** What callers know a tool call by. Providers repeat their ids, so it is derived as well: `turn.step.position` and the thread. */
+/** Derives the call id that callers see: `turn.step.position` and the thread. Providers reuse their own ids. */
 export const wireCallId = (threadId: string, callId: string): string =>
   `call_${callId.replaceAll(".", "_")}_${threadId}`;
 
-/** Where the item of an id stands; null for an id that this server did not make. */
+/** Parses an item id; returns null for an id that this server did not make. */
 export const placeOfItem = (id: string): (ItemPlace & { readonly kind: string }) | null => {
   const [, kind, turn, step, index, threadId] =
     /^(msg|rs|fc|fco|mcp|mcpr\d+|call)_(\d+)_(\d+)_(\d+)_(.+)$/su.exec(id) ?? [];
@@ -36,19 +35,19 @@ export const placeOfItem = (id: string): (ItemPlace & { readonly kind: string })
   return { kind, threadId, turn: Number(turn), step: Number(step), index: Number(index) };
 };
 
-/** The machine's own id of the call at a place. */
+/** Returns the machine's own id of the call at a place. */
 export const callIdOf = ({ turn, step, index }: ItemPlace): string => `${turn}.${step}.${index}`;
 
-/** Where the call of an id stands in its thread. */
+/** Returns the place of a call in its thread. */
 export const placeOfCall = (threadId: string, callId: string): ItemPlace => {
   const [turn = 0, step = 0, index = 0] = callId.split(".").map(Number);
   return { threadId, turn, step, index };
 };
 
-/** A text that a model wrote, as a part of a message. */
+/** Makes a message part of a text that a model wrote. */
 export const outputText = (text: string): JsonObject => ({ type: "output_text", text, annotations: [], logprobs: [] });
 
-/** What a model said. */
+/** Makes the item of a model's message. */
 export const messageItem = (place: ItemPlace, content: readonly JsonObject[], status: ItemStatus): Item => ({
   type: "message",
   id: itemId("msg", place),
@@ -57,7 +56,7 @@ export const messageItem = (place: ItemPlace, content: readonly JsonObject[], st
   content,
 });
 
-/** What a model thought, as far as it was shown. */
+/** Makes the item of a model's visible reasoning. */
 export const reasoningItem = (place: ItemPlace, text: string, status: ItemStatus): Item => ({
   type: "reasoning",
   id: itemId("rs", place),
@@ -65,7 +64,7 @@ export const reasoningItem = (place: ItemPlace, text: string, status: ItemStatus
   summary: text === "" ? [] : [{ type: "summary_text", text }],
 });
 
-/** A call of a tool of the caller, who runs it. */
+/** Makes the item of a call that the caller runs. */
 export const functionCallItem = (
   place: ItemPlace,
   call: { readonly callId: string; readonly name: string; readonly arguments: string },
@@ -79,7 +78,7 @@ export const functionCallItem = (
   status,
 });
 
-/** What a call of a tool that runs here came to. A `function_call` would have the client run it. */
+/** Makes the item of a call that the host runs. As a `function_call`, the client would run it. */
 export const mcpCallItem = (
   place: ItemPlace,
   call: { readonly name: string; readonly arguments: string },
@@ -96,7 +95,10 @@ export const mcpCallItem = (
   status: result === null ? "in_progress" : result.failed ? "failed" : "completed",
 });
 
-/** Asks a person whether a call of a tool that runs here may run. A call that is asked about anew has the next `number`, so an answer to the first request is none to the second. */
+/**
+ * Makes the item that asks a person to approve a call of a host's tool. Each new request for one call has the next
+ * `number`, so that an answer to an old request does not count for a new one.
+ */
 export const approvalRequestItem = (
   place: ItemPlace,
   call: { readonly name: string; readonly arguments: string; readonly number: number },
@@ -108,9 +110,8 @@ export const approvalRequestItem = (
   arguments: call.arguments,
 });
 
-/** Whether a value is an object of JSON. */
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Under which name the tools of the host stand on the wire. */
+/** The label of the host's tools on the wire. */
 const serverLabel = "colloquy";

@@ -26,23 +26,23 @@ import {
   wireCallId,
 } from "./item.ts";
 
-/** A turn as its items are read from: a closed one, the open one, or the seed as turn 0. */
+/** The source of a turn's items: a closed turn, the open one, or the seed as turn 0. */
 export interface SaidTurn {
   readonly threadId: string;
   readonly number: number;
   readonly messages: readonly Message[];
-  /** The id of the answer, once it is there. */
+  /** The id of the answer; null before there is one. */
   readonly answer: string | null;
-  /** Model calls that were begun; 0 for a turn that did not happen here. */
+  /** The number of model calls that were started; 0 for an imported turn. */
   readonly steps: number;
-  /** The names of the tools of the caller, whose calls are `function_call` items. */
+  /** The names of the caller's tools, whose calls are `function_call` items. */
   readonly callerTools: ReadonlySet<string>;
 }
 
-/** Under which name the metadata of a turn hold the names of the caller's tools: a closed turn does not have them elsewhere. */
+/** The metadata key for the names of the caller's tools, which a closed turn keeps nowhere else. */
 export const callerToolsKey = "callerTools";
 
-/** A turn of a thread by its number, 0 for its seed; null where there is none. */
+/** Returns a turn of a thread by its number, or its seed for 0; null if there is none. */
 export const saidIn = (state: State, number: number): SaidTurn | null => {
   const { threadId, conversation, open } = state.context;
   const none = { threadId, number, answer: null, steps: 0, callerTools: new Set<string>() };
@@ -60,7 +60,7 @@ export const saidIn = (state: State, number: number): SaidTurn | null => {
   return { ...none, messages: toArray(turn.messages), answer: turn.answer ?? null, steps: turn.steps, callerTools };
 };
 
-/** What was said in a turn as items, in order: messages, reasoning, calls, and what they came to. */
+/** Returns the items of a turn in order: messages, reasoning, calls and their results. */
 export const itemsOfTurn = (turn: SaidTurn): readonly Item[] => {
   const { messages } = turn;
   const results = new Map(
@@ -96,11 +96,11 @@ export const itemsOfTurn = (turn: SaidTurn): readonly Item[] => {
   return items;
 };
 
-/** The input among the items of a turn: what was asked. */
+/** Returns the input messages among a turn's items. */
 export const inputItemsOf = (turn: SaidTurn): readonly Item[] =>
   itemsOfTurn(turn).filter(({ type, role }) => type === "message" && role !== "assistant");
 
-/** What the caller gave as the result of a call. */
+/** Makes the item of a caller's result. */
 export const outputItem = (threadId: string, callId: string, content: readonly ContentPart[]): Item => ({
   type: "function_call_output",
   id: itemId("fco", placeOfCall(threadId, callId)),
@@ -109,7 +109,7 @@ export const outputItem = (threadId: string, callId: string, content: readonly C
   status: "completed",
 });
 
-/** The pieces of a reply that are messages and reasoning, each with its index among its kind. Neighbours of a kind are one piece. */
+/** Groups the text and reasoning of a reply. Neighbours of one kind are joined. */
 const piecesOf = (parts: readonly Part[]): readonly Piece[] => {
   const pieces: { kind: Piece["kind"]; text: string }[] = [];
   for (const part of parts) {
@@ -121,7 +121,7 @@ const piecesOf = (parts: readonly Part[]): readonly Piece[] => {
   return pieces;
 };
 
-/** A run of one kind in a reply. */
+/** A run of parts of one kind in a reply. */
 export interface Piece {
   readonly kind: "text" | "reasoning" | "refusal";
   readonly text: string;
@@ -132,10 +132,10 @@ const callerToolsIn = (metadata: JsonObject | null): readonly string[] => {
   return Array.isArray(names) ? names.filter((name) => typeof name === "string") : [];
 };
 
-/** Calls in turns that were had elsewhere were run elsewhere too. */
+/** Checks whether a call was the caller's. The calls of imported turns were all run elsewhere. */
 const isCallers = ({ steps, callerTools }: SaidTurn, name: string): boolean => steps === 0 || callerTools.has(name);
 
-/** As the host's replay has it: a step is known by its calls, and by the answer. */
+/** Returns the step of a reply, known by its calls or as the answer, as in the host's replay. */
 const stepOf = (message: Message, { answer, steps, number }: SaidTurn, last: number): number => {
   if (message.id === answer) return steps;
   const [call] = toolCallsOf(message);
@@ -171,7 +171,7 @@ const inputItem = ({ threadId, number }: SaidTurn, message: Message, index: numb
   };
 };
 
-/** The wire wants each image to say how closely it is looked at. */
+/** Adds the `detail` that the wire format requires of each image. */
 const wholeParts = (content: Json): Json =>
   Array.isArray(content)
     ? content.map((part: Json) =>

@@ -18,7 +18,10 @@ import { findLeg, type ReadableLeg, type ResponsesRoom, type ShowingRoom } from 
 import { type SeenThread, seenIn, type Target, targetOf, threadOfResent } from "./target.ts";
 import { isAskedBy, turnMetadata } from "./turn-echo.ts";
 
-/** Begins what a request asks for, or finds it where it was asked before. Resolves when its turn has begun. @throws HttpError */
+/**
+ * Starts the ask of a request, or finds the ask that an earlier copy of the request started. Resolves when its turn has
+ * started. @throws HttpError
+ */
 export const askResponse = async (room: ResponsesRoom, call: Call, sent: ResponseRequest): Promise<ReadableLeg> => {
   checkRequest(room, sent);
   const { request, input } = withOneSystem(sent, readInput(sent));
@@ -44,7 +47,7 @@ export const askResponse = async (room: ResponsesRoom, call: Call, sent: Respons
   return request.store === false ? askUnstored(asking, target) : askStored(asking, target);
 };
 
-/** Joins the instructions of a request and the system message with which its input begins: a thread has one system prompt. */
+/** Joins the instructions of a request and the system message that opens its input: a thread has one system prompt. */
 const withOneSystem = (
   request: ResponseRequest,
   input: ResponseInput,
@@ -63,7 +66,7 @@ interface Asking {
   readonly call: Call;
   readonly request: ResponseRequest;
   readonly input: ResponseInput;
-  /** The id of the ask: of its idempotency key, where it has one. */
+  /** The id of the ask. It is derived from the idempotency key, if the request has one. */
   readonly askId: { readonly id: string; readonly isRepeatable: boolean };
 }
 
@@ -91,7 +94,7 @@ const checkRequest = ({ models }: ResponsesRoom, request: ResponseRequest): void
     );
 };
 
-/** An ask that is kept: repeated under its key it is the one that was made before. */
+/** Asks on a stored thread. A request that repeats an idempotency key gets the leg of the first ask. */
 const askStored = async (asking: Asking, target: Target | null): Promise<ReadableLeg> => {
   const { room, askId } = asking;
   const asked = target?.thread ?? (await newThread(asking, "thread"));
@@ -108,7 +111,8 @@ const askStored = async (asking: Asking, target: Target | null): Promise<Readabl
           : await behind(asking, { ...target, seen: (await asked.look(seenIn)) ?? target.seen });
       return (await ask(asking, room, thread, options)).leg;
     } catch (thrown) {
-      // Nothing is left of a thread that was begun for what is refused; under a key others may have come to it.
+      // Delete a thread that was created for a refused ask. Under an idempotency key, other requests may have found it
+      // already.
       if (thrown instanceof EventRefusedError && !askId.isRepeatable)
         await (target === null ? asked : fork).delete().catch(() => {});
       throw thrown;
@@ -116,7 +120,7 @@ const askStored = async (asking: Asking, target: Target | null): Promise<Readabl
   });
 };
 
-/** What became of the same request, where it came before. */
+/** Returns the leg of an earlier request with the same idempotency key; null if there was none. */
 const askedBefore = async ({ room, request, askId }: Asking, thread: HostedThread): Promise<ReadableLeg | null> => {
   const asked = await thread.asked(askId.id);
   if (asked === null) return null;
@@ -128,7 +132,7 @@ const askedBefore = async ({ room, request, askId }: Asking, thread: HostedThrea
   return findLeg(room, { threadId: thread.id, turn: asked.turn, leg: 1 });
 };
 
-/** An ask on a copy in memory, which is gone when it is answered. */
+/** Asks on a copy of the thread in memory, which is deleted after the answer. */
 const askUnstored = async (asking: Asking, target: Target | null): Promise<ReadableLeg> => {
   const { unstored } = asking.room;
   const { signal } = asking.call;
@@ -139,7 +143,7 @@ const askUnstored = async (asking: Asking, target: Target | null): Promise<Reada
   try {
     await beginUnstored(asking, target, thread);
     const { leg, handle } = await ask(asking, unstored, thread, {});
-    // Nobody could ask for it again.
+    // Abort, since no other request can find this ask.
     const abort = (): void => handle.abort("the client went");
     signal.addEventListener("abort", abort);
     if (signal.aborted) abort();
@@ -186,7 +190,7 @@ const begunThread = async (asking: Asking, thread: HostedThread) => {
   return { thread, options: {} };
 };
 
-/** Begins a thread with what the input brings of earlier turns. */
+/** Starts a thread with the earlier turns of the input. */
 const begun = async (asking: Asking, thread: HostedThread): Promise<void> => {
   const { room, input, request } = asking;
   const host = request.store === false ? room.unstored.host : room.host;
@@ -196,14 +200,17 @@ const begun = async (asking: Asking, thread: HostedThread): Promise<void> => {
       const system = given === undefined ? {} : { system: given };
       await host.importMessages({ ...system, turns: input.history }, { threadId: thread.id });
     } catch (thrown) {
-      // The same request came before, and got so far.
+      // An earlier copy of the request got this far.
       if (!(thrown instanceof ThreadExistsError)) throw thrown;
     }
   const system = request.instructions ?? (input.history.length > 0 ? null : input.system);
   if (system !== null) await thread.changeSystem(system);
 };
 
-/** Behind the turn that a request names: at the head of its thread where that is idle there, else in a fork. */
+/**
+ * Chooses where to continue after the turn that a request names: at the head of its thread if the thread is idle there,
+ * else in a fork.
+ */
 const behind = async (asking: Asking, target: Target): Promise<{ thread: HostedThread; options: AskOptions }> => {
   const { thread, seen, turn } = target;
   const { open, head } = seen;
@@ -225,7 +232,7 @@ const behind = async (asking: Asking, target: Target): Promise<{ thread: HostedT
     });
   if (open === null && turn === head && asking.input.history.length === 0) {
     await prepare(asking, thread, seen);
-    // The host names such a fork, without a prefix.
+    // The host chooses the id of such a fork, which then has no prefix.
     const whenBusy = (await asking.call.newThreadId("")) === "" ? { whenBusy: "fork" as const } : {};
     return { thread, options: { from: turn, ...whenBusy } };
   }
@@ -239,7 +246,10 @@ const behind = async (asking: Asking, target: Target): Promise<{ thread: HostedT
   return { thread: fork, options: {} };
 };
 
-/** Instructions are those of one response: the next without them goes on under the thread's own. */
+/**
+ * Adds the earlier turns and sets the system prompt. Instructions hold for one response; a later response without any
+ * uses the thread's own prompt.
+ */
 const prepare = async (asking: Asking, thread: HostedThread, seen: SeenThread | null): Promise<void> => {
   for (const turn of asking.input.history) await thread.addTurn(turn);
   const system = changeOfSystem(asking, seen);
@@ -247,7 +257,10 @@ const prepare = async (asking: Asking, thread: HostedThread, seen: SeenThread | 
   else if (system !== undefined) await thread.changeSystem(system);
 };
 
-/** The system prompt that a response needs and its thread has not: null is the thread's own, undefined is none. */
+/**
+ * Returns the system prompt that the thread must change to. Null means the thread's own prompt, undefined means no
+ * change.
+ */
 const changeOfSystem = ({ request, input }: Asking, seen: SeenThread | null): SystemDraft | null | undefined => {
   const wanted = request.instructions ?? input.system;
   const present = seen?.system ?? null;
@@ -282,7 +295,7 @@ const ask = async (
 const askIdOf = async ({ request, principal }: Call): Promise<Asking["askId"]> => {
   const key = request.headers.get("idempotency-key");
   if (key === null) return { id: crypto.randomUUID().replaceAll("-", ""), isRepeatable: false };
-  // Nobody reaches an ask of somebody else by guessing a key.
+  // Hash the principal too, so that a guessed key never finds another principal's ask.
   const bytes = new TextEncoder().encode(JSON.stringify([principal.id, key]));
   const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).subarray(0, 16);
   return { id: Array.from(hash, (byte) => byte.toString(16).padStart(2, "0")).join(""), isRepeatable: true };

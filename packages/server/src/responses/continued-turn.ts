@@ -8,8 +8,8 @@ import type { ApprovalAnswer, ResponseInput } from "./response-input.ts";
 import { awaitedLeg, findLeg, type ReadableLeg, type ResponsesRoom, showTurn } from "./responses-room.ts";
 
 /**
- * Answers what a turn waits for, and gives the leg that goes on with it. All of it is answered, or nothing is journalled; the
- * same answers again give the leg that there is.
+ * Answers the calls that a turn waits for, and returns the leg that continues it. If an answer is missing, nothing is
+ * journalled. The same answers again return the existing leg.
  */
 export const continueTurn = async (
   room: ResponsesRoom,
@@ -21,7 +21,9 @@ export const continueTurn = async (
   return leg;
 };
 
-/** Resolves when the answers are taken: what comes of them is not waited for in line. */
+/**
+ * Journals the answers. The new leg is returned as a promise inside, so that the thread's line does not wait for it.
+ */
 const answerTurn = async (
   room: ResponsesRoom,
   thread: HostedThread,
@@ -37,7 +39,8 @@ const answerTurn = async (
   const calls = callsToAnswer(state).filter((call) => call.turn === turn);
   const requests = approvalsOf(state).filter((request) => request.turn === turn);
   const answers = input.answers.filter(({ place }) => calls.some(({ callId }) => callId === callIdOf(place)));
-  // Refused where it is otherwise than the first time, or no answer is wanted; else it changes nothing.
+  // The host refuses an answer that differs from the first one or that no call waits for. A repeated answer changes
+  // nothing.
   for (const answer of input.answers)
     if (!answers.includes(answer)) await thread.answerTool(callIdOf(answer.place), answer.output);
   const decisions = input.approvals.flatMap((approval) => {
@@ -62,7 +65,7 @@ const answerTurn = async (
   for (const draft of input.said) await thread.append(draft);
   const running = showTurn(room, thread, turn, record);
   const leg = awaitedLeg(room, running, asked + 1);
-  // What an answer is refused for is thrown instead.
+  // If an answer is refused, that error is thrown instead.
   leg.catch(() => {});
   for (const { place, output } of answers) await thread.answerTool(callIdOf(place), output);
   for (const { approve, reason, request } of decisions) {
@@ -74,11 +77,11 @@ const answerTurn = async (
   return { leg: leg.then((found) => found ?? Promise.reject(waitsForNothing(input))) };
 };
 
-/** Whether the id of a request for approval is that of the one that is answered. */
+/** Checks whether an approval request is the one that is answered. */
 const isAbout = (id: string, { place, number }: ApprovalAnswer): boolean =>
   id.endsWith(`/${callIdOf(place)}!approval-${number}`);
 
-/** Whether it was answered so before. */
+/** Checks whether the same decision was journalled before. */
 const isDecided = (entries: readonly Entry[], approval: ApprovalAnswer): boolean =>
   entries.some(
     ({ event }) =>
@@ -97,7 +100,7 @@ const turnOf = (thread: HostedThread, { answers, approvals }: ResponseInput): nu
   return first.turn;
 };
 
-/** The leg that asked for what is answered: the newest one of all. */
+/** Returns the number of the newest leg that asked for one of the answered calls; null if there is none. */
 const legAsking = ({ legs }: TurnRecord, threadId: string, { answers, approvals }: ResponseInput): number | null => {
   const ids = new Set([
     ...answers.map(({ place }) => wireCallId(threadId, callIdOf(place))),

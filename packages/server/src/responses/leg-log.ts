@@ -1,6 +1,6 @@
 import type { LegEvent } from "./leg-writer.ts";
 
-/** The log of a leg was let go while somebody read it. */
+/** Thrown to a reader of a leg whose log was dropped. */
 class LogLostError extends Error {
   override readonly name = "LogLostError";
 
@@ -9,21 +9,21 @@ class LogLostError extends Error {
   }
 }
 
-/** What was shown of one leg, event by event, for those that read it now and for those that come back. */
+/** The events of one leg, for clients that read it now and clients that reconnect. */
 export class LegLog {
   readonly #blocks: string[] = [];
   readonly #onGrowth: (characters: number) => void;
-  /** Of all that it holds, in UTF-16 units. */
+  /** The size of all kept events, in UTF-16 units. */
   #characters = 0;
-  /** The number of the first event that is kept. */
+  /** The number of the oldest kept event. */
   #first = 0;
-  /** The number after that of the newest event that somebody read here. */
+  /** One more than the number of the newest event that a client has read here. */
   #read = 0;
   #news: PromiseWithResolvers<void> | null = null;
   #isEnded = false;
   #lost: Error | null = null;
 
-  /** @param onGrowth called with the characters of each event, and with less than none when they are let go */
+  /** @param onGrowth called with the size of each new event, and with a negative size when events are dropped */
   constructor(onGrowth: (characters: number) => void) {
     this.#onGrowth = onGrowth;
   }
@@ -32,7 +32,10 @@ export class LegLog {
     return this.#isEnded;
   }
 
-  /** Whether a reader can begin at that number: the events from there on are kept, and the ones before were read here. Another server numbers otherwise. */
+  /**
+   * Checks whether a reader can start at a number: the events from there on are kept, and the earlier ones were read
+   * here. Another server may number them otherwise.
+   */
   hasFrom(number: number): boolean {
     return this.#keepsFrom(number) && number <= this.#read;
   }
@@ -51,7 +54,7 @@ export class LegLog {
     this.#wake();
   }
 
-  /** Lets go of all events but the newest: who reads along goes on, and nobody can begin. */
+  /** Drops all events but the newest. Present readers continue; no new reader can start. */
   trim(): void {
     const gone = this.#blocks.splice(0, Math.max(this.#blocks.length - blocksAtOnce, 0));
     const characters = gone.reduce((sum, { length }) => sum + length, 0);
@@ -60,7 +63,7 @@ export class LegLog {
     this.#onGrowth(-characters);
   }
 
-  /** Lets go of all events: who reads it now is cut off, and learns why; it can be had again from the journal. */
+  /** Drops all events. Present readers fail with `why`; the journal can still restore the events. */
   lose(why: Error = new LogLostError()): void {
     if (this.#lost !== null) return;
     this.#lost = why;
@@ -70,7 +73,10 @@ export class LegLog {
     this.#wake();
   }
 
-  /** The events from that number on, as they come: those that are there as one text, which costs a reader less than each alone. @throws why it was let go */
+  /**
+   * Yields the events from a number on as they come. Events that are there already are joined, which costs less than
+   * one text each. @throws the reason why the log was dropped
+   */
   async *read(from = 0): AsyncGenerator<string, undefined> {
     for (let next = from; ;) {
       while (next >= this.#first + this.#blocks.length && this.#lost === null) {
@@ -96,10 +102,10 @@ export class LegLog {
   }
 }
 
-/** An event as a block of a stream, with its number. */
+/** Formats an event as a numbered block of a stream. */
 export const blockOf = (event: LegEvent, number: number): string =>
-  // Not by a copy of the event, which costs as much as its text: there are as many as tokens.
+  // Append to the JSON text: a copy of the event would cost as much as its text, and there is one event for each token.
   `event: ${event.type}\ndata: ${JSON.stringify(event).slice(0, -1)},"sequence_number":${number}}`;
 
-/** So that who reads slowly is not written a whole log. */
+/** Limits a chunk, so that a slow reader is not sent a whole log at once. */
 const blocksAtOnce = 64;

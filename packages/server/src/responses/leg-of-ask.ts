@@ -6,7 +6,10 @@ import { awaitedLeg, findLeg, type ReadableLeg, recordedLeg, type ShowingRoom } 
 import { RunningTurn } from "./running-turn.ts";
 import { echoIn, echoOfQueued } from "./turn-echo.ts";
 
-/** The first leg of an ask's turn: as soon as there is a turn, or it is known that it waits for one. @throws what refused the ask */
+/**
+ * Returns the first leg of an ask's turn as soon as the turn has started or the ask is known to be queued. @throws the
+ * error that refused the ask
+ */
 export const legOfAsk = async (
   room: ShowingRoom,
   thread: HostedThread,
@@ -20,7 +23,7 @@ export const legOfAsk = async (
     : begunLeg(room, thread, handle, askId, parts, news);
 };
 
-/** The leg of an ask that waited for its turn when it was last looked at: a handle to it is told nothing before it has one. */
+/** Returns the leg of an ask that was queued when last looked at. Its handle yields no part until the turn starts. */
 export const legOfQueued = async (
   room: ShowingRoom,
   thread: HostedThread,
@@ -37,7 +40,7 @@ export const legOfQueued = async (
       while (later === "queued") later = await newsIn(parts);
       return await begunLeg(room, thread, handle, askId, parts, later);
     } catch (thrown) {
-      // It was withdrawn, which is an end as any other.
+      // The ask was withdrawn. That is an ordinary end.
       const facts = await queuedFacts(thread, place);
       if (facts === null || facts.endedAt === null) throw thrown;
       return recordedLeg({ facts: { ...facts, echo: queued?.echo ?? facts.echo }, events: [] });
@@ -46,7 +49,7 @@ export const legOfQueued = async (
   return queued === null ? begun : queuedLeg(queued, begun);
 };
 
-/** What is known of an ask that waits for its turn, or that was withdrawn before it had one; null where there is none. */
+/** Returns the facts of an ask that is queued or was withdrawn before its turn; null for any other ask. */
 export const queuedFacts = async (thread: HostedThread, place: QueuedPlace): Promise<LegFacts | null> => {
   const record = await thread.asked(place.askId);
   if (record === null || record.turn !== null) return null;
@@ -67,7 +70,7 @@ const queuedLeg = (queued: LegFacts, begun: Promise<ReadableLeg>): ReadableLeg =
   return {
     facts: () => leg?.facts() ?? queued,
     ended,
-    // It has shown nobody an event yet.
+    // No client has read an event of it yet.
     blocks: (from) => (from === 0 ? blocksOf(begun) : null),
   };
 };
@@ -77,20 +80,20 @@ async function* blocksOf(begun: Promise<ReadableLeg>): AsyncGenerator<string, un
   return undefined;
 }
 
-/** What parts say next of the turn of an ask. */
+/** The next news that the parts of an ask bring of its turn. */
 interface News {
   readonly turn: number;
-  /** Its parts come from the beginning. */
+  /** Whether the parts start at the beginning of the turn. */
   readonly isBeginning: boolean;
 }
 
-/** Null when there are no more. */
+/** Returns the next news; null if the parts have ended. */
 const newsIn = async (parts: AsyncIterator<AskPart, unknown>): Promise<News | "queued" | null> => {
   for (;;) {
     const { value: part, done } = await parts.next();
     if (done === true || part.type === "turn.ended") return null;
     if (part.type === "signal" && part.signal.type === "ask.queued") return "queued";
-    // An ask that is made again is shown its turn from where it is.
+    // A repeated ask receives its turn's parts from the present step on.
     if ("turn" in part && part.type !== "thread.forked")
       return { turn: part.turn, isBeginning: part.type === "turn.started" };
   }
@@ -107,7 +110,7 @@ const begunLeg = async (
   const thread = handle.threadId === asked.id ? asked : room.host.thread(handle.threadId);
   const record = await thread.asked(askId);
   const turn = news?.turn ?? record?.turn ?? null;
-  // Its result says why there is none.
+  // The handle's error says why there is no turn.
   if (turn === null) throw await handle.then(() => new Error("an ask ended without a turn"));
   const place = { threadId: thread.id, turn, leg: 1 };
   const isShown = room.turns.of(thread.id, turn) !== undefined;

@@ -6,26 +6,29 @@ import { echoIn } from "./turn-echo.ts";
 import { figuresOfReport, figuresSum, type LegFacts, type TokenFigures } from "./response-object.ts";
 import { TurnOutput, type TurnPart } from "./turn-output.ts";
 
-/** A leg as its journal has it: its facts, and the events that would have shown it whole. */
+/** A leg as restored from the journal, with all events of its stream. */
 export interface LegRecord {
   readonly facts: LegFacts;
   readonly events: readonly LegEvent[];
 }
 
-/** A turn as its journal has it. */
+/** A turn as restored from the journal. */
 export interface TurnRecord {
   readonly legs: readonly LegRecord[];
-  /** What was shown of it, without deltas: where a live reader goes on. */
+  /** The parts of the turn without deltas. A live reader continues after them. */
   readonly parts: readonly TurnPart[];
   readonly callerTools: ReadonlySet<string>;
   readonly echo: JsonObject;
   readonly startedAt: number;
-  /** An ask that it answers. */
+  /** The id of one of its asks. */
   readonly askId: string;
   readonly isOpen: boolean;
 }
 
-/** The legs of a turn by its journal, in order; null where there is no such turn. The same turn gives the same legs in every process. */
+/**
+ * Restores the legs of a turn from its journal, in order; returns null if there is no such turn. Every process restores
+ * the same legs.
+ */
 export const turnRecord = (entries: readonly Entry[], state: State, number: number): TurnRecord | null => {
   const said = saidIn(state, number);
   if (said === null || number === 0) return null;
@@ -53,7 +56,7 @@ export const turnRecord = (entries: readonly Entry[], state: State, number: numb
   const parts: TurnPart[] = [];
   let used: TokenFigures | null = null;
   const ended = closed === undefined ? null : { at: closed.endedAt, status: closed.outcome.status };
-  // The journal was read after the state, and may have more by then.
+  // The journal was read after the state, so it may be newer.
   for (const recorded of recordedTurn(entries.slice(0, state.context.seq + 1), said, ended)) {
     at = recorded.at;
     for (const part of recorded.parts) {
@@ -64,7 +67,7 @@ export const turnRecord = (entries: readonly Entry[], state: State, number: numb
     const leg = legs.at(-1);
     if (leg === undefined) continue;
     leg.facts = { ...leg.facts, items: output.items };
-    // Attempts that failed before a leg showed anything are of that leg.
+    // A leg that has shown nothing yet also owns the attempts that failed before it.
     if (leg.isEnded && recorded.parts.length === 0) continue;
     leg.facts = { ...leg.facts, usage: figuresSum(leg.facts.usage, used) };
     used = null;

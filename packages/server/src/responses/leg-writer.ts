@@ -22,14 +22,14 @@ interface ToolCall {
   readonly arguments: string;
 }
 
-/** Writes the output of one leg: its items, and the events that show how they come, in the order of the Responses API. */
+/** Writes the output of one leg: its items, and their events in the order of the Responses API. */
 export class LegWriter {
-  /** Those that stand, in order, each with its step. */
+  /** The valid items in order, each with its step. */
   readonly #items: { readonly step: number; readonly item: Item }[] = [];
   readonly #emit: (event: LegEvent) => void;
   #index = 0;
   #open: OpenPiece | null = null;
-  /** Calls that the caller's model writes, by their ids. */
+  /** Calls of the caller's tools that the model is still writing, by call id. */
   readonly #calls = new Map<string, OpenCall>();
 
   constructor(emit: (event: LegEvent) => void) {
@@ -40,7 +40,7 @@ export class LegWriter {
     return this.#items.map(({ item }) => item);
   }
 
-  /** A model wrote more. What follows what it wrote last of the same kind is of the same item. */
+  /** Adds text that a model wrote. Consecutive text of one kind belongs to one item. */
   write(kind: Piece["kind"], text: string, place: () => ItemPlace): void {
     if (this.#open !== null && this.#open.kind !== kind) this.closePiece("completed");
     this.#open ??= this.#begin(kind, place());
@@ -54,7 +54,7 @@ export class LegWriter {
     else this.#emit({ type: "response.output_text.delta", ...where, content_index: 0, delta: text, logprobs: [] });
   }
 
-  /** What was being written is as it is now. */
+  /** Completes the item that is being written. */
   closePiece(status: "completed" | "incomplete"): void {
     const open = this.#open;
     if (open === null) return;
@@ -77,7 +77,7 @@ export class LegWriter {
     this.#done(index, item, place.step);
   }
 
-  /** A model writes a call of a tool of the caller. */
+  /** Adds arguments that a model wrote for a call of a caller's tool. */
   writeCall(place: ItemPlace, call: ToolCall): void {
     this.closePiece("completed");
     const begun = this.#calls.get(call.callId) ?? this.#beginCall(place, call);
@@ -85,7 +85,7 @@ export class LegWriter {
     this.#emitArguments(begun, call.arguments);
   }
 
-  /** A call of a tool of the caller is whole. */
+  /** Completes a call of a caller's tool. */
   closeCall(place: ItemPlace, call: ToolCall): void {
     this.closePiece("completed");
     const begun = this.#calls.get(call.callId) ?? this.#beginCall(place, call);
@@ -98,7 +98,7 @@ export class LegWriter {
     this.#done(index, functionCallItem(place, call, "completed"), place.step);
   }
 
-  /** A tool that runs here has its result. */
+  /** Adds a call of a host's tool with its result. */
   addResult(place: ItemPlace, call: ToolCall, result: { readonly text: string; readonly failed: boolean }): void {
     this.closePiece("completed");
     const begun = mcpCallItem(place, call, null);
@@ -111,7 +111,7 @@ export class LegWriter {
     this.#done(index, mcpCallItem(place, call, result), place.step);
   }
 
-  /** A call waits for a person's approval. */
+  /** Adds a call that waits for a person's approval. */
   addApproval(
     place: ItemPlace,
     call: { readonly name: string; readonly arguments: string; readonly number: number },
@@ -121,7 +121,10 @@ export class LegWriter {
     this.#done(this.#added(item), item, place.step);
   }
 
-  /** What came of a step and those behind it is void. The wire has no word for that: items that were open end as incomplete, and the final output does without all of them. */
+  /**
+   * Voids the items of a step and of all later steps. The wire cannot retract an item: open items end as incomplete,
+   * and the final output omits them all.
+   */
   voidFrom(step: number): void {
     this.closePiece("incomplete");
     for (const { index, item } of this.#calls.values()) this.#emitDone(index, { ...item, status: "incomplete" });
@@ -130,7 +133,7 @@ export class LegWriter {
     this.#items.splice(0, this.#items.length, ...standing);
   }
 
-  /** Nothing more comes. */
+  /** Ends the leg's output. */
   close(status: "completed" | "incomplete"): void {
     this.closePiece(status);
     for (const { index, item, place } of this.#calls.values())

@@ -12,7 +12,7 @@ import { callIdAt, placeIn, turnOfEffect } from "@colloquy/machine/hosting";
 import type { SaidTurn } from "../items/turn-items.ts";
 import type { TurnPart } from "./turn-output.ts";
 
-/** What an entry says of a turn: what was shown then, when, and what a model call used. */
+/** The content of one entry that concerns a turn: its parts, its time, and the usage of a model call. */
 export interface Recorded {
   /** Milliseconds since the epoch. */
   readonly at: number;
@@ -21,10 +21,10 @@ export interface Recorded {
 }
 
 /**
- * A turn as its journal has it, entry by entry, as parts without deltas: from those the same legs follow as from what was
- * shown live. A host's own replay knows neither approvals nor the legs between them.
+ * Reads a turn from its journal, entry by entry, as parts without deltas. They produce the same legs as the live parts.
+ * A host's own replay knows neither approvals nor the legs between them.
  *
- * @param said the turn as the state has it: what was redacted since stands there.
+ * @param said the turn as the state has it, with later redactions.
  * @param ended when and how it ended; null while it is open.
  */
 export function* recordedTurn(
@@ -91,7 +91,7 @@ class TurnReader {
     else if (event.type === "approval.answered") yield* this.#result(callId);
   }
 
-  /** What was kept of a reply that broke off. */
+  /** Yields the kept part of a reply that broke off. */
   *partial(): Generator<TurnPart> {
     const { messages, answer, steps } = this.#said;
     const kept = messages.find(({ id, incomplete }) => id === answer && incomplete === true);
@@ -99,7 +99,7 @@ class TurnReader {
     if (content !== undefined) yield* this.#reply(steps, { content });
   }
 
-  /** Where in the turn an effect stands; null for one of another. */
+  /** Returns the step and call of an effect; null for an effect of another turn. */
   #placeOf(effectId: string): EffectPlace | null {
     if (turnOfEffect(effectId) !== this.#said.number) return null;
     const [callId = ""] = placeIn(effectId).split(/[#!]/u);
@@ -138,7 +138,7 @@ class TurnReader {
     return { type: "approval.requested", turn: this.#said.number, step, request };
   }
 
-  /** Its result as the thread has it, once: an approval that was given brings none yet. */
+  /** Yields the result of a call once, as the thread has it. A call that was just approved has no result yet. */
   *#result(callId: string): Generator<TurnPart> {
     const result = this.#results.get(callId);
     if (result === undefined || this.#given.has(callId)) return;

@@ -1,25 +1,25 @@
-/** Which leg of which turn a response is. */
+/** The turn and leg of a response. */
 export interface LegPlace {
   readonly threadId: string;
   readonly turn: number;
-  /** From 1: one more each time that the turn went on after it waited for the caller. */
+  /** Starts at 1, and grows each time the turn continues after waiting for the caller. */
   readonly leg: number;
 }
 
-/** Which ask a response is of that waits for its turn. */
+/** The queued ask of a response that has no turn yet. */
 export interface QueuedPlace {
   readonly threadId: string;
   readonly askId: string;
 }
 
 /**
- * The id of a response. It is derived, so every process knows it, and the one in a stream is the final one. One that is queued
- * has no turn yet, and is named by its ask: from its turn on both ids name it.
+ * Derives the id of a response, so that every process knows it and a stream starts with the final id. A queued response
+ * is named by its ask, since it has no turn yet. When the turn has started, both ids name it.
  */
 export const responseId = (place: LegPlace | QueuedPlace): string =>
   "turn" in place ? `resp_${place.turn}_${place.leg}_${place.threadId}` : `resp_${place.askId}_${place.threadId}`;
 
-/** What an id names; null for an id that is none of a response. */
+/** Parses a response id; returns null if it is invalid. */
 export const placeOfResponse = (id: string): LegPlace | QueuedPlace | null => {
   const [, turn, leg, threadId] = /^resp_(\d{1,15})_(\d+)_(.+)$/su.exec(id) ?? [];
   if (threadId !== undefined) return { threadId, turn: Number(turn), leg: Number(leg) };

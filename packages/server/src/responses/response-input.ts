@@ -6,45 +6,48 @@ import { type ItemPlace, placeOfItem } from "../items/item.ts";
 import type { ResponseRequest } from "./response-request.ts";
 import { skippedItem } from "./skipping.ts";
 
-/** What a caller says of a call that waits for it. */
+/** A caller's output for a call that waits for it. */
 export interface CallAnswer {
-  /** The call, as `call_id` names it. */
+  /** The call that `call_id` names. */
   readonly place: ItemPlace;
   readonly output: Content;
 }
 
-/** What a person says of a call that waits for approval. */
+/** A person's decision about a call that waits for approval. */
 export interface ApprovalAnswer {
   readonly place: ItemPlace;
-  /** Which request for this call, from 1. */
+  /** The number of the approval request for this call, from 1. */
   readonly number: number;
   readonly approve: boolean;
   readonly reason: string | null;
 }
 
-/** The input of a request, sorted by what becomes of it. */
+/** The input of a request, sorted by use. */
 export interface ResponseInput {
   /** An opening system message. */
   readonly system: SystemDraft | null;
-  /** Turns that were had before, whole, as clients without memory send them. */
+  /** Whole earlier turns, as stateless clients send them. */
   readonly history: readonly (readonly SeedDraft[])[];
-  /** What is asked. */
+  /** The new messages. */
   readonly said: readonly MessageDraft[];
   readonly answers: readonly CallAnswer[];
   readonly approvals: readonly ApprovalAnswer[];
-  /** The newest item that is named instead of sent: the input goes on behind it. */
+  /** The newest item that the input refers to by id; the request continues after it. */
   readonly behind: ItemPlace | null;
-  /** The outputs with which the input ends, where their calls, which this server made, are sent along: of clients that keep the conversation themselves. */
+  /**
+   * Outputs at the end of the input that answer calls of this server, and whose calls are sent along. Clients that keep
+   * the conversation themselves send these.
+   */
   readonly resent: readonly ResentAnswer[];
 }
 
-/** An output whose call is sent along. */
+/** An output that was sent together with its call. */
 export interface ResentAnswer extends CallAnswer {
   readonly name: string;
   readonly arguments: string;
 }
 
-/** Reads an input. @throws HttpError 400 that names the item */
+/** Parses an input. @throws HttpError 400 that names the item */
 export const readInput = ({ input }: Pick<ResponseRequest, "input">): ResponseInput => {
   const given: readonly JsonObject[] =
     typeof input === "string" ? [{ type: "message", role: "user", content: input }] : (input ?? []);
@@ -78,7 +81,7 @@ export const readInput = ({ input }: Pick<ResponseRequest, "input">): ResponseIn
   return { ...conversationIn(others), answers, approvals, behind, resent: resentIn(rest, sent) };
 };
 
-/** An item, and its place in the list that was sent. */
+/** An item and its index in the sent list. */
 interface Numbered {
   readonly value: JsonObject;
   readonly index: number;
@@ -151,7 +154,7 @@ const approvalIn = ({ value, index }: Numbered): ApprovalAnswer => {
   return { place, number, approve, reason: typeof reason === "string" ? reason : null };
 };
 
-/** What a tool of the host came to, as a client sends it back: for a model it is a call and its result. */
+/** Converts a finished call of a host's tool, as a client sends it back, into a call and its result for the model. */
 const callAndOutput = ({ value, index }: Numbered): readonly Numbered[] => {
   const { id, name, arguments: written, output, error } = value;
   const call = { call_id: id ?? null, name: name ?? "", arguments: written ?? "{}" };

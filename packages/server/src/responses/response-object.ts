@@ -2,26 +2,24 @@ import type { JsonObject, ReportedUsage, TurnOutcome, Usage } from "@colloquy/ma
 import { isJsonObject, type Item } from "../items/item.ts";
 import { type LegPlace, type QueuedPlace, responseId } from "./response-id.ts";
 
-/** How far a response is. */
 export type ResponseStatus = "queued" | "in_progress" | "completed" | "incomplete" | "failed" | "cancelled";
 
-/** What is known of a leg, from which its response is written. */
+/** The facts of a leg, from which its response is written. */
 export interface LegFacts {
   readonly place: LegPlace | QueuedPlace;
-  /** What its request said, as the turn keeps it. */
+  /** The request's members that the turn keeps and the response repeats. */
   readonly echo: JsonObject;
   readonly createdAt: number;
-  /** Null while it is under way. */
+  /** Null while it is running. */
   readonly endedAt: number | null;
-  /** How its turn ended, where that ended it; null where it waits for the caller, or is under way. */
+  /** The outcome of the turn if this leg ended it; null if the leg waits for the caller or is running. */
   readonly outcome: TurnOutcome | null;
   readonly items: readonly Item[];
   readonly usage: TokenFigures | null;
 }
 
-/** Tokens of a response. */
 export interface TokenFigures {
-  /** How often a figure was reported: without any, there are none. */
+  /** The number of reported figures. If it is 0, the usage is unknown. */
   readonly reports: number;
   readonly input: number;
   readonly cached: number;
@@ -30,7 +28,7 @@ export interface TokenFigures {
   readonly total: number;
 }
 
-/** The figures of a usage; null where no call reported any. */
+/** Converts a usage; returns null if no call reported any figure. */
 export const figuresOf = ({
   inputTokens,
   outputTokens,
@@ -44,7 +42,7 @@ export const figuresOf = ({
   return { reports, input, cached, output, reasoning: reasoningTokens.sum, total: totalTokens.sum };
 };
 
-/** The figures of one report. */
+/** Converts the figures of one report; returns null if it has none. */
 export const figuresOfReport = (report: ReportedUsage): TokenFigures | null => {
   const {
     inputTokens,
@@ -58,11 +56,11 @@ export const figuresOfReport = (report: ReportedUsage): TokenFigures | null => {
   return reports === 0 ? null : { reports, input, cached, output, reasoning, total: totalTokens ?? input + output };
 };
 
-/** What was used in two spans together. */
+/** Adds the figures of two spans. */
 export const figuresSum = (one: TokenFigures | null, other: TokenFigures | null): TokenFigures | null =>
   one === null || other === null ? (one ?? other) : combined(one, other, 1);
 
-/** What was used between two figures of the same turn. */
+/** Subtracts an earlier total of the same turn. */
 export const figuresSince = (now: TokenFigures | null, before: TokenFigures | null): TokenFigures | null => {
   const since = now === null || before === null ? now : combined(now, before, -1);
   return since?.reports === 0 ? null : since;
@@ -77,7 +75,6 @@ const combined = (one: TokenFigures, other: TokenFigures, sign: 1 | -1): TokenFi
   total: one.total + sign * other.total,
 });
 
-/** The status of a leg. */
 export const statusOf = ({ place, endedAt, outcome }: LegFacts): ResponseStatus => {
   if (endedAt === null) return "turn" in place ? "in_progress" : "queued";
   if (outcome === null) return "completed";
@@ -89,8 +86,8 @@ export const statusOf = ({ place, endedAt, outcome }: LegFacts): ResponseStatus 
 };
 
 /**
- * A response object: the 31 members that the Open Responses schema requires, with their defaults, and `conversation`. Times
- * are in seconds since the epoch.
+ * Builds a response object: the 31 members that the Open Responses schema requires, with their defaults, and
+ * `conversation`. Times are in seconds since the epoch.
  */
 export const responseObject = (facts: LegFacts): JsonObject => {
   const { place, echo, createdAt, endedAt, outcome, items, usage } = facts;
@@ -121,7 +118,7 @@ export const responseObject = (facts: LegFacts): JsonObject => {
   };
 };
 
-/** What failed, without the words of the provider: they may say more than a client is to know. */
+/** Describes a failure without the provider's text, which may reveal more than a client should know. */
 export const errorOf = (outcome: TurnOutcome): { readonly code: string; readonly message: string } => {
   if (outcome.status !== "failed") return { code: "server_error", message: "the turn ended" };
   if ("failure" in outcome) {

@@ -5,7 +5,7 @@ import { readInputItems, readMetadata, readToolChoice, readTools, skippedInput, 
 
 const name = z.string().regex(/^[A-Za-z0-9_-]{1,128}$/u, "must be of 1 to 128 letters, digits, _ and -");
 
-/** Of a body that was read as JSON, so whatever its members are, they are JSON. */
+/** Accepts any value, since the body was parsed as JSON already. */
 const jsonObject = z.record(
   z.string(),
   z.custom<Json>(() => true),
@@ -27,7 +27,7 @@ const items = z.union(
 /** Clients write an id that they do not have as "". */
 const noId = z.literal("").transform(() => null);
 
-/** A tool of the caller, as a request declares it. */
+/** A caller's tool, as a request declares it. */
 interface FunctionTool {
   readonly type: "function";
   readonly name: string;
@@ -38,7 +38,7 @@ interface FunctionTool {
 
 type Given<Value> = Value | null | undefined;
 
-/** The request of a response, as a client sends it. */
+/** The body of a request for a new response. */
 export interface ResponseRequest {
   readonly model?: Given<string>;
   readonly input?: Given<string | readonly JsonObject[]>;
@@ -64,7 +64,7 @@ export interface ResponseRequest {
   readonly user?: Given<string>;
   readonly safety_identifier?: Given<string>;
   readonly prompt_cache_key?: Given<string>;
-  /** What of the request was left out, each by its place and the reason. */
+  /** The members that were left out of the request, each with its path and the reason. */
   readonly skipped?: readonly string[];
 }
 
@@ -101,8 +101,8 @@ const members = z.looseObject({
 });
 
 /**
- * What a new response may be asked with. What this server can't do is skipped and named in `skipped`, unless the answer would be
- * to something else: then it is refused.
+ * The schema of a new response's request. Unsupported members are skipped and listed in `skipped`. A member without
+ * which the answer would be wrong is refused.
  */
 export const responseRequest: z.ZodType<ResponseRequest> = members.transform((body, context): ResponseRequest => {
   const { stream_options, include, truncation, top_logprobs, prompt_cache_retention, tools, tool_choice, ...others } =
@@ -147,13 +147,13 @@ export const responseRequest: z.ZodType<ResponseRequest> = members.transform((bo
   };
 });
 
-/** Members that this server does not have, and without which the answer would be to something else. */
+/** Unsupported members without which the answer would be wrong. */
 const notHarmless: ReadonlyMap<string, string> = new Map([
   ["prompt", "stored prompts are not kept here; send instructions and input"],
   ["messages", "is a member of chat completions; send input"],
 ]);
 
-/** What of a request its response says again. It is kept with the turn. */
+/** Returns the members of a request that its response repeats. They are kept with the turn. */
 export const echoOf = (request: ResponseRequest): JsonObject =>
   given({
     ...Object.fromEntries(Object.entries(request).filter(([member]) => !notEchoed.has(member))),
@@ -164,19 +164,22 @@ export const echoOf = (request: ResponseRequest): JsonObject =>
 
 const notEchoed: ReadonlySet<string> = new Set(["input", "stream", "conversation", "skipped"]);
 
-/** The member of a response's metadata that says what was skipped. */
+/** The metadata member of a response that lists what was skipped. */
 const skippedKey = "colloquy_skipped";
 
-/** A value of metadata has at most 512 characters. */
+/** Joins the reasons and cuts the text: a metadata value has at most 512 characters. */
 const textOf = (skipped: readonly string[]): string => {
   const text = skipped.join("\n");
   return text.length <= 512 ? text : `${text.slice(0, 511).toWellFormed()}…`;
 };
 
-/** How the parameters of a request reach the model of the host. */
+/** The form in which a request's parameters reach the host's model. */
 export type ModelParameters = "chat" | "responses" | ((request: ResponseRequest) => JsonObject);
 
-/** The parameters of a request as those of the model's own API: by the names of chat completions, or as they are. */
+/**
+ * Converts a request's parameters for the model's own API: to the names of chat completions, or unchanged for the
+ * Responses API.
+ */
 export const modelParametersOf = (request: ResponseRequest, as: ModelParameters): JsonObject => {
   if (typeof as === "function") return as(request);
   const { model, temperature, top_p, presence_penalty, frequency_penalty, parallel_tool_calls } = request;

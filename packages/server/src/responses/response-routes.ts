@@ -22,7 +22,7 @@ import {
 } from "./responses-room.ts";
 import { turnPlaceOf } from "./target.ts";
 
-/** The Responses API over the threads of a host. */
+/** Returns the routes of the Responses API for a host's threads. */
 export const responseRoutes = (
   host: Host,
   context: ServerContext,
@@ -43,7 +43,7 @@ export const responseRoutes = (
       if (route.method === "DELETE" || route.path === "/input_items") throw stillQueued();
       const queued = await answerQueued(room, call, given);
       if (queued !== null) return queued;
-      // It had its turn meanwhile.
+      // Its turn has started meanwhile.
       const begun = await turnPlaceOf(room, given);
       if (begun === null) throw notFound();
       return handle(room, call, begun);
@@ -88,7 +88,10 @@ const read = async (room: ResponsesRoom, call: Call, place: LegPlace): Promise<R
   return call.query(readQuery).stream === "true" ? streamOf(call, leg) : Response.json(responseObject(leg.facts()));
 };
 
-/** The events of a response. @throws HttpError if this server did not show those before `starting_after`, or keeps them no more */
+/**
+ * Streams the events of a response. @throws HttpError if this server did not send the events before `starting_after`,
+ * or has dropped them
+ */
 const streamOf = (call: Call, leg: ReadableLeg): Response => {
   const { starting_after: after } = call.query(readQuery);
   const blocks = leg.blocks(after === undefined ? 0 : after + 1);
@@ -108,7 +111,7 @@ const streamOf = (call: Call, leg: ReadableLeg): Response => {
 
 const readQuery = z.object({
   stream: z.string().optional(),
-  /** The number of the newest event that the client has, -1 where it has none. */
+  /** The number of the newest event that the client has; -1 if it has none. */
   starting_after: z
     .string()
     .regex(/^(?:-1|\d{1,15})$/u, "must be the number of an event")
@@ -130,7 +133,7 @@ const inputItems = async (room: ResponsesRoom, call: Call, place: LegPlace): Pro
   return listPage(ordered.slice(from, from + limit), from + limit < ordered.length);
 };
 
-/** What a later leg was asked with: the outputs of the calls of the one before it. */
+/** Returns the input of a later leg: the outputs of the previous leg's calls. */
 const answersTo = async (room: ResponsesRoom, place: LegPlace): Promise<readonly JsonObject[]> => {
   const before = await foundLeg(room, { ...place, leg: place.leg - 1 });
   const calls = new Set(before.facts().items.map((item) => item["call_id"]));
@@ -150,19 +153,22 @@ const cancel = async (room: ResponsesRoom, _: Call, place: LegPlace): Promise<Re
   if (leg.facts().endedAt !== null) return Response.json(responseObject(leg.facts()));
   const thread = room.host.thread(place.threadId);
   const asks = await thread.look(({ context: { open } }) => (open?.number === place.turn ? open.asks : []));
-  // By its asks: what is open when they are cancelled may be another turn.
+  // Cancel by ask id, since another turn may be open by then.
   for (const { askId } of asks ?? []) await cancelAsk(thread, askId);
   await leg.ended;
   return Response.json(responseObject(leg.facts()));
 };
 
-/** What was over already, or is not there, is no less cancelled. */
+/** Cancels an ask. An ask that has ended or is missing counts as cancelled. */
 const cancelAsk = (thread: HostedThread, askId: string): Promise<void> =>
   thread.cancel("cancelled by the client", askId).catch((thrown: unknown) => {
     if (!(thrown instanceof EventRefusedError)) throw thrown;
   });
 
-/** A response that has no turn yet is read, streamed from when it has one, and withdrawn. Null where it has one by now. */
+/**
+ * Answers a request about a queued response: reads it, cancels it, or streams it once its turn starts. Returns null if
+ * its turn has started.
+ */
 const answerQueued = async (room: ResponsesRoom, call: Call, place: QueuedPlace): Promise<Response | null> => {
   const thread = room.host.thread(place.threadId);
   const { askId } = place;

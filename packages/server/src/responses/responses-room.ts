@@ -10,46 +10,50 @@ import { endEventsOf, RunningTurn, type ShownLeg } from "./running-turn.ts";
 import type { ModelParameters } from "./response-request.ts";
 import { RunningTurns } from "./running-turns.ts";
 
-/** How responses are asked for and kept. */
+/** Options for the Responses API. */
 export interface ResponsesOptions {
   /** The models that clients may name. Default: any, as the parameter `model` of the call. */
   readonly models?: readonly string[];
   /**
-   * How the parameters of a response reach the model of the host: by the names of chat completions, as the Responses API has
-   * them, or by a function. Default `chat`, which the handlers for chat completions and for the AI SDK read.
+   * How the parameters of a response reach the model of the host: by the names of chat completions, unchanged, or by a
+   * function. Default `chat`, which the handlers for chat completions and for the AI SDK read.
    */
   readonly modelParameters?: ModelParameters;
-  /** How long the events of a response are kept after its end, for those that come back, in milliseconds. Default 300,000. */
+  /** How long the events of an ended response are kept for clients that reconnect, in milliseconds. Default 300,000. */
   readonly keepMs?: number;
-  /** What the events of all responses may take, in UTF-16 units; the oldest go first. Default 33,554,432. */
+  /**
+   * The size of all kept events of all responses, in UTF-16 units. The oldest are dropped first. Default 33,554,432.
+   */
   readonly charactersMax?: number;
 }
 
-/** Where turns are shown: of what is stored, and apart from it of what is not. */
+/** A host and the turns of it that this process shows. There is one for stored threads and one for unstored ones. */
 export interface ShowingRoom {
   readonly host: Host;
   readonly turns: RunningTurns;
 }
 
-/** What all routes of responses share. */
+/** The state that all routes of responses share. */
 export interface ResponsesRoom extends ShowingRoom {
   readonly clock: Clock;
   readonly models: readonly string[] | null;
   readonly modelParameters: ModelParameters;
   readonly lines: ServerContext["lines"];
-  /** The same for what is not to be stored: nothing of it is found by an id. */
+  /** The same for unstored responses, which no id finds. */
   readonly unstored: ShowingRoom;
 }
 
-/** A response as it can be read: by what is known of it now, by its end, and event by event. */
+/** A response that can be read: its present facts, its end, and its events. */
 export interface ReadableLeg {
   facts(): LegFacts;
   readonly ended: Promise<void>;
-  /** Its events as blocks of a stream, from that number on. Null: of those before them nothing is kept, so no number means anything. */
+  /**
+   * Returns its events from a number on, as blocks of a stream. Null if the earlier events are not kept, so that the
+   * number is meaningless.
+   */
   blocks(from: number): AsyncIterable<string> | null;
 }
 
-/** The room of a host. */
 export const responsesRoom = (
   host: Host,
   { clock, lines }: ServerContext,
@@ -80,14 +84,14 @@ const optionNames: OptionNames<ResponsesOptions> = {
   charactersMax: true,
 };
 
-/** A leg that is shown in this process. */
+/** Wraps a leg that this process shows. */
 const readableLeg = (leg: ShownLeg): ReadableLeg => ({
   facts: () => leg.facts,
   ended: leg.ended,
   blocks: (from) => (leg.log.hasFrom(from) ? leg.log.read(from) : null),
 });
 
-/** A leg by its place, whether it is shown here, ended long ago, or has to be taken up; null where there is none. */
+/** Finds a leg by its place: shown here, ended long ago, or to be resumed. Returns null if there is none. */
 export const findLeg = async (room: ShowingRoom, place: LegPlace): Promise<ReadableLeg | null> => {
   const { threadId, turn, leg } = place;
   const thread = room.host.thread(threadId);
@@ -96,7 +100,7 @@ export const findLeg = async (room: ShowingRoom, place: LegPlace): Promise<Reada
   if (running !== undefined && shown !== undefined && (shown.facts.endedAt === null || shown.log.hasFrom(0))) {
     const isThere = shown.facts.endedAt === null || (await thread.look((seen) => isAskedIn(seen, running))) === true;
     if (isThere) return readableLeg(shown);
-    // Its thread was deleted, and what was shown of it is to be gone as well.
+    // The thread was deleted, so its shown events are deleted too.
     room.turns.forgetTurn(threadId, turn);
   }
   const state = await thread.state();
@@ -106,27 +110,27 @@ export const findLeg = async (room: ShowingRoom, place: LegPlace): Promise<Reada
   if (recorded === undefined) return null;
   if (recorded.facts.endedAt !== null) return recordedLeg(recorded);
   const turnShown = showTurn(room, thread, turn, record);
-  // An answer that was given elsewhere has continued it.
+  // An answer given on another server has continued it.
   turnShown.goOnBehind(leg - 1);
   return awaitedLeg(room, turnShown, leg);
 };
 
-/** A leg of a turn that is shown, when it begins; that of the journal if the turn ended before it was shown. */
+/** Waits for a leg of a shown turn to start. If the turn ended first, returns the leg from the journal. */
 export const awaitedLeg = async (room: ShowingRoom, turn: RunningTurn, leg: number): Promise<ReadableLeg | null> => {
   const shown = await turn.leg(leg);
   return shown === null ? findLeg(room, { threadId: turn.thread.id, turn: turn.number, leg }) : readableLeg(shown);
 };
 
-/** Whether a state has that very turn: a thread of the same id may have begun anew. */
+/** Checks whether a state has this very turn. A deleted thread may have been created again under the same id. */
 const isAskedIn = (state: State, { number, askId }: Pick<RunningTurn, "number" | "askId">): boolean =>
   state.context.open?.number === number ||
   turnNumbered(state, number)?.asks.some((ask) => ask.askId === askId) === true;
 
-/** Shows a turn from here on that is under way, as this process does not show it yet. */
+/** Shows a running turn in this process from here on. */
 export const showTurn = (room: ShowingRoom, thread: HostedThread, number: number, record: TurnRecord): RunningTurn => {
   const found = room.turns.of(thread.id, number);
   const ended = record.legs.filter(({ facts }) => facts.endedAt !== null);
-  // Another server may have continued it since it was shown here.
+  // Another server may have continued it since this process last showed it.
   const known = found?.isFollowed === true || found?.output.leg === ended.length ? found : undefined;
   const turn = known ?? new RunningTurn({ ...record, thread, number }, room.turns);
   if (known === undefined) {
@@ -140,14 +144,14 @@ export const showTurn = (room: ShowingRoom, thread: HostedThread, number: number
   return turn;
 };
 
-/** A leg that is over, as it is kept. */
+/** Wraps an ended leg that was restored from the journal. */
 export const recordedLeg = ({ facts, events }: LegRecord): ReadableLeg => ({
   facts: () => facts,
   ended: Promise.resolve(),
   blocks: (from) => (from === 0 ? synthesised(facts, events) : null),
 });
 
-/** The whole stream of a leg that is over, made from its journal. */
+/** Yields the whole stream of an ended leg, restored from the journal. */
 async function* synthesised(facts: LegFacts, events: LegRecord["events"]): AsyncGenerator<string, undefined> {
   const begun = responseObject({ ...facts, endedAt: null, outcome: null, items: [], usage: null });
   const all = [

@@ -13,15 +13,14 @@ import {
 } from "./response-object.ts";
 import { TurnOutput, type TurnPart } from "./turn-output.ts";
 
-/** A leg that is shown in this process, or was not long ago. */
+/** A leg that this process shows, or showed recently. */
 export interface ShownLeg {
   facts: LegFacts;
   readonly log: LegLog;
-  /** Settles when the leg has ended; rejects where the host could not go on with it. */
+  /** Settles when the leg has ended; rejects if the host failed to continue it. */
   readonly ended: Promise<void>;
 }
 
-/** A turn to be shown. */
 export interface TurnToShow {
   readonly thread: HostedThread;
   readonly number: number;
@@ -31,7 +30,7 @@ export interface TurnToShow {
   readonly echo: JsonObject;
 }
 
-/** Keeps what is shown of legs. */
+/** The owner of the logs of shown legs. */
 export interface LegKeeper {
   log(): LegLog;
   now(): number;
@@ -39,7 +38,7 @@ export interface LegKeeper {
   drop(turn: RunningTurn): void;
 }
 
-/** A turn as it is shown: its parts become legs once, however many clients read them. */
+/** A turn that is shown: its parts are turned into legs once, however many clients read them. */
 export class RunningTurn {
   readonly thread: HostedThread;
   readonly number: number;
@@ -50,12 +49,12 @@ export class RunningTurn {
   readonly #ends: Map<number, PromiseWithResolvers<void>> = new Map<number, PromiseWithResolvers<void>>();
   #end: { readonly outcome: TurnOutcome | null; readonly at: number; readonly usage: TokenFigures | null } | null =
     null;
-  /** What was used before the leg that is under way. */
+  /** The usage before the present leg. */
   #before: TokenFigures | null = null;
-  /** The legs that are awaited, by their numbers. */
+  /** The legs that callers wait for, by number. */
   readonly #awaited = new Map<number, PromiseWithResolvers<ShownLeg | null>>();
   #isFollowed = false;
-  /** The newest step of the legs that ended: parts of it may come again. */
+  /** The newest step of the ended legs. Its parts may come again. */
   #known = 0;
 
   constructor(turn: TurnToShow, keeper: LegKeeper) {
@@ -70,7 +69,7 @@ export class RunningTurn {
     });
   }
 
-  /** An ask that it answers. */
+  /** The id of one of its asks. */
   get askId(): string {
     return this.#turn.askId;
   }
@@ -79,7 +78,7 @@ export class RunningTurn {
     return this.#isFollowed;
   }
 
-  /** Resolves to a leg when it begins; to null if the turn ends without showing it. */
+  /** Resolves to a leg when it starts; to null if the turn ends without showing it. */
   leg(number: number): Promise<ShownLeg | null> {
     const shown = this.legs.get(number);
     if (shown !== undefined) return Promise.resolve(shown);
@@ -88,7 +87,7 @@ export class RunningTurn {
     return awaited.promise;
   }
 
-  /** What was shown before, elsewhere or long ago: legs that ended then are not shown again. */
+  /** Applies parts that were shown earlier or elsewhere. Legs that ended then are not shown again. */
   prime(parts: Iterable<TurnPart>, used: TokenFigures | null): void {
     this.#before = used;
     for (const part of parts) if (part.type !== "turn.ended") this.output.apply(part);
@@ -101,7 +100,10 @@ export class RunningTurn {
     this.#known = this.output.knownThrough;
   }
 
-  /** Shows the parts of a handle until the turn ends, or until it waits for an answer from outside and no later leg is awaited. Parts that were shown before may come again. */
+  /**
+   * Shows the parts of a handle until the turn ends, or until it waits for an outside answer and no caller awaits a
+   * later leg. Parts that were shown before may come again.
+   */
   follow(parts: AsyncIterable<TurnPart>, handle: AskHandle): void {
     this.#isFollowed = true;
     void this.#follow(parts, handle)
@@ -111,7 +113,7 @@ export class RunningTurn {
       });
   }
 
-  /** Begins the leg after this one, whose answers were given: what comes of them may take its time. */
+  /** Starts the leg after an answered one at once: its first part may take a while. */
   goOnBehind(leg: number): void {
     if (this.#isFollowed && this.output.leg === leg && !this.output.isUnderWay) this.output.apply({ type: "answered" });
   }
@@ -122,7 +124,7 @@ export class RunningTurn {
       if ("step" in part && part.type !== "replay.started") isCatchingUp = part.step <= this.#known;
       if (isCatchingUp && !mayComeAgain.has(part.type)) continue;
       if (part.type === "turn.ended") this.#end = await this.#endOf(handle);
-      // One part may begin a leg and end it: a call that is asked about anew.
+      // One part may start a leg and end it, if a call's approval is requested again.
       else if (mayEndLeg.has(part.type)) this.#end = await this.#waitOf();
       const { leg } = this.output;
       const wasUnderWay = this.output.isUnderWay;
@@ -133,14 +135,14 @@ export class RunningTurn {
       if (this.output.isUnderWay || (!wasUnderWay && this.output.leg === leg)) continue;
       this.#known = this.output.knownThrough;
       if (this.#awaited.size > 0) continue;
-      // Before anything else runs: a leg that is awaited from here on has the turn followed again.
+      // Set it before any other code runs: a caller that awaits a leg from here on follows the turn again.
       this.#isFollowed = false;
       return;
     }
     this.#stop(({ resolve }) => resolve(null));
   }
 
-  /** Ends what is shown, and settles the waits for later legs. */
+  /** Stops following, and settles the waits for later legs. */
   #stop(settle: (awaited: PromiseWithResolvers<ShownLeg | null>) => void): void {
     this.#isFollowed = false;
     for (const awaited of this.#awaited.values()) settle(awaited);
@@ -196,7 +198,7 @@ export class RunningTurn {
     this.#keeper.keep(this, leg);
   }
 
-  /** The host could not go on: those that wait learn why, and readers are cut off. */
+  /** Rejects the waits for legs and fails the readers, since the host failed to continue. */
   #fail(thrown: unknown): void {
     this.#stop(({ reject }) => reject(thrown));
     const why = thrown instanceof Error ? thrown : new Error(String(thrown));
@@ -206,12 +208,12 @@ export class RunningTurn {
       this.legs.delete(leg);
     }
     this.#ends.clear();
-    // What it was in the middle of is of no more use: the turn is taken up anew.
+    // Drop the half-applied turn; the next reader starts it again from the journal.
     this.#keeper.drop(this);
   }
 }
 
-/** The events with which the stream of a leg ends. */
+/** Returns the last events of a leg's stream. */
 export const endEventsOf = (facts: LegFacts): readonly LegEvent[] => {
   const status = statusOf(facts);
   const type = status === "completed" || status === "failed" ? `response.${status}` : "response.incomplete";
@@ -221,7 +223,7 @@ export const endEventsOf = (facts: LegFacts): readonly LegEvent[] => {
     : [end];
 };
 
-/** A promise that may be rejected without anybody who waits for it. */
+/** Creates a promise whose rejection needs no handler. */
 const withoutWarning = <Value>(): PromiseWithResolvers<Value> => {
   const made = Promise.withResolvers<Value>();
   made.promise.catch(() => {});

@@ -2,14 +2,16 @@ import type { Clock } from "@colloquy/host";
 import { LegLog } from "./leg-log.ts";
 import type { LegKeeper, RunningTurn } from "./running-turn.ts";
 
-/** How long logs are kept after their ends, and how much all of them may hold. */
+/** Limits on the logs of ended legs. */
 export interface LogBounds {
   readonly keepMs: number;
-  /** In UTF-16 units. */
+  /** The size of all logs, in UTF-16 units. */
   readonly charactersMax: number;
 }
 
-/** The turns that this process shows, and what it showed of them: each leg once, however many read it. */
+/**
+ * The turns that this process shows, and the logs of their legs: one log for each leg, however many clients read it.
+ */
 export class RunningTurns implements LegKeeper {
   readonly #turns = new Map<string, RunningTurn>();
   readonly #clock: Clock;
@@ -37,24 +39,24 @@ export class RunningTurns implements LegKeeper {
     return new LegLog((characters) => this.#grow(characters));
   }
 
-  /** Lets go of a leg when its time has come. */
+  /** Drops a leg after `keepMs`. */
   keep(turn: RunningTurn, leg: number): void {
     this.#clock.wakeAt(this.#clock.now() + this.#bounds.keepMs, () => this.#forget(turn, leg));
   }
 
-  /** Lets go of what was shown of a turn. */
+  /** Drops the logs of a turn. */
   forgetTurn(threadId: string, number: number): void {
     const turn = this.of(threadId, number);
     for (const leg of turn?.legs.keys() ?? []) if (turn !== undefined) this.#forget(turn, leg);
   }
 
-  /** Lets go of all that was shown of a thread. */
+  /** Drops the logs of a thread. */
   forgetThread(threadId: string): void {
     for (const { thread, number } of this.#turns.values())
       if (thread.id === threadId) this.forgetTurn(threadId, number);
   }
 
-  /** Lets go of a turn of which nothing more is shown here. */
+  /** Drops a turn that has no log here any more. */
   drop(turn: RunningTurn): void {
     if (this.of(turn.thread.id, turn.number) === turn) this.#turns.delete(keyOf(turn.thread.id, turn.number));
   }
@@ -67,7 +69,10 @@ export class RunningTurns implements LegKeeper {
     if (turn.legs.size === 0 && !turn.isFollowed) this.drop(turn);
   }
 
-  /** The oldest go first, ended ones before those that are under way, of which those that read along are the last to be cut off. */
+  /**
+   * Counts new characters and frees space when there are too many. Ended logs go first, oldest first. Then running logs
+   * are trimmed, and lost only if that is not enough.
+   */
   #grow(characters: number): void {
     this.#characters += characters;
     if (characters <= 0) return;

@@ -1,10 +1,15 @@
 import type { Json, JsonObject } from "@colloquy/machine";
 import { isJsonObject } from "../items/item.ts";
 
-/** A part of a request that is left out: its place, and why. Clients such as Codex send the same members to every server. */
+/**
+ * The path of a skipped part of a request, and the reason. Clients such as Codex send the same members to every server.
+ */
 export type Skipped = string;
 
-/** Why an item of an input is left out; null if it is read. The kinds are those of Codex (`ghost_snapshot`, …) and of newer APIs. */
+/**
+ * Returns why an item of an input is skipped; null if it is read. The kinds are those of Codex (`ghost_snapshot`, …)
+ * and of newer APIs.
+ */
 export const skippedItem = (item: JsonObject, index: number): Skipped | null => {
   const { type = "role" in item ? "message" : "item_reference", role } = item;
   if (type === "message" && typeof role === "string" && !roles.has(role))
@@ -14,7 +19,7 @@ export const skippedItem = (item: JsonObject, index: number): Skipped | null => 
     : null;
 };
 
-/** What of an input is left out, or reaches only some models. */
+/** Lists the items that are skipped, or that only some models receive. */
 export const skippedInput = (input: unknown): readonly Skipped[] =>
   Array.isArray(input) ? input.flatMap((item: Json, index) => (isJsonObject(item) ? skippedIn(item, index) : [])) : [];
 
@@ -69,7 +74,7 @@ const onlyResponses = (what: string): string => `${what} is kept, but only a mod
 
 const roles: ReadonlySet<string> = new Set(["system", "developer", "user", "assistant"]);
 
-/** Items that every model reads, as messages, calls and results. */
+/** Items that every model receives, as messages, calls and results. */
 const translated: ReadonlySet<string> = new Set([
   "message",
   "function_call",
@@ -87,7 +92,7 @@ const translated: ReadonlySet<string> = new Set([
   "mcp_approval_response",
 ]);
 
-/** Items that are kept as they came. */
+/** Checks whether an item is kept unchanged. */
 const isKnownItem = (type: string): boolean =>
   translated.has(type) || kept.has(type) || /_(?:call|output)$/u.test(type);
 
@@ -110,7 +115,7 @@ const partTypes: ReadonlySet<string> = new Set([
   "input_audio",
 ]);
 
-/** The tools of a request: those that the caller runs, and what is left out. */
+/** Splits the tools of a request into functions, which the caller runs, and skipped tools. */
 export const readTools = (
   given: readonly JsonObject[],
 ): {
@@ -147,10 +152,9 @@ const toolOf = (tool: JsonObject): JsonObject => {
 
 const toolMembers: ReadonlySet<string> = new Set(["type", "name", "description", "parameters", "strict"]);
 
-/** The choice of a tool, as a request makes it. */
 export type ToolChoice = "none" | "auto" | "required" | JsonObject | null | undefined;
 
-/** What a request asks the model to choose, without the tools that were left out; or why that would be something else. */
+/** Returns the tool choice without the skipped tools; or a problem if that would change the request's meaning. */
 export const readToolChoice = (
   choice: ToolChoice,
   tools: Pick<ReturnType<typeof readTools>, "kept" | "left">,
@@ -170,11 +174,11 @@ export const readToolChoice = (
   if (rest.length === 0 && choice["mode"] === "required")
     return { problem: "a call is required, and all tools that it allows were skipped" };
   const skipped = ["tool_choice: the tools that were skipped are allowed no longer"];
-  // Without any that is allowed, none may be called.
+  // If no allowed tool is left, the model may call none.
   return { choice: rest.length === 0 ? "none" : { ...choice, tools: rest }, skipped };
 };
 
-/** Whether a choice names one of the tools that were left out, and none that was kept. */
+/** Checks whether a choice names a skipped tool and no kept one. */
 const isOneOf = (
   { type, name }: JsonObject,
   { kept, left }: Pick<ReturnType<typeof readTools>, "kept" | "left">,
@@ -183,7 +187,7 @@ const isOneOf = (
     ? left.some((tool) => namesIn(tool).includes(name)) && !kept.some((tool) => tool["name"] === name)
     : left.some((tool) => tool["type"] === type && (name === undefined || namesIn(tool).includes(name)));
 
-/** The name of a tool, and of those within a `namespace`. */
+/** Returns the name of a tool, and the names of the tools in a `namespace`. */
 const namesIn = ({ name, tools, server_label: label }: JsonObject): readonly (Json | undefined)[] => [
   name ?? label,
   ...(Array.isArray(tools) ? tools.flatMap((tool: Json) => (isJsonObject(tool) ? tool["name"] : [])) : []),

@@ -11,15 +11,18 @@ import type { ResponseRequest } from "./response-request.ts";
 import { findLeg, type ResponsesRoom, type ShowingRoom } from "./responses-room.ts";
 import { echoIn } from "./turn-echo.ts";
 
-/** Where a request goes on. */
+/** The place where a request continues a conversation. */
 export interface Target {
   readonly thread: HostedThread;
   readonly seen: SeenThread;
-  /** The turn behind which it goes on, whatever the head is; null for the head. */
+  /** The turn after which it continues, even if it is not the head; null for the head. */
   readonly turn: number | null;
 }
 
-/** Where a request goes on: by its conversation, by the response before it, or by what its input names; null where it begins anew. @throws HttpError */
+/**
+ * Finds the place where a request continues: by its conversation, its previous response, or an item that its input
+ * names. Returns null for a new conversation. @throws HttpError
+ */
 export const targetOf = async (
   room: ResponsesRoom,
   call: Call,
@@ -67,7 +70,7 @@ const itemNotFound = (): HttpError =>
 const isQueued = async ({ host }: ResponsesRoom, call: Call, { threadId, askId }: QueuedPlace): Promise<boolean> =>
   (await mayReach(call, threadId)) && (await host.thread(threadId).asked(askId))?.status === "queued";
 
-/** The place of a response, once it has one: one that is queued still has none. */
+/** Returns the place of a response; null while it is queued. */
 export const turnPlaceOf = async (
   { host }: ShowingRoom,
   place: LegPlace | QueuedPlace | null,
@@ -78,8 +81,8 @@ export const turnPlaceOf = async (
 };
 
 /**
- * The thread whose calls a client sends along with their outputs, at the end of all that it keeps itself: those go on with the
- * turn that asked for them. Null where there is none, or it asked for something else.
+ * Finds the thread that made the calls at the end of the input, whose outputs a stateless client sends along. These
+ * outputs continue the turn that made the calls. Returns null if there is no such thread, or if it made other calls.
  */
 export const threadOfResent = async (
   { host }: ResponsesRoom,
@@ -94,7 +97,7 @@ export const threadOfResent = async (
         ? conversation
         : conversation?.id
       : placeOfResponse(previous)?.threadId;
-  // Elsewhere it is what was said before.
+  // In another thread, the calls are just history.
   if (named !== undefined && named !== first?.place.threadId) return null;
   if (first === undefined || !(await mayReach(call, first.place.threadId))) return null;
   const thread = host.thread(first.place.threadId);
@@ -108,13 +111,13 @@ const askedForAll = (state: State, resent: ResponseInput["resent"]): boolean =>
     return call?.name === name && call.arguments === written && place.threadId === state.context.threadId;
   });
 
-/** What has to be known of a thread to go on with it. */
+/** The facts of a thread that a request needs to continue it. */
 export interface SeenThread {
   readonly head: number;
   readonly turns: number;
   readonly open: { readonly number: number; readonly isAwaited: boolean } | null;
   readonly system: string | null;
-  /** The instructions of the response that is open, or else at the head, which are its own. */
+  /** The instructions of the open response, or else of the one at the head; they hold for that response alone. */
   readonly instructions: string | null;
 }
 
@@ -140,7 +143,7 @@ const hasTurn = async (
   return (await findLeg(room, { ...place, leg: place.leg })) !== null;
 };
 
-/** Whether the open turn waits for somebody outside alone. */
+/** Checks whether the open turn waits only for outside answers. */
 const isAwaited = ({ context: { open } }: State): boolean =>
   open?.stage.type === "running" &&
   open.stage.calls.every(

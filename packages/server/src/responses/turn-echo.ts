@@ -3,26 +3,34 @@ import { isJsonObject } from "../items/item.ts";
 import { callerToolsKey } from "../items/turn-items.ts";
 import { echoOf, type ResponseRequest } from "./response-request.ts";
 
-/** What a turn keeps of the request that opened it: what its responses say again, and what tells the same request from another. */
+/**
+ * Returns what a turn keeps of the request that opened it: the members that its responses repeat, and a digest that
+ * identifies the request.
+ */
 export const turnMetadata = (request: ResponseRequest): JsonObject => ({
   [echoKey]: echoOf(request),
   [digestKey]: digestOf(canonicalText(inputIn(request))),
   [callerToolsKey]: (request.tools ?? []).map(({ name }) => name),
 });
 
-/** What the request of a turn said, as its responses say it again; nothing for a turn that no response opened. */
+/**
+ * Returns the members of a turn's request that its responses repeat; an empty object if no response opened the turn.
+ */
 export const echoIn = (state: State, turn: number): JsonObject => {
   const echo = metadataOf(state, turn)?.[echoKey];
   return isJsonObject(echo) ? echo : {};
 };
 
-/** The same of an ask that waits for its turn. */
+/** Returns the same for a queued ask. */
 export const echoOfQueued = (state: State, askId: string): JsonObject => {
   const echo = state.context.queue.find((ask) => ask.askId === askId)?.metadata?.[echoKey];
   return isJsonObject(echo) ? echo : {};
 };
 
-/** Whether an ask was made by just this request. Of one that was withdrawn before it had a turn, that is not known: true. */
+/**
+ * Checks whether exactly this request made an ask. For an ask that was withdrawn before its turn it is unknown, and the
+ * result is true.
+ */
 export const isAskedBy = (
   state: State,
   { askId, turn }: Pick<AskRecord, "askId" | "turn">,

@@ -4,10 +4,10 @@ import type { Item, ItemPlace } from "../items/item.ts";
 import type { Piece } from "../items/turn-items.ts";
 import { type LegEvent, LegWriter } from "./leg-writer.ts";
 
-/** A part of a turn as far as it is read here, so that a journal can give it as well as a host. */
+/** A part of a turn, reduced to what is read here, so that a journal can supply it as well as a host. */
 export type TurnPart =
   | Exclude<AskPart, { readonly type: "approval.requested" }>
-  /** Somebody outside answered. The next leg is there from now on, however long it says nothing. */
+  /** An outside answer was given. The next leg starts at once, even if its first part takes long. */
   | { readonly type: "answered" }
   | {
       readonly type: "approval.requested";
@@ -16,17 +16,16 @@ export type TurnPart =
       readonly request: Pick<RequestApproval, "id" | "callId" | "position" | "name" | "arguments">;
     };
 
-/** Receives the legs of a turn as they come. */
 export interface LegSink {
   begun(leg: number): void;
   event(leg: number, event: LegEvent): void;
-  /** `waiting`: somebody outside must answer. Else the turn ended. */
+  /** `waiting`: an outside answer is needed. Otherwise the turn ended. */
   ended(leg: number, because: "waiting" | "turn"): void;
 }
 
 /**
- * Divides the parts of a turn into legs, and each leg into its items and events. It knows nothing but the parts: so what was
- * shown live and what the journal says come to the same legs.
+ * Divides the parts of a turn into legs, and each leg into its items and events. It reads nothing but the parts, so
+ * live parts and journalled parts produce the same legs.
  */
 export class TurnOutput {
   readonly #place: { readonly threadId: string; readonly turn: number };
@@ -37,10 +36,10 @@ export class TurnOutput {
   #written: LegWriter | null = null;
   #step = 0;
   #attempt = 1;
-  /** Messages and reasoning of the step, counted for their ids. */
+  /** The numbers of messages and reasoning items in this step, used in their ids. */
   #pieces = { msg: 0, rs: 0 };
   readonly #calls = new Map<string, RoundCall>();
-  /** Somebody was asked in this leg. */
+  /** Whether this leg requested an outside answer. */
   #asked = false;
 
   constructor(
@@ -51,16 +50,16 @@ export class TurnOutput {
     this.#place = place;
     this.#callerTools = callerTools;
     this.#sink = sink;
-    // A turn that has begun has a leg, however long the model says nothing.
+    // A started turn has a leg, even if the model writes nothing for long.
     this.#begun();
   }
 
-  /** The items of the leg that is under way, or of the last one. */
+  /** The items of the running leg, or of the last one. */
   get items(): readonly Item[] {
     return (this.#writer ?? this.#written)?.items ?? [];
   }
 
-  /** The leg that is under way, or the last one. */
+  /** The number of the running leg, or of the last one. */
   get leg(): number {
     return this.#leg;
   }
@@ -69,7 +68,7 @@ export class TurnOutput {
     return this.#writer !== null;
   }
 
-  /** The newest step whose reply is whole: parts of it may come again, and change nothing. 0: none. */
+  /** The newest step whose reply is complete; 0 if there is none. Its parts may come again and change nothing. */
   get knownThrough(): number {
     return this.#calls.size > 0 || this.#writer === null ? this.#step : Math.max(this.#step - 1, 0);
   }
@@ -120,7 +119,7 @@ export class TurnOutput {
       case "turn.ended":
         this.#endTurn(part.status === "completed" ? "completed" : "incomplete");
         return;
-      // A step that broke off ends as well: whether its text is whole shows what comes next.
+      // A step that broke off ends too. The next part shows whether its text is complete.
       case "step.ended":
       case "turn.started":
       case "output.partial":
@@ -148,7 +147,7 @@ export class TurnOutput {
     this.#begun().write(kind, text, () => ({ ...this.#place, step: this.#step, index: this.#pieces[counted]++ }));
   }
 
-  /** A later attempt begins anew. */
+  /** Voids the step when a later attempt starts. */
   #attend(attempt: number): void {
     if (attempt > this.#attempt) this.#void(this.#step);
     this.#attempt = attempt;
@@ -158,7 +157,7 @@ export class TurnOutput {
     const call = this.#calls.get(part.callId);
     if (call === undefined || call.is === "resolved") return;
     call.is = "resolved";
-    // A call that a later ask settled was not answered.
+    // A call that was settled by a later ask was not answered.
     if (this.#writer === null && part.outcome === "interrupted") return;
     const writer = this.#begun();
     if (this.#callerTools.has(part.name)) return;
@@ -189,7 +188,10 @@ export class TurnOutput {
     this.#endIfAllWait();
   }
 
-  /** A leg that asked nobody goes on while answers of an earlier one are still to come. */
+  /**
+   * Ends the leg if no call is open and one waits. A leg that requested no answer continues while an earlier leg's
+   * answers are missing.
+   */
   #endIfAllWait(): void {
     if (!this.#asked || [...this.#calls.values()].some(({ is }) => is === "open")) return;
     if ([...this.#calls.values()].some(({ is }) => is === "waiting")) this.#end("completed", "waiting");
@@ -232,7 +234,7 @@ interface RoundCall {
   readonly name: string;
   readonly arguments: string;
   is: "open" | "waiting" | "resolved";
-  /** How often a person was asked. */
+  /** The number of approval requests for this call. */
   approvals: number;
 }
 

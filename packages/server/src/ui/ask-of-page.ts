@@ -15,25 +15,25 @@ import { turnIn } from "./steps.ts";
 import { pathBehind, shownTurn, turnOfUiMessage } from "./ui-messages.ts";
 import { mayWait } from "./ui-stream.ts";
 
-/** What a page is told beside the answer. */
+/** Notes for a page beside the answer. */
 export interface PageNotes {
-  /** What it shows otherwise than the thread has it; null for nothing. */
+  /** How the page differs from the thread; null if it does not. */
   readonly differs: string | null;
   /** Whether the thread has older turns that the page did not send. */
   readonly isCut: boolean;
 }
 
-/** As much of a host as is used. */
+/** The parts of a host that are used here. */
 export type PageHost = Pick<Host, "importMessages" | "threadDefaults" | "machine">;
 
-/** What a page asks. */
+/** The ask of a page's message. */
 export interface PageAsk extends PageNotes {
   readonly ask: AskHandle;
-  /** Whether the thread has it in its queue already. */
+  /** Whether the ask was in the thread's queue already. */
   readonly isQueued: boolean;
 }
 
-/** Asks the last message of a page, or finds the ask that it is already. @throws HttpError 400 */
+/** Asks the last message of a page, or finds the ask that an earlier request made of it. @throws HttpError 400 */
 export const askOfPage = async (
   host: PageHost,
   thread: HostedThread,
@@ -46,7 +46,7 @@ export const askOfPage = async (
   const { answered, parent, differs } = place;
   const asked = [...place.unanswered, last];
   const isRegenerated = request.trigger === "regenerate-message";
-  // A message that never came to the thread is asked for the first time.
+  // An edited or regenerated message that never reached the thread is asked for the first time.
   const isAnew = answered !== null && (isRegenerated || request.messageId !== undefined);
   const another = isAnew && isRegenerated ? `.${turnIn(request.messageId ?? "") ?? answered}` : "";
   const said = asked.flatMap(({ id, parts }) => [id, JSON.stringify(parts)]);
@@ -60,17 +60,18 @@ export const askOfPage = async (
       isQueued: found.record.status === "queued",
     };
   }
-  // A user who says something else no longer answers; one who wants another answer no longer wants the one under way.
+  // A new message means that the user will not answer, and a regeneration replaces the running answer.
   const isInTheWay = await thread.look((state) => (isAnew ? state.context.open !== null : awaitsUser(state)));
   if (isInTheWay === true) await cancelled(thread, userContinued);
   const head = await thread.look(({ context: { open, queue, conversation } }) => ({
     isBusy: open !== null || queue.length > 0,
     last: open?.number ?? conversation.head,
   }));
-  // A message that left the path is placed where the thread has another of its id: twice in one thread it would be two.
+  // A message that left the path returns to its old place: a second copy elsewhere would count as another message.
   const isBack = parent === null && found.isRepeated;
   const after = isBack ? await thread.look((state) => turnOfUiMessage(state, last.id)?.parent ?? null) : parent;
-  // In one entry, so nothing comes between. Only at the end of the thread may it wait for its turn: elsewhere, the page would not show what it follows.
+  // The input is one entry, so that nothing comes between its messages. Only at the end of the thread may it queue:
+  // elsewhere, it could follow turns that the page does not show.
   const isAtEnd = head === null || after === null || (head.isBusy && after === head.last);
   const waits = overlapOf(host.machine) === null ? { overlap: "queue" as const } : {};
   const ask = thread.ask(asked.map(draftOf), { askId: found.askId, tools, ...(isAtEnd ? waits : { from: after }) });
@@ -78,8 +79,8 @@ export const askOfPage = async (
 };
 
 /**
- * Waits until the turns before an ask in the queue have ended; without an ask, until all turns have that are open or wait. A turn
- * that comes to wait for its user meanwhile is cancelled: the user said something else.
+ * Waits until the turns before a queued ask have ended; without an ask, until all open and queued turns have ended.
+ * Meanwhile it cancels a turn that starts to wait for its user, who has moved on.
  */
 export const turnsEnd = async (thread: HostedThread, askId?: string): Promise<void> => {
   const isInTheWay = (state: State): boolean =>
@@ -87,12 +88,12 @@ export const turnsEnd = async (thread: HostedThread, askId?: string): Promise<vo
   for (const before of (await thread.look((state) => asksBefore(state, askId))) ?? []) {
     try {
       for await (const part of thread.rejoin(before)) {
-        // One turn answers both.
+        // One turn answers both asks.
         if (part.type === "turn.started" && askId !== undefined && part.askIds.includes(askId)) return;
         if (mayWait.has(part.type) && (await thread.look(isInTheWay)) === true) await cancelled(thread, userContinued);
       }
     } catch (thrown) {
-      // It was withdrawn, or another took its place.
+      // It was withdrawn or superseded.
       if (!(thrown instanceof TurnError)) throw thrown;
     }
   }
@@ -104,12 +105,15 @@ const asksBefore = ({ context: { open, queue } }: State, askId?: string): readon
   return end < 0 ? [] : [...(open?.asks.slice(0, 1) ?? []).map((ask) => ask.askId), ...waiting.slice(0, end)];
 };
 
-/** Whether the open turn waits for what its user has to say of a call. */
+/** Checks whether the open turn waits for its user's answer about a call. */
 const awaitsUser = (state: State): boolean => approvalsOf(state).length + callsToAnswer(state).length > 0;
 
 const userContinued = "the user continued with another message";
 
-/** A page that posts one message may show no other, and one that does not say where it continues shows nothing of the thread. */
+/**
+ * Checks whether the page omits older turns. A page that posts one message may show no other, and a page without a
+ * place shows nothing of the thread.
+ */
 const isCut = ({ messages }: ChatRequest, place: PagePlace, parent: number | undefined): boolean =>
   (messages.length === 1 || place.parent === null) && parent !== undefined && parent > 0;
 
@@ -130,7 +134,7 @@ const checked = (place: ReturnType<typeof placeInThread>): PagePlace => {
   return place;
 };
 
-/** Begins a thread with the conversation that its page brings along, up to the last answer. */
+/** Creates the thread from the page's conversation, up to the last answer. */
 const imported = async (host: PageHost, { id }: HostedThread, earlier: readonly SentMessage[]): Promise<void> => {
   const conversation = earlier.filter(({ role }) => role !== "system");
   const had = conversation.slice(0, conversation.findLastIndex(({ role }) => role === "assistant") + 1);
@@ -141,12 +145,15 @@ const imported = async (host: PageHost, { id }: HostedThread, earlier: readonly 
   try {
     await host.importMessages({ ...(system === undefined ? {} : { system }), turns: historyOf(had) }, { threadId: id });
   } catch (thrown) {
-    // The same post came twice.
+    // The same request came twice.
     if (!(thrown instanceof ThreadExistsError)) throw thrown;
   }
 };
 
-/** The ask that a message is already, or the id of a new one: what left the path, or was dropped, is asked again. */
+/**
+ * Finds the ask of a message, or chooses the id of a new one. A message that left the path or was dropped is asked
+ * again.
+ */
 const foundAsk = async (
   thread: HostedThread,
   id: string,
@@ -171,10 +178,10 @@ const isStanding = (
 ): boolean => {
   if (turn === null) return status === "queued" || status === "joining";
   const behind = pathBehind(state, turn);
-  // An edit takes away what follows, also if it changes nothing.
+  // An edit replaces the following turns, even if it changes nothing.
   if (behind === null || (isAnew && behind.length > 0)) return false;
   if (parent === null || (shownTurn(state, turn)?.parent ?? 0) >= parent) return true;
-  // It joined the turn that the page shows before it.
+  // The message joined the turn that the page shows before it.
   const { open } = state.context;
   const { asks = [] } = (open?.number === turn ? open : turnNumbered(state, turn)) ?? {};
   return turn === parent && asks[0]?.askId !== askId;
@@ -185,7 +192,7 @@ const standingOf = (state: State, record: AskRecord | null, shownParent: number 
   const { open, conversation } = state.context;
   if (turn === null) return { ahead: null, parent: open?.number ?? conversation.head };
   const parent = shownTurn(state, turn)?.parent ?? 0;
-  // Another page may have sent the same message, behind turns that this one does not show.
+  // Another page may have sent the same message after turns that this page does not show.
   const isAhead = (pathBehind(state, turn) ?? []).length > 0 || (shownParent !== null && parent > shownParent);
   return { ahead: isAhead ? threadIsAhead : null, parent };
 };

@@ -13,7 +13,7 @@ export interface SentMessage {
   readonly metadata?: unknown;
 }
 
-/** What a client of the AI SDK posts. What an application sends beside it is passed over. */
+/** The body that a client of the AI SDK posts. Further members of an application are ignored. */
 export interface ChatRequest {
   readonly id?: string | undefined;
   readonly messages: readonly SentMessage[];
@@ -34,14 +34,14 @@ export const chatRequest: z.ZodType<ChatRequest> = z.object({
   messageId: z.string().optional(),
 });
 
-/** What a user's message asks, under the id that it has in the page. @throws HttpError 400 */
+/** Converts a user's message, and keeps its id in the page. @throws HttpError 400 */
 export const draftOf = (message: SentMessage): MessageDraft => {
   const [draft] = turnsOf([message], {}).flat();
   if (draft?.role !== "user" || message.parts.length === 0) throw refused("it says nothing");
   return { ...draft, role: draft.role };
 };
 
-/** The turns of a conversation that a page brings along. @throws HttpError 400 */
+/** Converts the conversation that a page brings along. @throws HttpError 400 */
 export const historyOf = (messages: readonly SentMessage[]): readonly (readonly SeedDraft[])[] =>
   turnsOf(messages, { repair: true });
 
@@ -52,7 +52,7 @@ const turnsOf = (
   const said = messages.map(({ id, role, parts, metadata }) => ({
     id,
     role,
-    // What a page says of providers would be sent to them.
+    // A page's provider fields would be sent to the provider.
     parts: parts.map(({ providerMetadata: _, ...part }) => part),
     ...(metadata == null ? {} : { metadata }),
   }));
@@ -61,29 +61,29 @@ const turnsOf = (
   return read.right.turns;
 };
 
-/** That the last message is not what can be taken. */
+/** Creates the error for an unusable last message. */
 export const refused = (why: string): HttpError =>
   new HttpError(400, `the last of messages: ${why}`, { param: "messages" });
 
-/** That the thread can't continue from what a page shows. */
+/** Creates the error for a page whose messages do not fit the thread. */
 export const differing = (why: string): HttpError =>
   new HttpError(400, `messages: ${why}; load the messages of the thread again`, {
     param: "messages",
     code: "messages_differ",
   });
 
-/** What a page answers about a tool call. */
+/** A page's answer to a tool call. */
 export interface CallAnswer {
   readonly callId: string;
-  /** Of its turn, as the id of the call says. */
+  /** The step of the turn, read from the call's id. */
   readonly step: number;
-  /** What its tool gave; undefined where the page has none. */
+  /** The tool's output; undefined if the page has none. */
   readonly output: ToolAnswer | undefined;
-  /** Undefined where nobody has answered. */
+  /** Undefined if no person has decided. */
   readonly approval: { readonly approved: boolean; readonly reason?: string; readonly digest?: string } | undefined;
 }
 
-/** What a model's message in a page says of its calls, answered or not. */
+/** Reads the answers to calls, given or missing, from a model's message in a page. */
 export const answersIn = ({ parts }: SentMessage): readonly CallAnswer[] =>
   parts.flatMap((given): readonly CallAnswer[] => {
     const { data: part } = toolPart.safeParse(given);

@@ -15,31 +15,35 @@ import { turnIn } from "./steps.ts";
 import { pathBehind } from "./ui-messages.ts";
 import { chunksOf, type UiStreamOptions, withErrors } from "./ui-stream.ts";
 
-/** How a page of the AI SDK is served. */
+/** Options for pages of the AI SDK. */
 export interface UiOptions extends Pick<UiStreamOptions, "errorText"> {
-  /** Tools that run in the page, offered to the model beside the host's: their calls wait for the page's results. Default: none. */
+  /**
+   * Tools that run in the page, offered to the model beside the host's. Their calls wait for the page's results.
+   * Default: none.
+   */
   readonly tools?: readonly CallerToolDefinition[];
   /**
-   * What becomes of a turn when a connection ends that streams it. A server cannot tell a pressed stop from a closed tab.
-   * `continue`: the turn continues, and the next message waits in the queue of the thread. `cancel`: the turn is cancelled,
-   * and the next message is answered at once. Default `continue`.
+   * What to do with a turn when the connection that streams it ends. A server cannot tell a pressed stop from a closed
+   * tab. `continue`: the turn continues, and the next message waits in the queue of the thread. `cancel`: the turn is
+   * cancelled, and the next message is answered at once. Default `continue`.
    */
   readonly onDisconnect?: "cancel" | "continue";
 }
 
-/** How one request is served. */
+/** Options of one request. */
 export interface ChatCall extends Pick<UiOptions, "tools" | "errorText"> {
-  /** Aborted when its connection has ended and the turn is to be cancelled. */
+  /** Aborted when the connection has ended and the turn is to be cancelled. */
   readonly gone: AbortSignal;
 }
 
 /**
- * Does what the last message of a page says. A user's message is asked where it stands in the page: what the page shows before it
- * is what the thread continues from. Sent again it is the same ask as long as its answer is on the path; edited, or to be
- * answered anew, it is a branch. A model's message brings results of the page's tools and answers to approvals, and its turn continues.
+ * Acts on the last message of a page. A user's message is asked after the messages that the page shows before it. Sent
+ * again, it is the same ask while its answer is on the path. An edited or regenerated message starts a branch. A
+ * model's message brings results of the page's tools and decisions on approvals, and its turn continues.
  *
- * @param by who approves; only kept.
- * @throws HttpError 400 if the request does not fit the thread; its code is `messages_differ` if the page should load the messages again.
+ * @param by the approver's id, which is only recorded.
+ * @throws HttpError 400 if the request does not fit the thread. The code is `messages_differ` if the page should load
+ * the messages again.
  */
 export const chat = async (
   host: PageHost,
@@ -66,14 +70,17 @@ export const chat = async (
   if (standing.after === null) throw differing(`${last.id} is no longer on the path of the thread`);
   const answers = answersIn(last);
   const taken = await answer(thread, standing, answers, by).catch(asDiffering);
-  // A page that sends by itself when its message is complete would send it for ever.
+  // A page that sends each complete message by itself would send this one for ever.
   if (taken === 0 && standing.waits) throw refused("the turn waits for answers that it does not bring");
   const notes = { differs: standing.after > 0 ? threadIsAhead : null, isCut: false };
   const step = Math.max(...answers.map((each) => each.step), 0);
   return withErrors(withNotes(chunksAgain(thread, standing.askId, call, step), notes), call.errorText);
 };
 
-/** The turn that is open, from its beginning; null where none is, or where it waits for what only the page can give. */
+/**
+ * Streams the open turn from its beginning. Returns null if no turn is open, or if it waits for answers that only the
+ * page can give.
+ */
 export const resume = async (thread: HostedThread, call: ChatCall): Promise<AsyncIterable<UiMessageChunk> | null> => {
   const standing = await thread.look((state) => standingOf(state, state.context.open?.number ?? 0));
   return standing?.askId == null || standing.waits
@@ -81,13 +88,13 @@ export const resume = async (thread: HostedThread, call: ChatCall): Promise<Asyn
     : withErrors(chunksAgain(thread, standing.askId, call), call.errorText);
 };
 
-/** Cancels the turn that is open. False where none is. */
+/** Cancels the open turn. Returns false if there is none. */
 export const stop = async (thread: HostedThread): Promise<boolean> => {
   const isOpen = (await thread.asks()).some(({ status }) => status === "open");
   return isOpen && (await cancelled(thread, "the user stopped it"));
 };
 
-/** The chunks of an ask that was made before. */
+/** Returns the chunks of an earlier ask. */
 const chunksAgain = (
   thread: HostedThread,
   askId: string,
@@ -105,17 +112,20 @@ const abortWhenGone = (ask: AskHandle, { gone }: ChatCall): void => {
   else gone.addEventListener("abort", abort, { once: true });
 };
 
-/** A message of a page that is to be answered. */
+/** A page's message that needs an answer. */
 interface Answering {
   readonly thread: HostedThread;
   readonly request: ChatRequest;
   readonly call: ChatCall;
   readonly asking: () => Promise<PageAsk>;
-  /** Whether it waits for a turn in its way, rather than being refused. */
+  /** Whether the message may wait for a turn in its way; otherwise it is refused. */
   readonly mayWait: boolean;
 }
 
-/** The answer to a message. One that belongs before the end of the thread is asked when no turn is open any more: until then, it would be refused. */
+/**
+ * Streams the answer to a message. A message that belongs before the end of the thread would be refused while a turn is
+ * open, so it is asked again after that turn.
+ */
 async function* answerTo(answering: Answering, first: PageAsk): AsyncGenerator<UiMessageChunk, void> {
   const { thread, call, asking, mayWait } = answering;
   for (let asked = first; ; asked = await asking()) {
@@ -124,7 +134,7 @@ async function* answerTo(answering: Answering, first: PageAsk): AsyncGenerator<U
       return;
     } catch (thrown) {
       const isBusy = thrown instanceof AskRefusedError && thrown.refusal.kind === "busy";
-      // It is refused before anything of it is shown.
+      // The refusal comes before any chunk.
       if (!isBusy || !mayWait) throw thrown;
     }
     await turnsEnd(thread);
@@ -144,14 +154,14 @@ async function* answerOf(
   };
   const notesOf = async (turn: number): Promise<PageNotes> => {
     if (!hasWaited || differs !== null) return { differs, isCut };
-    // What it waited for may have ended otherwise than the page shows.
+    // The turn that it waited for may have ended differently from the page.
     const now = await thread.look((state) => differenceBefore(state, turn, request.messages));
     return { differs: now, isCut };
   };
   yield* withNotes(chunksOf(ask, { thread, queued, ...call }), notesOf);
 }
 
-/** Tells the page, as its message begins, what it does not show as the thread has it. */
+/** Tells the page, at the start of its message, how it differs from the thread. */
 async function* withNotes(
   chunks: AsyncIterable<UiMessageChunk>,
   notes: PageNotes | ((turn: number) => Promise<PageNotes>),
@@ -167,17 +177,17 @@ async function* withNotes(
   }
 }
 
-/** How a turn stands. */
+/** The state of a turn. */
 interface Standing {
-  /** By which it is rejoined; null where there is no such turn. */
+  /** The ask by which to rejoin the turn; null if there is no such turn. */
   readonly askId: string | null;
-  /** How many turns on the path follow it; null if it is not on the path. */
+  /** The number of turns that follow it on the path; null if it is not on the path. */
   readonly after: number | null;
-  /** Whether it waits for nothing but answers from outside. */
+  /** Whether it waits only for outside answers. */
   readonly waits: boolean;
-  /** What is asked, by the id of the call: the ids of requests for approval. */
+  /** The ids of the open approval requests, by call id. */
   readonly approvals: Readonly<Record<string, string>>;
-  /** The calls of the page's tools. */
+  /** The ids of the page's open tool calls. */
   readonly calls: readonly string[];
 }
 
@@ -195,7 +205,10 @@ const standingOf = (state: State, turn: number): Standing => {
   };
 };
 
-/** Gives the thread what it waits for, or nothing if an answer is refused. Returns how much that was: a page sends its whole message. */
+/**
+ * Applies a page's answers, or none of them if one is unusable. Returns how many applied: a page sends its whole
+ * message, answered parts included.
+ */
 const answer = async (
   thread: HostedThread,
   { approvals, calls }: Standing,
@@ -218,7 +231,7 @@ const answer = async (
   return given.length;
 };
 
-/** The thread waits for something else by now. */
+/** Converts a refusal: the thread no longer waits for these answers. */
 const asDiffering = (thrown: unknown): never => {
   throw thrown instanceof EventRefusedError ? differing(thrown.refusal.reason) : thrown;
 };

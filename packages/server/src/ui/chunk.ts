@@ -1,23 +1,23 @@
 import type { Json, JsonObject, TurnStatus, Usage } from "@colloquy/machine";
 
-/** Fields of providers beside a part; what is Colloquy's stands under `colloquy`. */
+/** A part's provider fields. Colloquy's own are under `colloquy`. */
 export type UiProviderMetadata = Record<string, JsonObject>;
 
-/** What the message of a turn says of it, as the AI SDK's metadata of a message. */
+/** The metadata of a turn's message, as the AI SDK's metadata of a message. */
 export interface UiMetadata {
   readonly turn: number;
-  /** The thread has older turns that the page was not given or did not send. */
+  /** Whether the thread has older turns that the page did not receive or send. */
   readonly earlier?: true;
-  /** Where it is not the thread that was asked: a fork of it. */
+  /** The thread of the turn, if it is a fork of the thread that was asked. */
   readonly threadId?: string;
-  /** How the turn ended, and what it took; absent while it is open. */
+  /** How the turn ended, and its usage; absent while it is open. */
   readonly status?: Exclude<TurnStatus, "open">;
   readonly usage?: Usage;
 }
 
 /**
- * A chunk of the AI SDK's UI message stream (`UIMessageChunk` of `ai` 7.0), as far as a thread gives them. Structural, so
- * that nobody has to install `ai`; each is one of its own.
+ * A chunk of the AI SDK's UI message stream (`UIMessageChunk` of `ai` 7.0), limited to the kinds that a thread
+ * produces. The types are structural, so that `ai` need not be installed.
  */
 export type UiMessageChunk =
   | { type: "start"; messageId: string; messageMetadata: UiMetadata }
@@ -39,5 +39,5 @@ export type UiMessageChunk =
   | { type: "abort"; reason?: string }
   | { type: "finish"; finishReason: UiFinishReason };
 
-/** Why it ended. `interrupted` keeps a client from sending its tool results again by itself. */
+/** The reason why a message ended. `interrupted` stops a client from sending its tool results again by itself. */
 export type UiFinishReason = "stop" | "length" | "content-filter" | "tool-calls" | "error" | "interrupted" | "other";

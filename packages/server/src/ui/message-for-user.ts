@@ -17,10 +17,11 @@ import type { Failure, OutputFailure, Refusal } from "@colloquy/machine";
 import { HttpError } from "../http/http-error.ts";
 
 /**
- * The kind of an error, as the person in front of a page meets it. `busy`: an earlier message is not answered yet. `held`:
- * another process works on the thread and cannot be reached. `limit`: a limit ended the turn. `refused`: the message, or its
- * answer, was declined. `too_long`: there is more to read than fits. `changed`: the page does not show what the thread has now.
- * `denied`: the thread is not theirs, or not there. `unanswered`: another message took its place. `unavailable`: anything else.
+ * The kind of an error, from the view of a page's user. `busy`: an earlier message has no answer yet. `held`: another
+ * process holds the thread and cannot be reached. `limit`: a limit ended the turn. `refused`: the message or its answer
+ * was declined. `too_long`: the input exceeds what the model can read. `changed`: the thread has changed since the page
+ * loaded it. `denied`: the thread belongs to another user or does not exist. `unanswered`: another message replaced it.
+ * `unavailable`: any other error.
  */
 export type UserMessageKind =
   | "busy"
@@ -33,23 +34,26 @@ export type UserMessageKind =
   | "unanswered"
   | "unavailable";
 
-/** An error, for the person in front of a page. */
+/** An error as a page's user should see it. */
 export interface UserMessage {
   readonly kind: UserMessageKind;
-  /** A sentence without a word of a provider, a store, a tool or a program. */
+  /** A sentence that contains no text of a provider, a store, a tool or a program. */
   readonly text: string;
 }
 
-/** Gives the text that a page shows of an error. @param message the default: its `kind`, and its `text` in English */
+/**
+ * A function that returns the text that a page shows for an error. @param message the default: its `kind`, and its
+ * `text` in English
+ */
 export type ErrorText = (error: unknown, message: UserMessage) => string;
 
-/** Turns any error into a sentence for the person in front of a page. The error itself is for the operator's log. */
+/** Turns any error into a sentence for a page's user. Log the error itself for the operator. */
 export const messageForUser = (error: unknown): UserMessage => {
   const kind = kindOf(error);
   return { kind, text: sentences[kind] };
 };
 
-/** The text that a page shows of an error. */
+/** Returns the text that a page shows for an error. */
 export const textForUser = (error: unknown, errorText?: ErrorText): string => {
   const message = messageForUser(error);
   try {

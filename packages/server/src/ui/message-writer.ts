@@ -9,7 +9,7 @@ export interface StepPlace {
   readonly step: number;
 }
 
-/** How a turn ended; `chunks` say so before the stream finishes. */
+/** How a turn ended. `chunks` announce it before the stream finishes. */
 export interface UiEnding {
   readonly turn: number;
   readonly status: NonNullable<UiMetadata["status"]>;
@@ -19,8 +19,8 @@ export interface UiEnding {
 }
 
 /**
- * Writes what happens in a turn as chunks of one UI message. At its end, what was shown of the last step becomes what the thread
- * has, and steps that were not shown are.
+ * Writes the parts of a turn as chunks of one UI message. At the end of the turn, it corrects the last shown step and
+ * adds the steps that were not shown.
  */
 export class MessageWriter {
   readonly #steps: StepWriter;
@@ -28,29 +28,32 @@ export class MessageWriter {
   #threadId: string | null = null;
   #step = 0;
   #attempt = 1;
-  /** Earlier steps are shown anew, and the client has them. */
+  /** Parts of earlier steps come again after a replay; the client has them. */
   #skipBelow = 0;
   #chunks: UiMessageChunk[] = [];
 
-  /** @param behind the client has the message up to this step, which lacks answers to its calls at most. */
+  /** @param behind the client has the message up to this step; only answers to its calls may be missing. */
   constructor(behind: number) {
     this.#steps = new StepWriter((chunk, isAnswer = false) => {
       if (this.#step > behind || (isAnswer && this.#step === behind)) this.#chunks.push(chunk);
     });
   }
 
-  /** The step at which nothing but answers from outside is missing, by what was shown; null where there is none. */
+  /** The shown step that lacks only outside answers; null if there is none. */
   get waitsAt(): StepPlace | null {
     return this.#turn !== null && this.#steps.waits ? { turn: this.#turn, step: this.#step } : null;
   }
 
-  /** What a part adds to the message. */
+  /** Returns the chunks that a part adds to the message. */
   take(part: AskPart<unknown>): readonly UiMessageChunk[] {
     if (!("step" in part) || part.type === "replay.started" || part.step >= this.#skipBelow) this.#read(part);
     return this.#taken();
   }
 
-  /** The turn waits for answers from outside. @param results that its step has: their parts may come later */
+  /**
+   * Ends the stream while the turn waits for outside answers. @param results the step's results, whose parts may come
+   * later
+   */
   endOfLeg(results: readonly ToolResultPart[]): readonly UiMessageChunk[] {
     for (const { callId, outcome, content } of results) this.#steps.answer(callId, outcome, content);
     this.#steps.end();
@@ -60,7 +63,7 @@ export class MessageWriter {
 
   end({ turn, status, summary: { messages, usage }, chunks, finishReason }: UiEnding): readonly UiMessageChunk[] {
     this.#start(turn);
-    // Of a turn that another process answered, the steps are seen at its end only.
+    // The steps of a turn that another process answered are known only at its end.
     this.#step = Math.max(this.#step, 1);
     this.#steps.complete(stepsOf(messages), resultsOf(messages), () => void (this.#step += 1));
     this.#steps.end();

@@ -3,28 +3,31 @@ import type { SentMessage } from "./chat-request.ts";
 import { turnIn } from "./steps.ts";
 import { pathBehind, type ShownTurn, shownSeed, shownTurn, turnOfUiMessage } from "./ui-messages.ts";
 
-/** Where the last message of a page belongs in its thread, as the messages before it say. */
+/** The place of a page's last message in its thread, derived from the messages before it. */
 export interface PagePlace {
-  /** The turn that it follows, which need not be the head: the page may be behind the thread, or have taken messages out. Null if the page does not say. */
+  /**
+   * The turn that it follows. It need not be the head, since the page may be older than the thread or have removed
+   * messages. Null if the page does not say.
+   */
   readonly parent: number | null;
-  /** The turn on the path that answers it now; null for none. */
+  /** The turn on the path that answers it now; null if there is none. */
   readonly answered: number | null;
-  /** Users' messages right before it that no turn has answered for this page. They are asked with it. */
+  /** Users' messages right before it that no turn has answered for this page. They are asked together with it. */
   readonly unanswered: readonly SentMessage[];
-  /** What the page shows otherwise than the thread has it, if nothing hangs on that; null for nothing. */
+  /** A harmless difference between the page and the thread; null if there is none. */
   readonly differs: string | null;
 }
 
-/** Why the thread can't continue from what a page shows. */
+/** The reason why the thread can't continue from a page's messages. */
 export interface PageProblem {
   readonly problem: string;
 }
 
 /**
- * Finds the place of a page's last message. The newest answer of the page names a turn, and that turn and those before it must
- * be what the page shows. A post of one message says nothing of those before it.
+ * Finds the place of a page's last message. The page's newest answer names a turn, and the page must show that turn and
+ * all before it as they are. A page that posts one message leaves the place open.
  *
- * @param isAnew The message is edited, or its answer is to be made again.
+ * @param isAnew whether the message is edited, or its answer is to be regenerated.
  */
 export const placeInThread = (
   state: State,
@@ -47,7 +50,7 @@ export const placeInThread = (
   const before = newest < 0 ? { differs: null } : checkedBack(state, anchor, earlier.slice(0, newest + 1));
   if ("problem" in before) return before;
   const answered = next !== null && idsOf(next).includes(last.id) ? next.number : null;
-  // A page that shows nothing of the thread has not taken anything out of it.
+  // A page that shows nothing of the thread has not removed anything from it.
   const isStranger = newest < 0 && parent === 0 && rest.length > 0 && !knows(next, rest);
   return {
     parent: isStranger ? null : parent,
@@ -57,7 +60,7 @@ export const placeInThread = (
   };
 };
 
-/** What a page shows otherwise than the thread has it, before the turn that answers its last message; null for nothing. */
+/** Returns how a page differs from the thread before the turn that answers its last message; null if it does not. */
 export const differenceBefore = (state: State, turn: number, messages: readonly SentMessage[]): string | null => {
   const place = placeInThread(state, messages, false);
   if ("problem" in place) return threadIsAhead;
@@ -68,17 +71,17 @@ export const differenceBefore = (state: State, turn: number, messages: readonly 
 const knows = (next: ShownTurn | null, [first]: readonly SentMessage[]): boolean =>
   next !== null && first !== undefined && idsOf(next).includes(first.id);
 
-/** What follows the newest turn that a page names. */
+/** The messages after the newest turn that a page names. */
 interface Followed {
-  /** The turn that the rest follows. */
+  /** The turn that the remaining messages follow. */
   readonly parent: number;
   readonly rest: readonly SentMessage[];
-  /** The turn on the path that comes next; null for none. */
+  /** The next turn on the path; null if there is none. */
   readonly next: ShownTurn | null;
   readonly differs: string | null;
 }
 
-/** Goes along the path behind a turn, as far as the messages are those of its turns. */
+/** Follows the path after a turn, as long as the messages match its turns. */
 const onPath = (
   state: State,
   from: number,
@@ -107,7 +110,7 @@ const onPath = (
   }
   const greetings = rest.findIndex(({ role }) => role !== "assistant");
   if (parent === 0 && isFromStart && greetings !== 0 && rest.length > 0) {
-    // What a page says before anybody has asked is its own.
+    // A page's greeting before the first question is not part of the thread.
     rest = greetings < 0 ? [] : rest.slice(greetings);
     differs = greetingOnly;
   }
@@ -115,13 +118,13 @@ const onPath = (
   return strange === undefined ? { parent, rest, next, differs } : { problem: notThere(strange) };
 };
 
-/** The messages behind those of a turn; null if they do not begin with them. */
+/** Removes a turn's messages from the front; returns null if the list does not start with them. */
 const withoutTurn = (messages: readonly SentMessage[], turn: ShownTurn): readonly SentMessage[] | null => {
   const { inputs, answer, isOpen } = turn;
   const taken = messages.slice(0, inputs.length);
   if (!taken.every((message, index) => message.id === inputs[index]?.id && textOf(message) === textOf(inputs[index])))
     return null;
-  // Somebody may have added a message to the open turn.
+  // Another caller may have added a message to the open turn.
   if (taken.length < inputs.length && !isOpen) return null;
   const rest = messages.slice(taken.length);
   const [first] = rest;
@@ -129,7 +132,7 @@ const withoutTurn = (messages: readonly SentMessage[], turn: ShownTurn): readonl
   return answer === null || answer.parts.length === 0 || isOpen ? rest : null;
 };
 
-/** Checks that messages are those of a turn and of all before it. */
+/** Checks that the messages match a turn and all turns before it. */
 const checkedBack = (
   state: State,
   from: number,
@@ -180,17 +183,17 @@ const problemOfTurn = (messages: readonly SentMessage[], turn: ShownTurn): strin
   if (answers.length === 0 && answer !== null && answer.parts.length > 0) return `turn-${number} is missing`;
   const isOther = answers.some((message) => {
     const [page, thread] = [textOf(message), textOf(answer ?? undefined)];
-    // Of an open turn the page may have more, which is still being said.
+    // While a turn is open, the page may have received more text than the thread has stored.
     return !thread.startsWith(page) && !(isOpen && page.startsWith(thread));
   });
   return isOther ? `the thread has turn-${number} with another text` : null;
 };
 
-/** Whether a page has no more than the beginning of an answer that has ended, as after it stopped reading. */
+/** Checks whether a page has only the start of an ended answer, as after a broken connection. */
 const isPart = (message: SentMessage, { answer, isOpen }: ShownTurn): boolean =>
   !isOpen && textOf(message) !== textOf(answer ?? undefined);
 
-/** Whether a message that a page brought along is what the thread has as an answer, under its own id. */
+/** Checks whether an imported message is the thread's answer under another id. */
 const isForeignCopy = (message: SentMessage, answer: Texts): boolean =>
   turnIn(message.id) === null && textOf(message) === textOf(answer);
 
@@ -209,7 +212,7 @@ const textOf = (message: Texts | undefined): string =>
 
 const idsOf = ({ inputs }: ShownTurn): readonly string[] => inputs.map(({ id }) => id);
 
-/** Whether a page's message waits in the queue of the thread. */
+/** Checks whether a page's message waits in the thread's queue. */
 const isWaiting = ({ context: { queue } }: State, message: SentMessage): boolean =>
   queue.some(
     ({ input }) => typeof input !== "string" && input.some((draft) => "role" in draft && isSame(message, draft)),

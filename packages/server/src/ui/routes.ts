@@ -14,10 +14,10 @@ import { uiMessagesOf } from "./ui-messages.ts";
 import { isExpected, uiResponse } from "./ui-stream.ts";
 
 /**
- * The routes of the AI SDK's `useChat`, where a chat is the thread of that id: `new DefaultChatTransport({ api: "…/ui" })` finds
- * them. What comes as `POST /ui/:thread` is of that thread, whatever the chat's id.
+ * Returns the routes for the AI SDK's `useChat`. A chat is the thread of that id, and `new DefaultChatTransport({ api:
+ * "…/ui" })` finds the routes. `POST /ui/:thread` uses the thread in its path, whatever the chat's id.
  *
- * @param base the path that they stand under, without a slash at its end.
+ * @param base the path of the routes, without a slash at its end.
  */
 export const uiRoutes = (
   host: Host,
@@ -30,12 +30,12 @@ export const uiRoutes = (
   if (problem !== null) throw new ConfigurationError(problem);
   if (onDisconnect !== "continue" && onDisconnect !== "cancel")
     throw new ConfigurationError(`onDisconnect must be "continue" or "cancel" (got ${JSON.stringify(onDisconnect)})`);
-  /** Takes a stream for a call, and what is done in it. */
+  /** Reserves a stream for a call, and makes the options of the chat in it. */
   const streaming = (call: Call): { readonly stream: StreamContext; readonly chatCall: ChatCall } => {
     const gone = new AbortController();
     const stream = call.openStream(onDisconnect === "cancel" ? () => gone.abort() : undefined);
     const errorText: ErrorText = (error) => {
-      // Others break the stream, which is reported by itself.
+      // Other errors break the stream, which reports them itself.
       if (isExpected(error)) context.onError(error, call.requestId);
       return textForUser(error, options.errorText);
     };
@@ -88,7 +88,7 @@ export const uiRoutes = (
 
 const uiOptionNames: OptionNames<UiOptions> = { tools: true, errorText: true, onDisconnect: true };
 
-/** How errors under a path are answered: with a sentence for users, which a client of the AI SDK shows as it is. */
+/** Answers errors under a path with a sentence for users, which a client of the AI SDK shows as it is. */
 export const pageErrors = ({ errorText }: UiOptions = {}, base = "/ui"): PageErrors => ({
   base,
   answer: (thrown, { status, headers }) =>
@@ -98,23 +98,23 @@ export const pageErrors = ({ errorText }: UiOptions = {}, base = "/ui"): PageErr
     }),
 });
 
-/** How `uiChat` serves: as `threadServer`, under a path of the framework. */
+/** Options of `uiChat`: those of `threadServer`, and the framework's path. */
 export interface UiChatOptions extends HttpOptions, UiOptions {
-  /** Where the framework mounts it, as `/api/chat`. */
+  /** The path where the framework mounts it, such as `/api/chat`. */
   readonly path: string;
-  /** Who asks, as the cookie or the token of the request says. */
+  /** How a caller is identified by the cookie or token of a request. */
   readonly authenticate: Authenticate;
 }
 
-/** What a file of routes exports; `OPTIONS` where pages of other origins call it. */
+/** The exports of a route file; `OPTIONS` if pages of other origins call it. */
 export type UiChat = Readonly<Record<"GET" | "POST" | "OPTIONS", (request: Request) => Promise<Response>>>;
 
 /**
- * The chat backend of a page, as a file of routes exports it (`app/api/chat/[[...path]]/route.ts` of Next). Nothing happens
- * before the first request, which calls `host.start()`. The names by which
- * the application is called are the framework's affair (`hosts`: any).
+ * Creates the chat backend of a page as the exports of a route file (`app/api/chat/[[...path]]/route.ts` of Next).
+ * Nothing runs before the first request, which calls `host.start()`. Host names are the framework's concern (`hosts`:
+ * any).
  *
- * @throws ConfigurationError for an option that is invalid.
+ * @throws ConfigurationError for an invalid option.
  */
 export const uiChat = (host: Host, { path, tools, errorText, onDisconnect, ...options }: UiChatOptions): UiChat => {
   if (!Object.hasOwn(options, "authenticate"))

@@ -3,20 +3,20 @@ import type { UiMessageChunk } from "./chunk.ts";
 import { addSaid, endedBy, inputOf, metadataOf, type resultsOf, type SaidText, type Step } from "./steps.ts";
 
 /**
- * Writes one step after the other into a message. A client adds to a message, and takes back no more than all of the step that
- * is under way (`reset-step`), not even that it began: so a step begins where it has something to show.
+ * Writes the steps of a message one after the other. A client can only append to a message, or void the content of the
+ * running step (`reset-step`), though not the step itself. So a step starts when it has content to show.
  */
 export class StepWriter {
-  /** Shows a chunk; `isAnswer` of one about a call that the client may have from before. */
+  /** Sends a chunk. `isAnswer` marks a chunk about a call that the client may have from before. */
   readonly #send: (chunk: UiMessageChunk, isAnswer?: boolean) => void;
-  /** How many there are. */
+  /** The number of steps. */
   #steps = 0;
   #isOpen = false;
   #hasContent = false;
   #said: SaidText[] = [];
   #textsShown = 0;
   #text: { readonly kind: SaidText["kind"]; readonly id: string } | null = null;
-  /** A text came behind a call, and a thread keeps the calls last. */
+  /** Whether text followed a call; a thread stores the calls last. */
   #isMixed = false;
   #calls = new Map<string, ShownCall>();
 
@@ -24,7 +24,7 @@ export class StepWriter {
     this.#send = send;
   }
 
-  /** Whether nothing but answers from outside is missing. */
+  /** Whether only outside answers are missing. */
   get waits(): boolean {
     const left = [...this.#calls.values()].filter(({ hasEnded }) => !hasEnded);
     return left.length > 0 && left.every(({ waits }) => waits);
@@ -41,7 +41,7 @@ export class StepWriter {
   writeCall(toolCallId: string, toolName: string, written: string): void {
     const call = this.#callOf(toolCallId);
     call.unsent += written;
-    // It may come behind the first pieces.
+    // The name may come after the first pieces.
     if (toolName === "") return;
     if (call.shown === "not") this.#send({ type: "tool-input-start", toolCallId, toolName });
     if (call.unsent !== "") this.#send({ type: "tool-input-delta", toolCallId, inputTextDelta: call.unsent });
@@ -60,17 +60,17 @@ export class StepWriter {
     this.#send({ type: "tool-input-available", toolCallId, toolName, input });
   }
 
-  /** A call waits for an answer from outside; for one about its approval, where it has a signature. */
+  /** Marks a call that waits for an outside answer. A signature means that it waits for approval. */
   await(toolCallId: string, signature?: string): void {
     const call = this.#callOf(toolCallId);
     call.waits = true;
     if (signature === undefined) return;
-    // A client that has the question is asked no other time, unless the thread does so.
+    // A client that has the request is not asked again, unless the thread repeats it.
     this.#send({ type: "tool-approval-request", approvalId: toolCallId, toolCallId, signature }, call.isAsked);
     call.isAsked = true;
   }
 
-  /** What a call came to. */
+  /** Shows the result of a call. */
   answer(toolCallId: string, outcome: ToolOutcome, content: Content | null): void {
     const call = this.#calls.get(toolCallId);
     if (call === undefined || call.hasEnded) return;
@@ -82,7 +82,7 @@ export class StepWriter {
       if (call.isAsked && outcome !== "interrupted")
         this.#send({ type: "tool-approval-response", approvalId, approved: true }, true);
       const { state, ...result } = ended;
-      // A chunk of each state has its fields.
+      // Each state's chunk type has exactly the members of that state.
       this.#send({ type: `tool-${state}`, toolCallId, ...result } as UiMessageChunk, true);
       return;
     }
@@ -96,18 +96,20 @@ export class StepWriter {
   end(): void {
     this.#endText();
     if (this.#hasContent) this.#send({ type: "finish-step" });
-    // One that was reset is empty, and is the next one.
+    // A step that was reset has no content, so the next step reuses it.
     if (this.#hasContent) this.#isOpen = false;
     this.#forget();
   }
 
-  /** What was shown of the step is void. */
+  /** Voids the shown content of the step. */
   reset(): void {
     if (this.#hasContent) this.#send({ type: "reset-step" });
     this.#forget();
   }
 
-  /** Shows what is missing of all steps; where the last one differs it is written again. `next` is called between steps. */
+  /**
+   * Shows the missing content of all steps; a last step that differs is written again. `next` is called between steps.
+   */
   complete(steps: readonly Step[], results: ReturnType<typeof resultsOf>, next: () => void): void {
     const from = this.#isOpen ? this.#steps - 1 : this.#steps;
     const shown = this.#hasContent ? steps[from] : undefined;
@@ -182,12 +184,12 @@ export class StepWriter {
   }
 }
 
-/** What the client was shown of a tool call. */
+/** The part of a tool call that the client was shown. */
 interface ShownCall {
-  /** Pieces of its arguments that could not be shown yet. */
+  /** Pieces of the arguments that could not be shown yet. */
   unsent: string;
   shown: "not" | "begun" | "whole";
-  /** Whether it may run. */
+  /** Whether the client was asked to approve it. */
   isAsked: boolean;
   waits: boolean;
   hasEnded: boolean;

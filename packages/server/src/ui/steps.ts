@@ -12,28 +12,28 @@ import {
 } from "@colloquy/machine";
 import { notApproved, wellFormed } from "@colloquy/machine/hosting";
 
-/** The id of the UI message that answers in a turn. */
+/** Returns the id of the UI message that answers in a turn. */
 export const messageIdOf = (turn: number): string => `turn-${turn}`;
 
-/** The turn of such an id; null for another. */
+/** Reads the turn from such an id; returns null for any other id. */
 export const turnIn = (messageId: string): number | null => {
   const [, turn] = /^turn-(\d+)$/u.exec(messageId) ?? [];
   return turn === undefined ? null : Number(turn);
 };
 
-/** A text of a model in a step; those of one kind that follow one another are one. */
+/** A text that a model wrote in a step. Consecutive texts of one kind are joined. */
 export interface SaidText {
   readonly kind: "text" | "reasoning" | "refusal";
   text: string;
 }
 
-/** What a step of a turn comes to in a UI message. */
+/** The content of a turn's step in a UI message. */
 export interface Step {
   readonly said: readonly SaidText[];
   readonly calls: readonly ToolCallPart[];
 }
 
-/** The steps that messages of a turn show; replies that say nothing are none. */
+/** Returns the steps of a turn's messages; empty replies are left out. */
 export const stepsOf = (messages: readonly Message[]): readonly Step[] =>
   messages
     .filter(({ role, synthesised }) => role === "assistant" && synthesised !== true)
@@ -48,35 +48,35 @@ const saidIn = ({ parts }: Message): readonly SaidText[] => {
   return said;
 };
 
-/** Adds a piece of text to what is said. */
+/** Appends a text, joined with the last one if it is of the same kind. */
 export const addSaid = (said: SaidText[], kind: SaidText["kind"], text: string): void => {
   const last = said.at(-1);
   if (last?.kind === kind) last.text += text;
   else if (text !== "") said.push({ kind, text });
 };
 
-/** The results that messages have, by the ids of their calls. */
+/** Returns the tool results in messages, by call id. */
 export const resultsOf = (messages: readonly Message[]): ReadonlyMap<string, ToolResultPart> =>
   new Map(messages.flatMap((message) => [toolResultOf(message) ?? []].flat().map((part) => [part.callId, part])));
 
-/** Marks a text by which a model declined, as exports of UI messages do. */
+/** Marks the text of a refusal, as exports of UI messages do. */
 export const metadataOf = (
   kind: SaidText["kind"],
 ): { readonly providerMetadata?: { readonly colloquy: { readonly refusal: true } } } =>
   kind === "refusal" ? { providerMetadata: { colloquy: { refusal: true } } } : {};
 
-/** The arguments of a call as a value; the text itself where it is not JSON. */
+/** Parses the arguments of a call; returns the text itself if it is not JSON. */
 export const inputOf = (written: string): Json => parsed(written) ?? written;
 
-/** How a call ended, as UI messages tell it. */
+/** The end of a call, in the terms of UI messages. */
 export type Ended =
   | { readonly state: "output-available"; readonly output: Json }
   | { readonly state: "output-error"; readonly errorText: string }
   | { readonly state: "output-denied"; readonly reason: string | undefined };
 
 /**
- * What a result is there. JSON is shown as its value: all of it where the page itself gave it (`contentOfOutput`), and an object
- * or a list that a tool returned, whose text alone a thread keeps.
+ * Converts a result for a UI message. JSON is shown as its value in two cases: the page itself gave it
+ * (`contentOfOutput`), or it is an object or a list that a tool returned, which a thread stores as text only.
  */
 export const endedBy = (outcome: ToolOutcome, content: Content | null): Ended => {
   const parts = typeof content === "string" ? [{ type: "text" as const, text: content }] : (content ?? []);
@@ -87,7 +87,10 @@ export const endedBy = (outcome: ToolOutcome, content: Content | null): Ended =>
   return { state: "output-denied", reason };
 };
 
-/** What a page gave as the output of a call, as a thread keeps it: a text, or JSON that says so, also of a text that looks like some. */
+/**
+ * Converts a page's output of a call for the thread: a text, or JSON that is marked as such. A text that looks like
+ * JSON is marked too.
+ */
 export const contentOfOutput = (output: unknown): Content | null => {
   if (output === undefined || output === null) return null;
   return typeof output === "string" && !isLikeJson(output)
@@ -100,7 +103,7 @@ const isLikeJson = (text: string): boolean => /^\s*[[{]/u.test(text);
 const outputOf = (parts: readonly ContentPart[]): Json => {
   const [only, second] = parts;
   if (only === undefined) return null;
-  // Parts are plain JSON, whose types say no more.
+  // Content parts are plain JSON, though their types do not say so.
   if (only.type !== "text" || second !== undefined) return parts as readonly Json[] & readonly ContentPart[];
   if (only.provider?.["output"] === "json" || isLikeJson(only.text)) return parsed(only.text) ?? only.text;
   return only.text;
@@ -108,7 +111,7 @@ const outputOf = (parts: readonly ContentPart[]): Json => {
 
 const parsed = (text: string): Json | undefined => {
   try {
-    // What is parsed of a text is JSON.
+    // JSON.parse returns only JSON.
     return JSON.parse(text) as Json;
   } catch {
     return undefined;

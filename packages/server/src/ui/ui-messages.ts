@@ -14,11 +14,12 @@ import {
 import { endedBy, inputOf, messageIdOf, metadataOf, resultsOf, type Step, stepsOf } from "./steps.ts";
 
 /**
- * The conversation of a thread as `UIMessage`s of the AI SDK (7): its path, for the first paint of a page. What answers in a
- * turn is one message, the one that a client makes of the turn's stream; its id names the turn. What was said to the model
- * stands before it, under the ids that it came with. System messages are left out.
+ * Returns the path of a thread as `UIMessage`s of the AI SDK (7), for the first paint of a page. The answer of a turn
+ * is one message, equal to the one that a client builds from the turn's stream; its id names the turn. The turn's input
+ * messages come before it, under their original ids. System messages are left out.
  *
- * @param options `last`: how many turns, the newest. Default: all, and what the thread was seeded with.
+ * @param options `last`: only so many of the newest turns. Default: all turns, and the messages that the thread was
+ * seeded with.
  */
 export const uiMessagesOf = (
   state: State,
@@ -35,7 +36,6 @@ export const uiMessagesOf = (
   return isCut ? markedAsCut(messages) : [...(last === undefined ? shownAsSaid(conversation.seed) : []), ...messages];
 };
 
-/** A turn as a page shows it. */
 export interface ShownTurn {
   readonly number: number;
   readonly parent: number;
@@ -45,7 +45,7 @@ export interface ShownTurn {
   readonly isOpen: boolean;
 }
 
-/** A turn by its number, open or closed, on the path or off it; null if there is none. */
+/** Returns a turn by its number, open or closed, on the path or off it; null if there is none. */
 export const shownTurn = (state: State, number: number): ShownTurn | null => {
   const { open } = state.context;
   if (open?.number === number) return shownOfOpen(state, open);
@@ -53,10 +53,10 @@ export const shownTurn = (state: State, number: number): ShownTurn | null => {
   return turn === undefined ? null : shownOfTurn(turn);
 };
 
-/** The messages that the thread was seeded with. */
+/** Returns the messages that the thread was seeded with. */
 export const shownSeed = (state: State): readonly UiMessage[] => shownAsSaid(state.context.conversation.seed);
 
-/** The numbers of the turns on the path behind a turn, the oldest first; null if that turn is not on the path. */
+/** Returns the numbers of the turns after a turn on the path, oldest first; null if that turn is not on the path. */
 export const pathBehind = (state: State, turn: number): readonly number[] | null => {
   const { open, conversation } = state.context;
   const numbers: number[] = [];
@@ -68,7 +68,10 @@ export const pathBehind = (state: State, turn: number): readonly number[] | null
   return number === turn ? numbers.reverse() : null;
 };
 
-/** Says in the first answer of a page that the thread has older turns, so that a page which posts it back is not taken to have deleted them. */
+/**
+ * Marks the first answer of a page if the thread has older turns. Otherwise a page that posts it back would seem to
+ * have deleted them.
+ */
 const markedAsCut = (messages: readonly UiMessage[]): readonly UiMessage[] => {
   const first = messages.findIndex(({ role }) => role === "assistant");
   return messages.map((message, index) =>
@@ -76,7 +79,10 @@ const markedAsCut = (messages: readonly UiMessage[]): readonly UiMessage[] => {
   );
 };
 
-/** The newest turn on the path that a user's UI message opened, open or closed, and the turn that it goes on behind; null for none. */
+/**
+ * Finds the newest turn on the path that a user's UI message opened, open or closed, and its parent; null if there is
+ * none.
+ */
 export const turnOfUiMessage = (
   state: State,
   id: string,
@@ -89,7 +95,7 @@ export const turnOfUiMessage = (
   return null;
 };
 
-/** Read only as far as they are looked at. */
+/** Yields the closed turns of the path lazily, newest first. */
 function* turnsNewestFirst(state: State): Generator<Turn, void> {
   for (let turn = lastTurnOf(state); turn !== undefined; turn = turnNumbered(state, turn.parent)) yield turn;
 }
@@ -98,7 +104,7 @@ const shownOfTurn = ({ number, parent, messages, steps, outcome, usage }: Turn):
   const all = toArray(messages);
   const metadata = { turn: number, status: outcome.status, usage: asJson(usage) };
   const answer = answerOf(number, all, metadata, noApprovals);
-  // A turn that failed before it had an answer says so; one that no model was asked for has none.
+  // A turn that failed before its answer shows that; a turn without a model call has no answer.
   const isShown = answer.parts.length > 0 || steps > 0;
   return { number, parent, inputs: shownAsSaid(inputs(all)), answer: isShown ? answer : null, isOpen: false };
 };
@@ -157,5 +163,5 @@ const toolPart = (
 
 const noApprovals: ReadonlyMap<string, string> = new Map();
 
-/** Usage is plain JSON, whose type says no more. */
+/** Converts usage, which is plain JSON though its type does not say so. */
 const asJson = (usage: Turn["usage"]): JsonObject => usage as Turn["usage"] & JsonObject;

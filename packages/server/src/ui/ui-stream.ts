@@ -15,32 +15,32 @@ import { differing } from "./chat-request.ts";
 import { type ErrorText, textForUser } from "./message-for-user.ts";
 import { MessageWriter, type StepPlace, type UiEnding } from "./message-writer.ts";
 
-/** How an ask becomes a UI message stream. */
+/** Options of a UI message stream. */
 export interface UiStreamOptions {
   /**
-   * The client has the message of the turn up to this step, as one that sends the results of its tools has: it is sent what
-   * came of that step's calls, and what follows. Default 0: the whole message.
+   * The step up to which the client has the message of the turn. It is sent the results of that step's calls, and all
+   * later steps. A client that sends results of its tools is in this position. Default 0: the whole message.
    */
   readonly behind?: number;
   /**
-   * The thread, to be given for an ask that was rejoined: its older parts show that it waited, and the thread says whether it
-   * still does. Default: the parts are taken to be live.
+   * The thread; pass it for an ask that was rejoined. Old parts may say that it waited, and the thread knows whether it
+   * still does. Default: all parts are taken as live.
    */
   readonly thread?: Pick<HostedThread, "look">;
-  /** Gives the text that the client reads of an error. Default: the sentence of `messageForUser`. */
+  /** Returns the text that the client reads for an error. Default: the sentence of `messageForUser`. */
   readonly errorText?: ErrorText;
 }
 
 /**
- * An ask as the AI SDK's UI message stream (`ai` 7): one message, whose id names its turn, and whose metadata its number,
- * its status and usage. Steps that are made anew are reset. The stream ends with the turn, and where that waits for answers
- * from outside (an approval, a tool of the caller) and can't go on without. An error is a chunk; one that is neither the turn's
- * nor a refusal is thrown behind it.
+ * Converts an ask into the AI SDK's UI message stream (`ai` 7): one message. Its id names its turn, and its metadata
+ * has the turn's number, status and usage. Steps that are repeated are reset. The stream ends with the turn, or when
+ * the turn needs outside answers to continue (an approval, a result of a caller's tool). An error becomes a chunk. An
+ * error that is neither the turn's nor a refusal is also thrown after that chunk.
  */
 export const toUiMessageStream = (ask: ShownAsk, options: UiStreamOptions = {}): AsyncGenerator<UiMessageChunk, void> =>
   withErrors(chunksOf(ask, options), options.errorText);
 
-/** Ends chunks that throw with a chunk that says so to the user. */
+/** Passes chunks on, and ends the stream with an error chunk if they throw. */
 export async function* withErrors(
   chunks: AsyncIterable<UiMessageChunk>,
   errorText?: ErrorText,
@@ -49,12 +49,15 @@ export async function* withErrors(
     yield* chunks;
   } catch (thrown) {
     yield { type: "error", errorText: textForUser(thrown, errorText) };
-    // It is reported to the operator.
+    // A thrown error is reported to the operator.
     if (!isExpected(thrown)) throw thrown;
   }
 }
 
-/** The chunks of an ask. Throws what becomes an error of the stream. @param options `queued` is called and awaited if the ask has to wait for its turn */
+/**
+ * Yields the chunks of an ask. Throws errors, which the caller turns into chunks. @param options `queued` is called and
+ * awaited if the ask has to wait for its turn
+ */
 export async function* chunksOf(
   ask: ShownAsk,
   { behind = 0, thread, errorText, queued }: UiStreamOptions & { readonly queued?: () => Promise<void> },
@@ -66,7 +69,7 @@ export async function* chunksOf(
     yield* writer.take(part);
     const place = mayWait.has(part.type) ? writer.waitsAt : null;
     if (place === null) continue;
-    // Without the thread, the parts are taken to be live.
+    // Without the thread, all parts are taken as live.
     const results = thread === undefined ? [] : await thread.look((state) => resultsWhereWaiting(state, place));
     if (results === null) continue;
     yield* writer.endOfLeg(results);
@@ -75,32 +78,35 @@ export async function* chunksOf(
   yield* writer.end(await endingOf(ask, errorText));
 }
 
-/** Whether an error is the turn's, or a refusal: nothing is wrong with the server. */
+/** Checks whether an error is the turn's or a refusal, so that the server is not at fault. */
 export const isExpected = (error: unknown): boolean =>
   error instanceof TurnError ||
   error instanceof EventRefusedError ||
   (error instanceof HttpError && error.status < 500);
 
-/** The same as a response of server-sent events, which any framework can give back. A client that goes does not cancel the turn. */
+/**
+ * Returns the same as a response of server-sent events for any framework. A client that disconnects does not cancel the
+ * turn.
+ */
 export const uiMessageStreamResponse = (
   ask: ShownAsk,
   { headers, ...options }: UiStreamOptions & { readonly headers?: Readonly<Record<string, string>> } = {},
 ): Response => uiResponse(toUiMessageStream(ask, options), headers);
 
-/** Chunks as such a response. @param context of a server, which counts its open streams. */
+/** Wraps chunks in such a response. @param context the server's, which counts its open streams. */
 export const uiResponse = (
   chunks: AsyncIterable<UiMessageChunk>,
   headers: Readonly<Record<string, string>> = {},
   context: StreamContext = anywhere,
 ): Response => eventStream(context, blocksOf(chunks), { ...headers, "x-vercel-ai-ui-message-stream": "v1" });
 
-/** As much of an `AskHandle` as is read, whatever its output. */
+/** The parts of an `AskHandle` that are read here, for any output type. */
 export type ShownAsk = AsyncIterable<AskPart<unknown>> & PromiseLike<CompletedTurn>;
 
-/** The parts behind which a turn may wait for nothing but answers. */
+/** The parts after which a turn may wait only for answers. */
 export const mayWait: ReadonlySet<AskPart["type"]> = new Set(["approval.requested", "result.requested", "toolResult"]);
 
-/** The results that a step has so far whose turn waits for nothing but answers from outside; null where it does not. */
+/** Returns the step's present results if its turn waits only for outside answers; otherwise null. */
 const resultsWhereWaiting = (state: State, { turn, step }: StepPlace): readonly ToolResultPart[] | null => {
   const { open } = state.context;
   if (open?.number !== turn || open.step !== step || open.stage.type !== "running" || !waitsOutside(state)) return null;
@@ -124,7 +130,7 @@ const endingOf = async (ask: ShownAsk, errorText: ErrorText | undefined): Promis
   }
 };
 
-/** Why a reply ended, from the words of providers. */
+/** Maps a provider's finish reason. */
 const finishReasonOf = (reason: string | null): UiFinishReason => finishReasons.get(reason ?? "stop") ?? "other";
 
 const finishReasons: ReadonlyMap<string, UiFinishReason> = new Map([
@@ -139,7 +145,7 @@ async function* blocksOf(chunks: AsyncIterable<UiMessageChunk>): AsyncGenerator<
   yield "data: [DONE]";
 }
 
-/** Outside of a server of ours: the framework that takes the response knows how many streams it has. */
+/** The context for use without a thread server. The framework counts its own streams. */
 const anywhere: StreamContext = {
   run: (blocks) => {
     const iterator = blocks[Symbol.asyncIterator]();
@@ -151,7 +157,7 @@ const anywhere: StreamContext = {
           else controller.enqueue(encoder.encode(`${next.value}\n\n`));
         },
         cancel: () => {
-          // Not waited for: it returns when there is something new.
+          // Do not wait: it returns only when the next block comes.
           void iterator.return?.();
         },
       },

@@ -20,14 +20,17 @@ import { dirname, join } from "node:path";
 
 import { StorageError } from "@colloquy/host/store";
 
-/** Files are for the user of the process alone. A mode is given when something is made, never later. */
+/** Files belong to the process's user alone. The mode is set on creation and never changed. */
 const fileMode = 0o600;
 const folderMode = 0o700;
 
-/** No link is followed, and nothing waits, as a FIFO without a reader would. Windows has neither flag, and a flag that is not there adds nothing. */
+/**
+ * Opens without following links and without waiting, as for a FIFO that has no reader. Windows has neither flag, and an
+ * absent flag has no effect.
+ */
 const asIs = constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** Opens a file. Throws a `StorageError` for what is none: a link, a folder, a FIFO. */
+/** Opens a file. Throws a `StorageError` if it is a link, a folder or a FIFO. */
 export const openFile = (path: string, how: "read" | "write" | "create"): number => {
   const file = openAsIs(path, flagsOf[how]);
   try {
@@ -53,7 +56,7 @@ const openAsIs = (path: string, flags: number): number => {
   }
 };
 
-/** Puts a text in the place of a file, or makes it: a reader finds the old one or the new one. Under the lock. */
+/** Creates or replaces a file atomically: a reader finds the old text or the new one. Requires the lock. */
 export const replaceFile = (path: string, text: string | Buffer, flush: boolean): void => {
   checkFile(path);
   const part = `${path}${partEnding}`;
@@ -72,10 +75,13 @@ export const replaceFile = (path: string, text: string | Buffer, flush: boolean)
   }
 };
 
-/** What a file is called while it is not whole. */
+/** The ending of a file's name while its text is incomplete. */
 export const partEnding = ".part";
 
-/** Makes a file, in place of one that a crash left half written. Several processes may do so at the same moment: each gets its own file. */
+/**
+ * Creates a file, and replaces one that a crash left incomplete. If several processes do so at once, each gets its own
+ * file.
+ */
 export const createAnew = (path: string): number => {
   for (;;) {
     try {
@@ -88,36 +94,36 @@ export const createAnew = (path: string): number => {
   }
 };
 
-/** Throws a `StorageError` for something at a path that is no file. */
+/** Throws a `StorageError` if a path leads to anything but a file. */
 export const checkFile = (path: string): void => {
   const there = lookAt(path);
   if (there !== undefined && !there.isFile()) throw noFile(path);
 };
 
-/** Makes a folder in the store's, if it is not there. */
+/** Creates a folder inside the store's folder, unless it exists. */
 export const makeFolder = (path: string): void => {
   if (!isFolderThere(path)) mkdirSync(path, { mode: folderMode });
 };
 
-/** Makes the folder of a store, if it is not there and the one around it is. That may be a link. */
+/** Creates the folder of a store if its parent exists. The folder itself may be a link. */
 export const makeStoreFolder = (path: string, flush: boolean): void => {
   try {
     mkdirSync(path, { mode: folderMode });
   } catch (error) {
-    // What is wrong, if anything, is reported when it is opened.
+    // Opening the store reports the problem, if there is one.
     if (!isCode(error, "EEXIST", "ENOENT")) throw error;
   }
   if (!flush) return;
   try {
-    // Also where it exists already: the process that made it may not have flushed it.
+    // Flush an existing folder too, since the process that created it may not have.
     flushFolder(dirname(path));
   } catch (error) {
-    // A folder may be one that others can only pass through. What else is wrong is reported when the store's is opened.
+    // A parent may be a folder that other users can only enter. Opening the store's folder reports any other problem.
     if (!isCode(error, "EACCES", "EPERM", "ENOENT", "ENOTDIR", "EINVAL")) throw error;
   }
 };
 
-/** Throws a `StorageError` for something at a path that is no folder, such as a link to one. */
+/** Checks whether a path has a folder. Throws a `StorageError` if it has anything else, such as a link to one. */
 export const isFolderThere = (path: string): boolean => {
   const there = lookAt(path);
   if (there === undefined || there.isDirectory()) return there !== undefined;
@@ -128,13 +134,13 @@ export const isFolderThere = (path: string): boolean => {
   );
 };
 
-/** Removes a folder and what is in it. Throws a `StorageError` where that is a link, for what it leads to would stay. */
+/** Removes a folder with its files. Throws a `StorageError` if one of them is a link, whose target would remain. */
 export const removeFolder = (path: string): void => {
   checkFolder(path);
   rmSync(path, { recursive: true, force: true });
 };
 
-/** Throws a `StorageError` for what `removeFolder` would not remove. */
+/** Throws a `StorageError` if `removeFolder` would not remove a folder. */
 export const checkFolder = (path: string): void => {
   if (!isFolderThere(path)) return;
   for (const name of namesIn(path)) {
@@ -143,7 +149,7 @@ export const checkFolder = (path: string): void => {
   }
 };
 
-/** What is at a path itself, not behind a link there. */
+/** Returns the file status of a path itself, not of a link's target. */
 export const lookAt = (path: string): Stats | undefined => lstatSync(path, { throwIfNoEntry: false });
 
 const noFile = (path: string): StorageError => {
@@ -160,9 +166,9 @@ const kindOf = (there: Stats | undefined): string => {
   return there?.isFile() === true ? "a file" : "a device, or something else";
 };
 
-/** Makes durable which files a folder has. */
+/** Flushes the list of files in a folder to the disk. */
 export const flushFolder = (folder: string): void => {
-  // Windows opens no folders, and keeps their entries by itself.
+  // Windows cannot open folders, and stores their entries by itself.
   if (process.platform === "win32") return;
   const file = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
@@ -178,7 +184,7 @@ export const writeAll = (file: number, bytes: Buffer, position: number): void =>
   }
 };
 
-/** All that a file holds; null when there is none. */
+/** Reads a whole file; returns null if there is none. */
 export const readIfThere = (path: string): Buffer | null =>
   ifThere(() => {
     const file = openFile(path, "read");
@@ -189,10 +195,10 @@ export const readIfThere = (path: string): Buffer | null =>
     }
   });
 
-/** The names of what is in a folder, in order; none when there is no folder. */
+/** Returns the sorted names in a folder; none if there is no such folder. */
 export const namesIn = (folder: string): readonly string[] => ifThere(() => readdirSync(folder).sort()) ?? [];
 
-/** What `use` gives, or null when what it looks for is not there. */
+/** Returns the result of `use`, or null if the file it needs does not exist. */
 export const ifThere = <A>(use: () => A): A | null => {
   try {
     return use();
@@ -205,7 +211,7 @@ export const ifThere = <A>(use: () => A): A | null => {
 const isCode = (error: unknown, ...codes: readonly string[]): boolean =>
   error instanceof Error && "code" in error && codes.some((code) => code === error.code);
 
-/** The bytes of a file from one position to another; fewer where it ends before. */
+/** Reads the bytes between two positions of a file; fewer if the file ends before. */
 export const bytesBetween = (file: number, from: number, until: number): Buffer => {
   const bytes = Buffer.allocUnsafe(Math.max(until - from, 0));
   let length = 0;
@@ -217,5 +223,5 @@ export const bytesBetween = (file: number, from: number, until: number): Buffer 
   return bytes.subarray(0, length);
 };
 
-/** Well below what one call to the system may read. */
+/** The bytes of one read, well below the system's limit. */
 const readingMax = 2 ** 30;

@@ -3,7 +3,7 @@ import { existsSync, statSync } from "node:fs";
 import { sqliteFailure } from "../sqlite/failure.ts";
 import { StorageError, type StorageProblem } from "@colloquy/host/store";
 
-/** Runs one operation on the files of a folder; what the file system throws becomes a `StorageError`. */
+/** Runs one operation on the files of a folder, and turns errors of the file system into a `StorageError`. */
 export const inWords = <A>(folder: string, operation: () => A): A => {
   try {
     return operation();
@@ -12,11 +12,11 @@ export const inWords = <A>(folder: string, operation: () => A): A => {
   }
 };
 
-/** In words that name the folder, the file and the way out. Other errors pass as they are. */
+/** Makes an error that names the folder, the file and a remedy. Other errors are returned unchanged. */
 const fileFailure = (error: unknown, folder: string): unknown => {
   if (!(error instanceof Error) || !("code" in error)) return error;
   if (error.code === "ERR_SQLITE_ERROR") return leaseFailure(error, folder);
-  // Errors of the file system have a number beside their code; those of arguments have none.
+  // An error of the file system has a number beside its code; an invalid argument's error has none.
   if (typeof error.code !== "string" || !("errno" in error)) return error;
   const [kind, advice] = failures[error.code] ?? ["failed", error.message];
   const file =
@@ -24,7 +24,7 @@ const fileFailure = (error: unknown, folder: string): unknown => {
   return new StorageError(kind, `files store "${folder}": ${advice}${file}.`, { cause: error });
 };
 
-/** Why a folder can't be used; null where nothing speaks against it. */
+/** Returns why a folder is unusable; null if it is usable. */
 export const reasonAgainst = (folder: string): string | null => {
   if (!existsSync(folder)) return "the folder does not exist, or may not be entered; create it first";
   return statSync(folder).isDirectory() ? null : "it is a file; name a folder";

@@ -3,10 +3,10 @@ import { createHash } from "node:crypto";
 import { StorageError } from "@colloquy/host/store";
 
 /**
- * The name under which an id is kept, the same on every file system: small inbox items, digits, `_` and `-` stand for
- * themselves, all else is percent-encoded, so that no two names differ in case or in the way an accent is written.
- * A name that would be too long is cut, and ends in the id's digest. It holds no dot. Throws `StorageError` for an
- * id with half of a surrogate pair, which has no bytes of its own.
+ * Returns the file name of an id, valid on every file system. Lowercase letters, digits, `_` and `-` are kept, and all
+ * other bytes are percent-encoded, so that no two names differ only in case or in the encoding of an accent. A name
+ * that would be too long is cut and ends with the id's digest. It contains no dot. Throws `StorageError` for an id with
+ * half of a surrogate pair, which has no UTF-8 bytes.
  */
 export const nameOf = (id: string): string => {
   if (!id.isWellFormed()) {
@@ -20,7 +20,7 @@ export const nameOf = (id: string): string => {
   return `${name.slice(0, shortenedLength).replace(/%.?$/, "")}${shortenedMark}${createHash("sha256").update(id).digest("hex")}`;
 };
 
-/** The id that has this name; null for a name that no id has, and for one that was shortened. */
+/** Returns the id of a file name; null for a name that was shortened or that no id has. */
 export const idOf = (name: string): string | null => {
   if (name === emptyName) return "";
   try {
@@ -31,7 +31,7 @@ export const idOf = (name: string): string | null => {
   }
 };
 
-/** Whether a name does not show its id. */
+/** Checks whether a name was shortened, so that it does not contain the whole id. */
 export const isShortened = (name: string): boolean => name.includes(shortenedMark);
 
 const encoded = (id: string): string => {
@@ -39,20 +39,20 @@ const encoded = (id: string): string => {
   const bytes = Buffer.from(id);
   const name = Array.from(bytes, (byte, index) => {
     const character = String.fromCharCode(byte);
-    // A name that begins with a hyphen looks like an option to most commands.
+    // Most commands take a name that starts with a hyphen for an option.
     const stands = index === 0 ? /[a-z0-9_]/ : /[a-z0-9_-]/;
     return stands.test(character) ? character : percent(byte);
   }).join("");
-  // Windows gives these names to devices, whatever ending they have.
+  // Windows reserves these names for devices, with any ending.
   return /^(?:con|prn|aux|nul|com\d|lpt\d)$/.test(name) ? `${percent(name.charCodeAt(0))}${name.slice(1)}` : name;
 };
 
 const percent = (byte: number): string => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
 
-/** No encoded byte looks like these. */
+/** Marks that no encoded byte looks like. */
 const emptyName = "%";
 const shortenedMark = "%-";
 
-/** File systems take 255 bytes, endings and an inbox item's number included. */
+/** File systems allow 255 bytes, including endings and the number of an inbox item. */
 const nameLengthMax = 200;
 const shortenedLength = 120;

@@ -30,31 +30,33 @@ import { snapshotIn, writeSnapshot } from "./snapshot-folder.ts";
 import { deleteThread, pathsOf, prepareThread, replaceEntries, type ThreadPaths } from "./thread-files.ts";
 
 export interface FilesStoreOptions {
-  /** A folder for conversations alone, on a disk of this machine. Made when it is not there, if the one around it is. */
+  /** A folder for conversations alone, on a disk of this machine. It is created if its parent exists. */
   readonly folder: string;
-  /** What leases run out by. Default `systemClock`. Processes that share a folder need clocks that roughly agree. */
+  /**
+   * The clock that ends leases. Default `systemClock`. Processes that share a folder need clocks that roughly agree.
+   */
   readonly clock?: Pick<Clock, "now">;
   /**
-   * How long to wait for another process that holds the folder's lock, in milliseconds; the whole process waits.
-   * Default 5,000. After it a call fails with `StorageError` of kind `locked`.
+   * How long to wait for another process that holds the folder's lock, in milliseconds. The whole process waits.
+   * Default 5,000. After that a call fails with a `StorageError` of kind `locked`.
    */
   readonly busyTimeoutMs?: number;
   /**
-   * What an acknowledged append, inbox item, answer or snapshot survives. `FULL`: the death of the process, of the
-   * operating system, and a power cut (one flush to the disk for each append). `NORMAL`: the death of the process;
-   * after a power cut the newest may be missing. Default `FULL`, since a once-only tool relies on it.
+   * How durable an acknowledged append, inbox item, answer or snapshot is. `FULL`: it survives a crash of the process
+   * or the operating system, and a power cut (one flush to the disk for each append). `NORMAL`: it survives a crash of
+   * the process; a power cut may lose the newest ones. Default `FULL`, since a once-only tool relies on it.
    */
   readonly synchronous?: "NORMAL" | "FULL";
 }
 
 /**
- * Journals as files that a person can read: one a thread, one entry a line. Several processes of one machine may use
- * a folder at once. Thread ids may hold anything but lone surrogates. It can't search.
+ * Creates a store of journals in readable files: one file for each thread, one line for each entry. Several processes
+ * of one machine may use a folder at once. Thread ids may contain anything but lone surrogates. It cannot search.
  *
- * The first call makes the folder if need be. If it can't be used, or was written by a newer version, the call is rejected with a
- * `StorageError`, and the next one tries again.
+ * The first call creates the folder if necessary. If the folder is unusable, or a newer version wrote it, that call
+ * rejects with a `StorageError`, and the next call tries again.
  *
- * @throws ConfigurationError for options that are invalid.
+ * @throws ConfigurationError for invalid options.
  */
 export const filesStore = (options: FilesStoreOptions): Store & AsyncDisposable => {
   const names = { folder: true, clock: true, busyTimeoutMs: true, synchronous: true } as const;
@@ -79,7 +81,9 @@ interface Setting {
   readonly busyTimeoutMs: number;
 }
 
-/** All that it does is synchronous, so that no other call comes between the check of a lease and the write. */
+/**
+ * A files store. Each operation is synchronous, so that no other call comes between the check of a lease and the write.
+ */
 class StoreOfFiles implements Store {
   readonly inbox: Inbox;
   readonly parts: PartLog;
@@ -87,7 +91,7 @@ class StoreOfFiles implements Store {
   readonly #leases: Leases;
   readonly #reserve: Reserve;
   readonly #facts: (isSure: boolean) => readonly StoredThread[];
-  /** Where the journals end that were written here, under the lease with which they were. */
+  /** The ends of the journals that this process wrote, each with the token of the lease it wrote under. */
   readonly #ends = new Map<string, JournalEnd & { readonly token: number }>();
 
   constructor(setting: Setting) {
@@ -134,7 +138,7 @@ class StoreOfFiles implements Store {
 
   append(lease: Lease, expectedSeq: number, entries: readonly Entry[]): void {
     refuseGaps(lease.threadId, expectedSeq, entries);
-    // Before the lock is taken: large entries take their time.
+    // Before the lock is taken, since large entries take a while.
     const lines = linesOf(entries);
     if (entries.length > 0) this.#write(lease, expectedSeq, lines, expectedSeq + entries.length);
     else this.#underLease(lease, (paths) => refuseOtherEnd(paths.journal, lease.threadId, expectedSeq));
@@ -177,7 +181,7 @@ class StoreOfFiles implements Store {
     this.#ends.delete(threadId);
     let existed = false;
     this.#exclusivelyAnyway((held) => {
-      // First, for what the lease's end takes of the disk.
+      // Delete the files first: ending the lease needs room on the disk.
       existed = deleteThread(paths, this.#setting.flush) || existed;
       held.forget(threadId);
     });
@@ -225,7 +229,7 @@ class StoreOfFiles implements Store {
       return appendToJournal(paths.journal, addition, known?.token === token ? known : undefined, flush);
     });
     try {
-      // Not under the lock: another process that takes over meanwhile finds what was written, and flushes it with its own.
+      // Without the lock: a process that takes over meanwhile finds the written bytes, and flushes them with its own.
       if (flush) this.#inWords(() => appended.flush());
       if (flush && appended.isNew) this.#inWords(() => flushFolder(folder));
     } catch (error) {
@@ -237,14 +241,16 @@ class StoreOfFiles implements Store {
     this.#ends.set(threadId, { ...appended.end, token });
   }
 
-  /** What could not be flushed was never acknowledged. On a disk that takes nothing more it may stay. */
+  /**
+   * Removes an append that could not be flushed and so was not acknowledged. If the disk fails here too, it may remain.
+   */
   #takeBack(appended: Appended): void {
     try {
       this.#exclusively(() => appended.undo());
     } catch {}
   }
 
-  /** Runs `operation` under the lock while a lease is in force. */
+  /** Runs `operation` under the lock if the lease is in force. */
   #underLease<A>(lease: Lease, operation: (paths: ThreadPaths) => A): A {
     const paths = this.#paths(lease.threadId);
     return this.#exclusively((held) => {
@@ -258,12 +264,15 @@ class StoreOfFiles implements Store {
     return this.#inWords(() => this.#leases.exclusively(operation));
   }
 
-  /** The same for what has to be possible on a full disk too: it may take the room that was kept for that. */
+  /** Runs an operation that must succeed on a full disk too; it may use the reserved room. */
   #exclusivelyAnyway<A>(operation: (held: HeldLeases) => A): A {
     return this.#reserve.makingRoom(() => this.#exclusively(operation));
   }
 
-  /** Reads without the lock; where that finds damage, reads again with it, since a concurrent write may look like damage. */
+  /**
+   * Reads without the lock. If it finds damage, it reads again under the lock, since a concurrent write may look like
+   * damage.
+   */
   #reading<A>(read: (isSure: boolean) => A): A {
     return this.#inWords(() => {
       this.#leases.check();
@@ -295,10 +304,10 @@ class StoreOfFiles implements Store {
   }
 }
 
-/** More than the end of a lease takes, and the files beside `leases.db` when they are made. */
+/** More room than ending a lease needs, and than new files beside `leases.db` take. */
 const reserveBytes = 2 ** 18;
 
-/** By the working directory of now, whatever it is later. */
+/** Resolves a path by the present working directory, which may change later. */
 const resolved = (folder: string | undefined = ""): string => (folder === "" ? "" : resolve(folder));
 
 const refuseNoFolder = (folder: string): void => {

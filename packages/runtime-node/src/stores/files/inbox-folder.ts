@@ -7,9 +7,8 @@ import { flushFolder, isFolderThere, makeFolder, namesIn, readIfThere, replaceFi
 import { idOf, nameOf } from "./file-name.ts";
 
 /**
- * Leaves an inbox item in a folder, one file an inbox item, numbered in the order in which they came; none when one with its id
- * is there already. One of which nothing is left, or that can't be answered, is written again. Under the lock, as all
- * that changes an inbox.
+ * Adds an inbox item to a folder, as a file numbered in order of arrival. Does nothing if an item with its id exists.
+ * Replaces an item that is empty or unanswerable. All changes to an inbox require the lock.
  */
 export const postLetter = (folder: string, letter: InboxItem, flush: boolean): void => {
   const name = nameOf(letter.id);
@@ -21,18 +20,18 @@ export const postLetter = (folder: string, letter: InboxItem, flush: boolean): v
     const file = there ?? `${String(number).padStart(numberLength, "0")}-${name}${letterEnding}`;
     replaceFile(join(folder, file), JSON.stringify(letter), flush);
   }
-  // Also where it was there: the process that left it may have died before it was flushed.
+  // Flush even if it existed, since the process that wrote it may have died before flushing.
   if (flush) flushFolder(folder);
 };
 
-/** Inbox items that are not answered, as they were left, oldest first. */
+/** Returns the unanswered inbox items as they were posted, oldest first. */
 export const unansweredLetters = (folder: string): readonly unknown[] =>
   lettersIn(folder).flatMap((file) => {
     const letter = readLetter(join(folder, file));
     return letter === null || isAnswer(letter) ? [] : [letter];
   });
 
-/** Puts answers in the place of the inbox items, one at a time, each whole or not at all. */
+/** Replaces inbox items by their answers. Each is replaced as a whole or not at all. */
 export const answerLetters = (folder: string, answers: readonly InboxAnswer[], flush: boolean): void => {
   const files = lettersIn(folder);
   for (const answer of answers) {
@@ -45,7 +44,7 @@ export const answerLetters = (folder: string, answers: readonly InboxAnswer[], f
   if (flush && files.length > 0) flushFolder(folder);
 };
 
-/** The answer to an inbox item; null while there is none. */
+/** Returns the answer to an inbox item; null while there is none. */
 export const answerToLetter = (folder: string, letterId: string): unknown => {
   const name = nameOf(letterId);
   const file = lettersIn(folder).find((each) => isOf(each, name));
@@ -53,7 +52,7 @@ export const answerToLetter = (folder: string, letterId: string): unknown => {
   return isAnswer(letter) ? letter : null;
 };
 
-/** Removes an inbox item, and the folder with the last of them. */
+/** Removes an inbox item, and the folder after the last one. */
 export const discardLetter = (folder: string, letterId: string, flush: boolean): void => {
   const name = nameOf(letterId);
   const files = lettersIn(folder);
@@ -62,7 +61,7 @@ export const discardLetter = (folder: string, letterId: string, flush: boolean):
   try {
     if (files.length <= 1) rmdirSync(folder);
   } catch {
-    // It is not there, or holds something else. That is no inbox item, and stays.
+    // The folder does not exist, or contains other files, which remain.
   }
 };
 
@@ -72,13 +71,13 @@ const lettersIn = (folder: string): readonly string[] =>
 const isOf = (file: string, name: string): boolean => file.slice(numberLength + 1) === name + letterEnding;
 
 /**
- * Null for one that is gone by now, and for an empty file, as a power cut leaves one that was never flushed. Of a damaged
- * one its id, where the name of the file shows it.
+ * Reads an inbox item. Returns null if it is gone or its file is empty, as a power cut leaves an unflushed file. For a
+ * damaged item, returns its id, if the file's name contains it.
  */
 const readLetter = (path: string): unknown => {
   const text = readIfThere(path);
   if (text === null || text.length === 0) return null;
-  // Only a name that was shortened does not show its id: such an inbox item has the one that stands in it.
+  // A shortened name does not contain the id. Such an item's id is read from its text.
   return inboxItemOf(() => idOf(basename(path, letterEnding).slice(numberLength + 1)), text.toString()) ?? {};
 };
 

@@ -10,10 +10,12 @@ import { idOf, isShortened, nameOf } from "./file-name.ts";
 import { entryIn, firstDamage, type Line, type StoredEntry, wholeLines } from "./journal-lines.ts";
 
 /**
- * What the journals of a folder say of their threads. Remembers what it read for as long as a file does not change.
+ * Returns a function that lists a folder's threads from their journals. It remembers the facts of a file until the file
+ * changes.
  *
- * Throws a `StorageError` for a journal that is damaged, or is no file. Where the caller `isSure` that no process is writing, such a
- * thread is listed by what can be read of it: a reader of the thread gets the error, and the others are listed.
+ * The function throws a `StorageError` for a damaged journal, or one that is not a file. If the caller `isSure` that no
+ * process is writing, such a thread is listed with its readable facts instead. Then only a reader of that thread gets
+ * the error.
  */
 export const journalFacts = (folder: string): ((isSure: boolean) => readonly StoredThread[]) => {
   const known = new Map<string, Known>();
@@ -29,20 +31,20 @@ export const journalFacts = (folder: string): ((isSure: boolean) => readonly Sto
   };
 };
 
-/** How the names of journals end. */
+/** The ending of a journal's name. */
 export const journalEnding = ".jsonl";
 
-/** How the names of files end that hold the id of a thread whose name does not show it. */
+/** The ending of a file that contains the id of a thread with a shortened name. */
 export const idEnding = ".id";
 
 interface Known {
-  /** Which version of the file was read. */
+  /** Identifies the version of the file that was read. */
   readonly version: string;
   /** Null for an empty journal. */
   readonly thread: StoredThread | null;
 }
 
-/** Null for a file that is no thread's, or is gone by now. */
+/** Returns the facts of a file; null if it is not a thread's journal or is gone. */
 const factsAt = (folder: string, file: string, known: Known | undefined, isSure: boolean): Known | null => {
   const path = join(folder, file);
   const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false });
@@ -62,7 +64,10 @@ const factsAt = (folder: string, file: string, known: Known | undefined, isSure:
   }
 };
 
-/** A long id stands in a file of its own; where that was damaged or is gone, in the first entry. Null where it is nowhere. */
+/**
+ * Returns the id of a thread. A long id is in its own file; if that is damaged or missing, it is read from the first
+ * entry. Returns null if neither has it.
+ */
 const threadIdOf = (folder: string, name: string, bytes: Buffer): string | null => {
   if (!isShortened(name)) return idOf(name);
   const isIts = (id: unknown): id is string => typeof id === "string" && id.isWellFormed() && nameOf(id) === name;
@@ -74,7 +79,7 @@ const threadIdOf = (folder: string, name: string, bytes: Buffer): string | null 
     : null;
 };
 
-/** What can be read of a thread, which may be nothing but its id. */
+/** Returns the readable facts of a thread, at least its id. */
 const damagedThread = (folder: string, name: string): StoredThread | null => {
   const bytes = unlessDamaged(() => readIfThere(join(folder, name + journalEnding))) ?? Buffer.alloc(0);
   const threadId = threadIdOf(folder, name, bytes);
@@ -105,14 +110,14 @@ const threadIn = (threadId: string, bytes: Buffer, path: string): StoredThread |
 
 const factsIn = (entries: readonly StoredEntry[]): Omit<StoredThread, "threadId" | "seq"> => {
   const { createdAt = 0, updatedAt = createdAt, metadata } = factsOf(entries.filter(isEntry));
-  // What was damaged may still be JSON.
+  // Damaged metadata may still be JSON.
   return { createdAt, updatedAt, metadata: typeof metadata === "object" && metadata !== null ? metadata : {} };
 };
 
 const storedIn = (bytes: Buffer, lines: readonly Line[]): readonly StoredEntry[] =>
   lines.flatMap((line) => entryIn(bytes, line) ?? []);
 
-/** The newest entry that changed the metadata, if there is one. Only lines that have the words are looked into. */
+/** Returns the newest entry that changed the metadata, if any. Only lines that contain the event's name are parsed. */
 const metadataChange = (bytes: Buffer): readonly StoredEntry[] => {
   let at = bytes.length;
   while (at > 0) {
@@ -126,7 +131,10 @@ const metadataChange = (bytes: Buffer): readonly StoredEntry[] => {
   return [];
 };
 
-/** As far as facts are read from it. What else a newer version may have written is for the journal's decoder to judge. */
+/**
+ * Checks only the members from which facts are read. The journal's decoder judges the rest, which a newer version may
+ * have written.
+ */
 const isEntry = (entry: StoredEntry): entry is StoredEntry & Entry => {
   const event = entry["event"];
   return typeof event === "object" && event !== null && "at" in event && typeof event.at === "number";

@@ -5,13 +5,16 @@ import { SequenceConflictError } from "@colloquy/host/store";
 import { bytesBetween, ifThere, lookAt, openFile, replaceFile, writeAll } from "./disk.ts";
 import { damaged, entryIn, firstDamage, type Line, type StoredEntry, wholeLines } from "./journal-lines.ts";
 
-/** Where a journal ends: after so many bytes, with the entry of this seq; 0 and -1 for one that is empty. */
+/** The end of a journal: its length in bytes and its last seq; 0 and -1 if it is empty. */
 export interface JournalEnd {
   readonly length: number;
   readonly seq: number;
 }
 
-/** The entries from a seq on, read from the end of the file backwards, no further than need be. Null when there is no file. */
+/**
+ * Reads the entries from a seq on. Starts at the end of the file and goes back only as far as necessary. Returns null
+ * if there is no file.
+ */
 export const readJournal = (path: string, fromSeq: number): readonly StoredEntry[] | null =>
   withJournal(path, (file) => {
     for (const { bytes, start } of piecesOf(file, fromSeq <= 0 ? Infinity : firstPieceLength)) {
@@ -23,7 +26,7 @@ export const readJournal = (path: string, fromSeq: number): readonly StoredEntry
     return [];
   });
 
-/** Calls with the file of a journal open for reading; null when there is none. */
+/** Runs `use` with a journal's file open for reading; returns null if there is no file. */
 export const withJournal = <A>(path: string, use: (file: number) => A): A | null => {
   const file = ifThere(() => openFile(path, "read"));
   if (file === null) return null;
@@ -34,7 +37,7 @@ export const withJournal = <A>(path: string, use: (file: number) => A): A | null
   }
 };
 
-/** Where a journal ends, by its last line. */
+/** Finds the end of a journal by its last line. */
 export const endOf = (file: number, path: string): JournalEnd => {
   for (const { bytes, start } of piecesOf(file, firstPieceLength)) {
     const last = wholeLines(bytes, start === 0).at(-1);
@@ -49,37 +52,40 @@ export const endOf = (file: number, path: string): JournalEnd => {
   return { length: 0, seq: -1 };
 };
 
-/** Throws `SequenceConflictError` for a journal that ends elsewhere. */
+/** Throws `SequenceConflictError` if a journal ends at another seq. */
 export const refuseOtherEnd = (path: string, threadId: string, expectedSeq: number): void => {
   const seq = withJournal(path, (file) => endOf(file, path).seq) ?? -1;
   if (seq !== expectedSeq) throw new SequenceConflictError(threadId, expectedSeq, seq);
 };
 
-/** Something to be appended. */
+/** An append. */
 export interface Addition {
   readonly threadId: string;
   readonly expectedSeq: number;
   readonly lines: Buffer;
-  /** The seq of its last entry. */
+  /** The seq of the last entry. */
   readonly newestSeq: number;
-  /** What has to be done before a journal begins. */
+  /** Runs before a new journal is created. */
   readonly begin: () => void;
 }
 
-/** What was written. To be closed. */
+/** A finished append. Call `close` after use. */
 export interface Appended {
   readonly end: JournalEnd;
-  /** True when its folder has to be flushed too: the file is new, or was made by a process that may not have flushed the folder. */
+  /**
+   * Whether the folder must be flushed too. That is so if the file is new, or another process created it and may not
+   * have flushed.
+   */
   readonly isNew: boolean;
   flush(): void;
-  /** Takes back what was written, unless another process wrote after it. Under the lock. */
+  /** Removes the append, unless another process wrote after it. Requires the lock. */
   undo(): void;
   close(): void;
 }
 
 /**
- * Adds to a journal, and cuts off what was torn before. `known` is where it was seen to end, which saves a look
- * when the file still has that length. Under the lock. Throws, and then nothing was written.
+ * Appends to a journal, and cuts off a torn end. `known` is its last known end, which saves a read if the file still
+ * has that length. Requires the lock. If it throws, nothing was written.
  */
 export const appendToJournal = (
   path: string,
@@ -96,7 +102,7 @@ export const appendToJournal = (
     const end = known?.length === size ? known : endOf(file, path);
     if (end.seq !== expectedSeq) throw new SequenceConflictError(threadId, expectedSeq, end.seq);
     if (size > end.length) ftruncateSync(file, end.length);
-    // Not flushed, what is cut off could come back in the midst of what takes its place.
+    // Without this flush, the old bytes could reappear in the middle of the new ones after a power cut.
     if (flush && size > end.length) fdatasyncSync(file);
     try {
       writeAll(file, lines, end.length);
@@ -120,7 +126,7 @@ export const appendToJournal = (
   }
 };
 
-/** A new journal is there with its first entries, or not at all: a file of which nothing is known is never taken for one. */
+/** Creates a journal with its first entries, or not at all, so that no empty file is mistaken for a journal. */
 const beginJournal = (path: string, { threadId, lines, newestSeq, begin }: Addition, flush: boolean): Appended => {
   refuseOtherEnd(path, threadId, -1);
   begin();
@@ -136,7 +142,7 @@ const beginJournal = (path: string, { threadId, lines, newestSeq, begin }: Addit
   };
 };
 
-/** Pieces that end a journal, each reaching further back, the last of them the whole. */
+/** Yields ends of a journal, each longer than the last, until the whole file. */
 function* piecesOf(file: number, firstLength: number): Generator<{ readonly bytes: Buffer; readonly start: number }> {
   const { size } = fstatSync(file);
   for (let length = firstLength; ; length *= 8) {

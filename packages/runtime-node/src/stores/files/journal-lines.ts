@@ -3,24 +3,24 @@ import type { Entry } from "@colloquy/machine";
 import { StorageError } from "@colloquy/host/store";
 
 /**
- * Entries as the lines of a journal. Those that were appended together belong together: each but the last ends with
- * a space, which JSON allows. A journal that ends with such a line was cut off in the middle of an append.
+ * Formats entries as lines of a journal. Each line of one append but the last ends with a space, which JSON allows. A
+ * journal that ends with such a line was cut off in the middle of an append.
  */
 export const linesOf = (entries: readonly Entry[]): Buffer =>
   Buffer.from(
     entries.map((entry, index) => JSON.stringify(entry) + (index === entries.length - 1 ? "\n" : " \n")).join(""),
   );
 
-/** A line of a journal: where it begins and where it ends, its line break included. */
+/** The position of a line in a journal, including its line break. */
 export interface Line {
   readonly from: number;
   readonly until: number;
 }
 
 /**
- * The lines that were appended whole, in the piece that ends a journal. What stands after them was never
- * acknowledged: a torn line, an append of several lines without its last, what a power cut left of one. A piece that is
- * not the whole journal begins somewhere in a line, which is left out; it has no lines where more has to be read.
+ * Finds the completely appended lines in the end piece of a journal. Bytes after them were never acknowledged: a torn
+ * line, an append without its last line, or the remains of a power cut. A partial piece starts inside a line, which is
+ * left out. It has no lines if a longer piece is needed.
  */
 export const wholeLines = (bytes: Buffer, isWhole: boolean): readonly Line[] => {
   let end = bytes.length;
@@ -37,16 +37,16 @@ export const wholeLines = (bytes: Buffer, isWhole: boolean): readonly Line[] => 
 };
 
 /**
- * How many lines stand before an append that a power cut has torn: pages of it are there and others are not, or hold
- * what was never written. Such bytes distinguish it from a line that was damaged later, which is for its reader to report; and
- * so does what stands behind it, for nothing is appended before the last append is on the disk.
+ * Counts the lines before an append that a power cut has torn, so that some of its pages are missing or contain foreign
+ * bytes. Such bytes distinguish it from a line that was damaged later, which its reader reports. So does an entry after
+ * it, since an append starts only when the previous one is on the disk.
  */
 const untorn = (bytes: Buffer, lines: readonly Line[], isWhole: boolean): number => {
   let kept = lines.length;
   let hasEntryBehind = false;
   while (kept > 0) {
     const first = beginOfAppend(bytes, lines, kept);
-    // Where it begins has to be seen.
+    // The start of the append must be visible.
     if (first === 0 && !isWhole) return 0;
     const append = lines.slice(first, kept);
     const before = first === 0 ? -1 : seqIn(bytes, lines[first - 1]);
@@ -66,7 +66,7 @@ const beginOfAppend = (bytes: Buffer, lines: readonly Line[], end: number): numb
   return first;
 };
 
-/** Whether an append is whole and continues what stands before it. All of its lines are read where there is a doubt. */
+/** Checks whether an append is complete and continues the previous entry. If in doubt, all of its lines are parsed. */
 const isJoined = (bytes: Buffer, append: readonly Line[], before: number | undefined, inDoubt: boolean): boolean => {
   const [begin, end] = [append[0], append.at(-1)];
   if (begin === undefined || end === undefined || before === undefined) return false;
@@ -75,14 +75,14 @@ const isJoined = (bytes: Buffer, append: readonly Line[], before: number | undef
   return !inDoubt || append.every((line, index) => seqIn(bytes, line) === before + 1 + index);
 };
 
-/** Whether a file begins as a journal does. A file that does not was put there by other software, and is left alone. */
+/** Checks whether a file starts like a journal. Any other file was put there by other software and is left alone. */
 const beginsLikeJournal = (bytes: Buffer): boolean => bytes[0] === 0 || bytes.toString("latin1", 0, 8) === '{"seq":0';
 
-/** The last line of an append whose words are all there, whatever they are. */
+/** Checks whether the last line of an append is complete text, even if it is not an entry. */
 const endsInText = (bytes: Buffer, line: Line | undefined): boolean =>
   line !== undefined && bytes[line.until - 2] === closingBrace && isText(bytes, line.from, line.until);
 
-/** No entry has a control character in its JSON. */
+/** Checks that there is no control character; an entry's JSON never contains one. */
 const isText = (bytes: Buffer, from: number, until: number): boolean => {
   for (let at = from; at < until; at += 1) {
     const byte = bytes[at];
@@ -101,10 +101,10 @@ const lineFeed = 10;
 const space = 32;
 const closingBrace = 125;
 
-/** An entry as it was stored, not yet decoded, but for its seq. */
+/** A stored entry that is not decoded, except for its seq. */
 export type StoredEntry = { readonly seq: number } & Readonly<Record<string, unknown>>;
 
-/** What a line holds; undefined when it holds no entry. */
+/** Parses a line; returns undefined if it is not an entry. */
 export const entryIn = (bytes: Buffer, { from, until }: Line): StoredEntry | undefined => {
   try {
     const value: unknown = JSON.parse(bytes.toString("utf8", from, until));
@@ -117,13 +117,13 @@ export const entryIn = (bytes: Buffer, { from, until }: Line): StoredEntry | und
 const isStoredEntry = (value: unknown): value is StoredEntry =>
   typeof value === "object" && value !== null && "seq" in value && Number.isSafeInteger(value.seq);
 
-/** For the first line of a whole journal that does not hold what it should. */
+/** Creates the error for the first wrong line of a whole journal. */
 export const firstDamage = (path: string, bytes: Buffer, lines: readonly Line[]): StorageError => {
   const index = lines.findIndex((line, seq) => entryIn(bytes, line)?.seq !== seq);
   return damaged(path, index + 1, bytes, lines[index]);
 };
 
-/** For a line that does not hold what it should. Lines are counted from 1. */
+/** Creates the error for a wrong line. Lines are counted from 1. */
 export const damaged = (path: string, number: number, bytes: Buffer, line: Line | undefined): StorageError => {
   const kind = number === 1 ? "not-a-store" : "corrupt";
   if (line !== undefined && bytes.toString("utf8", line.from, line.until).trim() === "")

@@ -9,39 +9,38 @@ import { checkFile, createAnew, lookAt, openFile, partEnding } from "./disk.ts";
 import { reasonAgainst } from "./failure.ts";
 
 /**
- * The leases of a folder, and the lock under which its files are changed.
+ * The leases of a folder, and the lock for changes to its files.
  *
- * Both are in one small SQLite file, for the sake of its lock: it belongs to the operating system, so that it ends with the
- * process that holds it, however that died, and no process has to guess from a process id whether a lock is stale. A
- * process that is stopped while it holds the lock keeps it, and goes on where it stood: no other process came between its
- * check of the lease and its write.
+ * Both use one small SQLite file, since the operating system holds its lock. The lock ends with its process, however
+ * that died, so that no process has to guess whether it is stale. A process that is suspended while it holds the lock
+ * keeps it and continues later: no other process came between its check of the lease and its write.
  */
 export interface Leases {
   /**
-   * Runs `operation` while no other process changes anything in the folder. What it does to leases is kept when it
-   * returns, and undone when it throws. It must not wait for anything.
+   * Runs `operation` while no other process changes anything in the folder. Its changes to leases are kept if it
+   * returns, and rolled back if it throws. It must be synchronous.
    */
   exclusively<A>(operation: (leases: HeldLeases) => A): A;
-  /** Throws a `StorageError` once it was closed, and while the folder is away. */
+  /** Throws a `StorageError` if the leases were closed, or the folder is missing. */
   check(): void;
   close(): void;
 }
 
-/** What can be done with leases under the lock. */
+/** The operations on leases under the lock. */
 export interface HeldLeases {
-  /** Undefined as well if the process that took the lease is gone. */
+  /** Returns the holder of a lease; undefined if there is none or its process is gone. */
   readonly holder: (threadId: string) => { readonly owner: string; readonly until: number } | undefined;
-  /** A token greater than all before it. */
+  /** Grants a lease, and returns a token greater than all earlier ones. */
   readonly grant: (threadId: string, owner: string, until: number) => number;
-  /** False when there is no such lease. */
+  /** Returns false if there is no such lease. */
   readonly renew: (threadId: string, token: number, until: number) => boolean;
   readonly release: (threadId: string, token: number) => void;
-  /** When the lease of this token runs out; undefined when it is not the newest. */
+  /** Returns when the lease of a token expires; undefined if it is not the newest. */
   readonly until: (threadId: string, token: number) => number | undefined;
   readonly forget: (threadId: string) => void;
 }
 
-/** Leases that are opened when they are first used; if they can't be opened, again when they are next used. */
+/** Returns leases that are opened at their first use. If that fails, the next use tries again. */
 export const leasesLater = (folder: string, open: () => Leases): Leases => {
   let opened: Leases | null = null;
   let isClosed = false;
@@ -59,7 +58,7 @@ export const leasesLater = (folder: string, open: () => Leases): Leases => {
   };
 };
 
-/** Opens the leases of a folder that is there, or makes them. */
+/** Opens the leases of an existing folder, or creates them. */
 export const openLeases = (folder: string, busyTimeoutMs: number): Leases => {
   const lock = new ProcessLock(`${leasesOf(folder)}-holder-`);
   let connection: Connection | null = connect(folder, busyTimeoutMs, lock);
@@ -68,7 +67,7 @@ export const openLeases = (folder: string, busyTimeoutMs: number): Leases => {
     const there = lookAt(leasesOf(folder));
     if (there === undefined) throw away(folder);
     if (there.ino === connection.fileNumber) return connection;
-    // Another file has taken its place, as when a disk was mounted again. Its lock is the one that others hold.
+    // Another file is in its place, as after a disk was mounted again. Other processes hold the lock of that file.
     const replaced = connection;
     connection = connect(folder, busyTimeoutMs, lock);
     replaced.database.close();
@@ -98,7 +97,7 @@ export const openLeases = (folder: string, busyTimeoutMs: number): Leases => {
 
 interface Connection {
   readonly database: DatabaseSync;
-  /** The inode of the file that is open. */
+  /** The inode of the open file. */
   readonly fileNumber: number;
   readonly begin: StatementSync;
   readonly commit: StatementSync;
@@ -109,7 +108,7 @@ const connect = (folder: string, busyTimeoutMs: number, lock: ProcessLock): Conn
   const reason = reasonAgainst(folder);
   if (reason !== null) throw new StorageError("cannot-open", `files store "${folder}": ${reason}.`);
   const path = leasesOf(folder);
-  // SQLite would open what may only be read, and say so at the first lease.
+  // SQLite would open a read-only file, and fail only at the first lease.
   closeSync(createAnew(path + partEnding));
   rmSync(path + partEnding, { force: true });
   create(path);
@@ -130,8 +129,9 @@ const connect = (folder: string, busyTimeoutMs: number, lock: ProcessLock): Conn
 };
 
 /**
- * SQLite would make the file readable by all, and would follow a link there. What it makes beside it gets the rights of
- * the file. One that is there is not opened: when it is closed, the locks would go that SQLite has on it in this process.
+ * Creates the file. SQLite would make it readable by all users and follow a link. The files that SQLite adds get the
+ * same rights. An existing file is not opened here: closing it would drop the locks that SQLite has on it in this
+ * process.
  */
 const create = (path: string): void => {
   checkFile(path);
@@ -139,14 +139,14 @@ const create = (path: string): void => {
   try {
     closeSync(openFile(path, "create"));
   } catch (error) {
-    // Another process may have made it at that moment.
+    // Another process may have created it at the same moment.
     if (lookAt(path)?.isFile() !== true) throw error;
   }
 };
 
 /**
- * A lease matters only to processes that live, and none outlives a power cut: so leases are not flushed to the disk.
- * The write-ahead log keeps the file whole all the same.
+ * Prepares the database. Leases matter only to live processes, and no process survives a power cut, so they are not
+ * flushed to the disk. The write-ahead log still keeps the file consistent.
  */
 const prepare = (database: DatabaseSync, folder: string, busyTimeoutMs: number): void => {
   database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA synchronous = NORMAL`);
@@ -165,10 +165,10 @@ const prepare = (database: DatabaseSync, folder: string, busyTimeoutMs: number):
   });
 };
 
-/** A lease names the lock of the store that took it, by which others see whether its process lives. */
+/** Adds the name of the holder's process lock, by which other processes check whether the holder is alive. */
 const holders = "ALTER TABLE leases ADD COLUMN holder TEXT; PRAGMA user_version = 2";
 
-/** Tokens come from one counter, so that they keep growing when a thread is deleted and made again. */
+/** Tokens come from one counter, so that they keep growing after a thread is deleted and created again. */
 const schema = `
   CREATE TABLE leases (
     thread TEXT NOT NULL PRIMARY KEY, owner TEXT NOT NULL, token INTEGER NOT NULL, until REAL NOT NULL
@@ -178,7 +178,7 @@ const schema = `
   PRAGMA user_version = 1;
   ${holders}`;
 
-/** The casts say what the schema says: its tables are STRICT. */
+/** Prepares the statements. The casts repeat the schema, whose tables are STRICT. */
 const heldLeases = (database: DatabaseSync, lock: ProcessLock): HeldLeases => {
   const holder = database.prepare("SELECT owner, until, holder FROM leases WHERE thread = ?");
   const nextToken = database.prepare("UPDATE last_token SET token = token + 1 RETURNING token");

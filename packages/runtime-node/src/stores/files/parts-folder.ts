@@ -6,8 +6,9 @@ import type { Lease, PartBatch, PartLogRange, StoredPartBatch } from "@colloquy/
 import { isFolderThere, lookAt, makeFolder, namesIn, readIfThere } from "./disk.ts";
 
 /**
- * Adds a batch of what was shown to a folder, which has a file for each turn and lease, and in it a line for each batch. Before a
- * file is begun, those go whose time is over. Under the lock. Nothing is flushed: it has to survive the process alone.
+ * Appends a batch of shown parts to a folder, which has one file for each turn and lease and one line for each batch.
+ * Before it creates a file, it removes expired ones. Requires the lock. Nothing is flushed, since parts need not
+ * survive more than a crash of the process.
  */
 export const appendParts = (folder: string, { token }: Lease, batch: PartBatch): void => {
   const { number, turn, body, at, until } = batch;
@@ -16,7 +17,7 @@ export const appendParts = (folder: string, { token }: Lease, batch: PartBatch):
     forgetOld(folder, at);
     makeFolder(folder);
   }
-  // No link is followed, and nothing waits.
+  // Open without following links and without waiting.
   const asIs = constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const file = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | asIs, 0o600);
   try {
@@ -26,7 +27,7 @@ export const appendParts = (folder: string, { token }: Lease, batch: PartBatch):
   }
 };
 
-/** The batches of a folder that are kept still, in their order. */
+/** Returns the unexpired batches of a folder, in order. */
 export const partsIn = (folder: string, { at, after, turn }: PartLogRange): readonly StoredPartBatch[] =>
   filesIn(folder)
     .filter((file) => (turn === undefined || file.turn === turn) && (after === null || file.token >= after.token))
@@ -57,11 +58,11 @@ interface Line {
   readonly body: string;
 }
 
-/** A line that a crash has torn is passed over, and so is one of another hand. */
+/** Parses the lines of a file. Lines that a crash has torn, and foreign lines, are skipped. */
 const linesIn = (path: string): readonly Line[] =>
   (readIfThere(path)?.toString() ?? "").split("\n").flatMap((text): readonly Line[] => {
     try {
-      // What is no list can't be taken apart, which is caught.
+      // A value that is not a list cannot be destructured; the error is caught.
       const [number, until, body] = JSON.parse(text) as readonly unknown[];
       const isLine = typeof number === "number" && typeof until === "number" && typeof body === "string";
       return isLine ? [{ number, until, body }] : [];

@@ -8,8 +8,8 @@ import { checkFolder, flushFolder, isFolderThere, makeFolder, readIfThere, remov
 import { nameOf } from "./file-name.ts";
 
 /**
- * Keeps a snapshot in a folder: each chunk a file, and the head that names them. The chunks come first and what is
- * dropped goes last, so that whatever interrupts it, the head that is there finds its chunks. Under the lock.
+ * Stores a snapshot in a folder: one file for each chunk, and the head that names them. New chunks come first and
+ * dropped ones go last, so that after an interruption the present head still finds its chunks. Requires the lock.
  */
 export const writeSnapshot = (folder: string, { head, chunks, dropped }: SnapshotDraft, flush: boolean): void => {
   makeFolder(folder);
@@ -20,17 +20,19 @@ export const writeSnapshot = (folder: string, { head, chunks, dropped }: Snapsho
   for (const id of dropped) rmSync(chunkFile(folder, id), { force: true });
 };
 
-/** Removes a snapshot. The head goes first: what is left when it is interrupted is no snapshot. Under the lock. */
+/**
+ * Removes a snapshot. The head goes first, so that the rest is not a snapshot after an interruption. Requires the lock.
+ */
 export const removeSnapshot = (folder: string, flush: boolean): void => {
   checkFolder(folder);
   if (!isFolderThere(folder)) return;
   rmSync(join(folder, headName), { force: true });
-  // Neither what is done next nor the end of a chunk may be on the disk before.
+  // Flush first, so that neither a later change nor the end of a chunk reaches the disk before this.
   if (flush) flushFolder(folder);
   removeFolder(folder);
 };
 
-/** The snapshot in a folder; null when there is none. `inWords` runs what reads a chunk, later. */
+/** Reads the snapshot in a folder; returns null if there is none. `inWords` runs later reads of chunks. */
 export const snapshotIn = (folder: string, inWords: <A>(read: () => A) => A): StoredSnapshot | null => {
   const head = textIn(folder, join(folder, headName));
   if (head === null) return null;

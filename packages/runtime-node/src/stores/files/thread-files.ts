@@ -11,17 +11,17 @@ import { endOf, withJournal } from "./journal-file.ts";
 import { damaged, entryIn, linesOf, wholeLines } from "./journal-lines.ts";
 import { removeSnapshot } from "./snapshot-folder.ts";
 
-/** Where the parts of a thread are. */
+/** The paths of a thread's files. */
 export interface ThreadPaths {
   readonly journal: string;
-  /** A file with the thread's id, where the names don't show it. */
+  /** A file with the thread's id; null if the names contain the id. */
   readonly id: string | null;
   readonly snapshot: string;
   readonly inbox: string;
   readonly parts: string;
 }
 
-/** Throws `StorageError` for an id that no file can be named by. */
+/** Returns the paths of a thread. Throws `StorageError` for an id that cannot be a file name. */
 export const pathsOf = (folder: string, threadId: string): ThreadPaths => {
   const name = nameOf(threadId);
   const path = join(folder, name);
@@ -34,17 +34,17 @@ export const pathsOf = (folder: string, threadId: string): ThreadPaths => {
   };
 };
 
-/** Before a thread's first entry. */
+/** Prepares a thread for its first entry. */
 export const prepareThread = ({ id }: ThreadPaths, threadId: string, flush: boolean): void => {
   if (id === null) return;
   replaceFile(id, threadId, flush);
-  // A journal without it would not be listed.
+  // Without this file its journal would not be listed.
   if (flush) flushFolder(dirname(id));
 };
 
 /**
- * Puts entries in the place of others. The snapshot goes first: should the process die between the two, nothing
- * is left of what the journal no longer says. Flushed in any case, for the old file is gone afterwards.
+ * Replaces entries. The snapshot goes first, so that a crash in between leaves no copy of the replaced text. The
+ * journal is always flushed, since the old file is gone afterwards.
  */
 export const replaceEntries = (
   { journal, snapshot, parts }: ThreadPaths,
@@ -72,8 +72,8 @@ export const replaceEntries = (
 };
 
 /**
- * Removes all of a thread, its journal last. True when it had entries. Throws a `StorageError`, and removes nothing,
- * where a link has taken a place: what it leads to would stay.
+ * Removes all files of a thread, the journal last. Returns true if it had entries. If one of the files is a link, whose
+ * target would remain, it throws a `StorageError` and removes nothing.
  */
 export const deleteThread = ({ journal, id, snapshot, inbox, parts }: ThreadPaths, flush: boolean): boolean => {
   for (const file of id === null ? [journal] : [journal, id]) checkFile(file);
@@ -84,13 +84,13 @@ export const deleteThread = ({ journal, id, snapshot, inbox, parts }: ThreadPath
   removeFolder(parts);
   for (const file of [journal + partEnding, journal]) rmSync(file, { force: true });
   if (id === null) return existed;
-  // A journal without it would not be listed.
+  // Without its id file a journal would not be listed.
   if (flush) flushFolder(dirname(journal));
   for (const file of [id + partEnding, id]) rmSync(file, { force: true });
   return existed;
 };
 
-/** A damaged journal has some too. */
+/** Checks for entries. A damaged journal counts as one with entries. */
 const hasEntries = (journal: string): boolean => {
   try {
     return withJournal(journal, (file) => endOf(file, journal).seq >= 0) ?? false;

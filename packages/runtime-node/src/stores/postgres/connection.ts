@@ -9,25 +9,25 @@ import { migrate } from "./migrate.ts";
 import type { PostgresPool } from "./pool.ts";
 import { quoted } from "./schema.ts";
 
-/** Where a store is, and how to talk to it. */
+/** A connection to the database of a store. */
 export interface Connection {
-  /** Quoted. */
+  /** The quoted name of the schema. */
   readonly schema: string;
-  /** The store in words, for messages. */
+  /** A description of the store for messages. */
   readonly name: string;
-  /** Sends one statement, when the schema is there. The rows are as their statement says. Throws `StorageError`. */
+  /** Sends one statement, after the schema exists. The caller names the type of the rows. Throws `StorageError`. */
   readonly query: <Row>(text: string, values: readonly unknown[]) => Promise<readonly Row[]>;
-  /** The same for a statement that is sent again and again: each connection of the pool has it parsed once. */
+  /** Prepares a statement that is sent often: each connection of the pool parses it once. */
   readonly prepared: <Row>(text: string) => (values: readonly unknown[]) => Promise<readonly Row[]>;
-  /** Sends a statement that may take as long as it takes. */
+  /** Sends a statement without a time limit. */
   readonly work: (text: string) => Promise<void>;
-  /** The time that leases are judged by; null: the server's. */
+  /** Returns the time that leases are judged by; null for the server's. */
   readonly now: () => number | null;
   readonly close: () => Promise<void>;
 }
 
 interface Statement {
-  /** By which the connection knows it again. */
+  /** The name of a prepared statement on a connection. */
   readonly name?: string;
   readonly text: string;
   readonly values: unknown[];
@@ -41,14 +41,17 @@ export interface ConnectionOptions {
   readonly timeoutMs: number;
 }
 
-/** Nothing is sent before the first query, which brings the schema up to date. Every query is refused if the address is none. */
+/**
+ * Makes a connection. The first query connects and migrates the schema. If the address is invalid, every query is
+ * rejected.
+ */
 export const connect = (options: ConnectionOptions): Connection => {
   const { pool: given, connectionString, schema, now, timeoutMs } = options;
   const pool = given ?? ownPool(connectionString, timeoutMs);
   const address = given === undefined ? ownAddressOf(connectionString) : addressOfTheirs(given);
   const name = `PostgreSQL store "${schema}"${address ?? ""}`;
-  // A server that goes away breaks the connections that wait in the pool, which makes new ones when they are needed.
-  // The pool emits it as an error event, which would end the process where nothing listens.
+  // A lost server breaks the idle connections of the pool, which makes new ones on demand. The pool emits an error
+  // event then, which would end the process if it had no listener.
   if (pool.listenerCount("error") === 0) pool.on("error", ignore);
   const attempt = async <A>(operation: () => Promise<A>, limitMs = timeoutMs): Promise<A> => {
     if (closed) throw new StorageError("closed", `${name}: it was closed; open it again.`);
@@ -64,7 +67,7 @@ export const connect = (options: ConnectionOptions): Connection => {
   const send = async <Row>(statement: Statement): Promise<readonly Row[]> => {
     await ready();
     const { rows } = await attempt(() => pool.query({ ...statement, query_timeout: timeoutMs }));
-    // The driver types a row as anything; each caller names the columns of its own statement.
+    // The driver types a row as any; each caller names the columns of its own statement.
     return rows as readonly Row[];
   };
   let prepares = true;
@@ -99,12 +102,15 @@ export const connect = (options: ConnectionOptions): Connection => {
   };
 };
 
-/** Of the text alone: a pooler may give a connection to another store, which then has what its text says. */
+/**
+ * Names a statement by its text alone. A pooler may give a connection to another store, and there the name must have
+ * the same text.
+ */
 const statementName = (text: string): string => `colloquy_${createHash("sha256").update(text).digest("base64url")}`;
 
 /**
- * Whether the connection does not have a prepared statement as this process thinks: a pooler has changed it, or another
- * version the schema. It is said before anything is done.
+ * Checks whether a connection lacks a prepared statement: a pooler has swapped the connection, or another version has
+ * changed the schema. The server reports that before it runs anything.
  */
 const isForgotten = (error: unknown): boolean =>
   error instanceof StorageError &&
@@ -112,22 +118,22 @@ const isForgotten = (error: unknown): boolean =>
   "code" in error.cause &&
   forgotten.has(error.cause.code);
 
-/** By SQLSTATE: there is none of that name; there is one already; its result has other columns by now. */
+/** SQLSTATE codes: the name is unknown; the name is taken; the columns of the result have changed. */
 const forgotten: ReadonlySet<unknown> = new Set(["26000", "42P05", "0A000"]);
 
 const ownPool = (connectionString: string | undefined, timeoutMs: number): PostgresPool =>
   new pg.Pool({
     ...(connectionString !== undefined && { connectionString }),
     connectionTimeoutMillis: timeoutMs,
-    // A connection that hangs is given up, and another takes its place.
+    // A hanging connection is abandoned and replaced.
     query_timeout: timeoutMs,
     keepAlive: true,
     application_name: "colloquy",
-    // An open store is no reason for a process to stay.
+    // An open store must not keep the process alive.
     allowExitOnIdle: true,
   });
 
-/** Where a pool leads, without user and password. */
+/** Returns the address of a database, without user and password. */
 const addressOf = (options: object): string => {
   const { host, port, database } = new pg.Client(options);
   return ` at ${host}:${port}/${database ?? ""}`;
@@ -141,7 +147,10 @@ const addressOfTheirs = (pool: PostgresPool): string => {
   }
 };
 
-/** Null for what is no address, such as an environment variable that is not set. The error may show it, with its password: it is not passed on. */
+/**
+ * Returns the address; null if it is invalid, such as an unset environment variable. The parser's error may contain the
+ * password, so it is dropped.
+ */
 const ownAddressOf = (connectionString: string | undefined): string | null => {
   try {
     if (connectionString !== undefined && wellFormed.test(connectionString)) return addressOf({ connectionString });
@@ -153,10 +162,10 @@ const noAddress =
   "postgresStore: connectionString is no address of a database, or names a file of a certificate that can't be read; " +
   'give one like "postgres://user:password@host:5432/database", with special characters percent-encoded.';
 
-/** With a "@" or a "/" too many, a part of the password is taken for a host or a database, and would be shown as that. */
+/** With an extra "@" or "/", a part of the password would be parsed as the host or database and then shown. */
 const wellFormed = /^postgres(ql)?:\/\/([^@/?#]*@)?[^@/?#]*([/?#][^@]*)?$/;
 
-/** The longest that a timer takes: 24 days. */
+/** The longest timer: 24 days. */
 const foreverMs = 2 ** 31 - 1;
 
 const ignore = (): void => {};

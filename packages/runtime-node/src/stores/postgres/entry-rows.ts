@@ -3,25 +3,25 @@ import { createHash } from "node:crypto";
 import { textOfEntry, wordsOf } from "@colloquy/host/store";
 import { canonicalText, type Entry, type JsonObject } from "@colloquy/machine";
 
-/** Entries as columns, which is how a statement takes many rows at once. */
+/** Entries as columns, so that one statement takes many rows. */
 export interface EntryRows {
   readonly bodies: readonly string[];
   readonly times: readonly number[];
-  /** What each is found by, with spaces between; empty where nothing was said. */
+  /** The search words of each entry, separated by spaces; empty if the entry has no text. */
   readonly words: readonly string[];
 }
 
-/** The rows of entries. Called before anything is waited for, so that later changes to an entry change nothing. */
+/** Serialises entries. Call it before waiting for anything, so that later changes to an entry have no effect. */
 export const rowsOf = (entries: readonly Entry[]): EntryRows => ({
   bodies: entries.map((entry) => JSON.stringify(entry)),
   times: entries.map(({ event }) => event.at),
   words: entries.map((entry) => wordsOf(textOfEntry(entry)).map(indexed).join(" ")),
 });
 
-/** A word as the index has it, which takes no long ones. */
+/** Returns a word for the index, which does not take long ones. */
 export const indexed = (word: string): string => (word.length <= wordMax ? word : digest(word));
 
-/** A digest of each member, alike for equal ones: so an index finds them, whatever they are. */
+/** Returns a digest of each member, so that an index can find members of any type. */
 export const membersOf = (metadata: JsonObject): readonly string[] =>
   Object.entries(metadata).map((member) => digest(canonicalText(member)));
 

@@ -1,6 +1,6 @@
 import { StorageError, type StorageProblem } from "@colloquy/host/store";
 
-/** What `pg` threw, in words that name the store and the way out. Errors of another kind pass as they are. */
+/** Turns an error of `pg` into one that names the store and a remedy. Other errors are returned unchanged. */
 export const postgresFailure = (error: unknown, store: string): unknown => {
   if (!(error instanceof Error) || error instanceof StorageError) return error;
   const code = "code" in error && typeof error.code === "string" ? error.code : undefined;
@@ -8,7 +8,7 @@ export const postgresFailure = (error: unknown, store: string): unknown => {
   return new StorageError(kind, `${store}: ${advice}.`, { cause: error });
 };
 
-/** With the row where it says which: the numbers of a thread and of an entry. */
+/** Adds the row if the error names it, by the numbers of a thread and an entry. */
 const wordsOf = (error: Error): string =>
   "table" in error && error.table === "words" && "detail" in error && typeof error.detail === "string"
     ? `${error.message}: ${error.detail}`
@@ -20,7 +20,7 @@ const problemOf = (code: string | undefined, message: string): readonly [Storage
     return connectionMessages.test(message) ? ["unreachable", gone(message)] : ["failed", message];
   const known = problems[code] ?? problems[code.slice(0, 2)];
   if (known !== undefined) return [known[0], `${known[1]} (${message})`];
-  // SQLSTATE codes have five inbox items or digits; the others are the system's, such as ECONNREFUSED.
+  // SQLSTATE codes have five capital letters or digits; other codes are the system's, such as ECONNREFUSED.
   return sqlState.test(code) && !code.startsWith("E") ? ["failed", message] : ["unreachable", gone(message || code)];
 };
 
@@ -31,13 +31,13 @@ const poolEnded = "Cannot use a pool after calling end on the pool";
 
 const sqlState = /^[0-9A-Z]{5}$/;
 
-/** What `pg` says without a code when there is no connection. */
+/** Messages of `pg` without a code when the connection is lost. */
 const connectionMessages = /connection|timeout|terminated|not queryable|ended/i;
 
 const down = "its server is not there now; try again. Whether the last write arrived is not known";
 const refused = "the server refuses the login; check the user, its password, its rights and the name of the database";
 
-/** By SQLSTATE, or by its first two characters. */
+/** Problems by SQLSTATE, or by its first two characters. */
 const problems: { readonly [code: string]: readonly [StorageProblem, string] | undefined } = {
   "08": ["unreachable", down],
   "57P01": ["unreachable", down],
@@ -46,7 +46,7 @@ const problems: { readonly [code: string]: readonly [StorageProblem, string] | u
   "53300": ["unreachable", "its server has no connection left; allow more, or use smaller pools"],
   "53100": ["full", "the disk of its server is full; make room and try again"],
   "58": ["io", "the disk of its server refused to read or write; look at the disk"],
-  // It was silent in the middle of bringing its schema up to date.
+  // The connection was idle in the middle of a migration.
   "25P03": ["unreachable", down],
   "25006": ["read-only", "it may only be read; connect to the primary server, as a user that may write"],
   "42501": [

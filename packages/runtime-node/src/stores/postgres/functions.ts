@@ -1,14 +1,15 @@
-// Whatever writes to a thread locks the row of its lease first, so all who write to one thread come one after the
-// other. Each statement of a function sees what was committed before it began, so what is looked at after the lock is
-// up to date. The time is the caller's where one is given, else the server's.
+// Each function that writes to a thread first locks the row of its lease, so that writers to one thread run one after
+// the other. Each statement of a function sees everything that was committed before it started, so reads after the lock
+// are up to date. The time is the caller's if one is given, else the server's.
 
-/** What writers call, each in one round trip. `schema` comes quoted. */
+/** Returns the SQL of the functions that writers call, each in one round trip. `schema` is quoted. */
 export const functions = (schema: string): string =>
   [leases(schema), append(schema), rewrite(schema), snapshots(schema), letters(schema), deletion(schema)].join("\n");
 
 /**
- * What the second step of the schema adds: false, and nothing is written, where the lease is not in force; and what is shown of a
- * thread goes where its words go. No commit of parts waits for the disk: they have to survive the process of the host alone.
+ * Returns the functions of the schema's second step. Without a lease in force, `add_parts` returns false and writes
+ * nothing. Parts are deleted wherever a thread's chunks are deleted. A commit of parts does not wait for the disk,
+ * since parts need only survive a crash of the host's process.
  */
 export const partFunctions = (schema: string): string => `
   CREATE FUNCTION ${schema}.add_parts(
@@ -26,7 +27,7 @@ export const partFunctions = (schema: string): string => `
   $$;
   ${[rewrite(schema), deletion(schema)].map((made) => forgettingParts(schema, made)).join("\n")}`;
 
-/** A function that deletes chunks, so that it deletes parts, too. */
+/** Changes a function that deletes chunks, so that it deletes parts too. */
 const forgettingParts = (schema: string, made: string): string => {
   const chunks = `DELETE FROM ${schema}.chunks WHERE thread = the_thread;`;
   return made
@@ -34,7 +35,7 @@ const forgettingParts = (schema: string, made: string): string => {
     .replace(chunks, () => `${chunks}\n      DELETE FROM ${schema}.parts WHERE thread = the_thread;`);
 };
 
-/** `acquire` gives a token, or null while another owner holds the thread. */
+/** Returns the lease functions. `acquire` returns a token, or null while another owner holds the lease. */
 const leases = (schema: string): string => `
   CREATE FUNCTION ${schema}.now_ms(given double precision) RETURNS double precision LANGUAGE sql AS $$
     SELECT coalesce(given, extract(epoch FROM clock_timestamp()) * 1000)
@@ -70,7 +71,10 @@ const leases = (schema: string): string => `
     END
   $$;`;
 
-/** `newest` is the seq that was the newest before: nothing is written where that was not expected. */
+/**
+ * Returns the append function. `newest` is the newest seq before the append. If it is not `expected`, nothing is
+ * written.
+ */
 const append = (schema: string): string => `
   CREATE FUNCTION ${schema}.append(
     the_thread text, the_token bigint, the_time double precision, expected integer,
@@ -102,7 +106,7 @@ const append = (schema: string): string => `
     END
   $$;`;
 
-/** `missing` is a seq that is not there; then nothing is written. */
+/** Returns the rewrite function. `missing` is a seq that does not exist; then nothing is written. */
 const rewrite = (schema: string): string => `
   CREATE FUNCTION ${schema}.rewrite(
     the_thread text, the_token bigint, the_time double precision,
@@ -131,7 +135,10 @@ const rewrite = (schema: string): string => `
     END
   $$;`;
 
-/** False, and nothing is written, where the lease is not in force. A chunk comes before the head that names it. */
+/**
+ * Returns the snapshot function. Without a lease in force it returns false and writes nothing. Chunks are written
+ * before the head that names them.
+ */
 const snapshots = (schema: string): string => `
   CREATE FUNCTION ${schema}.save_snapshot(
     the_thread text, the_token bigint, the_time double precision,
@@ -149,7 +156,7 @@ const snapshots = (schema: string): string => `
     END
   $$;`;
 
-/** False, and nothing is written, where the lease is not in force. */
+/** Returns the answer function. Without a lease in force it returns false and writes nothing. */
 const letters = (schema: string): string => `
   CREATE FUNCTION ${schema}.answer(
     the_thread text, the_token bigint, the_time double precision, ids text[], answers text[]
@@ -163,7 +170,7 @@ const letters = (schema: string): string => `
     END
   $$;`;
 
-/** Whether there was a thread. */
+/** Returns the deletion function, which returns whether the thread existed. */
 const deletion = (schema: string): string => `
   CREATE FUNCTION ${schema}.drop_thread(the_thread text) RETURNS boolean LANGUAGE plpgsql AS $$
     DECLARE the_number bigint;

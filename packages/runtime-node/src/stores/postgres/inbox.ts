@@ -4,10 +4,10 @@ import { fromStorable, toStorable } from "../storable-text.ts";
 import { refuseUnstorable } from "../store-arguments.ts";
 import type { Connection } from "./connection.ts";
 
-/** Inbox items in a table; an answer takes the place of its inbox item. */
+/** Creates an inbox in a table. An answer replaces its inbox item. */
 export const postgresInbox = (connection: Connection): Inbox => {
   const { query, prepared, schema, now } = connection;
-  // Of each open thread some times a second.
+  // Prepared, since each open thread sends it several times a second.
   const unanswered = prepared<{ readonly id: string; readonly letter: string }>(
     `SELECT id, letter FROM ${schema}.letters WHERE thread = $1 AND answer IS NULL ORDER BY number`,
   );

@@ -5,7 +5,7 @@ import { pageOf } from "../pages.ts";
 import type { Connection } from "./connection.ts";
 import { membersOf } from "./entry-rows.ts";
 
-/** A page of threads, along the index of their times. Throws a `RangeError` for invalid options. */
+/** Returns a page of threads, by the index of their creation times. Throws a `RangeError` for invalid options. */
 export const list = async (connection: Connection, read: Read, options: ListOptions = {}): Promise<ThreadPage> => {
   const { query, schema } = connection;
   const { order, limit, after } = checkedListing(options);
@@ -27,7 +27,7 @@ export const list = async (connection: Connection, read: Read, options: ListOpti
   return { threads, next };
 };
 
-/** Columns of threads and of the newest entry of each, whose time is in the range. */
+/** Selects threads together with their newest entry, if its time is in the range. */
 const withNewest = (schema: string, threads: string): string =>
   `SELECT listed.*, newest.seq, newest.at FROM ${threads} AS listed CROSS JOIN LATERAL (
      SELECT seq, at FROM ${schema}.entries WHERE entries.thread = number ORDER BY seq DESC LIMIT 1
@@ -42,9 +42,9 @@ const anyThread = (schema: string, range: string, along: string): string =>
    ) AS page`;
 
 /**
- * The first threads of the range are looked through: metadata that many have is found there at once. What they have not enough of
- * is rare, and found by its index. The server can't choose between the two, since it keeps no statistics of what was said: by
- * itself it looked through all threads for metadata that few of them have, as those of a user are.
+ * Selects threads by metadata. It first scans the start of the range, where common metadata is found at once. If too
+ * few are found there, the metadata is rare, and its index finds it. The server cannot choose between the two, since it
+ * keeps no statistics of conversations. By itself it scanned all threads for rare metadata, such as a user's id.
  */
 const threadsOf = (schema: string, range: string, along: string): string =>
   `WITH first AS (
@@ -60,7 +60,7 @@ const threadsOf = (schema: string, range: string, along: string): string =>
    )
    SELECT thread, created_at AS "createdAt", metadata, seq, at FROM found ${along}`;
 
-/** Looking through so many takes some milliseconds. */
+/** The number of threads to scan, which takes some milliseconds. */
 const firstMax = 5_000;
 
 interface ThreadRow {
@@ -73,7 +73,7 @@ interface ThreadRow {
 
 const rangeOf = ({ from = -Infinity, until = Infinity }: TimeRange = {}): readonly [number, number] => [from, until];
 
-/** A journal, for what is not right in the row of its thread. */
+/** Reads a journal, to repair a listed row that is invalid. */
 type Read = (threadId: string) => Promise<readonly unknown[]>;
 
 const threadOf = async ({ thread, createdAt, metadata, seq, at }: ThreadRow, read: Read): Promise<StoredThread> => ({

@@ -3,11 +3,11 @@ import type { PostgresClient, PostgresPool } from "./pool.ts";
 import { quoted, steps as released } from "./schema.ts";
 
 /**
- * Brings a schema up to the newest version, in one transaction. Two processes may do it at the same moment: the
- * second waits, and finds it done. One that is up to date is not written to, so that it can be read on a standby, and
- * not locked, so that no process waits for one that hangs. A process that is silent for `timeoutMs` while it has the lock
- * loses it: the server need not notice that its network is dead.
- * Throws `StorageError` for a schema that a newer version wrote, and for one that belongs to something else.
+ * Migrates a schema to the newest version, in one transaction. If two processes do so at once, the second waits and
+ * finds it done. An up-to-date schema is not written, so that a standby can be read, and not locked, so that no process
+ * waits for one that hangs. A process that is silent for `timeoutMs` while it holds the lock loses it, since the server
+ * may not notice a dead network. Throws `StorageError` for a schema that a newer version wrote, and for one that
+ * belongs to other software.
  */
 export const migrate = async (
   pool: PostgresPool,
@@ -17,7 +17,7 @@ export const migrate = async (
   steps: readonly ((schema: string) => string)[] = released,
 ): Promise<void> => {
   const client = await pool.connect();
-  // One that breaks between two statements says so in an event, and again at the next statement.
+  // A connection that breaks between two statements emits an event, and the next statement fails.
   const ignore = (): void => {};
   client.on("error", ignore);
   try {
@@ -31,7 +31,7 @@ export const migrate = async (
     }
     client.release();
   } catch (error) {
-    // With the connection goes its transaction, whatever state it is in.
+    // Closing the connection ends its transaction in any state.
     client.release(true);
     throw error;
   } finally {
@@ -39,14 +39,14 @@ export const migrate = async (
   }
 };
 
-/** How many steps the schema has seen, none of them unknown; 0 when it is empty or not there. */
+/** Returns how many steps the schema has; 0 if it is empty or missing. Throws if some are unknown. */
 const versionOf = async (client: PostgresClient, schema: string, name: string, stepsKnown: number): Promise<number> => {
   const { rows } = await client.query(
     `SELECT to_regclass($1) IS NOT NULL AS ours, current_setting('server_encoding') AS encoding,
        EXISTS (SELECT FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = $2) AS taken`,
     [`${quoted(schema)}.version`, schema],
   );
-  // The columns of the statement above, and below of the table that `climb` makes.
+  // The cast names the columns of the statement above; the one below, those of the table that `climb` creates.
   const [found] = rows as readonly { readonly ours: boolean; readonly encoding: string; readonly taken: boolean }[];
   if (found?.encoding !== "UTF8") {
     throw new StorageError(
@@ -74,7 +74,7 @@ const climb = async (
   version: number,
 ): Promise<void> => {
   if (version === 0) {
-    // Asked first: without the right to make schemas even IF NOT EXISTS is refused.
+    // Check first: without the right to create schemas, even IF NOT EXISTS is refused.
     const { rows } = await client.query("SELECT to_regnamespace($1) IS NULL AS absent", [schema]);
     const [found] = rows as readonly { readonly absent: boolean }[];
     if (found?.absent === true) await client.query(`CREATE SCHEMA ${schema}`);

@@ -3,7 +3,7 @@ import { LeaseLostError, type PartLog } from "@colloquy/host/store";
 import { refuseUnstorable } from "../store-arguments.ts";
 import type { Connection } from "./connection.ts";
 
-/** What was shown of turns, a row for each batch. */
+/** Creates a part log with one row for each batch. */
 export const postgresParts = ({ query, schema, name, now }: Connection): PartLog => ({
   append: async (lease, { number, turn, body, at, until }) => {
     const [row] = await query<{ readonly held: boolean }>(
@@ -25,7 +25,7 @@ export const postgresParts = ({ query, schema, name, now }: Connection): PartLog
        ORDER BY token, number`,
       [threadId, after?.token ?? -1, after?.number ?? -1, at, turn ?? null],
     );
-    // The driver gives a bigint as a text.
+    // The driver returns a bigint as text.
     return rows.map((row) => ({ ...row, token: Number(row.token) }));
   },
 });

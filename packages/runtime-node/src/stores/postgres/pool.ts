@@ -1,4 +1,4 @@
-/** What a store needs of a `Pool` of the package `pg`. */
+/** The parts of a `pg` `Pool` that a store uses. */
 export interface PostgresPool {
   query(query: {
     name?: string;
@@ -10,7 +10,7 @@ export interface PostgresPool {
   on(event: "error", listener: (error: Error) => void): unknown;
   listenerCount(event: "error"): number;
   end(): Promise<void>;
-  /** What it was made with: messages say the address, and no more. */
+  /** The pool's options, of which messages show only the address. */
   readonly options?: object;
 }
 

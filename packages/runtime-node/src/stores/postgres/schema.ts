@@ -1,16 +1,16 @@
 import { functions, partFunctions } from "./functions.ts";
 
 /**
- * Every step of the schema, oldest first; the table `version` counts those that a database has seen. A step that was
- * released is never edited: what comes later is appended. `schema` comes quoted. A function may be replaced by a
- * later step, and keeps its signature, since processes of an older version go on calling it.
+ * All steps of the schema, oldest first. The table `version` counts the steps that a database has. A released step is
+ * never edited; changes are appended as new steps. `schema` is quoted. A later step may replace a function but keeps
+ * its signature, since processes of an older version still call it.
  */
 export const steps: readonly ((schema: string) => string)[] = [
   (schema) => `${tables(schema)}\n${functions(schema)}`,
   (schema) => `${partTable(schema)}\n${partFunctions(schema)}`,
 ];
 
-// What was shown of turns, for a bounded time.
+// The shown parts of turns, kept for a limited time.
 const partTable = (schema: string): string => `
   CREATE TABLE ${schema}.parts (
     thread text COLLATE "C", token bigint, number integer, turn integer NOT NULL, until double precision NOT NULL,
@@ -19,11 +19,11 @@ const partTable = (schema: string): string => `
   CREATE INDEX parts_by_time ON ${schema}.parts (thread, until);
   ALTER TABLE ${schema}.parts ALTER COLUMN body SET STATISTICS 0;`;
 
-// Tokens come from one sequence, so that they keep growing when a thread is deleted and made again. Entries know
-// their thread by a number, which keeps rows and index small. Bodies are JSON as text: jsonb refuses "\u0000" and
-// writes numbers its own way. Text compares by its bytes, which in UTF-8 is by code point.
-// A thread's metadata stands beside its journal, with the seq of the entry that said it and a digest of each member.
-// No statistics are kept of what was said: pg_statistic would hold samples of it after it was deleted.
+// Tokens come from one sequence, so that they keep growing after a thread is deleted and created again. Entries refer
+// to their thread by a number, which keeps rows and index small. Bodies are JSON as text: jsonb refuses "\u0000" and
+// changes numbers. Text is compared by bytes, which in UTF-8 is the order of code points. A thread's metadata is stored
+// beside its journal, with the seq of its entry and a digest of each member. No statistics of conversations are kept:
+// pg_statistic would hold samples of deleted text.
 const tables = (schema: string): string => `
   CREATE TABLE ${schema}.threads (
     number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -60,7 +60,7 @@ const tables = (schema: string): string => `
     )
     .join("\n")}`;
 
-/** Where words of a conversation are. */
+/** The columns with text of conversations. */
 const said: { readonly [table: string]: readonly string[] } = {
   threads: ["metadata", "members"],
   entries: ["body"],
@@ -70,8 +70,8 @@ const said: { readonly [table: string]: readonly string[] } = {
   letters: ["letter", "answer"],
 };
 
-/** All tables, for those who clean up. */
+/** All tables, for cleaning up. */
 export const tableNames: readonly string[] = [...Object.keys(said), "parts", "leases"];
 
-/** A name as SQL takes it. */
+/** Quotes a name for SQL. */
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;

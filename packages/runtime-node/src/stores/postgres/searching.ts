@@ -7,7 +7,10 @@ import { indexed } from "./entry-rows.ts";
 import { pageOf } from "../pages.ts";
 import { toStorable } from "../storable-text.ts";
 
-/** Entries that have all the words, newest thread first, and in it the newest entry. Throws a `RangeError` for invalid options. */
+/**
+ * Finds entries with all the words, newest thread first, and within a thread newest entry first. Throws a `RangeError`
+ * for invalid options.
+ */
 export const search = async (
   connection: Connection,
   text: string,
@@ -30,9 +33,10 @@ export const search = async (
 };
 
 /**
- * The newest entries are looked through first: a common word is found there at once. What they have not enough of is rare, and
- * found by its index. The server can't choose between the two, since it keeps no statistics of what was said: by itself it looked
- * through all entries for a word that one of them has (1,000 ms among 600,000; so 10 ms, as for a common one).
+ * Selects entries by words. It first scans the newest entries, where a common word is found at once. If too few are
+ * found there, the word is rare, and its index finds it. The server cannot choose between the two, since it keeps no
+ * statistics of conversations. By itself it scanned all entries for a word that only one has (1,000 ms among 600,000
+ * entries; this way 10 ms, as for a common word).
  */
 const foundIn = (schema: string, within: string): string =>
   `WITH newest AS (
@@ -52,11 +56,11 @@ const foundIn = (schema: string, within: string): string =>
      JOIN ${schema}.threads ON number = found.thread
    ORDER BY found.thread DESC, found.seq DESC`;
 
-/** Looking through so many takes some milliseconds. */
+/** The number of entries to scan, which takes some milliseconds. */
 const newestMax = 5_000;
 
 interface HitRow {
-  /** The thread's: a bigint, which the driver gives as text. */
+  /** The thread's number: a bigint, which the driver returns as text. */
   readonly number: string;
   readonly thread: string;
   readonly seq: number;
@@ -80,7 +84,7 @@ const placeOf = (cursor: string): Place => {
 const isSeq = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 0 && Number(value) < 2 ** 31;
 
 const hitOf = (connection: Connection, { thread, seq, at, body }: HitRow, words: readonly string[]): SearchHit => {
-  // What `append` stored.
+  // `append` stored it.
   const entry = parseStored(connection.name, body, `entry ${seq} of thread "${thread}"`) as Entry;
   return { threadId: thread, seq, at, excerpt: excerptOf(textOfEntry(entry), words) };
 };

@@ -4,7 +4,7 @@ import type { Connection } from "./connection.ts";
 import { fetchedSnapshot } from "../fetched-snapshot.ts";
 import { toStorable } from "../storable-text.ts";
 
-/** Keeps a snapshot, all or nothing. Throws `LeaseLostError`. */
+/** Saves a snapshot as a whole or not at all. Throws `LeaseLostError`. */
 export const saveSnapshot = async (
   { query, schema, now }: Connection,
   lease: Lease,
@@ -18,7 +18,7 @@ export const saveSnapshot = async (
   if (row?.saved !== true) throw new LeaseLostError(lease);
 };
 
-/** The newest snapshot: its head. Its chunks are fetched when they are looked for. */
+/** Reads the head of the newest snapshot. Its chunks are fetched on demand. */
 export const readSnapshot = async (connection: Connection, threadId: string): Promise<StoredSnapshot | null> => {
   const { query, schema } = connection;
   const [found] = await query<{ readonly head: string }>(`SELECT head FROM ${schema}.snapshots WHERE thread = $1`, [

@@ -29,23 +29,25 @@ import { toStorable } from "../storable-text.ts";
 import { refuseUnstorable } from "../store-arguments.ts";
 import { checkStoreOptions } from "../store-options.ts";
 
-/** Either a `pool` of the package `pg`, which stays its maker's to end, or a `connectionString`. */
+/** Either a `pool` of the package `pg`, which its creator ends, or a `connectionString`. */
 export type PostgresStoreOptions = PostgresStoreSettings &
   (
     | { readonly pool: PostgresPool; readonly connectionString?: never }
     | {
-        /** Like `postgres://user:password@host:5432/database`. The store has a pool of its own, of at most 10 connections. */
+        /**
+         * Such as `postgres://user:password@host:5432/database`. The store has its own pool, of at most 10 connections.
+         */
         readonly connectionString: string;
         readonly pool?: never;
       }
   );
 
 export interface PostgresStoreSettings {
-  /** The schema that holds the tables, made when it is not there. Inbox items, digits and `_`. Default `colloquy`. */
+  /** The schema that holds the tables. It is created if missing. Letters, digits and `_`. Default `colloquy`. */
   readonly schema?: string;
   /**
-   * What leases run out by. Default: the time of the server, so that the clocks of the processes don't matter. Those
-   * who give one give it everywhere, and keep clocks that roughly agree.
+   * The clock that ends leases. Default: the server's, so that the clocks of the processes do not matter. If you set
+   * it, set it in every process, and keep the clocks roughly equal.
    */
   readonly clock?: Pick<Clock, "now">;
   /** How long a call waits for the server, in milliseconds, before it fails as `unreachable`. Default 10,000. */
@@ -58,20 +60,20 @@ export interface PostgresStore extends Store {
   readonly inbox: Inbox;
   readonly parts: PartLog;
   /**
-   * Rewrites all tables, so that nothing of what was deleted or redacted is left in their files. Nobody can use them
-   * meanwhile, which may be long. The server's write-ahead log, its replicas and its backups are not the store's to clean.
+   * Rewrites all tables, so that their files contain nothing that was deleted or redacted. The tables are locked
+   * meanwhile, possibly for long. The store cannot clean the server's write-ahead log, replicas and backups.
    */
   readonly vacuum: () => Promise<void>;
 }
 
 /**
- * Journals in a PostgreSQL database of version 13 or newer, encoded as UTF-8, which any number of processes use at
- * once. The first call makes the tables or brings them up to date. Needs the package `pg`. An acknowledged append is
- * as durable as the server's `synchronous_commit` makes it.
+ * Creates a store of journals in a PostgreSQL database of version 13 or newer, encoded as UTF-8. Any number of
+ * processes may use it at once. The first call creates or migrates the tables. It needs the package `pg`. The server's
+ * `synchronous_commit` determines how durable an acknowledged append is.
  *
- * Thread ids hold neither NUL nor lone surrogates, and at most 1,000 characters. Calls throw `StorageError`; while the
- * server is away they throw one of kind `unreachable`, and they work again when it is back. An append that failed so
- * may have arrived: acquire the lease again, which voids it if it has not, and read.
+ * Thread ids contain neither NUL nor lone surrogates, and have at most 1,000 characters. Calls throw `StorageError`.
+ * While the server is down its kind is `unreachable`, and calls succeed again when it is back. An append that failed
+ * this way may have arrived. Acquire the lease again, which voids the append if it is still on its way, and read.
  */
 export const postgresStore = (options: PostgresStoreOptions): PostgresStore & AsyncDisposable => {
   const names = { pool: true, connectionString: true, schema: true, clock: true, timeoutMs: true } as const;

@@ -6,7 +6,7 @@ import { redisFailure } from "./failure.ts";
 import { formatKey } from "./keys.ts";
 import { formatOf, type Script } from "./scripts.ts";
 
-/** What a store needs of a client of the package `redis`, which may be that of a cluster. */
+/** The parts of a client of the package `redis` that a store uses. It may be a cluster's client. */
 export interface RedisClient {
   eval(script: string, options: ScriptOptions): Promise<unknown>;
   evalSha(sha: string, options: ScriptOptions): Promise<unknown>;
@@ -20,10 +20,10 @@ interface ScriptOptions {
 }
 
 export interface Connection {
-  /** The store in words, for messages. */
+  /** A description of the store for messages. */
   readonly name: string;
   readonly prefix: string;
-  /** The time that leases are judged by; empty: the server's. */
+  /** Returns the time that leases are judged by; empty for the server's. */
   readonly now: () => string;
   /** Runs a script. Throws `StorageError`. */
   readonly run: (script: Script, keys: readonly string[], values: readonly (string | number)[]) => Promise<unknown>;
@@ -38,7 +38,7 @@ export interface ConnectionOptions {
   readonly timeoutMs: number;
 }
 
-/** Nothing is sent before the first script. Every script is refused if the address is none. */
+/** Makes a connection. The first script connects. If the address is invalid, every script is rejected. */
 export const connect = ({ client, url, prefix, now, timeoutMs }: ConnectionOptions): Connection => {
   const way = client === undefined ? ownWay(url, timeoutMs) : givenWay(client);
   const name = `Redis store "${prefix}"${way.address}`;
@@ -49,7 +49,7 @@ export const connect = ({ client, url, prefix, now, timeoutMs }: ConnectionOptio
     try {
       return await answerInTime(timeoutMs, evaluate(way, script, options), name);
     } catch (error) {
-      // No answer: a connection that is dead without knowing would swallow whatever is sent next.
+      // The connection may be dead without knowing it, and would swallow the next commands.
       if (error instanceof StorageError) way.drop();
       throw redisFailure(error, name);
     }
@@ -75,16 +75,16 @@ export const connect = ({ client, url, prefix, now, timeoutMs }: ConnectionOptio
   };
 };
 
-/** Of the keys and what is in them. */
+/** The version of the keys and their contents. */
 const format = 1;
 
-/** How to come by a client. */
+/** A source of a connected client. */
 interface Way {
-  /** Where it leads, without user and password; empty where that is not known. */
+  /** The address without user and password; empty if unknown. */
   readonly address: string;
-  /** A client that is connected; rejects with the reason when it can't be. */
+  /** Returns a connected client; rejects with the reason if it cannot connect. */
   readonly client: () => Promise<RedisClient>;
-  /** Closes its connection: the next client gets another. A client that the user gave is left alone. */
+  /** Closes the connection, so that the next client gets a new one. A client that the user passed is left alone. */
   readonly drop: () => void;
 }
 
@@ -99,7 +99,7 @@ const evaluate = async (way: Way, { sha, text }: Script, options: ScriptOptions)
 };
 
 const givenWay = (client: RedisClient): Way => {
-  // A lost connection is emitted as an error event too, which would end the process where nothing listens.
+  // A lost connection emits an error event, which would end the process if it had no listener.
   if (client.listenerCount("error") === 0) client.on("error", ignore);
   return { address: "", client: async () => client, drop: ignore };
 };
@@ -112,7 +112,7 @@ const ownWay = (url: string | undefined, timeoutMs: number): Way => {
     address: client === null ? "" : ` at ${host}:${port}`,
     client: async () => {
       if (client === null) throw new StorageError("cannot-open", noAddress);
-      // One whose connection broke is connected again by the next call.
+      // The next call reconnects a broken connection.
       if (!client.isOpen) connecting = client.connect();
       if (!client.isReady) await connecting;
       return client;
@@ -125,18 +125,21 @@ const ownWay = (url: string | undefined, timeoutMs: number): Way => {
   };
 };
 
-/** Null for what is no address, such as an environment variable that is not set. The error may show it, with its password: it is not passed on. */
+/**
+ * Makes a client; returns null if the address is invalid, such as an unset environment variable. The parser's error may
+ * contain the password, so it is dropped.
+ */
 const makeClient = (url: string | undefined, timeoutMs: number) => {
   if (url === undefined) return null;
   const options = {
     url,
-    // What can't be sent now fails now: its caller decides whether it is to be sent again.
+    // A command that cannot be sent now fails now; its caller decides whether to retry.
     disableOfflineQueue: true,
-    // An idle store does not knock at a door that is shut.
+    // An idle store does not try to reconnect.
     socket: { connectTimeout: timeoutMs, reconnectStrategy: false as const },
   };
   try {
-    // An open store is no reason for a process to stay.
+    // An open store must not keep the process alive.
     const client = createClient(options).on("error", ignore);
     client.unref();
     return client;

@@ -4,7 +4,7 @@ import type { Connection } from "./connection.ts";
 import { keysOf } from "./keys.ts";
 import * as scripts from "./scripts.ts";
 
-/** The entries of a thread from a seq on, not yet decoded. Throws `StorageError`. */
+/** Reads the entries of a thread from a seq on, not decoded. Throws `StorageError`. */
 export const readEntries = async (
   { name, prefix, run }: Connection,
   threadId: string,
@@ -12,7 +12,7 @@ export const readEntries = async (
 ): Promise<readonly unknown[]> => {
   refuseUnstorable(name, threadId);
   const first = Math.max(fromSeq, 0);
-  // As the script says.
+  // The type that the script returns.
   const bodies = (await run(scripts.read, keysOf(prefix, threadId), [first])) as readonly string[];
   return bodies.map((body, index) => parseStored(name, body, `entry ${first + index} of thread "${threadId}"`));
 };

@@ -1,6 +1,6 @@
 import { StorageError, type StorageProblem } from "@colloquy/host/store";
 
-/** What `redis` threw, in words that name the store and the way out. Errors of another kind pass as they are. */
+/** Turns an error of `redis` into one that names the store and a remedy. Other errors are returned unchanged. */
 export const redisFailure = (error: unknown, store: string): unknown => {
   if (!(error instanceof Error) || error instanceof StorageError) return error;
   const [kind, advice] = problemOf(error);
@@ -8,7 +8,7 @@ export const redisFailure = (error: unknown, store: string): unknown => {
 };
 
 const problemOf = (error: Error): readonly [StorageProblem, string] => {
-  // Its name is that of any error, and its class another for each copy of the package.
+  // Its name is generic, and its class differs between copies of the package.
   if (error.message === "The client is closed") return ["closed", "its client is closed; connect it first"];
   const known = problems[/^[A-Z]+(?= )/.exec(error.message)?.[0] ?? ""];
   if (known !== undefined) return known;
@@ -28,7 +28,7 @@ const gone =
 const notNow = "its server can't answer now; try again";
 const refused = "the server refuses the login; check the user, its password and its rights";
 
-/** By the first word of what Redis answers. */
+/** Problems by the first word of Redis' answer. */
 const problems: { readonly [word: string]: readonly [StorageProblem, string] | undefined } = {
   OOM: ["full", "its server has no memory left; make room or allow more, and try again"],
   MISCONF: ["io", "its server can't write to its disk, and takes no writes; look at the disk"],

@@ -6,7 +6,7 @@ import type { Connection } from "./connection.ts";
 import { keysOf } from "./keys.ts";
 import * as scripts from "./scripts.ts";
 
-/** Inbox items and answers by their ids, and the order of those that have no answer. */
+/** Creates an inbox of items and answers by id, and the order of the unanswered items. */
 export const redisInbox = (connection: Connection): Inbox => {
   const { name, prefix, now, run } = connection;
   const keys = (threadId: string): readonly string[] => {
@@ -18,7 +18,7 @@ export const redisInbox = (connection: Connection): Inbox => {
       await run(scripts.post, keys(threadId), [toStorable(letter.id), JSON.stringify(letter)]);
     },
     unanswered: async (threadId) => {
-      // As the script says.
+      // The type that the script returns.
       const letters = (await run(scripts.readLetters, keys(threadId), [])) as readonly (readonly [string, string])[];
       return letters.map(([id, letter]) => inboxItemOf(() => fromStorable(id), letter));
     },
@@ -28,7 +28,7 @@ export const redisInbox = (connection: Connection): Inbox => {
       if (answered === scripts.lost) throw new LeaseLostError(lease);
     },
     answerTo: async (threadId, letterId) => {
-      // As the script says.
+      // The type that the script returns.
       const answer = (await run(scripts.readAnswer, keys(threadId), [toStorable(letterId)])) as string | null;
       return answer === null ? null : inboxAnswerOf(letterId, answer);
     },

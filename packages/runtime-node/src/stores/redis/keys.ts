@@ -2,7 +2,10 @@ import type { ListingPlace } from "@colloquy/host/store";
 
 import { threadKeys } from "./scripts.ts";
 
-/** The keys of a thread. What stands between braces decides on which server of a cluster a key lies, and is one for all. */
+/**
+ * Returns the keys of a thread. The text in braces, by which a cluster chooses the server of a key, is the same for
+ * all.
+ */
 export const keysOf = (prefix: string, threadId: string): readonly string[] =>
   threadKeys.map((name) => `${prefix}{${braceless(threadId)}}:${name}`);
 
@@ -10,20 +13,20 @@ export const listingKey = (prefix: string): string => `${prefix}threads`;
 
 export const formatKey = (prefix: string): string => `${prefix}format`;
 
-/** Empty braces would not count. A "%" is never alone otherwise. */
+/** Encodes an id for braces. Empty braces would be ignored, so an empty id is "%", which no other id yields. */
 const braceless = (threadId: string): string =>
   threadId === "" ? "%" : threadId.replace(/[%{}]/g, (brace) => encodeURIComponent(brace));
 
 /**
- * The place of a thread in the listing, as a text whose bytes sort by time and id. The token of the lease under which
- * it was made distinguishes it from a thread of the same id that was there before.
+ * Returns the place of a thread in the listing, as a text whose bytes sort by time and id. It ends with the token of
+ * the lease that created the thread, which distinguishes an earlier thread of the same id.
  */
 export const placeOf = (thread: ListingPlace, token: number): string => `${beforeAll(thread)}${token}`;
 
-/** Sorts before all places of threads with this time and id; ids have no NUL. */
+/** Returns a text that sorts before all places of threads with this time and id; ids contain no NUL. */
 export const beforeAll = ({ createdAt, threadId }: ListingPlace): string => `${timeText(createdAt)}${threadId}\0`;
 
-/** Sorts after all places of threads with this time and id: tokens are digits. */
+/** Returns a text that sorts after all places of threads with this time and id; tokens are digits. */
 export const afterAll = (thread: ListingPlace): string => `${beforeAll(thread)}:`;
 
 export const threadAt = (place: string): { readonly threadId: string; readonly token: string } => {
@@ -31,7 +34,7 @@ export const threadAt = (place: string): { readonly threadId: string; readonly t
   return { threadId: place.slice(timeLength, end), token: place.slice(end + 1) };
 };
 
-/** The time at a place. */
+/** Returns the time of a place. */
 export const timeAt = (place: string): number => {
   const sortable = BigInt(`0x${place.slice(0, timeLength)}`);
   const view = new DataView(new ArrayBuffer(8));
@@ -39,10 +42,10 @@ export const timeAt = (place: string): number => {
   return view.getFloat64(0);
 };
 
-/** A number as 16 hexadecimal digits that sort as it does: its bits, those of negative ones turned around. */
+/** Formats a number as 16 hexadecimal digits that sort like it: its bits, inverted if it is negative. */
 export const timeText = (time: number): string => {
   const view = new DataView(new ArrayBuffer(8));
-  // Zero has two signs, and one place.
+  // Adding 0 turns -0 into 0, so that both have one place.
   view.setFloat64(0, time + 0);
   const bits = view.getBigUint64(0);
   const sortable = bits >= signBit ? ~bits & allBits : bits | signBit;

@@ -7,7 +7,7 @@ import { readEntries } from "./entries.ts";
 import { afterAll, beforeAll, keysOf, listingKey, threadAt, timeAt, timeText } from "./keys.ts";
 import { backwards, describe, forwards, strike } from "./scripts.ts";
 
-/** A page of threads, along the list of places. Throws a `RangeError` for invalid options. */
+/** Returns a page of threads, by the sorted list of places. Throws a `RangeError` for invalid options. */
 export const list = async (connection: Connection, options: ListOptions = {}): Promise<ThreadPage> => {
   const { order, limit, after } = checkedListing(options);
   const found: StoredThread[] = [];
@@ -31,7 +31,7 @@ export const list = async (connection: Connection, options: ListOptions = {}): P
 
 const batchMax = 500;
 
-/** Where to begin, as Redis takes it: "(" leaves the bound out, "[" takes it in. */
+/** Returns the first bound for Redis: "(" excludes it, "[" includes it. */
 const beginning = (order: "newest" | "oldest", after: ListingPlace | null, { created = {} }: ListOptions): string => {
   const { from = -Infinity, until = Infinity } = created;
   if (order === "oldest") return after === null ? `[${timeText(from)}` : `(${afterAll(after)}`;
@@ -47,7 +47,7 @@ const placesFrom = async (
 ): Promise<readonly string[]> => {
   const { from: first = -Infinity, until = Infinity } = created;
   const end = order === "oldest" ? `(${timeText(until)}` : `[${timeText(first)}`;
-  // As the script says.
+  // The type that the script returns.
   return (await run(
     order === "oldest" ? forwards : backwards,
     [listingKey(prefix)],
@@ -55,11 +55,11 @@ const placesFrom = async (
   )) as readonly string[];
 };
 
-/** The thread that stands at a place; "gone" when it never will any more, "absent" when it is not there yet. */
+/** Returns the thread at a place; "gone" if it will never be there again, "absent" if it may still be created. */
 const threadOf = async (connection: Connection, place: string): Promise<StoredThread | "gone" | "absent"> => {
   const { threadId, token } = threadAt(place);
   const { prefix, run } = connection;
-  // As the script says.
+  // The types that the script returns.
   const [there, , updatedAt, metadata, seq, lease] = (await run(describe, keysOf(prefix, threadId), [])) as readonly [
     string | null,
     unknown,
@@ -68,13 +68,13 @@ const threadOf = async (connection: Connection, place: string): Promise<StoredTh
     number,
     string | null,
   ];
-  // Its lease may still be used to append the first entry.
+  // The holder of this lease may still append the first entry.
   if (there !== place) return lease === token ? "absent" : "gone";
   return {
     threadId,
     seq,
     createdAt: timeAt(place),
-    // Damaged, it is no number.
+    // A damaged value is not a number.
     updatedAt: Number.isFinite(Number(updatedAt ?? Number.NaN)) ? Number(updatedAt) : timeAt(place),
     metadata: await listedMetadata(metadata ?? "", () => readEntries(connection, threadId, 0)),
   };

@@ -5,7 +5,10 @@ import type { Connection } from "./connection.ts";
 import { keysOf } from "./keys.ts";
 import * as scripts from "./scripts.ts";
 
-/** What was shown of turns, a stream with an item for each batch, which Redis forgets by itself when nothing is added to it. */
+/**
+ * Creates a part log: a stream with one item for each batch. Redis deletes the stream when nothing has been added for a
+ * while.
+ */
 export const redisParts = ({ name, prefix, now, run }: Connection): PartLog => ({
   append: async (lease, { number, turn, body, at, until }) => {
     const { threadId, token } = lease;
@@ -15,7 +18,7 @@ export const redisParts = ({ name, prefix, now, run }: Connection): PartLog => (
   read: async (threadId, { at, after, turn }) => {
     refuseUnstorable(name, threadId);
     const from = after === null ? "-" : `(${after.token}-${after.number}`;
-    // As the script says.
+    // The types that the script returns.
     const found = (await run(scripts.readParts, keysOf(prefix, threadId), [
       from,
       at,

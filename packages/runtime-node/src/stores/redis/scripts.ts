@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** A script, and how Redis knows it once it has seen it. */
+/** A script, and the digest by which Redis knows it after its first run. */
 export interface Script {
   readonly text: string;
   readonly sha: string;
@@ -8,7 +8,7 @@ export interface Script {
 
 const script = (text: string): Script => ({ text, sha: createHash("sha1").update(text).digest("hex") });
 
-/** The keys of a thread, in the order in which each of its scripts gets them. */
+/** The keys of a thread, in the order in which each script receives them. */
 export const threadKeys: readonly string[] = [
   "lease",
   "entries",
@@ -21,8 +21,8 @@ export const threadKeys: readonly string[] = [
   "parts",
 ];
 
-// Redis runs a script alone, from its first line to its last. The time is the caller's where one is given, else the
-// server's. Lua writes numbers with 14 digits by default.
+// Redis runs each script as a whole, without anything in between. The time is the caller's if one is given, else the
+// server's. Lua formats numbers with 14 digits by default, hence `exact`.
 const common = `
   local ${threadKeys.join(", ")} = unpack(KEYS)
   local function now(given)
@@ -39,10 +39,13 @@ const common = `
 
 const onThread = (text: string): Script => script(common + text);
 
-/** What a script of a lease's holder gives when the lease is not in force. */
+/** The result of a script for lease holders if the lease is not in force. */
 export const lost = -2;
 
-/** owner, ttl, now → token, or nil. Tokens are microseconds, so that they also grow over what a crash has lost of Redis' data. */
+/**
+ * owner, ttl, now → token, or nil. Tokens are microseconds, so that they keep growing even after a crash lost Redis'
+ * data.
+ */
 export const acquire: Script = onThread(`
   local kept = redis.call('HMGET', lease, 'owner', 'token', 'until')
   local time = now(ARGV[3])
@@ -62,7 +65,7 @@ export const renew: Script = onThread(`
   return 1
 `);
 
-/** token → 1 or 0. The token of a thread's newest lease stays known. */
+/** token → 1 or 0. The token of a thread's newest lease is kept. */
 export const release: Script = onThread(`
   if redis.call('HGET', lease, 'token') ~= ARGV[1] then return 0 end
   if redis.call('EXISTS', entries) == 1 then
@@ -73,7 +76,10 @@ export const release: Script = onThread(`
   return 1
 `);
 
-/** token, now, expected seq, place in the listing, time of the making, of the newest entry, metadata or '', its seq, bodies → newest seq before, or lost */
+/**
+ * token, now, expected seq, place in the listing, creation time, time of the newest entry, metadata or '', its seq,
+ * bodies → newest seq before, or lost
+ */
 export const append: Script = onThread(`
   if not holds(ARGV[1], ARGV[2]) then return ${lost} end
   local newest = redis.call('LLEN', entries) - 1
@@ -90,7 +96,7 @@ export const append: Script = onThread(`
 /** first seq → bodies */
 export const read: Script = onThread(`return redis.call('LRANGE', entries, ARGV[1], -1)`);
 
-/** token, now, then for each entry: seq, body, metadata or '' → a seq that is not there, -1 for none, or lost */
+/** token, now, then for each entry: seq, body, metadata or '' → a missing seq, -1 for none, or lost */
 export const rewrite: Script = onThread(`
   if not holds(ARGV[1], ARGV[2]) then return ${lost} end
   local count = redis.call('LLEN', entries)
@@ -122,13 +128,13 @@ export const readSnapshot: Script = onThread(`
   return redis.call('HGET', snapshot, 'head')
 `);
 
-/** id → id and text of a chunk, where it is there */
+/** id → id and text of a chunk, if it exists */
 export const readChunk: Script = onThread(`
   local text = redis.call('HGET', chunks, ARGV[1])
   return text and { ARGV[1], text } or {}
 `);
 
-/** ids that are known → ids and texts of all other chunks */
+/** known ids → ids and texts of all other chunks */
 export const readChunks: Script = onThread(`
   local known = {}
   for _, id in ipairs(ARGV) do known[id] = true end
@@ -183,7 +189,10 @@ export const discard: Script = onThread(`
   return 1
 `);
 
-/** token, now, number, turn, body, the caller's time, until → 1, or lost. Those whose time is over go, and all of them when Redis' own clock says so of the last. */
+/**
+ * token, now, number, turn, body, the caller's time, until → 1, or lost. Expired items are deleted; the whole stream
+ * expires with its newest item, by Redis' own clock.
+ */
 export const addParts: Script = onThread(`
   if not holds(ARGV[1], ARGV[2]) then return ${lost} end
   redis.call('XADD', parts, ARGV[1] .. '-' .. ARGV[3], 'turn', ARGV[4], 'until', ARGV[7], 'body', ARGV[5])
@@ -207,7 +216,7 @@ export const readParts: Script = onThread(`
   return found
 `);
 
-/** → whether there were entries, place in the listing or '' */
+/** → whether entries existed, place in the listing or '' */
 export const drop: Script = onThread(`
   local was = redis.call('EXISTS', entries)
   local place = redis.call('HGET', thread, 'place')
@@ -215,7 +224,7 @@ export const drop: Script = onThread(`
   return { was, place or '' }
 `);
 
-/** → place, time of the making, of the newest entry, metadata, newest seq, token of the lease */
+/** → place, creation time, time of the newest entry, metadata, newest seq, token of the lease */
 export const describe: Script = onThread(`
   local told = redis.call('HMGET', thread, 'place', 'createdAt', 'updatedAt', 'metadata')
   return {
@@ -223,8 +232,8 @@ export const describe: Script = onThread(`
   }
 `);
 
-// The listing is a key of its own, and may lie on another server of a cluster: no script can reach both. All its
-// scores are equal, which makes it a list in the order of its bytes.
+// The listing has its own key, which may be on another server of a cluster, so no script can reach both. All scores are
+// equal, so that Redis sorts it by bytes.
 
 export const enlist: Script = script(`return redis.call('ZADD', KEYS[1], 0, ARGV[1])`);
 
@@ -240,7 +249,7 @@ export const backwards: Script = script(`
   return redis.call('ZRANGE', KEYS[1], ARGV[1], ARGV[2], 'BYLEX', 'REV', 'LIMIT', 0, ARGV[3])
 `);
 
-/** own format → format of what is there */
+/** own format → stored format */
 export const formatOf: Script = script(`
   redis.call('SET', KEYS[1], ARGV[1], 'NX')
   return redis.call('GET', KEYS[1])

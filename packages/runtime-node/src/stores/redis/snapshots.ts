@@ -6,7 +6,7 @@ import type { Connection } from "./connection.ts";
 import { keysOf } from "./keys.ts";
 import * as scripts from "./scripts.ts";
 
-/** Keeps a snapshot, all or nothing. Throws `LeaseLostError`. */
+/** Saves a snapshot as a whole or not at all. Throws `LeaseLostError`. */
 export const saveSnapshot = async (
   { prefix, now, run }: Connection,
   lease: Lease,
@@ -19,10 +19,10 @@ export const saveSnapshot = async (
   if (saved === scripts.lost) throw new LeaseLostError(lease);
 };
 
-/** The newest snapshot: its head. Its chunks are fetched when they are looked for. */
+/** Reads the head of the newest snapshot. Its chunks are fetched on demand. */
 export const readSnapshot = async ({ prefix, run }: Connection, threadId: string): Promise<StoredSnapshot | null> => {
   const keys = keysOf(prefix, threadId);
-  // As the scripts say: a text or nil; ids and texts that take turns.
+  // The types that the scripts return: a text or nil; alternating ids and texts.
   const head = (await run(scripts.readSnapshot, keys, [])) as string | null;
   if (head === null) return null;
   return fetchedSnapshot(head, async (id, known) => {

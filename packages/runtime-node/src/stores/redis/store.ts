@@ -27,23 +27,23 @@ import * as scripts from "./scripts.ts";
 import { redisParts } from "./parts.ts";
 import { readSnapshot, saveSnapshot } from "./snapshots.ts";
 
-/** Either a connected `client` of the package `redis`, also of a cluster, which stays its maker's to close, or a `url`. */
+/** Either a connected `client` of the package `redis` or of a cluster, which its creator closes, or a `url`. */
 export type RedisStoreOptions = RedisStoreSettings &
   (
     | { readonly client: RedisClient; readonly url?: never }
     | {
-        /** Like `redis://user:password@host:6379/0`, or `rediss:` for TLS. The store has a connection of its own. */
+        /** Such as `redis://user:password@host:6379/0`, or `rediss:` for TLS. The store has its own connection. */
         readonly url: string;
         readonly client?: never;
       }
   );
 
 export interface RedisStoreSettings {
-  /** What all keys begin with. Default `colloquy:`. */
+  /** The prefix of all keys. Default `colloquy:`. */
   readonly prefix?: string;
   /**
-   * What leases run out by. Default: the time of the server, so that the clocks of the processes don't matter. Those
-   * who give one give it everywhere, and keep clocks that roughly agree.
+   * The clock that ends leases. Default: the server's, so that the clocks of the processes do not matter. If you set
+   * it, set it in every process, and keep the clocks roughly equal.
    */
   readonly clock?: Pick<Clock, "now">;
   /** How long a call waits for the server, in milliseconds, before it fails as `unreachable`. Default 10,000. */
@@ -57,18 +57,18 @@ export interface RedisStore extends Store {
 }
 
 /**
- * Journals in Redis 6.2 or newer, or a cluster of them, which any number of processes use at once. Needs the package
- * `redis`. It can't search.
+ * Creates a store of journals in Redis 6.2 or newer, or in a cluster. Any number of processes may use it at once. It
+ * needs the package `redis`. It cannot search.
  *
- * **What an acknowledged append survives is up to the server.** With `appendonly yes` and `appendfsync always` it
- * survives a power cut; with `everysec`, the default of `appendonly`, the last second may be missing after a crash of
- * the machine or of Redis; without `appendonly` all that came after the last dump. A replica that takes over may lack
- * the last moments in any case. Where a once-only tool must not run twice, use `always`, or another store. Eviction
- * must be off: `maxmemory-policy noeviction`.
+ * **The server determines how durable an acknowledged append is.** With `appendonly yes` and `appendfsync always` it
+ * survives a power cut. With `everysec`, the default of `appendonly`, a crash of the machine or of Redis may lose the
+ * last second. Without `appendonly`, it loses everything after the last dump. A replica that takes over may lack the
+ * last moments in any case. If a once-only tool must not run twice, use `always`, or another store. Eviction must be
+ * off: `maxmemory-policy noeviction`.
  *
- * Thread ids hold neither NUL nor lone surrogates, and at most 1,000 characters. Calls throw `StorageError`; while the
- * server is away they throw one of kind `unreachable`, and they work again when it is back. An append that failed so
- * may have arrived: acquire the lease again, which voids it if it has not, and read.
+ * Thread ids contain neither NUL nor lone surrogates, and have at most 1,000 characters. Calls throw `StorageError`.
+ * While the server is down its kind is `unreachable`, and calls succeed again when it is back. An append that failed
+ * this way may have arrived. Acquire the lease again, which voids the append if it is still on its way, and read.
  */
 export const redisStore = (options: RedisStoreOptions): RedisStore & AsyncDisposable => {
   const names = { client: true, url: true, prefix: true, clock: true, timeoutMs: true } as const;
@@ -109,9 +109,9 @@ const storeOver = (connection: Connection): RedisStore & AsyncDisposable => {
     parts: redisParts(connection),
     delete: async (threadId) => {
       refuseUnstorable(name, threadId);
-      // As the script says.
+      // The types that the script returns.
       const [was, place] = (await run(scripts.drop, keysOf(prefix, threadId), [])) as readonly [number, string];
-      // A place that stays behind when this fails is struck out by the next listing.
+      // If this fails, the next listing removes the place.
       if (place !== "") await run(scripts.strike, [listingKey(prefix)], [place]);
       return was === 1;
     },
@@ -145,7 +145,7 @@ const append = async (
   const updatedAt = entries.at(-1)?.event.at ?? 0;
   const said = metadataIn(entries);
   const place = placeOf({ createdAt: at, threadId }, token);
-  // It comes first: a thread that is not listed would be lost, and a place without a thread is passed over.
+  // List it first: an unlisted thread would be lost, but a place without a thread is skipped.
   if (expectedSeq < 0 && bodies.length > 0) await run(scripts.enlist, [listingKey(prefix)], [place]);
   const values = [token, now(), expectedSeq, place, at, updatedAt, metadataText(said), said?.seq ?? -1, ...bodies];
   const newest = Number(await run(scripts.append, keysOf(prefix, threadId), values));
@@ -163,6 +163,6 @@ const rewrite = async ({ prefix, now, run }: Connection, lease: Lease, entries: 
   throw noSuchEntry(threadId, missing);
 };
 
-/** Empty for nothing. */
+/** Serialises metadata; returns an empty text if there is none. */
 const metadataText = (said: ReturnType<typeof metadataIn>): string =>
   said === null ? "" : JSON.stringify(said.metadata);

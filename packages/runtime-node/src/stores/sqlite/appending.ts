@@ -6,10 +6,13 @@ import { bodyOf } from "./entry-body.ts";
 import type { Journals } from "./journals.ts";
 import { newestSeq, seqsPerThread } from "./schema.ts";
 
-/** Adds entries. Throws `LeaseLostError`, `SequenceConflictError`. */
+/** Appends entries. Throws `LeaseLostError` or `SequenceConflictError`. */
 export type Appender = (lease: Lease, expectedSeq: number, entries: readonly Entry[]) => void;
 
-/** Most often it is one entry of a thread that is there, and one statement: that says nothing but whether it was added. */
+/**
+ * Creates an appender. The usual append is one entry of an existing thread, in one statement. Its result says only
+ * whether the entry was added.
+ */
 export const appenderOf = (connection: Connection, journals: Journals): Appender => {
   const { database, clock } = connection;
   const insertNext = database.prepare(
@@ -22,7 +25,7 @@ export const appenderOf = (connection: Connection, journals: Journals): Appender
     `SELECT (SELECT expires_at FROM leases WHERE thread = ? AND token = ?) AS expiresAt,
             (SELECT ${newestSeq} FROM threads WHERE thread = ?) AS seq`,
   );
-  // A number whose entries are still to be erased is not used again.
+  // A number is not used again until its entries are erased.
   const addThread = database.prepare(
     `INSERT OR IGNORE INTO threads (id, thread) SELECT 1 + max(
        coalesce((SELECT max(id) FROM threads), 0), coalesce((SELECT max(place) FROM entries) / ${seqsPerThread}, 0),
@@ -33,7 +36,7 @@ export const appenderOf = (connection: Connection, journals: Journals): Appender
     const { threadId, token } = lease;
     refuseGaps(threadId, expectedSeq, entries);
     refuseTooMany(threadId, expectedSeq + entries.length);
-    // Before the lock is taken: large entries take their time.
+    // Before the lock is taken, since large entries take a while.
     const bodies = entries.map(bodyOf);
     const facts = factsOf(entries);
     const [body] = bodies;
@@ -42,7 +45,8 @@ export const appenderOf = (connection: Connection, journals: Journals): Appender
       insertNext.run(expectedSeq + 1, text, threadId, expectedSeq, threadId, token, clock.now()).changes === 1;
     if (isPlain && attempt(connection, () => added(body))) return;
     writing(connection, () => {
-      // The columns that the statement names, of STRICT tables; the driver types a row as any record.
+      // The cast names the columns of the statement, which come from STRICT tables; the driver types a row as any
+      // record.
       const now = standing.get(threadId, token, threadId) as {
         readonly expiresAt: number | null;
         readonly seq: number | null;

@@ -8,15 +8,15 @@ import { refuseTorn } from "../store-arguments.ts";
 import { sqliteFailure } from "./failure.ts";
 import { type OpenedFile, openedFile } from "./opened-file.ts";
 
-/** An open file, and the time. */
+/** An open database file, and a clock. */
 export interface Connection {
   readonly database: DatabaseSync;
   readonly path: string;
-  /** The store in words, for messages. */
+  /** A description of the store for messages. */
   readonly name: string;
   readonly file: OpenedFile;
   readonly clock: Pick<Clock, "now">;
-  /** Whether the driver reads a text with a NUL as it was written. */
+  /** Whether the driver reads a text with a NUL completely. */
   readonly keepsNul: boolean;
   readonly reserve: Reserve;
   readonly begin: StatementSync;
@@ -25,7 +25,7 @@ export interface Connection {
   readonly rollback: StatementSync;
 }
 
-/** A store in words, for messages. */
+/** Describes a store for messages. */
 export const nameOf = (path: string): string => `SQLite store "${path}"`;
 
 export const connectionOver = (
@@ -47,7 +47,7 @@ export const connectionOver = (
   rollback: database.prepare("ROLLBACK"),
 });
 
-/** Runs one operation; what SQLite throws becomes a `StorageError`. */
+/** Runs one operation, and turns errors of SQLite into a `StorageError`. */
 export const attempt = <A>({ database, path, name, file }: Connection, operation: () => A): A => {
   if (!database.isOpen) throw new StorageError("closed", `${name}: it was closed; open it again.`);
   file.checkNowAndThen();
@@ -58,7 +58,7 @@ export const attempt = <A>({ database, path, name, file }: Connection, operation
   }
 };
 
-/** All that `operation` reads is of one moment, whatever other processes write meanwhile. */
+/** Runs `operation` so that all its reads see one moment, whatever other processes write meanwhile. */
 export const reading = <A>(connection: Connection, operation: () => A): A =>
   attempt(connection, () => {
     const { database, beginReading, commit } = connection;
@@ -70,7 +70,10 @@ export const reading = <A>(connection: Connection, operation: () => A): A =>
     }
   });
 
-/** All that `operation` writes, or nothing. The lock comes first, so nothing that it reads is stale when it writes. */
+/**
+ * Runs `operation` so that it writes everything or nothing. It takes the lock first, so that its reads are not stale
+ * when it writes.
+ */
 export const writing = <A>(connection: Connection, operation: () => A): A =>
   attempt(connection, () => {
     const { database, file, begin, commit, rollback } = connection;
@@ -81,17 +84,20 @@ export const writing = <A>(connection: Connection, operation: () => A): A =>
       commit.run();
       return result;
     } catch (error) {
-      // SQLite itself has rolled back already when the disk is full.
+      // On a full disk SQLite has already rolled back by itself.
       if (database.isTransaction) rollback.run();
       throw error;
     }
   });
 
-/** The same for what has to be possible on a full disk too: it may take the room that was kept for that. */
+/** Runs a writing operation that must succeed on a full disk too; it may use the reserved room. */
 export const writingAnyway = <A>(connection: Connection, operation: () => A): A =>
   connection.reserve.makingRoom(() => writing(connection, operation));
 
-/** SQLite keeps text as UTF-8, which has no lone surrogates: two ids would become one. Node's older drivers read it up to a NUL. */
+/**
+ * Rejects ids that SQLite cannot keep. It stores text as UTF-8, where ids with lone surrogates would collide. Old
+ * drivers of Node read a text only up to a NUL.
+ */
 export const refuseUnstorable = ({ name, keepsNul }: Connection, threadId: string): void => {
   refuseTorn(name, threadId);
   if (keepsNul || !threadId.includes("\0")) return;

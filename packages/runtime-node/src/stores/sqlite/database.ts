@@ -15,23 +15,26 @@ export interface SqliteDatabaseOptions {
 }
 
 /**
- * Room for what deleting writes, and for what the log holds when it is put into the file, which may grow by as much.
- * With `FULL` the log is put into the file when it has half as much.
+ * Room for the writes of a deletion, and for copying the log into the file, which may grow by the log's size. With
+ * `FULL` the log is copied when it has half that size.
  */
 const reserveBytes = 2 ** 20;
 const logPages = 64;
 
-/** Returns a path by the working directory of now, whatever it is when the file is opened. An environment variable that is not set names none. */
+/**
+ * Returns a path resolved by the present working directory, which may change before the file is opened. An unset
+ * environment variable gives an empty path.
+ */
 export const absolute = (path: string | undefined = ""): string =>
   path === "" || path === ":memory:" || path.startsWith("file:") ? path : resolve(path);
 
-/** What is kept of the disk for a day on which it is full. */
+/** Returns the disk room that is reserved for a full disk. */
 export const reserveOf = (path: string): Reserve => {
   const file = fileOf(path);
   return reserveAt(file === null ? null : `${file}-reserve`, reserveBytes);
 };
 
-/** Opens the file, or makes it, ready for a store: newest schema, write-ahead log. Throws `StorageError`. */
+/** Opens or creates the file, with the newest schema and a write-ahead log. Throws `StorageError`. */
 export const openSqlite = (options: SqliteDatabaseOptions): DatabaseSync =>
   reserveOf(options.path).makingRoom(() => opened(options));
 
@@ -40,11 +43,11 @@ const opened = (options: SqliteDatabaseOptions): DatabaseSync => {
   const database = connect(path);
   try {
     database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
-    // Entries of some hundred bytes fill larger pages better. Only a new file takes the size.
+    // Larger pages have less waste for entries of some hundred bytes. Only a new file takes this size.
     database.exec("PRAGMA page_size = 8192");
-    // What is deleted is overwritten, so that no file of the store holds the words of a deleted thread.
+    // Overwrite deleted data, so that the file contains no text of a deleted thread.
     database.exec(`PRAGMA synchronous = ${synchronous}; PRAGMA secure_delete = ON`);
-    // On macOS a flush without it ends in the memory of the disk.
+    // Without it, macOS flushes only to the memory of the disk.
     if (synchronous === "FULL") database.exec(`PRAGMA fullfsync = ON; PRAGMA wal_autocheckpoint = ${logPages}`);
     whileBusy(busyTimeoutMs, () => {
       migrate(database, path);
@@ -74,8 +77,9 @@ const connect = (path: string): DatabaseSync => {
 };
 
 /**
- * SQLite would make the file readable by all; what it makes beside it gets the rights of the file. One that is there is
- * not opened: when it is closed, the locks would go that SQLite has on it in this process.
+ * Creates the file for the user alone. SQLite would make it readable by all users; the files that SQLite adds get the
+ * same rights. An existing file is not opened here: closing it would drop the locks that SQLite has on it in this
+ * process.
  */
 const makeForUserAlone = (path: string): void => {
   try {
@@ -83,11 +87,11 @@ const makeForUserAlone = (path: string): void => {
     if (file !== null && statSync(file, { throwIfNoEntry: false }) === undefined)
       closeSync(openSync(file, constants.O_RDWR | constants.O_CREAT, 0o600));
   } catch {
-    // SQLite can't make it either, and reports what is wrong.
+    // SQLite cannot create it either, and reports why.
   }
 };
 
-/** The file that SQLite writes for a path, or for a URI in its place; null where it writes none. */
+/** Returns the file that SQLite writes for a path or URI; null if it writes none. */
 const fileOf = (path: string): string | null => {
   if (path === ":memory:") return null;
   if (!path.startsWith("file:")) return resolve(path);

@@ -5,24 +5,26 @@ import type { Orphans } from "./orphans.ts";
 import type { SearchIndex } from "./search-index.ts";
 
 /**
- * When what was deleted or rewritten is gone from the bytes of the file. `at-once`: before the call returns; the file is
- * written anew for it, which takes about 5 ms for each of its megabytes, and as much room again for the time.
- * `on-close`: when the store is closed, or the next one opened; for those who delete much, or have a large file. Entries
- * are overwritten where they stand either way: what takes the time is what SQLite leaves behind in unused bytes when it
- * moves things about, and the search index.
+ * When deleted or rewritten text disappears from the bytes of the file. `at-once`: before the call returns. That
+ * rewrites the file, which takes about 5 ms per megabyte and temporarily the same room again. `on-close`: when the
+ * store is closed or next opened; use it to delete often or with a large file. In both cases entries are overwritten in
+ * place. The rewrite cleans the search index, and the unused bytes that SQLite leaves when it moves data.
  */
 export type Erasing = "at-once" | "on-close";
 
 export interface Eraser {
-  /** Within a transaction: something is to be erased after it. */
+  /** Within a transaction: records that something must be erased after it. */
   readonly owe: () => void;
-  /** The same for entries whose thread is gone. */
+  /** Records the same for entries of a deleted thread. */
   readonly oweOrphans: () => void;
-  /** Erases what is owed, or puts it off. `done` says what was done before. Throws a `StorageError` of kind `not-erased`. */
+  /**
+   * Erases what is due, or postpones it. `done` describes the finished part for an error. Throws a `StorageError` of
+   * kind `not-erased`.
+   */
   readonly erase: (done: string) => void;
-  /** Erases what is owed, if it can. */
+  /** Erases what is due, if possible. */
   readonly settle: () => void;
-  /** The same, where an erasure that was due at once was blocked by another process, and no longer is. */
+  /** Erases what another process prevented from being erased at once, if possible now. */
   readonly makeUp: () => void;
 }
 
@@ -33,7 +35,7 @@ export const eraserOf = (connection: Connection, index: SearchIndex, orphans: Or
   const swept = database.prepare(`UPDATE last_token SET unerased = unerased % ${orphansOwed} + 1 WHERE unerased = ?`);
   const owed = database.prepare("SELECT unerased FROM last_token");
   const paid = database.prepare("UPDATE last_token SET unerased = 0 WHERE unerased = ?");
-  // The column that the statement names; the driver types a row as any record. So below.
+  // The cast names the column of the statement; the driver types a row as any record. So below.
   const debt = (): number => (owed.get() as { readonly unerased: number }).unerased;
   const sweep = (): void => {
     const before = debt();
@@ -69,7 +71,7 @@ export const eraserOf = (connection: Connection, index: SearchIndex, orphans: Or
       quietly(() => {
         if (erasing !== "at-once" || debt() === 0) return;
         withoutWaiting(connection, () => {
-          // A reader is noticed before the file is written anew for nothing.
+          // This detects a reader before the file is rewritten in vain.
           emptyLog(connection);
           settle();
         });
@@ -77,14 +79,14 @@ export const eraserOf = (connection: Connection, index: SearchIndex, orphans: Or
   };
 };
 
-/** More than what is owed else comes to. */
+/** A number that the count of other erasures never reaches. */
 const orphansOwed = 2 ** 32;
 
 const quietly = (settle: () => void): void => {
   try {
     settle();
   } catch {
-    // It stays owed: the next deletion, release of a lease or opening of the file tries again.
+    // It remains due: the next deletion, release of a lease or opening of the file tries again.
   }
 };
 
@@ -98,7 +100,7 @@ const withoutWaiting = ({ database }: Connection, work: () => void): void => {
   }
 };
 
-/** Waits for a process that reads just now, as long as for a lock. */
+/** Empties the log. Waits for a process that is reading as long as for a lock. */
 const emptyLog = ({ database }: Connection): void => {
   const { busy } = database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get() ?? {};
   if (busy !== 0) throw new Error("another process reads it");

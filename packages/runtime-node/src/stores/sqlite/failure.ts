@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 
 import { StorageError, type StorageProblem } from "@colloquy/host/store";
 
-/** What SQLite threw, in words that name the file and the way out. Other errors pass as they are. */
+/** Turns an error of SQLite into one that names the file and a remedy. Other errors are returned unchanged. */
 export const sqliteFailure = (error: unknown, path: string): unknown => {
   const code = resultCodeOf(error);
   if (code === undefined) return error;
@@ -11,21 +11,21 @@ export const sqliteFailure = (error: unknown, path: string): unknown => {
   return new StorageError(kind, `SQLite store "${path}": ${advice}.`, { cause: error });
 };
 
-/** Why nothing can be opened at `path`, where SQLite only says that it can't. */
+/** Explains why `path` cannot be opened, as SQLite gives no reason. */
 export const cannotOpen = (error: unknown, path: string): unknown => {
   if (resultCodeOf(error) !== resultCodes.cannotOpen) return sqliteFailure(error, path);
   return new StorageError("cannot-open", `SQLite store "${path}": ${reasonAgainst(path)}.`, { cause: error });
 };
 
-/** True when another connection holds the lock that was needed. */
+/** Checks whether another connection holds the needed lock. */
 export const isBusy = (error: unknown): boolean => {
   const code = resultCodeOf(error);
   return code === resultCodes.busy || code === resultCodes.locked;
 };
 
 /**
- * SQLite does not wait for a lock where waiting might deadlock, as when the first two processes to open a file both
- * turn it to WAL. Then one is refused at once, and only has to come again.
+ * Retries while the database is busy. SQLite does not wait for a lock when that might deadlock, as when two processes
+ * open a new file and both switch it to WAL. Then one fails at once and only has to try again.
  */
 export const whileBusy = (timeoutMs: number, open: () => void): void => {
   const stopAt = performance.now() + timeoutMs;
@@ -41,7 +41,7 @@ export const whileBusy = (timeoutMs: number, open: () => void): void => {
 
 const pauseMs = 5;
 
-/** The memory that processes share is a file, which the disk has no room for. */
+/** Checks for a full disk: the memory that processes share is a file, for which there is no room. */
 const isShortOfRoom = (error: unknown): boolean =>
   error instanceof Error && "errcode" in error && error.errcode === (resultCodes.io | (19 << 8));
 
@@ -79,7 +79,7 @@ const failures: { readonly [code: number]: readonly [StorageProblem, string] | u
   [resultCodes.notADatabase]: ["not-a-store", "the file is not a SQLite database; choose another path"],
 };
 
-/** The primary result code: the extended ones keep it in their low byte. */
+/** Returns the primary result code, which an extended code contains in its low byte. */
 const resultCodeOf = (error: unknown): number | undefined =>
   error instanceof Error && "errcode" in error && typeof error.errcode === "number" ? error.errcode & 0xff : undefined;
 
@@ -94,7 +94,7 @@ const reasonAgainst = (path: string): string => {
   return there ? `no file can be made in "${folder}"; look at its rights` : `"${folder}" is not a folder`;
 };
 
-/** Undefined when nothing is there, or nothing that may be looked at. */
+/** Returns undefined if the path does not exist or may not be read. */
 const isDirectory = (path: string): boolean | undefined => {
   try {
     return statSync(path, { throwIfNoEntry: false })?.isDirectory();

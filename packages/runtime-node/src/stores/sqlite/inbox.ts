@@ -4,14 +4,14 @@ import { attempt, type Connection, refuseUnstorable, writing } from "./connectio
 import type { Leases } from "./leases.ts";
 
 export interface SqliteInbox extends Inbox {
-  /** Within a transaction: removes all inbox items of a thread. True when there were any. */
+  /** Within a transaction: removes all inbox items of a thread. Returns true if there were any. */
   readonly forget: (threadId: string) => boolean;
 }
 
-/** Inbox items in a table; an answer takes the place of its inbox item. They are known by the JSON of their ids, which keeps any text. */
+/** Creates an inbox in a table. An answer replaces its inbox item. Ids are stored as JSON, which can hold any text. */
 export const sqliteInbox = (connection: Connection, leases: Leases): SqliteInbox => {
   const { database } = connection;
-  // A thread has few inbox items at a time: looking through them costs less than an index of ids would.
+  // A thread has few inbox items at a time: scanning them costs less than an index of ids.
   const post = database.prepare(
     `INSERT INTO letters (thread, number, id, letter)
      SELECT ?, 1 + coalesce(max(number), 0), ?, ? FROM letters WHERE thread = ?
@@ -34,7 +34,8 @@ export const sqliteInbox = (connection: Connection, leases: Leases): SqliteInbox
     },
     unanswered: async (threadId) => {
       refuseUnstorable(connection, threadId);
-      // The columns that the statement names, of a STRICT table; the driver types a row as any record. So below.
+      // The cast names the columns of the statement, which come from a STRICT table; the driver types a row as any
+      // record. So below.
       const rows = attempt(connection, () => unanswered.all(threadId)) as unknown as readonly {
         readonly id: string;
         readonly letter: string;

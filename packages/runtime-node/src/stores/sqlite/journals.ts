@@ -7,13 +7,13 @@ import { bodyOf, entryOf } from "./entry-body.ts";
 import { seqsPerThread } from "./schema.ts";
 
 export interface Journals extends Pick<Store, "read"> {
-  /** Within a transaction: the number of a thread; undefined for one that is not there. */
+  /** Within a transaction: returns the number of a thread; undefined if it does not exist. */
   readonly numberOf: (threadId: string) => number | undefined;
-  /** Within a transaction: what entries say of their thread. */
+  /** Within a transaction: stores facts of a thread from its entries. */
   readonly keep: (thread: number, facts: ReturnType<typeof factsOf>) => void;
-  /** Within a transaction: puts entries in the place of others. Throws a `RangeError` for a seq that is not there. */
+  /** Within a transaction: replaces entries. Throws a `RangeError` for a seq that does not exist. */
   readonly replace: (threadId: string, thread: number, entries: readonly Entry[]) => void;
-  /** Within a transaction: the thread and its entries are there no more. */
+  /** Within a transaction: deletes a thread and its entries. */
   readonly forget: (thread: number) => void;
 }
 
@@ -32,7 +32,8 @@ export const sqliteJournals = (connection: Connection): Journals => {
   const deleteThread = database.prepare("DELETE FROM threads WHERE id = ?");
 
   const numberOf = (threadId: string): number | undefined =>
-    // The columns that each statement names, of STRICT tables; the driver types a row as any record. So below.
+    // The casts name the columns of each statement, which come from STRICT tables; the driver types a row as any
+    // record. So below.
     (number.get(threadId) as { readonly id: number } | undefined)?.id;
 
   const keep: Journals["keep"] = (thread, { createdAt, metadata }) => {
@@ -41,7 +42,7 @@ export const sqliteJournals = (connection: Connection): Journals => {
   };
 
   const readEntries = (threadId: string, fromSeq: number): readonly unknown[] => {
-    // The columns that the statement names, of STRICT tables; the driver types a row as any record.
+    // The cast names the columns of the statement, which come from STRICT tables; the driver types a row as any record.
     const rows = read.all(threadId, fromSeq) as unknown as readonly { readonly seq: number; readonly body: string }[];
     return rows.map(({ seq, body }) => entryOf(connection, threadId, seq, body));
   };
@@ -59,7 +60,7 @@ export const sqliteJournals = (connection: Connection): Journals => {
         const place = thread * seqsPerThread + entry.seq;
         if (!isThere || replace.run(bodyOf(entry), place).changes === 0) throw noSuchEntry(threadId, entry.seq);
       }
-      // What was stored; where it is no entry, it says nothing of its thread.
+      // The cast trusts what was stored. A value that is not an entry yields no facts.
       if (factsOf(entries).metadata !== undefined) keep(thread, factsOf(readEntries(threadId, 0) as readonly Entry[]));
     },
     forget: (thread) => {

@@ -5,11 +5,11 @@ import { ProcessLock } from "../process-lock.ts";
 import { attempt, type Connection, refuseUnstorable, writingAnyway } from "./connection.ts";
 
 export interface Leases extends Pick<Store, "acquire" | "renew" | "release"> {
-  /** Within a transaction. Throws `LeaseLostError` for one that is not in force. */
+  /** Within a transaction: throws `LeaseLostError` if a lease is not in force. */
   readonly check: (lease: Lease) => void;
-  /** Within a transaction: the thread has no lease any more. */
+  /** Within a transaction: removes the lease of a thread. */
   readonly forget: (threadId: string) => void;
-  /** Shows other processes that no lease of this store is used any more. */
+  /** Tells other processes that this store uses its leases no longer. */
   readonly close: () => void;
 }
 
@@ -22,7 +22,7 @@ export const sqliteLeases = (connection: Connection): Leases => {
   const grant = database.prepare(
     "INSERT OR REPLACE INTO leases (thread, owner, token, expires_at, holder) VALUES (?, ?, ?, ?, ?)",
   );
-  // The owner of a lease may append what the search has not seen.
+  // The holder of a lease may append entries that the search index does not have.
   const unsearched = database.prepare("UPDATE threads SET unsearched = 1 WHERE thread = ? AND unsearched = 0");
   const renew = database.prepare("UPDATE leases SET expires_at = ? WHERE thread = ? AND token = ?");
   const release = database.prepare("DELETE FROM leases WHERE thread = ? AND token = ?");
@@ -32,11 +32,12 @@ export const sqliteLeases = (connection: Connection): Leases => {
     acquire: async (threadId, owner, ttlMs) => {
       refuseUnstorable(connection, threadId);
       return writingAnyway(connection, () => {
-        // The columns that the statement names, of a STRICT table; the driver types a row as any record.
+        // The cast names the columns of the statement, which come from a STRICT table; the driver types a row as any
+        // record.
         const there = held.get(threadId) as HeldRow | undefined;
         const isOthers = there !== undefined && there.owner !== owner && there.expiresAt > clock.now();
         if (isOthers && lock.isHeld(there.holder)) return null;
-        // As above; there is always the one row.
+        // As above; the table always has one row.
         const { token } = nextToken.get() as { readonly token: number };
         grant.run(threadId, owner, token, expiry(connection, ttlMs), lock.name);
         unsearched.run(threadId);

@@ -15,7 +15,7 @@ import { pageOf } from "../pages.ts";
 import { type Connection, reading } from "./connection.ts";
 import { newestSeq, seqsPerThread } from "./schema.ts";
 
-/** Goes through the index of threads by the time of their making, and leaves out those that are not wanted. */
+/** Creates a listing that scans the index of creation times and filters the threads. */
 export const sqliteListing = (
   connection: Connection,
   journals: Pick<Store, "read">,
@@ -40,7 +40,7 @@ export const sqliteListing = (
       found.push(...threads.filter((thread) => isListed(thread, options)));
       if (last === undefined || found.length > limit) break;
       place = farther(order, place, last);
-      // A search for few among many must not keep other work waiting.
+      // A search for rare threads must not block other work.
       await setImmediate();
     }
     const [threads, next] = pageOf(found, limit, cursorOf);
@@ -48,21 +48,23 @@ export const sqliteListing = (
   };
 };
 
-/** Both look at so many threads from a place on. */
+/** Statements about a number of threads from a place on. */
 interface Statements {
   readonly threads: (...values: readonly [...Place, said: string]) => readonly ThreadRow[];
-  /** The last of them; undefined where there are not so many. */
+  /** Returns the last of them; undefined if there are fewer. */
   readonly last: (...values: Place) => ListingPlace | undefined;
 }
 
 type Place = readonly [createdAt: number, threadId: string, end: number, looked: number];
 
-/** The casts name the columns of each statement, of STRICT tables; the driver types a row as any record. */
+/**
+ * The casts name the columns of each statement, which come from STRICT tables; the driver types a row as any record.
+ */
 const statementsOf = ({ database }: Connection, direction: "ASC" | "DESC"): Statements => {
   const [from, until] = direction === "ASC" ? [">=", "<"] : ["<", ">="];
   const range = `WHERE (created_at, thread) ${from} (?, ?) AND created_at ${until} ?
     ORDER BY created_at ${direction}, thread ${direction} LIMIT`;
-  // A row whose metadata is damaged is let through: then its journal says it.
+  // Rows with damaged metadata pass, since the journal has their metadata.
   const threads = database.prepare(
     `SELECT thread AS threadId, created_at AS createdAt, metadata, place % ${seqsPerThread} AS seq, body
      FROM (SELECT id, thread, created_at, metadata FROM threads ${range} ?) AS looked
@@ -79,8 +81,9 @@ const statementsOf = ({ database }: Connection, direction: "ASC" | "DESC"): Stat
 };
 
 /**
- * What stands in the text of all metadata that has these members, and is sought there before the newest entries of threads are
- * read: 16 µs a thread become 3. Empty where nothing is sure to stand there, as members of an object may be in any order.
+ * Returns a text that all metadata with these members contains. Searching for it before reading the newest entries
+ * takes 3 µs a thread instead of 16 µs. Returns an empty text if none is certain, since members of an object may be in
+ * any order.
  */
 const textIn = (metadata: JsonObject = {}): string => {
   const texts = Object.entries(metadata)
@@ -89,11 +92,11 @@ const textIn = (metadata: JsonObject = {}): string => {
   return texts.reduce((longest, text) => (text.length > longest.length ? text : longest), "");
 };
 
-/** The place from which a page goes on: the one after `last`, unless it begins later. */
+/** Returns the place where the next scan starts: right after `last`, or at `begin` if that is later. */
 const farther = (order: "oldest" | "newest", begin: ListingPlace, last: ListingPlace | null): ListingPlace => {
   if (last === null) return begin;
   if (order === "newest") return comparePlaces(last, begin) < 0 ? last : begin;
-  // The next text there can be: oldest first includes where it begins, newest first does not.
+  // The smallest greater text: oldest first includes its start, newest first does not.
   const next = { createdAt: last.createdAt, threadId: `${last.threadId}\0` };
   return comparePlaces(next, begin) > 0 ? next : begin;
 };
@@ -106,10 +109,10 @@ interface ThreadRow {
   readonly body: string;
 }
 
-/** At once; so many take about a millisecond. */
+/** The number of threads in one scan, which takes about a millisecond. */
 const batch = 512;
 
-/** Sifting so many by the text of their metadata takes some milliseconds. */
+/** The number of threads to filter by the text of their metadata, which takes some milliseconds. */
 const sifted = 2_048;
 
 const threadOf = async (
@@ -121,7 +124,10 @@ const threadOf = async (
   metadata: await listedMetadata(metadata, () => journals.read(row.threadId)),
 });
 
-/** Undefined where the body is damaged: a reader of the thread gets the error, and the others are listed all the same. */
+/**
+ * Reads the time of an entry; returns undefined if the body is damaged. Then only a reader of the thread gets the
+ * error, and the listing works.
+ */
 const timeIn = (body: string): number | undefined => {
   try {
     const entry = JSON.parse(body) as { readonly at?: unknown; readonly event?: { readonly at?: unknown } } | null;

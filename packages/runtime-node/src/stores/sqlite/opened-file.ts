@@ -5,14 +5,16 @@ import type { DatabaseSync } from "node:sqlite";
 import { StorageError } from "@colloquy/host/store";
 
 /**
- * The file that was opened, as long as its path leads to it. SQLite goes on with one that was deleted or moved, and then
- * what it acknowledges is gone when it is closed, and a process that opens the path has other leases.
+ * The opened file, while its path leads to it. SQLite continues to use a file that was deleted or moved. Then its
+ * acknowledged writes are lost on closing, and a process that opens the path has other leases.
  */
 export interface OpenedFile {
   readonly isInPlace: () => boolean;
-  /** Throws a `StorageError` where another file, or none, has taken its place. */
+  /** Throws a `StorageError` if another file, or none, is in its place. */
   readonly check: () => void;
-  /** The same for what is done often: where appends are not flushed, it looks only when the last look is a while ago. */
+  /**
+   * Does the same for frequent operations. If appends are not flushed, it skips the check when the last one was recent.
+   */
   readonly checkNowAndThen: () => void;
 }
 
@@ -42,7 +44,7 @@ export const openedFile = (database: DatabaseSync, path: string, clock: Pick<Clo
   };
 };
 
-/** Undefined where nothing is, or nothing that may be looked at. */
+/** Returns undefined if the file does not exist or may not be read. */
 const identityOf = (location: string): string | undefined => {
   try {
     const there = statSync(location, { bigint: true, throwIfNoEntry: false });
@@ -52,9 +54,12 @@ const identityOf = (location: string): string | undefined => {
   }
 };
 
-/** Whether each append waits for the disk. Beside that a look of some 2 µs is nothing; it is a tenth of one that does not. */
+/**
+ * Checks whether each append waits for the disk. Compared with that, a file check of some 2 µs is negligible; for an
+ * unflushed append it is a tenth of the time.
+ */
 const isFlushing = (database: DatabaseSync): boolean => {
-  // The column that the statement names; the driver types a row as any record.
+  // The cast names the column of the statement; the driver types a row as any record.
   const { synchronous } = database.prepare("PRAGMA synchronous").get() as { readonly synchronous: number };
   return synchronous >= 2;
 };

@@ -1,13 +1,13 @@
 import { disposable, type Inbox, type PartLog, StorageError } from "@colloquy/host/store";
 import type { Store } from "@colloquy/host";
 
-/** All that a SQLite store can. */
+/** A store with all parts that a SQLite store supports. */
 export type WholeStore = Required<Pick<Store, "search" | "inbox" | "parts">> & Store;
 
 /**
- * A store that its first call opens. If it can't be opened, that call is rejected, and the next one tries again.
+ * Creates a store that its first call opens. If that fails, the call rejects, and the next call tries again.
  *
- * @param name the store in words, for messages
+ * @param name a description of the store for messages
  */
 export const openedLater = (name: string, open: () => WholeStore): WholeStore & AsyncDisposable => {
   let opened: WholeStore | null = null;
@@ -16,7 +16,7 @@ export const openedLater = (name: string, open: () => WholeStore): WholeStore & 
     if (isClosed && opened === null) throw new StorageError("closed", `${name}: it was closed; open it again.`);
     return (opened ??= open());
   };
-  /** A call that is made of the store, or rejected with why there is none. */
+  /** Wraps a method so that it opens the store, or rejects with the reason why it cannot. */
   const later =
     <Given extends readonly unknown[], Result>(call: (store: WholeStore, ...given: Given) => Promise<Result>) =>
     (...given: Given): Promise<Result> => {

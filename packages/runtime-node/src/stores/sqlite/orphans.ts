@@ -3,14 +3,14 @@ import { seqsPerThread } from "./schema.ts";
 import type { SearchIndex } from "./search-index.ts";
 
 /**
- * Entries and snapshots whose thread is gone. A deleted thread leaves some where the disk was too full to overwrite them
- * all: what names the thread goes in one small write, and nothing finds the rest. Numbers of threads are not used again
- * before it is gone.
+ * Entries and snapshots of deleted threads. When the disk is too full to overwrite a thread's data, its deletion
+ * removes only the row that names the thread, in one small write. Nothing finds the rest, and the thread's number is
+ * not used again until the rest is erased.
  */
 export interface Orphans {
-  /** Within a transaction: the thread of this number is gone, and what it had is to be erased. */
+  /** Within a transaction: deletes the row of a thread, whose data are erased later. */
   readonly leave: (thread: number) => void;
-  /** Erases what was left, a little at a time, so that the log stays small. */
+  /** Erases such data in small steps, so that the log stays small. */
   readonly sweep: () => void;
 }
 
@@ -26,7 +26,8 @@ export const orphansOf = (connection: Connection, index: SearchIndex): Orphans =
     "DELETE FROM snapshots WHERE rowid IN (SELECT rowid FROM snapshots WHERE thread = ? LIMIT 16)",
   );
   const sweepSome = (): boolean => {
-    // The columns that each statement names, of STRICT tables; the driver types a row as any record.
+    // The casts name the columns of each statement, which come from STRICT tables; the driver types a row as any
+    // record.
     const orphan = next.get() as { readonly thread: number } | undefined;
     if (orphan === undefined) return false;
     const from = orphan.thread * seqsPerThread;
@@ -45,7 +46,7 @@ export const orphansOf = (connection: Connection, index: SearchIndex): Orphans =
   };
 };
 
-/** Numbers of threads are looked at one by one: each costs a look into the tree, however many entries it has. */
+/** Steps from one thread number to the next: one lookup in the tree for each, however many entries it has. */
 const nextOrphan = `
   WITH RECURSIVE numbers (thread) AS (
     SELECT min(place) / ${seqsPerThread} FROM entries

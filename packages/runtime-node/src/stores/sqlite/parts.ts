@@ -4,17 +4,21 @@ import { attempt, type Connection, refuseUnstorable, writing } from "./connectio
 import type { Leases } from "./leases.ts";
 
 export interface SqliteParts extends PartLog {
-  /** Within a transaction: removes all that was shown of a thread. True when there was any. */
+  /** Within a transaction: removes all shown parts of a thread. Returns true if there were any. */
   readonly forget: (threadId: string) => boolean;
 }
 
-/** What was shown of turns, a row for each batch. It has to survive the process alone, so no write waits for the disk. */
+/**
+ * Creates a part log with one row for each batch. Writes do not wait for the disk, since parts need only survive a
+ * crash of the process.
+ */
 export const sqliteParts = (connection: Connection, leases: Leases): SqliteParts => {
   const { database } = connection;
   const add = database.prepare(
     "INSERT INTO parts (thread, token, number, turn, until, body) VALUES (?, ?, ?, ?, ?, ?)",
   );
-  // The oldest come first, and an index by their time would take as much room as they. Some more go with each that comes.
+  // The oldest rows come first, and an index by time would be as large as the rows. Each append deletes up to 16
+  // expired ones.
   const forgetOld = database.prepare(
     `DELETE FROM parts WHERE thread = ?1 AND until <= ?2 AND (token, number) IN (
        SELECT token, number FROM parts WHERE thread = ?1 ORDER BY token, number LIMIT 16)`,
@@ -38,14 +42,15 @@ export const sqliteParts = (connection: Connection, leases: Leases): SqliteParts
       const [token, number] = after === null ? [-1, -1] : [after.token, after.number];
       const [from, to] = turn === undefined ? [0, Number.MAX_SAFE_INTEGER] : [turn, turn];
       const rows = attempt(connection, () => read.all(threadId, token, number, at, from, to));
-      // The columns that the statement names, of a STRICT table; the driver types a row as any record.
+      // The cast names the columns of the statement, which come from a STRICT table; the driver types a row as any
+      // record.
       return (rows as unknown as readonly StoredPartBatch[]).map((row) => ({ ...row }));
     },
     forget: (threadId) => forget.run(threadId).changes !== 0,
   };
 };
 
-/** The next commit that is flushed flushes this one, too: they stand in one log. */
+/** Commits without a flush. The next flushed commit flushes this one too, since both are in one log. */
 const withoutFlush = <A>(connection: Connection, work: () => A): A => {
   const { database } = connection;
   const { synchronous } = attempt(connection, () => database.prepare("PRAGMA synchronous").get() ?? {});

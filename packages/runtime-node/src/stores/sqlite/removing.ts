@@ -13,7 +13,7 @@ import { seqsPerThread } from "./schema.ts";
 import type { SearchIndex } from "./search-index.ts";
 import type { Snapshots } from "./snapshots.ts";
 
-/** All that holds something of a thread. */
+/** The stores that hold data of threads. */
 export interface PartsOfThreads {
   readonly leases: Leases;
   readonly journals: Journals;
@@ -25,13 +25,16 @@ export interface PartsOfThreads {
   readonly eraser: Eraser;
 }
 
-/** Takes words out of the file: of some entries, or of a whole thread. On a full disk, too. */
+/** Removes text from the file, of some entries or of a whole thread, even if the disk is full. */
 export const sqliteRemoving = (
   connection: Connection,
   { leases, journals, snapshots, inbox, parts, index, orphans, eraser }: PartsOfThreads,
 ): Pick<Store, "rewrite" | "delete"> => {
   const { reserve } = connection;
-  /** Overwrites all that a thread has, or only what names it, which takes little room. Whether there was such a thread. */
+  /**
+   * Overwrites all data of a thread, or only the row that names it, which takes little room. Returns whether the thread
+   * existed.
+   */
   const forget = (threadId: string, isWhole: boolean): boolean =>
     writing(connection, () => {
       const thread = journals.numberOf(threadId);

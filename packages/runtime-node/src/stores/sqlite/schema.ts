@@ -2,18 +2,21 @@ import type { DatabaseSync } from "node:sqlite";
 
 import { StorageError } from "@colloquy/host/store";
 
-/** How many entries a thread can have. With it, 134 million threads fit into the integers that JavaScript knows exactly. */
+/**
+ * The maximum number of entries of a thread. It leaves numbers for 134 million threads in the safe integers of
+ * JavaScript.
+ */
 export const seqsPerThread: number = 2 ** 26;
 
 /**
- * Every step of the schema, oldest first. `user_version` counts those that a file has seen. A step that was
- * released is never edited: what comes later is appended.
+ * All steps of the schema, oldest first. `user_version` counts the steps that a file has. A released step is never
+ * edited; changes are appended as new steps.
  */
 export const steps: readonly string[] = [
-  // Tokens come from one counter, so that they keep growing when a thread is deleted and made again.
-  // An entry's place is one integer, its thread's number and its seq: the table is one tree in the order in which it
-  // is read, without a thread id on each row. A WITHOUT ROWID table would keep rows of over a quarter page elsewhere.
-  // Bodies stay text, so that a journal can be read with any SQLite tool, by way of the view.
+  // Tokens come from one counter, so that they keep growing after a thread is deleted and created again. The place of
+  // an entry is one integer, made of its thread's number and its seq. So the table is one tree in reading order,
+  // without a thread id in each row. A WITHOUT ROWID table would store rows of over a quarter page elsewhere. Bodies
+  // are text, so that any SQLite tool can read a journal through the view.
   `CREATE TABLE threads (id INTEGER PRIMARY KEY, thread TEXT NOT NULL UNIQUE) STRICT;
    CREATE TABLE entries (place INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT;
    CREATE VIEW journal AS
@@ -23,11 +26,10 @@ export const steps: readonly string[] = [
    ) STRICT, WITHOUT ROWID;
    CREATE TABLE last_token (token INTEGER NOT NULL) STRICT;
    INSERT INTO last_token VALUES (0);`,
-  // What a listing says of a thread stands in its row, in the order in which threads are listed. `searched` is the seq
-  // of the newest entry that the search knows, `unsearched` whether there may be one after it.
-  // `unerased` counts what was deleted and may still stand in unused bytes of the file; 0 for nothing.
-  // Few pages are added: an empty table takes one of them. Parts of a snapshot are large, and large rows take less room
-  // in a table with rowids.
+  // The row of a thread contains its facts for listings, indexed in listing order. `searched` is the seq of the newest
+  // indexed entry, and `unsearched` says whether there may be newer ones. `unerased` counts deletions whose text may
+  // remain in unused bytes of the file; 0 for none. There are few new tables, as an empty one takes a page. The parts
+  // of a snapshot are large, and large rows take less room in a table with rowids.
   `ALTER TABLE threads ADD COLUMN created_at REAL NOT NULL DEFAULT 0;
    ALTER TABLE threads ADD COLUMN metadata TEXT NOT NULL DEFAULT '{}';
    ALTER TABLE threads ADD COLUMN searched INTEGER NOT NULL DEFAULT -1;
@@ -48,23 +50,27 @@ export const steps: readonly string[] = [
      PRIMARY KEY (thread, number)
    ) STRICT, WITHOUT ROWID;
    ALTER TABLE last_token ADD COLUMN unerased INTEGER NOT NULL DEFAULT 0;`,
-  // What was shown of turns; by thread, since it may be deleted with one that has no entry.
+  // The shown parts of turns. They refer to the thread by its id, since a thread without entries may have parts to
+  // delete.
   `CREATE TABLE parts (
      thread TEXT NOT NULL, token INTEGER NOT NULL, number INTEGER NOT NULL, turn INTEGER NOT NULL, until REAL NOT NULL,
      body TEXT NOT NULL, PRIMARY KEY (thread, token, number)
    ) STRICT, WITHOUT ROWID;`,
-  // The lock of the store that took it, by which others see whether its process lives.
+  // The name of the holder's process lock, by which other processes check whether the holder is alive.
   `ALTER TABLE leases ADD COLUMN holder TEXT;`,
 ];
 
-/** SQL for the seq of the newest entry of the row of `threads` at hand; by the primary key, so it costs the same however long the thread is. */
+/**
+ * SQL for the seq of a thread's newest entry, in a query on `threads`. It uses the primary key, so its cost does not
+ * grow with the thread.
+ */
 export const newestSeq: string = `(SELECT max(place) FROM entries
   WHERE place BETWEEN id * ${seqsPerThread} AND (id + 1) * ${seqsPerThread} - 1) % ${seqsPerThread}`;
 
 /**
- * Brings a file up to the newest schema, in one transaction, and proves that it can be written. Two processes may
- * do it at the same moment: the second waits, and finds it done. Throws `StorageError` for a file that a newer
- * version wrote, and for one that belongs to something else.
+ * Migrates a file to the newest schema, in one transaction, and checks that it is writable. If two processes do so at
+ * once, the second waits and finds it done. Throws `StorageError` for a file that a newer version wrote, and for one
+ * that belongs to other software.
  */
 export const migrate = (database: DatabaseSync, path: string, schema: readonly string[] = steps): void => {
   database.exec("BEGIN IMMEDIATE");
@@ -73,7 +79,7 @@ export const migrate = (database: DatabaseSync, path: string, schema: readonly s
     refuseForeign(database, path, version);
     if (version > schema.length) throw newer(path, version, schema.length);
     for (const step of schema.slice(version)) database.exec(step);
-    // Written even when nothing changed: it is what a read-only file refuses.
+    // Always written, since a read-only file fails only on a write.
     database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schema.length}; COMMIT`);
   } catch (error) {
     if (database.isTransaction) database.exec("ROLLBACK");
@@ -81,7 +87,7 @@ export const migrate = (database: DatabaseSync, path: string, schema: readonly s
   }
 };
 
-/** "Clqy", by which `file` and this store know a store among databases. */
+/** "Clqy", by which `file` and this store recognise a store among databases. */
 const applicationId = 0x436c7179;
 
 const refuseForeign = (database: DatabaseSync, path: string, version: number): void => {

@@ -8,18 +8,18 @@ import { entryOf } from "./entry-body.ts";
 import { newestSeq, seqsPerThread } from "./schema.ts";
 
 /**
- * The words of each entry, by its place. Made at the first search, and brought up to the journals at each: so that
- * appending costs nothing, and a file that is never searched has no index. It keeps what it was given, so
- * that what is taken out is what was put in, whatever version of this package did so.
+ * An index of the words of each entry, by its place. The first search creates it, and each search updates it from the
+ * journals. So an append does not pay for it, and a file that is never searched has none. It keeps the words that it
+ * was given, so that exactly these are removed again, whatever version of this package added them.
  */
 export interface SearchIndex {
-  /** Takes in what it has not seen of a thread, or of all; gives others their turn in between. */
+  /** Adds the new entries of a thread, or of all threads. Lets other work run in between. */
   readonly catchUp: (threadId: string | undefined, pause: () => Promise<void>) => Promise<void>;
-  /** Within a transaction: entries are others now. */
+  /** Within a transaction: updates replaced entries. */
   readonly replace: (thread: number, entries: readonly Entry[]) => void;
-  /** Within a transaction: the entries from one place to another are gone. */
+  /** Within a transaction: removes the entries between two places. */
   readonly forget: (first: number, last: number) => void;
-  /** What was taken out is gone from it, and not only marked as such. Reads and writes it whole. */
+  /** Erases removed words, which are only marked otherwise. Reads and writes the whole index. */
   readonly purge: () => void;
 }
 
@@ -27,7 +27,7 @@ export const searchIndex = (connection: Connection): SearchIndex => {
   const { database } = connection;
   const isThere = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'said'");
   let statements: Statements | undefined;
-  // Another process may have made it meanwhile; no process removes it.
+  // Another process may have created it meanwhile. It is never removed.
   const ifThere = (): Statements | undefined =>
     (statements ??= isThere.get() === undefined ? undefined : prepareStatements(connection));
   const make = (): Statements => {
@@ -63,14 +63,14 @@ export const searchIndex = (connection: Connection): SearchIndex => {
 };
 
 /**
- * Words come folded and apart, each once, so that no tokenizer has to find them and no place of them has to be kept.
- * Its own `secure-delete` would take seconds for a long thread.
+ * The words are normalised and distinct already, so that no tokenizer has to split them and no positions are kept. The
+ * `secure-delete` option of FTS5 would take seconds for a long thread.
  */
 const schema = `CREATE VIRTUAL TABLE said USING fts5 (words, columnsize = 0, detail = none, tokenize = ascii);
   CREATE INDEX threads_unsearched ON threads (id) WHERE unsearched = 1;`;
 
 interface Statements {
-  /** The first thread after this one that may have something new, of all or the one that is named. */
+  /** Returns the first thread after this one that may have new entries, of all threads or only the named one. */
   readonly next: (after: number, threadId: string | undefined) => number | undefined;
   readonly thread: (thread: number) => { readonly threadId: string; readonly searched: number };
   readonly entries: (
@@ -80,14 +80,20 @@ interface Statements {
   ) => Iterable<{ readonly seq: number; readonly body: string }>;
   readonly add: (place: number, words: readonly string[]) => void;
   readonly remove: (first: number, last: number) => void;
-  /** All is taken in up to a seq; where that is all, and no lease allows an append, it is so until a lease is acquired. */
+  /**
+   * Records that entries up to a seq are indexed. If those are `all` and no lease allows an append, the thread is
+   * skipped until a lease is acquired.
+   */
   readonly searched: (thread: number, seq: number, all: boolean) => void;
 }
 
-/** The casts below name the columns of each statement, of STRICT tables; the driver types a row as any record. */
+/**
+ * Prepares the statements. The casts name their columns, which come from STRICT tables; the driver types a row as any
+ * record.
+ */
 const prepareStatements = ({ database }: Connection): Statements => {
   const statement = (sql: string): StatementSync => database.prepare(sql);
-  // A thread that has a lease stays among them, and is passed over while there is nothing new in it.
+  // A thread with a lease remains among them, but is skipped while it has no new entries.
   const fresh = `unsearched = 1 AND (${newestSeq} > searched OR thread NOT IN (SELECT thread FROM leases))`;
   const nextOfAll = statement(`SELECT id FROM threads WHERE ${fresh} AND id > ? ORDER BY id LIMIT 1`);
   const nextNamed = statement(`SELECT id FROM threads WHERE ${fresh} AND id > ? AND thread = ?`);
@@ -108,7 +114,8 @@ const prepareStatements = ({ database }: Connection): Statements => {
     },
     thread: (id) => thread.get(id) as ReturnType<Statements["thread"]>,
     entries: (id, after, limit) =>
-      // The columns that the statement names, of STRICT tables; the driver types a row as any record.
+      // The cast names the columns of the statement, which come from STRICT tables; the driver types a row as any
+      // record.
       entries.iterate(id * seqsPerThread + after + 1, (id + 1) * seqsPerThread - 1, limit) as unknown as ReturnType<
         Statements["entries"]
       >,
@@ -120,11 +127,14 @@ const prepareStatements = ({ database }: Connection): Statements => {
   };
 };
 
-/** Entries and threads at once, and characters of what was said in them: while they are taken in, no other process can write. */
+/** The limits of one batch: entries plus threads, and characters of text. No other process can write during a batch. */
 const batch = 512;
 const batchLength = 1_000_000;
 
-/** Takes in a batch, of threads after the one of this number. Says after which to go on; null for no more. */
+/**
+ * Indexes a batch of entries, of threads after the given number. Returns the number after which to continue; null if
+ * nothing is left.
+ */
 const takeIn = (
   connection: Connection,
   index: Statements,
@@ -156,10 +166,10 @@ const takeIn = (
 
 const wordsIn = (entry: Entry): readonly string[] => wordsOf(textOfEntry(entry));
 
-/** None where the body is damaged, or no entry: a reader of the thread gets the error. */
+/** Returns the words of a body; none if it is damaged or not an entry. A reader of the thread gets the error. */
 const wordsOfBody = (connection: Connection, threadId: string, seq: number, body: string): readonly string[] => {
   try {
-    // What was stored; where it is no entry, reading its text throws.
+    // The cast trusts what was stored. Reading the text of another value throws.
     return wordsIn(entryOf(connection, threadId, seq, body) as Entry);
   } catch {
     return [];

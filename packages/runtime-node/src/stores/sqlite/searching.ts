@@ -10,7 +10,7 @@ import { entryOf } from "./entry-body.ts";
 import { seqsPerThread } from "./schema.ts";
 import type { SearchIndex } from "./search-index.ts";
 
-/** Finds by the search index, newest thread first, and in it the newest entry. */
+/** Creates a search by the index: newest thread first, and within a thread newest entry first. */
 export const sqliteSearch = (connection: Connection, index: SearchIndex): NonNullable<Store["search"]> => {
   const { database } = connection;
   const number = database.prepare("SELECT id FROM threads WHERE thread = ?");
@@ -21,12 +21,13 @@ export const sqliteSearch = (connection: Connection, index: SearchIndex): NonNul
     if (words.length === 0) return { hits: [], next: null };
     await index.catchUp(threadId, setImmediate);
     return attempt(connection, () => {
-      // The column that the statement names; the driver types a row as any record. So below.
+      // The cast names the column of the statement; the driver types a row as any record. So below.
       const only = threadId === undefined ? null : (number.get(threadId) as { readonly id: number } | undefined)?.id;
       if (only === undefined) return { hits: [], next: null };
       const [first, last] =
         only === null ? [0, before - 1] : [only * seqsPerThread, Math.min(before, (only + 1) * seqsPerThread) - 1];
-      // The columns that the statement names, of STRICT tables; the driver types a row as any record.
+      // The cast names the columns of the statement, which come from STRICT tables; the driver types a row as any
+      // record.
       const rows = database.prepare(found).all(inQuery(words), first, last, limit + 1) as unknown as readonly HitRow[];
       const [page, next] = pageOf(rows, limit, ({ place }) => String(place));
       return { hits: page.map((row) => hitOf(connection, row, words)), next };
@@ -44,7 +45,7 @@ const found = `SELECT place, thread AS threadId, body
   FROM said CROSS JOIN entries ON place = said.rowid CROSS JOIN threads ON id = place / ${seqsPerThread}
   WHERE said MATCH ? AND said.rowid BETWEEN ? AND ? ORDER BY said.rowid DESC LIMIT ?`;
 
-/** All of the words, each as a string, which no operator can be in. */
+/** Builds a query for all words. Each is quoted, so that it cannot contain an operator. */
 const inQuery = (words: readonly string[]): string => words.map((word) => `"${word}"`).join(" ");
 
 const placeOf = (cursor: string): number => {
@@ -55,7 +56,7 @@ const placeOf = (cursor: string): number => {
 
 const hitOf = (connection: Connection, { place, threadId, body }: HitRow, words: readonly string[]): SearchHit => {
   const seq = place % seqsPerThread;
-  // What was stored: words were found in it.
+  // The cast is safe: the index found words in this entry.
   const entry = entryOf(connection, threadId, seq, body) as Entry;
   return { threadId, seq, at: entry.event.at, excerpt: excerptOf(textOfEntry(entry), words) };
 };

@@ -6,11 +6,11 @@ import type { Journals } from "./journals.ts";
 import type { Leases } from "./leases.ts";
 
 export interface Snapshots extends Pick<Store, "saveSnapshot" | "readSnapshot"> {
-  /** Within a transaction: the thread of this number has no snapshot any more. */
+  /** Within a transaction: removes the snapshot of a thread. */
   readonly forget: (thread: number) => void;
 }
 
-/** Each snapshot is some rows of one table: its head, and its chunks, which are read one by one when they are wanted. */
+/** Creates snapshots in one table: a row for the head, and one for each chunk, which is read on demand. */
 export const sqliteSnapshots = (connection: Connection, leases: Leases, journals: Journals): Snapshots => {
   const { database } = connection;
   const save = database.prepare("INSERT OR REPLACE INTO snapshots (thread, part, body) VALUES (?, ?, ?)");
@@ -20,7 +20,8 @@ export const sqliteSnapshots = (connection: Connection, leases: Leases, journals
   );
   const forget = database.prepare("DELETE FROM snapshots WHERE thread = ?");
   const part = (threadId: string, name: string): string | undefined =>
-    // The column that the statement names, of a STRICT table; the driver types a row as any record.
+    // The cast names the column of the statement, which comes from a STRICT table; the driver types a row as any
+    // record.
     (read.get(threadId, name) as { readonly body: string } | undefined)?.body;
   return {
     saveSnapshot: async (lease, { seq, head, chunks, dropped }) =>

@@ -20,33 +20,33 @@ import { sqliteSearch } from "./searching.ts";
 import { sqliteSnapshots } from "./snapshots.ts";
 
 export interface SqliteStoreOptions {
-  /** A file in a folder that exists, made when it is not there; or `":memory:"`, which ends with the store. */
+  /** A file in an existing folder, created if missing; or `":memory:"`, which ends with the store. */
   readonly path: string;
-  /** What leases run out by. Default `systemClock`. Processes that share a file need clocks that roughly agree. */
+  /** The clock that ends leases. Default `systemClock`. Processes that share a file need clocks that roughly agree. */
   readonly clock?: Pick<Clock, "now">;
   /**
-   * How long to wait for another process that holds the file's lock, in milliseconds; the whole process waits.
-   * Default 5,000. After it a call fails with `StorageError` of kind `locked`.
+   * How long to wait for another process that holds the file's lock, in milliseconds. The whole process waits. Default
+   * 5,000. After that a call fails with a `StorageError` of kind `locked`.
    */
   readonly busyTimeoutMs?: number;
   /**
-   * What an acknowledged append survives. `FULL`: the death of the process, of the operating system, and a power
-   * cut (one flush to the disk for each append). `NORMAL`: the death of the process; after a power cut the newest
-   * appends may be missing, and the file is sound. Default `FULL`, since a once-only tool relies on it.
+   * How durable an acknowledged append is. `FULL`: it survives a crash of the process or the operating system, and a
+   * power cut (one flush to the disk for each append). `NORMAL`: it survives a crash of the process; a power cut may
+   * lose the newest appends, but the file stays valid. Default `FULL`, since a once-only tool relies on it.
    */
   readonly synchronous?: "NORMAL" | "FULL";
-  /** When the bytes of what was deleted or rewritten are gone from the file. Default `at-once`. */
+  /** When deleted or rewritten text disappears from the bytes of the file. Default `at-once`. */
   readonly erasing?: Erasing;
 }
 
 /**
- * Journals in one SQLite file, which several processes may use at once. Thread ids may hold anything but lone
- * surrogates.
+ * Creates a store of journals in one SQLite file, which several processes may use at once. Thread ids may contain
+ * anything but lone surrogates.
  *
- * The first call opens the file, or makes it. If it can't be opened, is no store, or was written by a newer version, the call is
- * rejected with a `StorageError`, and the next one tries again.
+ * The first call opens or creates the file. If the file cannot be opened, is not a store or was written by a newer
+ * version, that call rejects with a `StorageError`, and the next call tries again.
  *
- * @throws ConfigurationError for options that are invalid.
+ * @throws ConfigurationError for invalid options.
  */
 export const sqliteStore = (options: SqliteStoreOptions): Store & AsyncDisposable => {
   const names = { path: true, clock: true, busyTimeoutMs: true, synchronous: true, erasing: true } as const;
@@ -62,7 +62,7 @@ export const sqliteStore = (options: SqliteStoreOptions): Store & AsyncDisposabl
   });
 };
 
-/** A store over a database that `openSqlite` opened. */
+/** Creates a store over a database that `openSqlite` opened. */
 export const storeOver = (
   database: DatabaseSync,
   options: Required<Pick<SqliteStoreOptions, "path" | "clock" | "erasing">>,
