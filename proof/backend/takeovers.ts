@@ -4,11 +4,11 @@ import { postgresStore } from "@colloquy/runtime-node/postgres";
 import { loopbackServer } from "@colloquy/runtime-test/server";
 import pg from "pg";
 
-import { proxyTo } from "../../packages/runtime-node/test/stores/proxy.ts";
 import { ending, NeverEnds } from "../kit/calls.ts";
 import { askAs } from "../kit/chat-page.ts";
 import { type Later, withCleanup } from "../kit/cleanup.ts";
 import { newFolder, removeFolder } from "../kit/folder.ts";
+import { proxyTo } from "../kit/proxy.ts";
 import { Served } from "../kit/served.ts";
 import { continuationProblems } from "./check.ts";
 import { type BackendRun, figuresOf, logged } from "./figures.ts";
