@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 
-import { rolldown } from "rolldown";
+import { rolldown, type RolldownPluginOption } from "rolldown";
 
 import { inFolder } from "./folder.ts";
 
@@ -12,11 +12,15 @@ import { inFolder } from "./folder.ts";
  * Makes one file of a child's program for as long as it is used: it starts seven times as fast as from its sources,
  * which matters where it is started several times for each run.
  */
-export const withProgram = <A>(source: URL, use: (program: string) => Promise<A>): Promise<A> =>
+export const withProgram = <A>(
+  source: URL,
+  use: (program: string) => Promise<A>,
+  plugins: RolldownPluginOption = [],
+): Promise<A> =>
   inFolder("program", async (folder) => {
-    const bundle = await rolldown({ input: fileURLToPath(source), platform: "node" });
+    const bundle = await rolldown({ input: fileURLToPath(source), platform: "node", plugins });
     const file = join(folder, "child.mjs");
-    await bundle.write({ file, format: "esm" });
+    await bundle.write({ file, format: "esm", codeSplitting: false });
     await bundle.close();
     return use(file);
   });

@@ -13,7 +13,7 @@ import { someOf } from "../kit/options.ts";
 import { printViolations, stopwatch } from "../kit/report.ts";
 import { nextApp } from "./app.ts";
 import { HeldModel } from "./held-model.ts";
-import { askAs, shownBy } from "./page.ts";
+import { askAs, shownBy } from "../kit/chat-page.ts";
 import { NextServer, runNext } from "./server.ts";
 
 const root = dirname(dirname(import.meta.dirname));

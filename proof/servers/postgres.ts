@@ -68,8 +68,8 @@ const newestIn = (folder: string): string | null => {
   return newest === undefined ? null : join(folder, newest, "bin");
 };
 
-/** PostgreSQL does not run as root. */
-const userOfServer = (): Program["user"] => {
+/** PostgreSQL and its pooler do not run as root. */
+export const userOfServer = (): Program["user"] => {
   if (process.getuid?.() !== 0) return null;
   const [uid, gid] = ["-u", "-g"].map((option) => spawnSync("id", [option, "postgres"], { encoding: "utf8" }).stdout);
   return uid !== undefined && gid !== undefined && uid !== ""

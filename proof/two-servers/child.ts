@@ -1,4 +1,4 @@
-// A server that is killed: it serves the threads of a store, and prints its port.
+// A server that is killed: it serves the threads of a store, and prints its URL.
 import { createServer } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 
@@ -84,5 +84,5 @@ const listener = getRequestListener((request) => server.fetch(request), { overri
 const sockets = createServer((request, response) => void listener(request, response)).listen(0, "127.0.0.1", () => {
   host.start();
   const address = sockets.address();
-  if (typeof address === "object") process.stdout.write(`${address?.port}\n`);
+  if (typeof address === "object") process.stdout.write(`http://127.0.0.1:${address?.port}\n`);
 });

@@ -4,7 +4,7 @@ import { z } from "zod";
 
 import { NeverEnds } from "../kit/calls.ts";
 import type { Random } from "../kit/random.ts";
-import type { Served } from "./served.ts";
+import type { Served } from "../kit/served.ts";
 import { answerTo, callerTool } from "./talk.ts";
 
 const response = z.object({

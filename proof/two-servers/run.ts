@@ -8,9 +8,9 @@ import { withCleanup } from "../kit/cleanup.ts";
 import { leavePlace, newPlace, openStore, type StorePlace } from "../kit/places.ts";
 import { randomOf } from "../kit/random.ts";
 import type { SeededRun } from "../kit/seeded-runs.ts";
+import { Served } from "../kit/served.ts";
 import { answeredAfterDeath, converse, type Had } from "./client.ts";
-import { Served } from "./served.ts";
-import type { faults } from "./talk.ts";
+import type { ChildOptions, faults } from "./talk.ts";
 
 export interface TwoServersOptions {
   readonly store: "sqlite" | "postgres";
@@ -37,7 +37,8 @@ export const serveTwice = (
   withCleanup(async (later) => {
     const place = newPlace(store, "two-servers");
     later(() => leavePlace(place));
-    const servers = ["one", "two"].map((name) => new Served(program, { place, name, fault }));
+    const options: ChildOptions = { place, fault };
+    const servers = ["one", "two"].map(() => new Served(program, { args: [JSON.stringify(options)] }));
     for (const server of servers) {
       later(() => server.kill());
       await server.start();

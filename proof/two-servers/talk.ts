@@ -6,7 +6,6 @@ export const faults = { blind: "an ask is shown nothing of its turn but that it 
 /** The options that a server is started with. */
 export interface ChildOptions {
   readonly place: StorePlace;
-  readonly name: string;
   readonly fault: keyof typeof faults | null;
 }
 

@@ -4,7 +4,7 @@ import { type ManualClock, manualClock } from "@colloquy/runtime-test/contracts"
 import { expect, test, type TestContext } from "vitest";
 
 import { said, take } from "./journal.ts";
-import { type Proxy, proxyTo } from "./proxy.ts";
+import { type Proxy, proxyTo } from "../../../../proof/kit/proxy.ts";
 
 /** Opens a store by way of a URL; all that one run opens share their journals. */
 export type OpenStore = (options: {

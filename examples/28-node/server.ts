@@ -1,0 +1,44 @@
+// A chat backend on Node's own server, for a page with `useChat`. Its threads are in a file; with `DATABASE_URL` they are in
+// PostgreSQL, and any number of such processes serve them.
+import { appendFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
+import { getRequestListener } from "@hono/node-server";
+import { createHost, openaiChat, sqliteStore, tool } from "@colloquy/runtime-node";
+import { postgresStore } from "@colloquy/runtime-node/postgres";
+import { uiChat } from "@colloquy/server";
+import { z } from "zod";
+
+const { DATABASE_URL: connectionString, THREADS: path = "threads.db", ORDERS: orders = "orders.txt" } = process.env;
+
+const order = tool({
+  name: "order",
+  description: "Orders a thing for the customer.",
+  input: z.object({ thing: z.string() }),
+  recovery: "once", // when a process died while it ran, it is not run again
+  run: async ({ thing }) => {
+    await appendFile(orders, `${thing}\n`);
+    return `Ordered ${thing}.`;
+  },
+});
+
+const host = createHost({
+  llm: openaiChat({ model: "gpt-4o-mini" }), // reads OPENAI_API_KEY and OPENAI_BASE_URL
+  store: connectionString === undefined ? sqliteStore({ path }) : postgresStore({ connectionString }),
+  tools: [order],
+});
+const { GET, POST } = uiChat(host, {
+  path: "/api/chat",
+  authenticate: () => ({ id: "guest" }), // put in your own sessions
+  mayUse: (_, threadId) => threadId.startsWith("chat-"),
+});
+
+const answer = (request: Request) => (request.method === "GET" ? GET(request) : POST(request));
+const listener = getRequestListener(answer, { overrideGlobalObjects: false });
+const server = createServer((request, response) => void listener(request, response));
+server.listen(Number(process.env["PORT"] ?? 0), "127.0.0.1", () => {
+  host.start(); // continues in the background what was under way when the last process ended
+  const { port } = server.address() as AddressInfo; // it listens at a port
+  console.log(`http://127.0.0.1:${port}`);
+});

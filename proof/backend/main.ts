@@ -1,0 +1,105 @@
+// Ends the documented chat backend, example 28, in the middle of turns, and measures how soon the next process, or another
+// instance, answers. Checks that each turn that was cut off is continued exactly once. Exits with 1 if it is not.
+import { runCommand } from "../kit/command.ts";
+import { inFolder } from "../kit/folder.ts";
+import { fault, flag, seed, someOf, whole } from "../kit/options.ts";
+import { wordsOf } from "../kit/report.ts";
+import { reportRuns } from "../kit/seeded-runs.ts";
+import { serverUrl } from "../kit/server-urls.ts";
+import { startPgbouncer } from "../servers/pgbouncer.ts";
+import { besideAiSdk } from "./beside-ai-sdk.ts";
+import { type BackendRun, tableOf } from "./figures.ts";
+import { type Fault, faults, withBackend } from "./program.ts";
+import { restartBackend } from "./restarts.ts";
+import { takeOver } from "./takeovers.ts";
+
+export interface BackendOptions {
+  readonly kills: number;
+  readonly takeovers: number;
+  readonly seed: number;
+  readonly fault: Fault | null;
+  readonly patienceMs: number;
+}
+
+/** One process on SQLite is killed and started again. */
+export const restarts = ({ kills, seed, fault, patienceMs }: BackendOptions): Promise<readonly BackendRun[]> =>
+  withBackend(fault, async (program) => {
+    const runs: BackendRun[] = [];
+    for (const signal of ["SIGKILL", "SIGTERM"] as const)
+      runs.push(await restartBackend(program, { signal, kills, seed, patienceMs }));
+    return runs;
+  });
+
+/** One of two instances on PostgreSQL is lost. */
+export const takeovers = (
+  url: string,
+  isPooled: boolean,
+  { takeovers, seed, fault, patienceMs }: BackendOptions,
+): Promise<readonly BackendRun[]> =>
+  withBackend(fault, (program) =>
+    Promise.all(
+      // Both mostly wait.
+      (["kill", "cut"] as const).map((way) => takeOver(program, { way, takeovers, url, isPooled, seed, patienceMs })),
+    ),
+  );
+
+/** The same behind a pooler that gives each transaction any connection. Says why where there is none. */
+const pooledTakeovers = (url: string, options: BackendOptions): Promise<readonly BackendRun[]> =>
+  inFolder("pgbouncer", async (folder) => {
+    const pooler = await startPgbouncer({ folder, url }).catch((thrown: unknown) => {
+      console.log(`pooler: left out, PgBouncer cannot be started: ${wordsOf(thrown)}`);
+      return null;
+    });
+    if (pooler === null) return [];
+    try {
+      return await takeovers(pooler.url, true, options);
+    } finally {
+      await pooler.stop();
+    }
+  });
+
+const parts = {
+  restart: restarts,
+  takeover: (options: BackendOptions) => onPostgres("takeover", (url) => takeovers(url, false, options)),
+  pooler: (options: BackendOptions) => onPostgres("pooler", (url) => pooledTakeovers(url, options)),
+} as const;
+
+const onPostgres = async (
+  part: string,
+  run: (url: string) => Promise<readonly BackendRun[]>,
+): Promise<readonly BackendRun[]> => {
+  const url = serverUrl("postgres");
+  if (url !== null) return run(url);
+  console.log(`${part}: left out, no PostgreSQL is named; \`pnpm servers pnpm backend\` starts one`);
+  return [];
+};
+
+/** Far more than it takes on any machine. */
+const patienceMs = 60_000;
+
+if (import.meta.main)
+  await runCommand({
+    name: "backend",
+    options: {
+      // The keys of the object above.
+      part: someOf(
+        Object.keys(parts) as (keyof typeof parts)[],
+        "restart (one process, on SQLite), takeover (two instances, on PostgreSQL), pooler (the same behind PgBouncer)",
+      ),
+      kills: whole(50, "how often to end the process on SQLite, by each of two signals"),
+      takeovers: whole(10, "how often one of two instances is lost, in each of two ways"),
+      seed: seed("what the moments of the kills follow from"),
+      "beside-ai-sdk": flag("measure example 28 beside the same backend made with the AI SDK, and nothing else"),
+      fault: fault(faults),
+    },
+    run: async ({ part: chosen, "beside-ai-sdk": isBeside, ...options }, again) => {
+      if (isBeside) return console.log(await besideAiSdk(options.kills));
+      for (const part of chosen)
+        await reportRuns(
+          parts[part]({ ...options, patienceMs }),
+          (runs) => runs.map(tableOf).join("\n"),
+          options.seed,
+          (changes) => again({ ...changes, part }),
+        );
+    },
+  });
