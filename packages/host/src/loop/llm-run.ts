@@ -1,4 +1,4 @@
-import type { CallLlm, Entry, ReplyDraft } from "@colloquy/machine";
+import type { CallLlm, Entry, LlmCompleted, ReplyDraft } from "@colloquy/machine";
 import { callIdAt } from "@colloquy/machine/hosting";
 import type { Sender } from "../mailbox/mailbox.ts";
 import { ShownOutput } from "../output/partial-json.ts";
@@ -48,6 +48,14 @@ export class LlmRun implements Running, Responding, Sender {
     this.#isCalling = false;
     this.#cancelProgress?.();
     this.#cancelProgress = null;
+  }
+
+  showOther(event: LlmCompleted): void {
+    const { output } = this.#call;
+    // As of a later attempt, so that readers drop what was shown of this one.
+    const attempt = this.shown === undefined ? this.#place.attempt : this.#place.attempt + 1;
+    const place = { ...this.#place, attempt, output: output === undefined ? null : new ShownOutput() };
+    showReply(this.#loop, place, event, false);
   }
 
   stop(reason: Error | null): void {

@@ -1,4 +1,4 @@
-import type { ReplyDraft, State } from "@colloquy/machine";
+import type { LlmCompleted, ReplyDraft, State } from "@colloquy/machine";
 import type { Worker } from "../activity/active-threads.ts";
 import type { Asks } from "../ask/asks.ts";
 import type { RunContext } from "../context/host-context.ts";
@@ -18,6 +18,8 @@ export interface Responding {
   readonly shown: ReplyDraft | undefined;
   /** Stops showing more of the reply. */
   mute(): void;
+  /** Shows a reply that came from elsewhere, in place of what has been shown. */
+  showOther(event: LlmCompleted): void;
   /** Journals the part that was shown since the last time. */
   journalProgress(): void;
 }

@@ -45,7 +45,10 @@ export const begin = (loop: LoopPort, effect: Effect): void => {
 
 /** Stops the work that an event answers: an answer may come from outside even to work of this host. */
 export const stopAnswered = (loop: LoopPort, event: Entry["event"]): void => {
-  if (isAnswer(event)) stop(loop, event.effectId);
+  if (!isAnswer(event)) return;
+  // A run that answered itself is not running any more.
+  if (event.type === "llm.completed" && loop.running.has(event.effectId)) loop.responding?.showOther(event);
+  stop(loop, event.effectId);
 };
 
 const isAnswer = (event: Entry["event"]): event is Extract<Entry["event"], { readonly effectId: string }> =>

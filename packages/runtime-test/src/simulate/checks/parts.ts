@@ -15,6 +15,7 @@ export const checkParts = (world: World, process: SimulatedProcess, handle: AskH
     let last: AskPart | null = null;
     let text = "";
     let started: number | null = null;
+    let attempt = 1;
     try {
       for await (const part of handle) {
         last = part;
@@ -24,6 +25,8 @@ export const checkParts = (world: World, process: SimulatedProcess, handle: AskH
         if (part.type === "thread.lost") text = "";
         if (part.type === "step.started") started = part.step;
         if (part.type !== "text.delta") continue;
+        if (part.attempt !== attempt) text = "";
+        attempt = part.attempt;
         text += part.text;
         if (started !== null && part.step !== started)
           breaks(`have a text of step ${part.step}, and last started step ${started}`);
