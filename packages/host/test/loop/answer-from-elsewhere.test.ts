@@ -14,7 +14,7 @@ test.each([{ begun: "Well, " }, { begun: null }])(
     const { reply, finishReason } = { reply: { content: "It is." }, finishReason: "stop" } as const;
     await host.thread().send({ type: "llm.completed", at: 1, effectId, promptDigest, reply, finishReason });
     expect((await asked).text).toBe("It is.");
-    const texts = (await parts).filter((part) => part.type === "text.delta");
+    const texts = (await parts).flatMap((part) => (part.type === "text.delta" ? [part] : []));
     const last = Math.max(...texts.map(({ attempt }) => attempt));
     const shown = texts.filter(({ attempt }) => attempt === last).map(({ text }) => text);
     expect(shown.join("")).toBe("It is.");
