@@ -1,4 +1,4 @@
-// A process that holds a session, until its calls are answered or it kills itself. Started by `crash.test.ts`.
+// A process that holds a session, until its calls are answered or it kills itself. Started by `crash.long.test.ts`.
 import { appendFileSync } from "node:fs";
 import type { Clock, LlmHandler, Store } from "@colloquy/host";
 import { sqliteStore, systemClock } from "@colloquy/runtime-node";
