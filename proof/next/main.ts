@@ -62,10 +62,11 @@ const outlivesKill = async (
   model.hold();
   {
     await using first = new NextServer(app, ["start", "-p", "0", "-H", "127.0.0.1"], variables);
-    const cutOff = askAs(await first.url, "chat-killed", question).catch(() => "cut off");
-    await model.held;
+    const cutOff = askAs(await first.url, "chat-killed", question);
+    // If it fails before the model is asked, its error is thrown here.
+    await Promise.race([model.held, cutOff]);
     await first.kill();
-    await cutOff;
+    await cutOff.catch(() => "cut off");
   }
   await using second = new NextServer(app, ["start", "-p", "0", "-H", "127.0.0.1"], variables);
   const url = await second.url;
