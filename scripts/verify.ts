@@ -106,14 +106,14 @@ const inTabs = (seed: number): readonly Step[] => [
 ];
 
 const examples = (seed: number): readonly Step[] => [
-  { name: "examples", command: ["node", "scripts/examples.ts"], minutesMax: 3, beside: true },
+  { name: "examples", command: ["node", "scripts/examples.ts"], minutesMax: 6, beside: true },
   {
     name: "examples in the oldest Node",
     command: ["node", "scripts/examples.ts", "--oldest-node"],
-    minutesMax: 4,
+    minutesMax: 6,
     beside: true,
   },
-  proof("Deno, Bun and workerd", `proof/places --seed ${seed}`, { minutesMax: 4, servers: true, beside: true }),
+  proof("Deno, Bun and workerd", `proof/places --seed ${seed}`, { minutesMax: 6, servers: true, beside: true }),
 ];
 
 const stepsFrom = (seed: number): readonly Step[] => [
@@ -139,7 +139,7 @@ const stepsFrom = (seed: number): readonly Step[] => [
   counted("long-tests.json", {
     name: "long tests, from the seed of the sources",
     command: [...pnpm, "test:long"],
-    minutesMax: 8,
+    minutesMax: 15,
     seed,
     servers: true,
   }),
@@ -157,7 +157,7 @@ const stepsFrom = (seed: number): readonly Step[] => [
   // The long tests try all twenty faults.
   proof("vectors, in both machines", "proof/vectors --faults 5", { beside: true }),
   proof("law on bytes", "proof/wire --threads 300 --seed 1", { beside: true }),
-  proof("laws of pruning", `proof/policy-laws --seeds 20 --seed ${seed}`, { beside: true }),
+  proof("laws of pruning", `proof/policy-laws --seeds 10 --seed ${seed}`, { minutesMax: 4, beside: true }),
   proof("power cuts", "proof/power-loss --runs 100 --seed 1", { beside: true }),
   // On each store, PostgreSQL and Redis among them.
   proof("crash points", "proof/crash-points", { servers: true, beside: true }),
