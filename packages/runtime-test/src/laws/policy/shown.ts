@@ -90,7 +90,7 @@ const requireSubsequence = (look: Look): void => {
   const units = [...(system === null ? [] : unitsOf(0, [system])), ...closed, ...open];
   const said = units.flatMap((unit) => unit.messages.map((message) => ({ message, unit })));
   // A pinned unit brings its question along, as whole as it is itself.
-  const whole = withQuestions(closed, open, new Set(closed.filter(({ pinned }) => pinned === true)));
+  const whole = withQuestions(closed, [], new Set(closed.filter(({ pinned }) => pinned === true)));
   const places = new Map(said.map((place, index) => [place.message.id, { ...place, index }]));
   const fail = (words: string): never => {
     throw new LawBroken("P1", `${lookNamed(look)}: ${words}; ${cutNamed(look)}`);
