@@ -85,10 +85,10 @@ const wordsOfCodes: ReadonlyMap<number, string> = new Map(
     unavailable: [2],
     rate_limit: [4, 18, 1002, 1039, 1041, 2045, 336501, 336502, 336503],
     insufficient_quota: [17, 19, 1008, 2056],
-    authentication_error: [6, 13, 14, 15, 100, 110, 111, 1004, 2049, 336004],
+    authentication_error: [6, 13, 14, 100, 110, 111, 1004, 2049, 336004],
     content_filter: [1026, 1027],
     context_length: [336007, 336103, 336104],
-    invalid_request: [1042, 1043, 2013, 336001, 336002, 336003, 336005, 336006],
+    invalid_request: [3, 1042, 1043, 2013, 336001, 336002, 336003, 336005, 336006],
   }).flatMap(([word, codes]) => codes.map((code) => [code, word] as const)),
 );
 

@@ -226,6 +226,8 @@ describe("a body that says what went wrong under other names", () => {
     [{ choices: null, base_resp: { status_code: 1013, status_msg: "x" } }, "unknown", true],
     [{ choices: null, base_resp: { status_code: 2013, status_msg: "x" } }, "bad_request", false],
     [{ error_code: 2, error_msg: "x" }, "overloaded", true],
+    [{ error_code: 3, error_msg: "x" }, "bad_request", false],
+    [{ error_code: 15, error_msg: "x" }, "unknown", true],
     [{ error_code: 17, error_msg: "x" }, "rate_limit", false],
     [{ error_code: 336103, error_msg: "x" }, "context_length", false],
     [{ error_code: 336100, error_msg: "x" }, "unknown", true],
