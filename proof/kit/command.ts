@@ -6,7 +6,7 @@ import type { Option } from "./options.ts";
 export interface Command<Options extends OptionsByName> {
   readonly name: string;
   readonly options: Options;
-  /** `again` gives the command line that repeats this call with other values of some options. */
+  /** `again` gives the command line that repeats this call with other values of the options that the command has. */
   readonly run: (values: ValuesOf<Options>, again: Again) => Promise<void> | void;
 }
 
@@ -67,7 +67,10 @@ const callOf = <Options extends OptionsByName>(
         return [
           `pnpm ${name}`,
           ...positionals.map(quoted),
-          ...Object.entries(changes).map(([option, value]) => `--${option} ${quoted(String(value))}`),
+          // What several commands report together may say more than one of them takes.
+          ...Object.entries(changes)
+            .filter(([option]) => Object.hasOwn(options, option))
+            .map(([option, value]) => `--${option} ${quoted(String(value))}`),
           ...kept.flatMap((option) =>
             given(option).map((value) =>
               options[option]?.kind === "switch" ? `--${option}` : `--${option} ${quoted(value)}`,
