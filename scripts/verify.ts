@@ -157,7 +157,7 @@ const stepsFrom = (seed: number): readonly Step[] => [
   // The long tests try all twenty faults.
   proof("vectors, in both machines", "proof/vectors --faults 5", { beside: true }),
   proof("law on bytes", "proof/wire --threads 300 --seed 1", { beside: true }),
-  proof("laws of pruning", `proof/policy-laws --seeds 10 --seed ${seed}`, { minutesMax: 4, beside: true }),
+  proof("laws of pruning", `proof/policy-laws --seeds 20 --seed ${seed}`, { minutesMax: 4, beside: true }),
   proof("power cuts", "proof/power-loss --runs 100 --seed 1", { beside: true }),
   // On each store, PostgreSQL and Redis among them.
   proof("crash points", "proof/crash-points", { servers: true, beside: true }),

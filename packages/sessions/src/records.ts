@@ -29,7 +29,7 @@ export interface Records<Inputs extends object, Result extends object> {
    * missing. For a turn that was added by hand, returns the prompt of a call at that point, under the present options.
    * Null if the turn ended before its program was called.
    *
-   * @throws RangeError if there is no such turn.
+   * @throws RangeError if the turn does not exist.
    */
   promptOfTurn(turn: number): Promise<TurnPrompt | null>;
   /** Returns the whole thread as plain JSON, for `load`. */

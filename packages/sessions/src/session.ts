@@ -64,7 +64,7 @@ export interface Session<
   fork(turn?: number): Promise<Session<Given, Inputs, Result, Outputs>>;
   /** Gives the present place a name for `restore`. */
   checkpoint(name: string): Promise<void>;
-  /** Returns to a named place. Rejects with `RangeError` if there is no such name. */
+  /** Returns to a named place. Rejects with `RangeError` if the name is unknown. */
   restore(name: string): Promise<void>;
   checkpoints(): Promise<readonly Checkpoint[]>;
   /**
@@ -74,7 +74,7 @@ export interface Session<
    * @param options `version` is that of the new program. Default: incremented.
    */
   swap(program: Program<Inputs, Outputs>, options?: { readonly version?: string }): void;
-  /** Returns the calls within a turn, by its number. Default: the newest. Null if there is no such turn. */
+  /** Returns the calls within a turn, by its number. Default: the newest. Null if the turn does not exist. */
   trace(turn?: number): Promise<Trace | null>;
   /** Continues, in the background, the calls of this program that were under way when a process died. See `Host.start`. */
   start(): void;

@@ -151,7 +151,7 @@ const threadOf = async (host: Host, call: Call): Promise<HostedThread> => {
   return host.thread(id);
 };
 
-/** Reads a thread's state. @throws HttpError 404 if there is no such thread */
+/** Reads a thread's state. @throws HttpError 404 if the thread does not exist */
 const look = async <Seen>(call: Call, thread: HostedThread, see: (state: State) => Seen): Promise<Seen> => {
   const seen = await thread.look(see);
   if (seen === null) throw notThere(call);

@@ -26,7 +26,7 @@ export interface TurnRecord {
 }
 
 /**
- * Restores the legs of a turn from its journal, in order; returns null if there is no such turn. Every process restores
+ * Restores the legs of a turn from its journal, in order; returns null if the turn does not exist. Every process restores
  * the same legs.
  */
 export const turnRecord = (entries: readonly Entry[], state: State, number: number): TurnRecord | null => {

@@ -82,7 +82,7 @@ export const turnPlaceOf = async (
 
 /**
  * Finds the thread that made the calls at the end of the input, whose outputs a stateless client sends along. These
- * outputs continue the turn that made the calls. Returns null if there is no such thread, or if it made other calls.
+ * outputs continue the turn that made the calls. Returns null if the thread does not exist, or if it made other calls.
  */
 export const threadOfResent = async (
   { host }: ResponsesRoom,

@@ -179,7 +179,7 @@ async function* withNotes(
 
 /** The state of a turn. */
 interface Standing {
-  /** The ask by which to rejoin the turn; null if there is no such turn. */
+  /** The ask by which to rejoin the turn; null if the turn does not exist. */
   readonly askId: string | null;
   /** The number of turns that follow it on the path; null if it is not on the path. */
   readonly after: number | null;

@@ -195,7 +195,7 @@ export const readIfThere = (path: string): Buffer | null =>
     }
   });
 
-/** Returns the sorted names in a folder; none if there is no such folder. */
+/** Returns the sorted names in a folder; none if the folder does not exist. */
 export const namesIn = (folder: string): readonly string[] => ifThere(() => readdirSync(folder).sort()) ?? [];
 
 /** Returns the result of `use`, or null if the file it needs does not exist. */

@@ -13,7 +13,7 @@ export interface JournalEnd {
 
 /**
  * Reads the entries from a seq on. Starts at the end of the file and goes back only as far as necessary. Returns null
- * if there is no file.
+ * if the file does not exist.
  */
 export const readJournal = (path: string, fromSeq: number): readonly StoredEntry[] | null =>
   withJournal(path, (file) => {
@@ -26,7 +26,7 @@ export const readJournal = (path: string, fromSeq: number): readonly StoredEntry
     return [];
   });
 
-/** Runs `use` with a journal's file open for reading; returns null if there is no file. */
+/** Runs `use` with a journal's file open for reading; returns null if the file does not exist. */
 export const withJournal = <A>(path: string, use: (file: number) => A): A | null => {
   const file = ifThere(() => openFile(path, "read"));
   if (file === null) return null;

@@ -82,7 +82,7 @@ const beginsLikeJournal = (bytes: Buffer): boolean => bytes[0] === 0 || bytes.to
 const endsInText = (bytes: Buffer, line: Line | undefined): boolean =>
   line !== undefined && bytes[line.until - 2] === closingBrace && isText(bytes, line.from, line.until);
 
-/** Checks that there is no control character; an entry's JSON never contains one. */
+/** Checks that a text has no control characters. The JSON of an entry never has one. */
 const isText = (bytes: Buffer, from: number, until: number): boolean => {
   for (let at = from; at < until; at += 1) {
     const byte = bytes[at];

@@ -32,7 +32,7 @@ export interface HeldLeases {
   readonly holder: (threadId: string) => { readonly owner: string; readonly until: number } | undefined;
   /** Grants a lease, and returns a token greater than all earlier ones. */
   readonly grant: (threadId: string, owner: string, until: number) => number;
-  /** Returns false if there is no such lease. */
+  /** Returns false if the lease does not exist. */
   readonly renew: (threadId: string, token: number, until: number) => boolean;
   readonly release: (threadId: string, token: number) => void;
   /** Returns when the lease of a token expires; undefined if it is not the newest. */
