@@ -46,8 +46,10 @@ export const begin = (loop: LoopPort, effect: Effect): void => {
 /** Stops the work that an event answers: an answer may come from outside even to work of this host. */
 export const stopAnswered = (loop: LoopPort, event: Entry["event"]): void => {
   if (!isAnswer(event)) return;
+  const { responding } = loop;
   // A run that answered itself is not running any more.
-  if (event.type === "llm.completed" && loop.running.has(event.effectId)) loop.responding?.showOther(event);
+  const isOther = responding?.effectId === event.effectId && loop.running.has(event.effectId);
+  if (isOther && event.type === "llm.completed") responding.showOther(event);
   stop(loop, event.effectId);
 };
 
