@@ -43,8 +43,15 @@ export const names = {
   denied: "colloquy.approval.denied",
 } as const;
 
-/** The operations of spans: the attribute in their name, and the metric of their duration. */
-export const operations = {
+/** What the spans of an operation are: the attributes in their names, and the metric of their durations. */
+interface Operation {
+  readonly kind: "internal" | "client";
+  readonly named: readonly string[];
+  readonly duration: string;
+}
+
+/** The operations of spans, by their names. */
+export const operations: Readonly<Record<"invoke_agent" | "chat" | "execute_tool", Operation>> = {
   invoke_agent: { kind: "internal", named: [names.agent], duration: "gen_ai.invoke_agent.duration" },
   chat: {
     kind: "client",
@@ -52,13 +59,13 @@ export const operations = {
     duration: "gen_ai.client.inference.duration",
   },
   execute_tool: { kind: "internal", named: [names.toolName], duration: "gen_ai.execute_tool.duration" },
-} as const;
+};
 
 /** The metrics of an inference's tokens, by the attribute of its span. */
-export const tokenMetrics = {
-  [names.inputTokens]: "gen_ai.client.inference.operation.input_tokens",
-  [names.outputTokens]: "gen_ai.client.inference.operation.output_tokens",
-} as const;
+export const tokenMetrics: ReadonlyMap<string, string> = new Map([
+  [names.inputTokens, "gen_ai.client.inference.operation.input_tokens"],
+  [names.outputTokens, "gen_ai.client.inference.operation.output_tokens"],
+]);
 
 /** The numeric parameters of a request, by their names at providers and in the AI SDK. */
 export const requestNumbers: Readonly<Record<string, readonly string[]>> = {

@@ -111,7 +111,7 @@ const recorder = (meter: Meter): ((span: TelemetrySpan, context: Context) => voi
   const durations = new Map(
     Object.entries(operations).map(([operation, { duration }]) => [operation, histogram(duration, "s", 0.01, 2)]),
   );
-  const tokens = Object.entries(tokenMetrics).map(([of, name]) => [of, histogram(name, "{token}", 1, 4)] as const);
+  const tokens = [...tokenMetrics].map(([of, name]) => [of, histogram(name, "{token}", 1, 4)] as const);
   return ({ operation, attributes, startedAt, endedAt }, context) => {
     const few = Object.fromEntries(Object.entries(attributes).filter(([name]) => ofMetrics.has(name)));
     durations.get(operation)?.record((endedAt - startedAt) / 1_000, few, context);
