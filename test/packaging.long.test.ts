@@ -41,9 +41,9 @@ const peers: Readonly<Record<string, readonly string[]>> = {
   "@colloquy/runtime-test/contracts": ["vitest"],
   "@colloquy/runtime-test/laws": ["fast-check"],
   "@colloquy/runtime-test/vitest": ["vitest"],
-  "@colloquy/telemetry/live": ["@opentelemetry/api"],
-  "@colloquy/telemetry/otlp": ["@opentelemetry/api", "@opentelemetry/otlp-transformer"],
-  "@colloquy/templates/jinja": ["@huggingface/jinja"],
+  "@colloquy/host/telemetry/live": ["@opentelemetry/api"],
+  "@colloquy/host/telemetry/otlp": ["@opentelemetry/api", "@opentelemetry/otlp-transformer"],
+  "@colloquy/interchange/templates/jinja": ["@huggingface/jinja"],
 };
 
 const manifestSchema = z.object({ name: z.string(), exports: z.record(z.string(), z.string()) });
@@ -75,7 +75,7 @@ const tarballs = (): readonly string[] => globSync(join(folder, "*.tgz")).toSort
 
 /** Where a package is, in the workspace or in one of its packages. */
 const installed = (name: string): string =>
-  ["", "examples", "packages/runtime-node", "packages/telemetry", "packages/templates"]
+  ["", "examples", "packages/runtime-node", "packages/host", "packages/interchange"]
     .map((owner) => join(root, owner, "node_modules", name))
     .find((path) => existsSync(path)) ?? join(root, "node_modules", name);
 
@@ -183,7 +183,9 @@ test("the first example installs 20 MB at most beside openai, and loads each pac
   });
   const loaded = z.array(z.string()).parse(JSON.parse(stdout.trim().split("\n").at(-1) ?? ""));
   // `textCompletion` needs the templates, which its first call loads.
-  expect([...loaded, "@colloquy/templates"].toSorted()).toEqual(installed.map(({ name }) => name).toSorted());
+  expect([...loaded, "@colloquy/interchange/templates"].toSorted()).toEqual(
+    installed.map(({ name }) => name).toSorted(),
+  );
 });
 
 test("each entry point resolves to its types, as modules and by bundlers", () => {
@@ -311,8 +313,12 @@ describe("with the optional peers", () => {
 
   // As the README says. The tokenizer that `tokens` stands on has declarations that 5.4 can't parse.
   test.each([
-    { version: "5.4.5", about: "all but tokens", named: entries.filter((entry) => entry !== "@colloquy/tokens") },
-    { version: "5.6.3", about: "tokens", named: ["@colloquy/tokens"] },
+    {
+      version: "5.4.5",
+      about: "all but tokens",
+      named: entries.filter((entry) => entry !== "@colloquy/interchange/tokens"),
+    },
+    { version: "5.6.3", about: "tokens", named: ["@colloquy/interchange/tokens"] },
   ])(
     "the types of $about hold in TypeScript $version",
     ({ version, named }) => {
