@@ -36,13 +36,25 @@ import * as telemetry from "@colloquy/host/telemetry";
 import * as liveTelemetry from "@colloquy/host/telemetry/live";
 import * as otlp from "@colloquy/host/telemetry/otlp";
 import * as templates from "@colloquy/interchange/templates";
+import * as tokens from "@colloquy/interchange/tokens";
 import * as jinja from "@colloquy/interchange/templates/jinja";
+import { z } from "zod";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import * as sessions from "@colloquy/sessions";
 import * as terminal from "@colloquy/cli/terminal";
 
 const repository = dirname(import.meta.dirname);
 const pages = ["README.md", ...globSync("{docs,packages/*}/*.md", { cwd: repository })];
+
+/** All that can be imported from packages of the house. */
+const entryPoints = (): ReadonlySet<string> => {
+  const manifests = globSync("packages/*/package.json", { cwd: repository }).map((path) =>
+    manifest.parse(JSON.parse(read(path))),
+  );
+  return new Set(manifests.flatMap(({ name, exports }) => Object.keys(exports).map((entry) => join(name, entry))));
+};
+
+const manifest = z.object({ name: z.string(), exports: z.record(z.string(), z.string()) });
 
 const read = (path: string): string => readFileSync(join(repository, path), "utf8");
 
@@ -330,19 +342,15 @@ describe("the pages are whole", () => {
 
   it.each([
     { name: "machine", modules: ofMachine },
-    { name: "interchange", modules: [interchange] },
-    { name: "datasets", modules: [datasets] },
-    { name: "sessions", modules: [sessions] },
-    { name: "templates", modules: [templates, jinja] },
-    { name: "langchain", modules: [langchain] },
-    { name: "agents", modules: [agents] },
-    { name: "dialogue", modules: [dialogue] },
-    { name: "host", modules: [host, hostStore, hostPerform, hostRuntime] },
-    { name: "runtime-node", modules: [node] },
+    { name: "interchange", modules: [interchange, tokens, templates, jinja] },
+    { name: "sessions", modules: [sessions, agents, datasets] },
+    { name: "memories", modules: [langchain, openSearchPackage, dialogue] },
+    { name: "host", modules: [host, hostStore, hostPerform, hostRuntime, telemetry, liveTelemetry, otlp] },
+    { name: "runtime-node", modules: [node, mcp] },
     { name: "runtime-browser", modules: [browser] },
     { name: "runtime-restate", modules: [restate, restateHub] },
     { name: "runtime-test", modules: [...testing, arbitraries] },
-    { name: "terminal", modules: [terminal] },
+    { name: "cli", modules: [terminal] },
   ])("the README of $name names what is there", ({ name, modules }) => {
     const rows = [...read(`packages/${name}/README.md`).matchAll(/^\| (`[^|]*) \|/gm)].map(([, names = ""]) => names);
     const named = rows.flatMap((names) => names.split(",").map((each) => each.replaceAll(/[` ]/g, "")));
@@ -354,6 +362,14 @@ describe("the pages are whole", () => {
     const added = Object.keys(node).filter((name) => !(name in host));
     const page = read("packages/runtime-node/README.md");
     expect(added.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+  });
+
+  it("docs/migration.md leads from entry points that are gone to those that are there", () => {
+    const rows = [...read("docs/migration.md").matchAll(/^\| `(@[^`]*)` *\| `(@[^`]*)` *\|$/gm)];
+    const there = entryPoints();
+    expect(rows.length).toBeGreaterThan(10);
+    expect(rows.filter(([, from = ""]) => there.has(from))).toEqual([]);
+    expect(rows.filter(([, , to = ""]) => !there.has(to))).toEqual([]);
   });
 
   it("no two decisions have one number, and each says its own", () => {

@@ -31,12 +31,12 @@ const right = async <Value>(answer: Promise<Either.Either<{ readonly reason: str
 
 const connecting: Rows = {
   "pip install opensearch-py": async () => {
-    const command = "npm install @colloquy/memories/opensearch @opensearch-project/opensearch";
+    const command = "npm install @colloquy/memories @opensearch-project/opensearch";
     expect(read("packages/memories/README.md")).toContain(command);
     expect(Object.keys(await import("@colloquy/memories/opensearch"))).toContain("openSearchMemory");
   },
   "pip install langchain": async () => {
-    const command = "npm install @colloquy/memories/langchain @langchain/core";
+    const command = "npm install @colloquy/memories @langchain/core";
     expect(read("packages/memories/README.md")).toContain(command);
     expect(Object.keys(await import("@colloquy/memories/langchain"))).toContain("threadHistory");
   },

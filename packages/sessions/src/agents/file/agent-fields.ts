@@ -151,6 +151,11 @@ const whole: z.ZodObject<z.core.$ZodLooseShape, z.core.$strict> & z.ZodType<Agen
 /** The schema of an agent's file, used for the checks and for the JSON Schema of editors. */
 export const agentFields: z.ZodType<AgentFields> = whole;
 
+/**
+ * Returns the JSON Schema of an agent's file, for editors; `@colloquy/sessions/agent.schema.json` is the same as a file.
+ */
+export const agentFileSchema = (): object => z.toJSONSchema(agentFields, { io: "input" });
+
 /** The names of the known fields: those of an agent under "", and nested ones under their field. */
 export const knownFields: Readonly<Record<string, readonly string[]>> = {
   "": Object.keys(whole.shape),
