@@ -3,8 +3,8 @@ import { createHost, declarationsOf, type LlmHandler, memoryStore, type Observer
 import { conversationMachine, type Entry } from "@colloquy/machine";
 import { lastTurns } from "@colloquy/machine/policies";
 import { randomIds, systemClock } from "@colloquy/runtime-node";
-import { spansOf } from "@colloquy/telemetry";
-import { telemetryObserver } from "@colloquy/telemetry/live";
+import { spansOf } from "@colloquy/host/telemetry";
+import { telemetryObserver } from "@colloquy/host/telemetry/live";
 import { byTurns, type Figure, pair, short } from "./kit/measure.ts";
 import { answerText, userText } from "./kit/script.ts";
 

@@ -1,7 +1,7 @@
 // The tools of an MCP server, here the protocol's reference server, as tools of a host.
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { mcpTools } from "@colloquy/mcp";
+import { mcpTools } from "@colloquy/runtime-node/mcp";
 import { createHost, memoryStore } from "@colloquy/runtime-node";
 import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 

@@ -1,6 +1,6 @@
 // A conversation in OpenSearch's memory, written and read at any version. Here against a double on this machine; a
 // real service is a Client with its own node and credentials.
-import { openSearchMemory } from "@colloquy/opensearch";
+import { openSearchMemory } from "@colloquy/memories/opensearch";
 import { openSearchServer } from "@colloquy/runtime-test/opensearch";
 import { Client } from "@opensearch-project/opensearch";
 import * as Either from "fp-ts/lib/Either.js";

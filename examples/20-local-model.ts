@@ -5,8 +5,8 @@ import { conversationMachine } from "@colloquy/machine";
 import { tokenWindow } from "@colloquy/machine/policies";
 import { createHost, memoryStore, textCompletion } from "@colloquy/runtime-node";
 import { loopbackServer, recordedJson } from "@colloquy/runtime-test/server";
-import { templateCounter } from "@colloquy/templates";
-import { jinjaTemplate } from "@colloquy/templates/jinja";
+import { templateCounter } from "@colloquy/interchange/templates";
+import { jinjaTemplate } from "@colloquy/interchange/templates/jinja";
 
 // As the model's tokenizer_config.json, or its GGUF file, has it.
 const chatTemplate = `{% for message in messages %}<|im_start|>{{ message.role }}

@@ -73,11 +73,11 @@ const bundle = async (folder: string): Promise<void> => {
 
 /** What a package shows in a browser: files that it only hands out. */
 const page = async (folder: string): Promise<void> => {
-  const sources = join(folder, "src/page");
+  const sources = join(folder, "src/studio/page");
   if (!existsSync(sources)) return;
-  mkdirSync(join(folder, "dist/page"), { recursive: true });
+  mkdirSync(join(folder, "dist/studio/page"), { recursive: true });
   for (const [name, text] of await buildPage(pathToFileURL(`${sources}/`)))
-    writeFileSync(join(folder, "dist/page", name), text);
+    writeFileSync(join(folder, "dist/studio/page", name), text);
 };
 
 /** The map of foreign code names files that are installed here alone: debuggers and bundlers of users would warn. */

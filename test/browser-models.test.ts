@@ -1,6 +1,6 @@
 import type * as Handlers from "@colloquy/runtime-node/openai";
 import { modelContract } from "@colloquy/runtime-test/contracts";
-import { promptFormat } from "@colloquy/templates";
+import { promptFormat } from "@colloquy/interchange/templates";
 
 import { codeFor, namesOfNode } from "./browser-bundle.ts";
 

@@ -1,22 +1,22 @@
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-import * as datasets from "@colloquy/datasets";
-import * as agents from "@colloquy/agents";
-import * as dialogue from "@colloquy/dialogue";
+import * as datasets from "@colloquy/sessions/datasets";
+import * as agents from "@colloquy/sessions/agents";
+import * as dialogue from "@colloquy/memories/dialogue";
 import * as host from "@colloquy/host";
 import * as hostPerform from "@colloquy/host/perform";
 import * as hostRuntime from "@colloquy/host/runtime";
 import * as hostStore from "@colloquy/host/store";
 import * as interchange from "@colloquy/interchange";
-import * as langchain from "@colloquy/langchain";
+import * as langchain from "@colloquy/memories/langchain";
 import * as machine from "@colloquy/machine";
 import * as hosting from "@colloquy/machine/hosting";
 import * as inspect from "@colloquy/machine/inspect";
 import * as journal from "@colloquy/machine/journal";
 import * as policies from "@colloquy/machine/policies";
 import * as storage from "@colloquy/machine/storage";
-import * as mcp from "@colloquy/mcp";
+import * as mcp from "@colloquy/runtime-node/mcp";
 import * as browser from "@colloquy/runtime-browser";
 import * as node from "@colloquy/runtime-node";
 import * as root from "@colloquy/runtime-test";
@@ -25,24 +25,36 @@ import * as contracts from "@colloquy/runtime-test/contracts";
 import * as laws from "@colloquy/runtime-test/laws";
 import * as models from "@colloquy/runtime-test/models";
 import * as opensearch from "@colloquy/runtime-test/opensearch";
-import * as openSearchPackage from "@colloquy/opensearch";
+import * as openSearchPackage from "@colloquy/memories/opensearch";
 import * as restate from "@colloquy/runtime-restate";
 import * as restateHub from "@colloquy/runtime-restate/redis";
 import * as recordings from "@colloquy/runtime-test/recordings";
 import * as server from "@colloquy/runtime-test/server";
 import * as threadServing from "@colloquy/server";
 import * as simulation from "@colloquy/runtime-test/simulate";
-import * as telemetry from "@colloquy/telemetry";
-import * as liveTelemetry from "@colloquy/telemetry/live";
-import * as otlp from "@colloquy/telemetry/otlp";
-import * as templates from "@colloquy/templates";
-import * as jinja from "@colloquy/templates/jinja";
+import * as telemetry from "@colloquy/host/telemetry";
+import * as liveTelemetry from "@colloquy/host/telemetry/live";
+import * as otlp from "@colloquy/host/telemetry/otlp";
+import * as templates from "@colloquy/interchange/templates";
+import * as tokens from "@colloquy/interchange/tokens";
+import * as jinja from "@colloquy/interchange/templates/jinja";
+import { z } from "zod";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import * as sessions from "@colloquy/sessions";
-import * as terminal from "@colloquy/terminal";
+import * as terminal from "@colloquy/cli/terminal";
 
 const repository = dirname(import.meta.dirname);
 const pages = ["README.md", ...globSync("{docs,packages/*}/*.md", { cwd: repository })];
+
+/** All that can be imported from packages of the house. */
+const entryPoints = (): ReadonlySet<string> => {
+  const manifests = globSync("packages/*/package.json", { cwd: repository }).map((path) =>
+    manifest.parse(JSON.parse(read(path))),
+  );
+  return new Set(manifests.flatMap(({ name, exports }) => Object.keys(exports).map((entry) => join(name, entry))));
+};
+
+const manifest = z.object({ name: z.string(), exports: z.record(z.string(), z.string()) });
 
 const read = (path: string): string => readFileSync(join(repository, path), "utf8");
 
@@ -330,19 +342,15 @@ describe("the pages are whole", () => {
 
   it.each([
     { name: "machine", modules: ofMachine },
-    { name: "interchange", modules: [interchange] },
-    { name: "datasets", modules: [datasets] },
-    { name: "sessions", modules: [sessions] },
-    { name: "templates", modules: [templates, jinja] },
-    { name: "langchain", modules: [langchain] },
-    { name: "agents", modules: [agents] },
-    { name: "dialogue", modules: [dialogue] },
-    { name: "host", modules: [host, hostStore, hostPerform, hostRuntime] },
-    { name: "runtime-node", modules: [node] },
+    { name: "interchange", modules: [interchange, tokens, templates, jinja] },
+    { name: "sessions", modules: [sessions, agents, datasets] },
+    { name: "memories", modules: [langchain, openSearchPackage, dialogue] },
+    { name: "host", modules: [host, hostStore, hostPerform, hostRuntime, telemetry, liveTelemetry, otlp] },
+    { name: "runtime-node", modules: [node, mcp] },
     { name: "runtime-browser", modules: [browser] },
     { name: "runtime-restate", modules: [restate, restateHub] },
     { name: "runtime-test", modules: [...testing, arbitraries] },
-    { name: "terminal", modules: [terminal] },
+    { name: "cli", modules: [terminal] },
   ])("the README of $name names what is there", ({ name, modules }) => {
     const rows = [...read(`packages/${name}/README.md`).matchAll(/^\| (`[^|]*) \|/gm)].map(([, names = ""]) => names);
     const named = rows.flatMap((names) => names.split(",").map((each) => each.replaceAll(/[` ]/g, "")));
@@ -354,6 +362,14 @@ describe("the pages are whole", () => {
     const added = Object.keys(node).filter((name) => !(name in host));
     const page = read("packages/runtime-node/README.md");
     expect(added.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+  });
+
+  it("docs/migration.md leads from entry points that are gone to those that are there", () => {
+    const rows = [...read("docs/migration.md").matchAll(/^\| `(@[^`]*)` *\| `(@[^`]*)` *\|$/gm)];
+    const there = entryPoints();
+    expect(rows.length).toBeGreaterThan(10);
+    expect(rows.filter(([, from = ""]) => there.has(from))).toEqual([]);
+    expect(rows.filter(([, , to = ""]) => !there.has(to))).toEqual([]);
   });
 
   it("no two decisions have one number, and each says its own", () => {

@@ -12,7 +12,7 @@ import type * as storage from "@colloquy/machine/storage";
 import type * as node from "@colloquy/runtime-node";
 import type * as testing from "@colloquy/runtime-test";
 import type * as recordings from "@colloquy/runtime-test/recordings";
-import type * as templates from "@colloquy/templates";
+import type * as templates from "@colloquy/interchange/templates";
 import type { Either } from "fp-ts/lib/Either.js";
 import type { Monoid } from "fp-ts/lib/Monoid.js";
 import { expect, expectTypeOf, test } from "vitest";

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Agent, agentFromFile, agentHost } from "@colloquy/agents";
-import { importDataset, linearise, pairsOf, rerun, toTrl } from "@colloquy/datasets";
+import { type Agent, agentFromFile, agentHost } from "@colloquy/sessions/agents";
+import { importDataset, linearise, pairsOf, rerun, toTrl } from "@colloquy/sessions/datasets";
 import { ConfigurationError } from "@colloquy/machine";
 import { type LlmHandler, memoryStore, systemClock } from "@colloquy/runtime-node";
 import { fromDspySession, predict, react, session } from "@colloquy/sessions";

@@ -18,7 +18,7 @@ const responses = "packages/server/test/responses/response-routes.test.ts";
 const chat = "packages/server/test/ui/chat.test.ts";
 const serve = "packages/cli/test/serve.test.ts";
 const serving = "packages/cli/test/serving.test.ts";
-const studio = "packages/studio/test/routes.test.ts";
+const studio = "packages/server/test/studio/routes.test.ts";
 const approvals = "packages/host/test/loop/approvals.test.ts";
 const redact = "packages/host/test/thread/redact.test.ts";
 const modes = "packages/runtime-node/test/stores/modes.test.ts";
@@ -87,7 +87,7 @@ const promised: Readonly<Record<string, Tests>> = {
   "An answer about anything else is refused.": {
     [approvals]: ["a tool call that needs approval > can't be approved by an answer about another"],
     [studio]: ["routes that do something > answer an approval only as it was shown"],
-    "packages/terminal/test/conversation/approvals.test.ts": ["y and n answer with the digest of what is shown"],
+    "packages/cli/test/terminal/conversation/approvals.test.ts": ["y and n answer with the digest of what is shown"],
   },
   "A tool that must not run twice does not, whichever process dies meanwhile.": {
     "packages/host/test/loop/recovery.test.ts": [
@@ -102,12 +102,12 @@ const promised: Readonly<Record<string, Tests>> = {
         "a check of %s ends with an issue after a bounded number of steps",
         "a tool and an output with a pattern that is not linear are refused when they are made",
       ],
-      "packages/mcp/test/hostile-process.test.ts": [
+      "packages/runtime-node/test/mcp/hostile-process.test.ts": [
         "a process with the tools of a hostile server checks by its patterns, answers other asks, and ends",
       ],
     },
   "The hints of an MCP server have no effect unless you trust it.": {
-    "packages/mcp/test/hostile-servers.test.ts": [
+    "packages/runtime-node/test/mcp/hostile-servers.test.ts": [
       "a list that lies > shows hints to approval, and heeds them, only if trust is true: %s",
     ],
   },
@@ -120,7 +120,7 @@ const promised: Readonly<Record<string, Tests>> = {
     "packages/runtime-node/test/llm/heartbeats.test.ts": ["%s > gives up a stalled stream that is kept open by %j"],
   },
   "Without `content`, no span or metric holds a word that a model, a server, a tool or a user chose.": {
-    "packages/telemetry/test/words.test.ts": [
+    "packages/host/test/telemetry/words.test.ts": [
       "no span and no metric of a host has a word of user, model, server or tool, unless content is asked for",
       "no span of any journal has a word that a server chose",
     ],
@@ -162,7 +162,9 @@ const promised: Readonly<Record<string, Tests>> = {
     ],
   },
   "Files of a project run no code by themselves: tools are loaded only if the user allows it.": {
-    "packages/agents/test/hostile.test.ts": ["tools have to be allowed, and none is loaded while anything is wrong"],
+    "packages/sessions/test/agents/hostile.test.ts": [
+      "tools have to be allowed, and none is loaded while anything is wrong",
+    ],
     "packages/cli/test/settings.test.ts": ["a project that the user does not trust > sets no %s"],
   },
   "No package runs a script when it is installed.": {

@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { z } from "zod";
 
-import { studioRoutes } from "../packages/studio/src/index.ts";
+import { studioRoutes } from "../packages/server/src/studio/index.ts";
 
 import { runs } from "./runs.ts";
 

@@ -1,7 +1,7 @@
 // An agent from a YAML file, with a subagent from a Markdown file that has a tool. The models answer by rules; in their place
 // openaiChat() calls those that the files name. As a command: colloquy chat --agent librarian.yaml --allow-tools
 import { fileURLToPath } from "node:url";
-import { agentFromFile, agentHost } from "@colloquy/agents";
+import { agentFromFile, agentHost } from "@colloquy/sessions/agents";
 import { memoryStore } from "@colloquy/runtime-node";
 import { ruleModel, toolCalls } from "@colloquy/runtime-test/models";
 

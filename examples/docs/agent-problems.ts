@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { AgentFileError, agentFromFile } from "@colloquy/agents";
+import { AgentFileError, agentFromFile } from "@colloquy/sessions/agents";
 
 const folder = mkdtempSync(join(tmpdir(), "colloquy-agents-"));
 const path = join(folder, "agent.yaml");

@@ -1,9 +1,9 @@
 // Conversations become rows for fine-tuning, and rows become threads: docs/datasets.md shows it.
-import { datasetReport, importDataset, jsonLines, linearise, pairsOf, toDpo, toSft } from "@colloquy/datasets";
+import { datasetReport, importDataset, jsonLines, linearise, pairsOf, toDpo, toSft } from "@colloquy/sessions/datasets";
 import { createHost, memoryStore } from "@colloquy/runtime-node";
 import { runningClock, sequentialIds } from "@colloquy/runtime-test";
 import { reply, scriptedModel } from "@colloquy/runtime-test/models";
-import { gptCounter } from "@colloquy/tokens";
+import { gptCounter } from "@colloquy/interchange/tokens";
 
 const clock = runningClock();
 const store = memoryStore({ clock });

@@ -1,8 +1,8 @@
 // Shows an agent that is interrupted, and the history that a completion model is prompted with, for docs/dialogue.md.
-import { DialogueHistory, interrupt, spokenOf } from "@colloquy/dialogue";
+import { DialogueHistory, interrupt, spokenOf } from "@colloquy/memories/dialogue";
 import { createHost, memoryStore } from "@colloquy/runtime-node";
 import { reply, scriptedModel } from "@colloquy/runtime-test/models";
-import { promptFormat } from "@colloquy/templates";
+import { promptFormat } from "@colloquy/interchange/templates";
 
 const host = createHost({
   llm: scriptedModel([reply("Pi is 3.14, roughly. Shall I go on? There are more digits.")]),

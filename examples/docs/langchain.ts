@@ -1,5 +1,5 @@
 // A thread as LangChain's memory, and a chat model of LangChain as the model of a host. See docs/langchain.md.
-import { fromBaseMessages, langchainModel, threadHistory } from "@colloquy/langchain";
+import { fromBaseMessages, langchainModel, threadHistory } from "@colloquy/memories/langchain";
 import { createHost, memoryStore } from "@colloquy/runtime-node";
 import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import { RunnableLambda, RunnableWithMessageHistory } from "@langchain/core/runnables";

@@ -1,5 +1,5 @@
 // Shows a server that changes its list, and one that dies, for docs/mcp.md.
-import { mcpTools } from "@colloquy/mcp";
+import { mcpTools } from "@colloquy/runtime-node/mcp";
 import { createHost, memoryStore, tool } from "@colloquy/runtime-node";
 import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";

@@ -1,5 +1,5 @@
 // Recorded questions asked again, under another system prompt and policy: docs/datasets.md shows it.
-import { rerun, rerunTable } from "@colloquy/datasets";
+import { rerun, rerunTable } from "@colloquy/sessions/datasets";
 import { decodeJournal } from "@colloquy/machine/journal";
 import { lastTurns } from "@colloquy/machine/policies";
 import { createHost, memoryStore, tool } from "@colloquy/runtime-node";

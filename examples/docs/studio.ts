@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createHost, openaiChat, sqliteStore, systemClock } from "@colloquy/runtime-node";
 import { threadServer } from "@colloquy/server";
-import { studioRoutes } from "@colloquy/studio";
+import { studioRoutes } from "@colloquy/server/studio";
 
 const folder = mkdtempSync(join(tmpdir(), "colloquy-"));
 const path = join(folder, "threads.db");

@@ -3,9 +3,9 @@ import type { Entry } from "@colloquy/machine";
 import { createHost, memoryStore, tool } from "@colloquy/runtime-node";
 import { runningClock, sequentialIds } from "@colloquy/runtime-test";
 import { fails, reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
-import { spansOf } from "@colloquy/telemetry";
-import { telemetryObserver } from "@colloquy/telemetry/live";
-import { otlpRequest } from "@colloquy/telemetry/otlp";
+import { spansOf } from "@colloquy/host/telemetry";
+import { telemetryObserver } from "@colloquy/host/telemetry/live";
+import { otlpRequest } from "@colloquy/host/telemetry/otlp";
 import * as Either from "fp-ts/lib/Either.js";
 import { z } from "zod";
 

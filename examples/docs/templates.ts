@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { conversationMachine, promptOf, start, transition } from "@colloquy/machine";
 import { tokenWindow } from "@colloquy/machine/policies";
-import { answerFilter, promptFormat, renderThread, templateCounter } from "@colloquy/templates";
+import { answerFilter, promptFormat, renderThread, templateCounter } from "@colloquy/interchange/templates";
 
 const format = promptFormat(JSON.parse(readFileSync(new URL("prompt-format.json", import.meta.url), "utf8")));
 

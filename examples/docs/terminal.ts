@@ -1,8 +1,8 @@
-// The code of docs/terminal.md and of the README of @colloquy/terminal: a conversation, and Markdown as lines.
+// The code of docs/terminal.md and of the README of @colloquy/cli/terminal: a conversation, and Markdown as lines.
 import { Readable } from "node:stream";
 import { createHost, memoryStore } from "@colloquy/runtime-node";
 import { reply, scriptedModel } from "@colloquy/runtime-test/models";
-import { converse, converseOnScreen, markdownLines, painted, suitsScreen, themeNamed } from "@colloquy/terminal";
+import { converse, converseOnScreen, markdownLines, painted, suitsScreen, themeNamed } from "@colloquy/cli/terminal";
 
 const llm = scriptedModel([reply("A queue is a **line**.")]);
 const environment = { TERM: "dumb" };

@@ -1,5 +1,5 @@
 import { writeFileSync } from "node:fs";
-import { agentFromFile, agentHost } from "@colloquy/agents";
+import { agentFromFile, agentHost } from "@colloquy/sessions/agents";
 import { memoryStore, openaiChat } from "@colloquy/runtime-node";
 
 const librarian = `

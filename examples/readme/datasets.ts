@@ -1,4 +1,4 @@
-import { jsonLines, linearise, toSft } from "@colloquy/datasets";
+import { jsonLines, linearise, toSft } from "@colloquy/sessions/datasets";
 import { createHost, memoryStore } from "@colloquy/runtime-node";
 import { reply, scriptedModel } from "@colloquy/runtime-test/models";
 

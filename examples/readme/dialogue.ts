@@ -1,4 +1,4 @@
-import { interrupt } from "@colloquy/dialogue";
+import { interrupt } from "@colloquy/memories/dialogue";
 import { createHost, memoryStore } from "@colloquy/runtime-node";
 import { reply, scriptedModel } from "@colloquy/runtime-test/models";
 

@@ -1,4 +1,4 @@
-import { langchainModel, threadHistory } from "@colloquy/langchain";
+import { langchainModel, threadHistory } from "@colloquy/memories/langchain";
 import { createHost, memoryStore } from "@colloquy/runtime-node";
 import { FakeListChatModel } from "@langchain/core/utils/testing";
 

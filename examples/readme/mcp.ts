@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { mcpTools } from "@colloquy/mcp";
+import { mcpTools } from "@colloquy/runtime-node/mcp";
 import { createHost, memoryStore, openaiChat } from "@colloquy/runtime-node";
 
 // The protocol's reference server. Others are started by `{ command: "npx", args: ["-y", "…"] }`, or reached at a `url`.

@@ -1,4 +1,4 @@
-import { openSearchMemory } from "@colloquy/opensearch";
+import { openSearchMemory } from "@colloquy/memories/opensearch";
 import { openSearchServer } from "@colloquy/runtime-test/opensearch";
 import { Client } from "@opensearch-project/opensearch";
 

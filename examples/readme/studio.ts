@@ -1,6 +1,6 @@
 import { createHost, openaiChat, sqliteStore, systemClock } from "@colloquy/runtime-node";
 import { threadServer } from "@colloquy/server";
-import { studioRoutes } from "@colloquy/studio";
+import { studioRoutes } from "@colloquy/server/studio";
 
 const store = sqliteStore({ path: "threads.db" });
 const host = createHost({ llm: openaiChat({ model: "gpt-4o-mini" }), store });

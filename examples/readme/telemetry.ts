@@ -1,6 +1,6 @@
 import { createHost, memoryStore } from "@colloquy/runtime-node";
 import { reply, scriptedModel } from "@colloquy/runtime-test/models";
-import { spansOf } from "@colloquy/telemetry";
+import { spansOf } from "@colloquy/host/telemetry";
 
 const llm = scriptedModel([reply("A line of people.", { usage: { inputTokens: 40, outputTokens: 9 } })]);
 const host = createHost({ llm, store: memoryStore() });

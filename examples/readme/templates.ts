@@ -1,5 +1,5 @@
-import { renderThread } from "@colloquy/templates";
-import { jinjaTemplate } from "@colloquy/templates/jinja";
+import { renderThread } from "@colloquy/interchange/templates";
+import { jinjaTemplate } from "@colloquy/interchange/templates/jinja";
 import { conversationMachine, start, transition } from "@colloquy/machine";
 
 // As the model's tokenizer_config.json, or its GGUF file, has it.

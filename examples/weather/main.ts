@@ -4,7 +4,7 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { Readable } from "node:stream";
 import { parseArgs } from "node:util";
-import { converse, converseOnScreen, endingOf, Printer, suitsScreen, wantsColour } from "@colloquy/terminal";
+import { converse, converseOnScreen, endingOf, Printer, suitsScreen, wantsColour } from "@colloquy/cli/terminal";
 import { createHost, sqliteStore, type Store, systemClock } from "@colloquy/runtime-node";
 import { isoDate, todayOf, weekdayOf } from "./calendar.ts";
 import { weatherOptions, weatherSystem } from "./agent.ts";

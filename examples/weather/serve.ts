@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import { parseArgs } from "node:util";
 import { createHost, sqliteStore, systemClock } from "@colloquy/runtime-node";
 import { threadServer } from "@colloquy/server";
-import { endingOf } from "@colloquy/terminal/printing";
+import { endingOf } from "@colloquy/cli/printing";
 import { getRequestListener } from "@hono/node-server";
 import { weatherOptions, weatherSystem } from "./agent.ts";
 import { paced } from "./paced.ts";

@@ -2,7 +2,7 @@
 // they are: estimateCounter against gptCounter (o200k_base), over each different message of the conversations.
 import { estimateCounter } from "@colloquy/machine/policies";
 import { readRecordings } from "@colloquy/runtime-test/recordings";
-import { gptCounter } from "@colloquy/tokens";
+import { gptCounter } from "@colloquy/interchange/tokens";
 
 import { runCommand } from "../kit/command.ts";
 import { recordingsFolder } from "../kit/recordings.ts";

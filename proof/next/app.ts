@@ -36,7 +36,7 @@ const loaded = [
 ] as const;
 
 /** What the example imports of this repository, with what that needs. */
-const own = ["machine", "host", "interchange", "templates", "runtime-node", "server"] as const;
+const own = ["machine", "host", "interchange", "runtime-node", "server"] as const;
 
 /** A folder with all that the example and our packages need of others. It is large, so no workspace has it. */
 const installedFor = (root: string, example: string): string => {

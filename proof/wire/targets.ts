@@ -5,7 +5,7 @@ import { openaiChat, openaiResponses, textCompletion } from "@colloquy/runtime-n
 import { aiSdkModel } from "@colloquy/runtime-node/ai-sdk";
 import type { WireTarget } from "@colloquy/runtime-test/laws";
 import type { StrictFamily } from "@colloquy/runtime-test/server";
-import type { Template } from "@colloquy/templates";
+import type { Template } from "@colloquy/interchange/templates";
 import * as Either from "fp-ts/lib/Either.js";
 
 interface ChatFamily {

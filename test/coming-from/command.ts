@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import type { LlmHandler } from "@colloquy/runtime-node";
 import { loopbackServer } from "@colloquy/runtime-test/server";
 import { onTestFinished } from "vitest";
-import { FakeTerminal } from "../../packages/terminal/test/kit/fake-terminal.ts";
+import { FakeTerminal } from "../../packages/cli/test/terminal/kit/fake-terminal.ts";
 import { type Ran, runIn } from "../../packages/cli/test/run-command.ts";
 
 /** A folder with these files, by their paths, until the test ends. */

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { agentFromFile, agentHost } from "@colloquy/agents";
+import { agentFromFile, agentHost } from "@colloquy/sessions/agents";
 import { memoryStore, openaiChat, tool } from "@colloquy/runtime-node";
 import { reply, ruleModel, scriptedModel, streams, toolCalls } from "@colloquy/runtime-test/models";
 import { loopbackServer } from "@colloquy/runtime-test/server";

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { clausesOf, DialogueHistory, type DialogueHistoryOptions } from "@colloquy/dialogue";
+import { clausesOf, DialogueHistory, type DialogueHistoryOptions } from "@colloquy/memories/dialogue";
 import { createHost, memoryStore } from "@colloquy/runtime-node";
 import { reply, scriptedModel } from "@colloquy/runtime-test/models";
-import { promptFormat } from "@colloquy/templates";
+import { promptFormat } from "@colloquy/interchange/templates";
 import { expect } from "vitest";
 import { folderOf } from "./command.ts";
 import { closing, type Rows } from "./parts.ts";

@@ -1,7 +1,7 @@
 import { openaiChat, textCompletion } from "@colloquy/runtime-node";
 import { loopbackServer } from "@colloquy/runtime-test/server";
 import { type Metric, predict, type ProgramContext, scoreOf, session } from "@colloquy/sessions";
-import { promptFormat } from "@colloquy/templates";
+import { promptFormat } from "@colloquy/interchange/templates";
 import { expect, onTestFinished, vi } from "vitest";
 import { z } from "zod";
 import {

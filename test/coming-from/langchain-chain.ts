@@ -1,4 +1,4 @@
-import { langchainModel, threadHistory } from "@colloquy/langchain";
+import { langchainModel, threadHistory } from "@colloquy/memories/langchain";
 import { createHost, memoryStore, openaiChat } from "@colloquy/runtime-node";
 import { reply, ruleModel, scriptedModel } from "@colloquy/runtime-test/models";
 import { loopbackServer } from "@colloquy/runtime-test/server";

@@ -1,5 +1,5 @@
-import { threadHistory } from "@colloquy/langchain";
-import { memoryTexts, openSearchMemory, openSearchMirror } from "@colloquy/opensearch";
+import { threadHistory } from "@colloquy/memories/langchain";
+import { memoryTexts, openSearchMemory, openSearchMirror } from "@colloquy/memories/opensearch";
 import { createHost, memoryStore } from "@colloquy/runtime-node";
 import { scriptedModel } from "@colloquy/runtime-test/models";
 import { openSearchServer } from "@colloquy/runtime-test/opensearch";
@@ -31,14 +31,14 @@ const right = async <Value>(answer: Promise<Either.Either<{ readonly reason: str
 
 const connecting: Rows = {
   "pip install opensearch-py": async () => {
-    const command = "npm install @colloquy/opensearch @opensearch-project/opensearch";
-    expect(read("packages/opensearch/README.md")).toContain(command);
-    expect(Object.keys(await import("@colloquy/opensearch"))).toContain("openSearchMemory");
+    const command = "npm install @colloquy/memories @opensearch-project/opensearch";
+    expect(read("packages/memories/README.md")).toContain(command);
+    expect(Object.keys(await import("@colloquy/memories/opensearch"))).toContain("openSearchMemory");
   },
   "pip install langchain": async () => {
-    const command = "npm install @colloquy/langchain @langchain/core";
-    expect(read("packages/langchain/README.md")).toContain(command);
-    expect(Object.keys(await import("@colloquy/langchain"))).toContain("threadHistory");
+    const command = "npm install @colloquy/memories @langchain/core";
+    expect(read("packages/memories/README.md")).toContain(command);
+    expect(Object.keys(await import("@colloquy/memories/langchain"))).toContain("threadHistory");
   },
   "OpenSearch(…)": async () => {
     const server = closing(await openSearchServer({ version: "2.11" }));

@@ -8,7 +8,7 @@ import { packagesOf, reachableFrom } from "./workspace.ts";
 export const sourcesAreReached: Rule = (sources) => {
   const packages = packagesOf(sources);
   const reached = reachableFrom(
-    packages.flatMap(({ folder, entries }) => [...Object.values(entries), `${folder}/src/page/page.ts`]),
+    packages.flatMap(({ folder, entries }) => [...Object.values(entries), `${folder}/src/studio/page/page.ts`]),
     sources,
   );
   return sources

@@ -5,7 +5,7 @@ import {
   agentHost,
   type AgentHost,
   type SubagentCall,
-} from "@colloquy/agents";
+} from "@colloquy/sessions/agents";
 import { type AskOptions, type HostOptions, type Observer, StoreError, type Tool } from "@colloquy/host";
 import {
   type Content,
@@ -16,7 +16,7 @@ import {
   usageMonoid,
 } from "@colloquy/machine";
 import { StorageError } from "@colloquy/runtime-node";
-import { type ConverseOptions, counted, named, oneLine, tokensOf } from "@colloquy/terminal";
+import { type ConverseOptions, counted, named, oneLine, tokensOf } from "@colloquy/cli/terminal";
 import { callerOf } from "./chat-thread.ts";
 import type { CommandContext } from "./command-context.ts";
 import { dspyProgramProblem, isDspyProgram } from "./dspy-program.ts";
@@ -28,7 +28,7 @@ import { readTextFile } from "./text-file.ts";
 import { withTextOutput } from "./text-output.ts";
 import type { Asked } from "./turn.ts";
 
-export type { Agent } from "@colloquy/agents";
+export type { Agent } from "@colloquy/sessions/agents";
 
 /**
  * Reads the agent of a file. Prints its problems, one per line.

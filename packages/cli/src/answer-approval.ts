@@ -1,4 +1,4 @@
-import { named } from "@colloquy/terminal";
+import { named } from "@colloquy/cli/terminal";
 import type { Answers } from "./answers.ts";
 import { ended, shown } from "./ask-once.ts";
 import type { Chat } from "./chat-host.ts";

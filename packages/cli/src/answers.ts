@@ -1,6 +1,6 @@
 import type { AskPart, HostedThread } from "@colloquy/host";
 import { readCost, type RequestApproval, type Usage } from "@colloquy/machine";
-import { approvableJson, failureText, named, noteOf, oneLine, type Printer } from "@colloquy/terminal";
+import { approvableJson, failureText, named, noteOf, oneLine, type Printer } from "@colloquy/cli/terminal";
 import { ArgumentError } from "./exit-code.ts";
 import { summaryOf, type TurnEnd } from "./turn.ts";
 import { figuresOf } from "./turn-notes.ts";

@@ -1,5 +1,5 @@
 import type { Content } from "@colloquy/machine";
-import { named } from "@colloquy/terminal";
+import { named } from "@colloquy/cli/terminal";
 import type { Answers } from "./answers.ts";
 import type { Chat } from "./chat-host.ts";
 import { type Asked, exitCodeOfEnd, followed, type TurnEnd } from "./turn.ts";

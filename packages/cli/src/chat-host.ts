@@ -1,7 +1,7 @@
-import type { Agent } from "@colloquy/agents";
+import type { Agent } from "@colloquy/sessions/agents";
 import type { HostedThread } from "@colloquy/host";
 import { type Content, textOf } from "@colloquy/machine";
-import type { Choice, ConverseOptions } from "@colloquy/terminal";
+import type { Choice, ConverseOptions } from "@colloquy/cli/terminal";
 import { threadIdOf } from "./chat-thread.ts";
 import type { CommandContext } from "./command-context.ts";
 import { modelChoice } from "./model-choice.ts";

@@ -2,7 +2,7 @@ import { createInterface } from "node:readline/promises";
 import type { Host, StoredThread } from "@colloquy/host";
 import { messagesOf, textOf } from "@colloquy/machine";
 import { firstWords } from "@colloquy/machine/inspect";
-import { named } from "@colloquy/terminal";
+import { named } from "@colloquy/cli/terminal";
 import type { CommandContext } from "./command-context.ts";
 import { ArgumentError, InterruptedError } from "./exit-code.ts";
 import type { OptionValues } from "./options.ts";

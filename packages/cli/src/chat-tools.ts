@@ -1,5 +1,5 @@
 import { declarationsOf, type Tool } from "@colloquy/host";
-import { named, oneLine, type Printer, reasonOf } from "@colloquy/terminal";
+import { named, oneLine, type Printer, reasonOf } from "@colloquy/cli/terminal";
 import { commandWords } from "./command-words.ts";
 import { ArgumentError } from "./exit-code.ts";
 import { defaultExportOf } from "./options-module.ts";
@@ -68,7 +68,7 @@ const toolsOfModule = async (path: string): Promise<readonly Tool[]> => {
 const toolsOfServer = async (given: string, allowed: boolean, notices: Printer | null) => {
   const [, name, place = given] = /^([a-zA-Z0-9_-]{1,32})=(.+)$/s.exec(given) ?? [];
   // Loaded on demand, because loading takes longer than most answers need.
-  const { mcpTools } = await import("@colloquy/mcp");
+  const { mcpTools } = await import("@colloquy/runtime-node/mcp");
   const [command = "", ...args] = commandWords(place);
   const isUrl = /^https?:\/\//i.test(place);
   const shown = name ?? (isUrl ? hostOf(place) : named(withoutUser(command)));

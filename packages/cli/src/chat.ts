@@ -1,5 +1,5 @@
 import type { Content } from "@colloquy/machine";
-import { converseOn, converseOnScreen, failureText, keymapOf, named, suitsScreen } from "@colloquy/terminal";
+import { converseOn, converseOnScreen, failureText, keymapOf, named, suitsScreen } from "@colloquy/cli/terminal";
 import { answerApproval } from "./answer-approval.ts";
 import { answersOn, formatOf } from "./answers.ts";
 import { askOnce } from "./ask-once.ts";

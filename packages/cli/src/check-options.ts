@@ -1,5 +1,5 @@
 import type { Tool } from "@colloquy/host";
-import { keymapOf, themeNamed } from "@colloquy/terminal";
+import { keymapOf, themeNamed } from "@colloquy/cli/terminal";
 import { ArgumentError } from "./exit-code.ts";
 import { exclusive, type OptionValues } from "./options.ts";
 

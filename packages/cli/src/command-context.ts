@@ -1,5 +1,5 @@
 import type { Readable, Writable } from "node:stream";
-import type { Printer } from "@colloquy/terminal";
+import type { Printer } from "@colloquy/cli/terminal";
 
 /** The command's access to its process. */
 export interface CommandSetting {

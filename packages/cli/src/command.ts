@@ -1,4 +1,4 @@
-import { oneLine, Printer, wantsColour } from "@colloquy/terminal/printing";
+import { oneLine, Printer, wantsColour } from "@colloquy/cli/printing";
 import { type Arguments, parseArguments, textAskedFor } from "./arguments.ts";
 import { type Command, commandNamed } from "./commands.ts";
 import type { CommandContext, CommandSetting } from "./command-context.ts";

@@ -2,7 +2,7 @@ import { comparePrompts, comparisonTable, type NamedJournal } from "@colloquy/ma
 import type { CommandContext } from "./command-context.ts";
 import { journalFiles } from "./journal-files.ts";
 import { machineFromModule } from "./options-module.ts";
-import { named, oneLine } from "@colloquy/terminal";
+import { named, oneLine } from "@colloquy/cli/terminal";
 import type { OptionValues } from "./options.ts";
 
 /** The modules whose default exports are the options of the two machines; without a module, everything is kept. */

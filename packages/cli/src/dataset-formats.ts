@@ -7,7 +7,7 @@ import {
   toSft,
   toTrl,
   toTrlPreferences,
-} from "@colloquy/datasets";
+} from "@colloquy/sessions/datasets";
 
 /** The data set formats for writing, by the values of `--as`. */
 export type WrittenDataset = "sft" | "dpo" | "trl" | "trl-messages" | "trl-preferences";

@@ -1,4 +1,4 @@
-import { datasetReport, linearise, type LineariseOptions } from "@colloquy/datasets";
+import { datasetReport, linearise, type LineariseOptions } from "@colloquy/sessions/datasets";
 import type { Store } from "@colloquy/host";
 import type { NamedJournal } from "@colloquy/machine/inspect";
 import { estimateCounter } from "@colloquy/machine/policies";
@@ -7,7 +7,7 @@ import { isOfPairs, rowsAs, type WrittenDataset } from "./dataset-formats.ts";
 import { optionsFromModule } from "./options-module.ts";
 import type { OptionValues } from "./options.ts";
 import { storedEntries } from "./stored-entries.ts";
-import { failureText, named, oneLine, printableJson } from "@colloquy/terminal";
+import { failureText, named, oneLine, printableJson } from "@colloquy/cli/terminal";
 import { writeNewFile } from "./text-file.ts";
 import { storedThreads } from "./threads.ts";
 

@@ -11,7 +11,7 @@ import { withStore } from "./kept-threads.ts";
 import { lossLine, messageWriter } from "./message-formats.ts";
 import type { OptionValues } from "./options.ts";
 import { storedEntries } from "./stored-entries.ts";
-import { failureText, named, oneLine, printableJson } from "@colloquy/terminal";
+import { failureText, named, oneLine, printableJson } from "@colloquy/cli/terminal";
 import { writeNewFile } from "./text-file.ts";
 import { storedThreads } from "./threads.ts";
 

@@ -1,7 +1,7 @@
 import { ContextUnfitError, LimitReachedError } from "@colloquy/host";
 import { ArgumentError, exitCodes, InterruptedError } from "./exit-code.ts";
 
-export { failureText } from "@colloquy/terminal";
+export { failureText } from "@colloquy/cli/terminal";
 
 /** Returns the exit code for an error that ended a turn or a command. */
 export const exitCodeOf = (thrown: unknown): number => {

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { appendFile, mkdir, rename, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { HistoryPort } from "@colloquy/terminal";
+import type { HistoryPort } from "@colloquy/cli/terminal";
 import { readTextFile } from "./text-file.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { importDataset, type RowFormat } from "@colloquy/datasets";
+import { importDataset, type RowFormat } from "@colloquy/sessions/datasets";
 import type { Host } from "@colloquy/host";
 import { readTextFile } from "./text-file.ts";
 

@@ -10,7 +10,7 @@ import {
   toJournal,
 } from "@colloquy/interchange";
 import type { Entry } from "@colloquy/machine";
-import type { RowFormat } from "@colloquy/datasets";
+import type { RowFormat } from "@colloquy/sessions/datasets";
 import type { Host, HostedThread } from "@colloquy/host";
 import { fromDspySession } from "@colloquy/sessions";
 import { type ReadFile, threadsFromDataset } from "./import-dataset.ts";

@@ -6,7 +6,7 @@ import { detectedFormat, importFormatNamed } from "./import-formats.ts";
 import { journalPaths } from "./journal-files.ts";
 import { openStore } from "./kept-threads.ts";
 import type { OptionValues } from "./options.ts";
-import { failureText, named, oneLine } from "@colloquy/terminal";
+import { failureText, named, oneLine } from "@colloquy/cli/terminal";
 
 type ImportOptions = Pick<OptionValues, "store" | "from" | "thread" | "repair">;
 

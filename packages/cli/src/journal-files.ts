@@ -4,7 +4,7 @@ import { decodeJournal, describeDecodeError } from "@colloquy/machine/journal";
 import type { Entry } from "@colloquy/machine";
 import { jsonLines } from "./json-values.ts";
 import { readTextFile } from "./text-file.ts";
-import { reasonOf } from "@colloquy/terminal";
+import { reasonOf } from "@colloquy/cli/terminal";
 
 /** A file with its journal, or a description of the problem. */
 export type JournalFile = { readonly path: string } & (

@@ -11,7 +11,7 @@ if (major < 22 || (major === 22 && minor < 18)) {
   const text = await textAskedFor(args, () => process.stdin.isTTY && process.stdout.isTTY);
   if (text === null) {
     const { runCommand } = await import("./command.ts");
-    const { endingOf } = await import("@colloquy/terminal/printing");
+    const { endingOf } = await import("@colloquy/cli/printing");
     const { stdin, stdout, stderr } = process;
     process.exitCode = await runCommand(args, {
       input: stdin,

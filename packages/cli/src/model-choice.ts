@@ -1,6 +1,6 @@
 import type { AskOptions } from "@colloquy/host";
 import type { MachineOptions } from "@colloquy/machine";
-import type { Choice } from "@colloquy/terminal";
+import type { Choice } from "@colloquy/cli/terminal";
 
 /** The choice of the model: any model of the provider, by name; models with prices are offered. */
 export interface ModelChoice extends Choice {

@@ -1,6 +1,6 @@
 import type { LlmHandler } from "@colloquy/host";
 import { openaiChat, openaiResponses, textCompletion } from "@colloquy/runtime-node";
-import { reasonOf } from "@colloquy/terminal";
+import { reasonOf } from "@colloquy/cli/terminal";
 import type { CommandContext } from "./command-context.ts";
 import { ArgumentError } from "./exit-code.ts";
 import { loaded } from "./optional-package.ts";
@@ -156,11 +156,11 @@ const templateOf = async (file: string | undefined) => {
     throw new ArgumentError("--provider completion needs a --template: how the model's prompt is written as one text");
   try {
     const text = readTextFile(file);
-    if (file.endsWith(".json")) return (await import("@colloquy/templates")).promptFormat(JSON.parse(text));
+    if (file.endsWith(".json")) return (await import("@colloquy/interchange/templates")).promptFormat(JSON.parse(text));
     const { jinjaTemplate } = await loaded(
       "a Jinja template",
       ["@huggingface/jinja"],
-      () => import("@colloquy/templates/jinja"),
+      () => import("@colloquy/interchange/templates/jinja"),
     );
     return jinjaTemplate(text);
   } catch (thrown) {

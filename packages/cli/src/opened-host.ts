@@ -10,7 +10,7 @@ import {
 } from "@colloquy/host";
 import { type Content, conversationMachine, type MachineOptions } from "@colloquy/machine";
 import { randomIds, systemClock } from "@colloquy/runtime-node";
-import { oneLine } from "@colloquy/terminal";
+import { oneLine } from "@colloquy/cli/terminal";
 import type { Agent, AgentChat } from "./agent-chat.ts";
 import { chatMachine, reactInstructions } from "./chat-machine.ts";
 import { chatTools } from "./chat-tools.ts";

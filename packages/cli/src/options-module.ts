@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { conversationMachine, type ConversationMachine, type MachineOptions } from "@colloquy/machine";
-import { reasonOf } from "@colloquy/terminal";
+import { reasonOf } from "@colloquy/cli/terminal";
 
 /**
  * Makes the machine with the options that a module exports by default; without a module, one with all defaults, which

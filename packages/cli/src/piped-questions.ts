@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline";
-import { commandIn, failureText, performCommand, plainTarget } from "@colloquy/terminal";
+import { commandIn, failureText, performCommand, plainTarget } from "@colloquy/cli/terminal";
 import type { Answers } from "./answers.ts";
 import { askOnce } from "./ask-once.ts";
 import type { Chat } from "./chat-host.ts";

@@ -1,6 +1,6 @@
 import { conversationMachine } from "@colloquy/machine";
 import { describeDifference, replay } from "@colloquy/machine/inspect";
-import { failureText, named, oneLine } from "@colloquy/terminal";
+import { failureText, named, oneLine } from "@colloquy/cli/terminal";
 import type { CommandContext } from "./command-context.ts";
 import { detectedFormat, importFormatNamed, replayedFormats } from "./import-formats.ts";
 import { journalPaths } from "./journal-files.ts";

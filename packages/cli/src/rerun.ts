@@ -1,4 +1,4 @@
-import { type Metric, rerun, rerunTable } from "@colloquy/datasets";
+import { type Metric, rerun, rerunTable } from "@colloquy/sessions/datasets";
 import type { NamedJournal } from "@colloquy/machine/inspect";
 import { openaiChat, systemClock } from "@colloquy/runtime-node";
 import { serverOf, withoutSecrets } from "./models.ts";
@@ -6,7 +6,7 @@ import type { CommandContext } from "./command-context.ts";
 import { journalFiles } from "./journal-files.ts";
 import { functionFromModule, optionsFromModule } from "./options-module.ts";
 import type { OptionValues } from "./options.ts";
-import { named, oneLine } from "@colloquy/terminal";
+import { named, oneLine } from "@colloquy/cli/terminal";
 
 /**
  * The model and its server, the system prompt, the modules with the machine's options and a metric, and the history

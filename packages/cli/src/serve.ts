@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { isIPv4 } from "node:net";
 import { threadServer, type ThreadServerOptions } from "@colloquy/server";
-import { reasonOf } from "@colloquy/terminal";
+import { reasonOf } from "@colloquy/cli/terminal";
 import type { CommandContext } from "./command-context.ts";
 import { ArgumentError, exitCodes } from "./exit-code.ts";
 import { openedHost, opening } from "./opened-host.ts";

@@ -1,7 +1,7 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { type MachineOptions, pricesPerMillion } from "@colloquy/machine";
-import { keymapOf, named, printableJson, reasonOf } from "@colloquy/terminal";
+import { keymapOf, named, printableJson, reasonOf } from "@colloquy/cli/terminal";
 import type { CommandSetting } from "./command-context.ts";
 import { ArgumentError } from "./exit-code.ts";
 import { exclusive, type OptionName, optionKinds, type OptionValues } from "./options.ts";

@@ -1,7 +1,7 @@
 import type { Store } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
-import { spansOf, type TelemetrySpan } from "@colloquy/telemetry";
-import { counted, failureText, named, oneLine } from "@colloquy/terminal";
+import { spansOf, type TelemetrySpan } from "@colloquy/host/telemetry";
+import { counted, failureText, named, oneLine } from "@colloquy/cli/terminal";
 import type { CommandContext } from "./command-context.ts";
 import { exitCodes } from "./exit-code.ts";
 import { journalFile, journalPaths } from "./journal-files.ts";
@@ -30,7 +30,7 @@ export const telemetry = async (
   if (to === undefined)
     throw new Error("--to is missing: the URL of an OTLP endpoint, or a file that is not there yet");
   const packages = ["@opentelemetry/api", "@opentelemetry/otlp-transformer"];
-  const otlp = await loaded("colloquy telemetry", packages, () => import("@colloquy/telemetry/otlp"));
+  const otlp = await loaded("colloquy telemetry", packages, () => import("@colloquy/host/telemetry/otlp"));
   const format = protobuf ? "protobuf" : "json";
   const resource = { "service.name": environment["OTEL_SERVICE_NAME"] ?? "colloquy" };
   const headers = { ...headersIn(headerFile, to), "content-type": otlp.otlpContentType[format] };

@@ -1,7 +1,7 @@
 import type { ListOptions, Store, StoredThread } from "@colloquy/host";
 import type { CommandContext } from "./command-context.ts";
 import { withStore } from "./kept-threads.ts";
-import { named, oneLine, printableJson, shortened } from "@colloquy/terminal";
+import { named, oneLine, printableJson, shortened } from "@colloquy/cli/terminal";
 import type { OptionValues } from "./options.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { HostedThread } from "@colloquy/host";
 import { type CallLlm, turnNumbered } from "@colloquy/machine";
-import { figuresOf as figuresOfTurn, printableJson } from "@colloquy/terminal";
+import { figuresOf as figuresOfTurn, printableJson } from "@colloquy/cli/terminal";
 
 /** Returns the usage of a turn in one line; null if it no longer exists. */
 export const figuresOf = async (thread: HostedThread, number: number): Promise<string | null> => {

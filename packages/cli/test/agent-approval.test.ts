@@ -6,7 +6,7 @@ import { openaiChat, systemClock, randomIds, StorageError } from "@colloquy/runt
 import { ruleModel, toolCalls } from "@colloquy/runtime-test/models";
 import { loopbackServer, type LoopbackServer } from "@colloquy/runtime-test/server";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { agentFromFile } from "@colloquy/agents";
+import { agentFromFile } from "@colloquy/sessions/agents";
 import { hostOfAgent } from "../src/agent-chat.ts";
 import { run } from "./run-command.ts";
 

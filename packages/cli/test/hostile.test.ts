@@ -13,8 +13,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runCommand } from "../src/command.ts";
 import { commands } from "../src/commands.ts";
 import { openStore } from "../src/kept-threads.ts";
-import { named, oneLine, printable, printableJson } from "@colloquy/terminal";
-import { slashCommands } from "@colloquy/terminal";
+import { named, oneLine, printable, printableJson } from "@colloquy/cli/terminal";
+import { slashCommands } from "@colloquy/cli/terminal";
 import { runs } from "../../../test/runs.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "colloquy-hostile-"));

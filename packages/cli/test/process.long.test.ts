@@ -84,10 +84,11 @@ process.once("exit", () => writeFileSync(${JSON.stringify(loaded)}, loaded.join(
 `,
 );
 
-/** The packages of which a process with that hook loaded something. */
+/** The packages, and rooms of ours, of which a process with that hook loaded something. */
 const packagesLoaded = (): readonly string[] => {
   const urls = readFileSync(loaded, "utf8").split("\n");
-  const name = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)|\/packages\/([^/]+)\//;
+  const name =
+    /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)|\/packages\/([^/]+(?:\/src\/(?:agents|datasets|mcp|terminal)\/)?)/;
   return [...new Set(urls.map((url) => name.exec(url)).flatMap((found) => found?.[1] ?? found?.[2] ?? []))];
 };
 
@@ -109,8 +110,9 @@ describe("a process", () => {
     await shown(child, "was ");
     child.kill("SIGTERM");
     expect(await exit).toMatchObject({ exitCode: 130 });
-    expect(packagesLoaded()).toEqual(expect.arrayContaining(["terminal", "runtime-node", "openai"]));
-    for (const name of ["ink", "react", "datasets", "agents", "mcp", "yaml", "ai", "pg", "redis"])
+    expect(packagesLoaded()).toEqual(expect.arrayContaining(["cli/src/terminal/", "runtime-node", "openai"]));
+    const unused = ["sessions/src/datasets/", "sessions/src/agents/", "runtime-node/src/mcp/"];
+    for (const name of [...unused, "ink", "react", "yaml", "ai", "pg", "redis"])
       expect(packagesLoaded()).not.toContain(name);
   });
 

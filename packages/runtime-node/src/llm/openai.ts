@@ -1,6 +1,6 @@
 import type { LlmHandler } from "@colloquy/host";
 import { ConfigurationError } from "@colloquy/machine";
-import type { Template } from "@colloquy/templates";
+import type { Template } from "@colloquy/interchange/templates";
 import type { ChatRequestOptions, ResponseRequestOptions } from "./request.ts";
 import type { TextRequestOptions } from "./text-handler.ts";
 import { connect, loadedLater, type OpenAiConnection } from "./transport/connection.ts";

@@ -1,6 +1,6 @@
 import type { LlmHandler } from "@colloquy/host";
 import type { CallLlm, JsonObject, ToolDeclaration } from "@colloquy/machine";
-import { answerFilter, type StopFilter, type Template } from "@colloquy/templates";
+import { answerFilter, type StopFilter, type Template } from "@colloquy/interchange/templates";
 import * as Either from "fp-ts/lib/Either.js";
 import { badRequest } from "./failure/failure.ts";
 import { chatAnswer, type ChatFormat } from "./reply/chat-answer.ts";

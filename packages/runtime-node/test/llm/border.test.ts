@@ -8,7 +8,7 @@ import {
   messageFromResult,
   type ReplyDraft,
 } from "@colloquy/machine";
-import { jinjaTemplate } from "@colloquy/templates/jinja";
+import { jinjaTemplate } from "@colloquy/interchange/templates/jinja";
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
 import { aiSdkModel } from "../../src/llm/ai-sdk/index.ts";

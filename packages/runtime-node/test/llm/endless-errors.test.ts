@@ -1,6 +1,6 @@
 import type { LlmHandler } from "@colloquy/host";
 import { errorTextOf } from "@colloquy/host/runtime";
-import { promptFormat } from "@colloquy/templates";
+import { promptFormat } from "@colloquy/interchange/templates";
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import { openaiChat } from "../../src/llm/openai.ts";

@@ -1,7 +1,7 @@
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
 import type { LlmHandler } from "@colloquy/host";
-import { promptFormat } from "@colloquy/templates";
+import { promptFormat } from "@colloquy/interchange/templates";
 import { describe, expect, test } from "vitest";
 import { aiSdkModel } from "../../src/llm/ai-sdk/index.ts";
 import { openaiChat, openaiResponses, textCompletion } from "../../src/llm/openai.ts";

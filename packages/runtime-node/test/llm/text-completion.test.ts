@@ -1,5 +1,5 @@
 import { ConfigurationError, messageFromReply } from "@colloquy/machine";
-import { promptFormat } from "@colloquy/templates";
+import { promptFormat } from "@colloquy/interchange/templates";
 import { describe, expect, test } from "vitest";
 import { textCompletion, type TextCompletionOptions, type TextRequestOptions } from "../../src/index.ts";
 import { callOf, perform } from "./call.ts";

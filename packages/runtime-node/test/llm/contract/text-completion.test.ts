@@ -1,5 +1,5 @@
 import { modelContract } from "@colloquy/runtime-test/contracts";
-import { promptFormat } from "@colloquy/templates";
+import { promptFormat } from "@colloquy/interchange/templates";
 import { textCompletion } from "../../../src/llm/openai.ts";
 
 const template = promptFormat({

@@ -2,7 +2,7 @@ import { limitCalls, type LlmHandler, memoryStore, tool } from "@colloquy/host";
 import { systemClock } from "@colloquy/runtime-node";
 import { scriptedModel, reply, toolCalls } from "@colloquy/runtime-test/models";
 import OpenAI from "openai";
-import { promptFormat } from "@colloquy/templates";
+import { promptFormat } from "@colloquy/interchange/templates";
 import { expect, test } from "vitest";
 import { createHost, openaiChat, openaiResponses, textCompletion } from "../../../src/index.ts";
 

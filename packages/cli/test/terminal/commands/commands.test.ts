@@ -1,0 +1,222 @@
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { reply, ruleModel } from "@colloquy/runtime-test/models";
+import { expect, test } from "vitest";
+import { commandIn, slashCommands } from "../../../src/terminal/index.ts";
+import { textOfLine } from "../../../src/terminal/text/line.ts";
+import { onScreen } from "../conversation/screen.ts";
+
+const echo = () =>
+  ruleModel([{ name: "echoes", when: () => true, answer: ({ lastUserText }) => reply(`**${lastUserText}**`) }]);
+
+/** A conversation of which so many questions were answered; `run` sends a line and waits for what it shows. */
+const spoken = async (questions: readonly string[]) => {
+  const shown = onScreen(echo());
+  const run = async (line: string, wanted: string | RegExp): Promise<void> => {
+    // A line that was refused is in the input again.
+    shown.press("ctrl+u");
+    shown.type(line);
+    shown.press("enter");
+    await shown.until(wanted);
+    if (shown.conversation.shown().view !== null) shown.press("escape");
+  };
+  for (const question of questions)
+    await run(question, new RegExp(`> ${question}\\n.*${question}.*\\nAgent \\(.*\\)\\n\\n> \\n`, "s"));
+  const path = async (): Promise<readonly number[]> => {
+    const state = await shown.host.thread("here").state();
+    return state === null ? [] : [state.context.conversation.head];
+  };
+  return { ...shown, run, path };
+};
+
+test("every command is listed with its usage, and every action with its keys, at any width", async () => {
+  const { press, type, until, conversation } = onScreen(echo());
+  for (const [name, rows] of [
+    ["/help", slashCommands.map(({ name, usage, help }) => `${`${name} ${usage}`.trim()} ${help}`)],
+    ["/keys", ["home, ctrl+a moves to the line's start", "ctrl+t shows the transcript"]],
+  ] as const) {
+    type(name);
+    press("enter");
+    await until(/^(Commands|Keys)/);
+    for (const columns of [20, 40, 80]) {
+      const { lines = [] } = conversation.shown().view?.show({ columns, rows: 500 }) ?? {};
+      const shown = lines.map(textOfLine).join(" ").replaceAll(/\s+/g, " ");
+      for (const row of rows) expect(shown).toContain(row);
+    }
+    press("escape");
+  }
+});
+
+test("/undo, /redo, /branch, /checkpoint, /restore, /clear and /reset move in the tree", async () => {
+  const { run, path } = await spoken(["one", "two", "three"]);
+  await run("/undo 2", "took back turn 2: two");
+  expect(await path()).toEqual([1]);
+  await run("/checkpoint first one", "this place is called first one");
+  await run("/redo", "took up again turn 2: two");
+  await run("/restore first one", "the thread goes on at first one");
+  expect(await path()).toEqual([1]);
+  await run("/branch 3", "the thread goes on behind turn 3");
+  expect(await path()).toEqual([3]);
+  await run("/clear", "the thread begins anew; /redo");
+  expect(await path()).toEqual([0]);
+  await run("/reset", "with its first system prompt");
+  await run("/undo", "error: there is nothing to take back");
+});
+
+test("/rename, /fork, /thread, /threads, /resume and /new are about threads", async () => {
+  const { run, host, status } = await spoken(["one", "two"]);
+  await run("/rename Counting", "the thread is called Counting");
+  expect((await host.thread("here").state())?.context.metadata).toEqual({ title: "Counting" });
+  await run("/fork 1", /a copy of thread here up to turn 1\n.*continuing thread \S+: 1 turn/s);
+  await run("/threads", /^Threads[^]*Counting/);
+  await run("/resume nowhere", "error: there is no thread nowhere; /threads lists them");
+  await run("/resume here", "continuing thread here: 2 turns");
+  await run("/new", /new thread thread-\d+/);
+  await run("/thread there", "new thread there");
+  await run("/thread", "error: /thread needs an id; the present one is there");
+  expect(status()).toContain("thread there");
+});
+
+test("/redact and /delete want a second yes", async () => {
+  const { run, host, screen } = await spoken(["secret"]);
+  await run("/redact 1", "/redact 1 yes does it");
+  expect(JSON.stringify(await host.thread("here").exportJournal())).toContain("secret");
+  await run("/redact 1 yes", "turn 1 is redacted");
+  expect(JSON.stringify(await host.thread("here").exportJournal())).not.toContain("secret");
+  await run("/delete", "/delete yes does it");
+  await run("/delete yes", /thread here is deleted\n.*new thread/);
+  expect(await host.thread("here").state()).toBeNull();
+  expect(screen()).toContain("thread thread-");
+});
+
+test("/copy, /export, /usage, /context, and /system say what there is", async () => {
+  const { run, asked } = await spoken(["one", "two"]);
+  await run("/copy", "copied the answer of turn 2");
+  await run("/copy 1", "copied the answer of turn 1");
+  expect(asked).toEqual(["copy **two**", "copy **one**"]);
+  const file = join(mkdtempSync(join(tmpdir(), "colloquy-")), "here.jsonl");
+  await run(`/export ${file}`, /wrote \d+ entries/);
+  expect(readFileSync(file, "utf8").split("\n")[0]).toContain("thread.started");
+  await run(`/export ${file}`, "is there already; name another file");
+  await run("/usage", "thread here: 2 turns, 2 steps");
+  await run("/context", /prompt +/);
+  await run("/system Be brief.", "the next answer has the new system prompt");
+  await run("/system", /\/system\n {2}Be brief\./);
+});
+
+test.each([
+  ["/tree", /^Tree of here[^]*one/],
+  ["/explain", /^The next prompt[^]*one/],
+  ["/transcript", /^Transcript of here[^]*one/],
+  ["/at 1", /^Entry 1 of here/],
+  ["/at", /^Entry \d+ of here/],
+  ["/diff 1 3", /1[^]*3/],
+  ["/search one", /^Search[^]*one/],
+])("%s opens a view, which Esc closes", async (line, wanted) => {
+  const { run, conversation } = await spoken(["one"]);
+  await run(line, wanted);
+  expect(conversation.shown().view).toBeNull();
+});
+
+test("the tree moves the head, forks, names a place, and has an earlier question edited", async () => {
+  const { path, type, press, until, input, finished } = await spoken(["one", "two"]);
+  const inTree = async (...keys: readonly string[]): Promise<void> => {
+    press("ctrl+u", "escape");
+    await until("Esc again shows the tree");
+    press("escape");
+    await until(/^Tree of/);
+    for (const key of keys) {
+      if (key.length === 1) type(key);
+      else press(key);
+    }
+  };
+  await inTree("up", "enter");
+  await until("the thread goes on behind turn 1");
+  expect(await path()).toEqual([1]);
+  await inTree("e");
+  await until("editing turn 1, Esc leaves it");
+  expect(input()).toBe("> one");
+  type(" more");
+  press("enter");
+  await until("> one more\none more");
+  await until(/Agent \([^)]*\)\n\n> \n/);
+  expect(finished()).toContain("one more");
+  await inTree("c");
+  await until("> /checkpoint ");
+  await inTree("f");
+  await until(/a copy of thread here up to turn 3[^]*continuing thread thread-\d+: 1 turn/);
+});
+
+test.each([
+  ["/undo x", "x is no whole number: /undo [N]"],
+  ["/branch", "this takes a number: /branch TURN"],
+  ["/branch 9", "9"],
+  ["/checkpoint", "this takes more: /checkpoint NAME"],
+  ["/restore nowhere", "nowhere"],
+  ["/redact 9 yes", "9"],
+  ["/copy 9", "turn 9 has no answer"],
+  ["/model", "there is no model to choose here"],
+  ["/theme dark", "there is no theme to choose here"],
+  ["/diff 1", "this takes the numbers of two entries"],
+  ["/undo 9", "1 turn can be taken back: /undo 1"],
+  ["/redact 9", "there is no turn 9; the last is 1"],
+  ["/nonesuch", "there is no command /nonesuch; /help lists them"],
+])("%s is refused in words, and is in the input again", async (line, words) => {
+  const { run, input, finished } = await spoken(["one"]);
+  await run(line, new RegExp(`error: .*${words.replaceAll(/[[\]/]/g, String.raw`\$&`)}`));
+  expect(input()).toContain(`> ${line}`);
+  expect(finished()).toContain(`  ${line}\n`);
+});
+
+test("a model and a theme are chosen by their names", async () => {
+  let present = "light";
+  const themes = { names: ["light", "dark"], present: () => present, choose: (name: string) => void (present = name) };
+  const { type, press, until } = onScreen(echo(), { themes });
+  type("/theme");
+  press("enter");
+  await until("the theme is light; there are light, dark");
+  type("/theme dark");
+  press("enter");
+  await until("the theme is dark");
+});
+
+test("the bare words of the seed count when they are the whole line", () => {
+  expect(commandIn("quit")).toBe("/quit");
+  expect(commandIn(" Clear ")).toBe("/clear");
+  expect(commandIn("history")).toBe("/transcript");
+  expect(commandIn("save Here")).toBe("/checkpoint Here");
+  expect(commandIn("restore Here")).toBe("/restore Here");
+  for (const text of [
+    "quit it",
+    "save the whales",
+    "clear?",
+    "/usr/bin is full",
+    "a /undo",
+    "constructor",
+    "constructor x",
+  ])
+    expect(commandIn(text)).toBe(null);
+});
+
+test("what a command may be given is offered, and Tab takes it", async () => {
+  const { run, type, press, until, input } = await spoken(["one"]);
+  await run("/checkpoint here", "this place is called here");
+  type("/rest");
+  await until("/restore NAME");
+  press("tab");
+  expect(input()).toContain("> /restore ");
+  type("h");
+  await until("> /restore h\n  here");
+  press("tab");
+  expect(input()).toContain("> /restore here");
+  press("enter");
+  await until("the thread goes on at here");
+});
+
+test("/quit ends the conversation", async () => {
+  const { type, press, conversation } = await spoken([]);
+  type("/quit");
+  press("enter");
+  await conversation.ended;
+});

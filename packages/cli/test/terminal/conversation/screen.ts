@@ -1,0 +1,109 @@
+import { createHost, type Host, type LlmHandler, memoryStore, type Tool } from "@colloquy/host";
+import { conversationMachine, type MachineOptions } from "@colloquy/machine";
+import { sequentialIds, virtualClock, type VirtualClock } from "@colloquy/runtime-test";
+import {
+  type Line,
+  type ScreenConversation,
+  type ScreenPort,
+  terminalConversation,
+  type TerminalConversationOptions,
+} from "../../../src/terminal/index.ts";
+
+/** A conversation on a screen that is 80 columns wide and draws each change, on a clock that stands still; who types takes a second between keys. */
+export interface OnScreen {
+  readonly host: Host;
+  readonly clock: VirtualClock;
+  readonly conversation: ScreenConversation;
+  /** Presses keys by name, or types a text. */
+  readonly press: (...names: readonly string[]) => void;
+  readonly type: (text: string) => void;
+  readonly paste: (text: string) => void;
+  /** The whole screen: the finished and open text, the input and the status. */
+  readonly screen: () => string;
+  /** The text that is written into the scrollback. */
+  readonly finished: () => string;
+  readonly status: () => string;
+  readonly input: () => string;
+  /** Resolves when what is shown holds this text, or matches. */
+  readonly until: (text: string | RegExp) => Promise<void>;
+  /** The requests to the screen. */
+  readonly asked: string[];
+}
+
+const size = { columns: 80, rows: 24 };
+/** So wide that no line is broken. */
+const unbroken = 1000;
+
+/** Opens a conversation with a model. */
+export const onScreen = (
+  llm: LlmHandler,
+  options: Partial<TerminalConversationOptions> & {
+    readonly machine?: MachineOptions;
+    readonly tools?: readonly Tool[];
+  } = {},
+): OnScreen => {
+  const { machine, tools = [], ...others } = options;
+  const clock = virtualClock();
+  const host =
+    options.host ??
+    createHost({
+      machine: conversationMachine(machine),
+      store: memoryStore({ clock }),
+      llm,
+      clock,
+      ids: sequentialIds(),
+      tools,
+    });
+  const asked: string[] = [];
+  const port: ScreenPort = {
+    suspend: async (run) => run(),
+    stop: () => void asked.push("stop"),
+    reprint: (lines) => void asked.push(`reprint ${text(lines)}`),
+    copy: (copied) => asked.push(`copy ${copied}`) > 0,
+    bell: () => void asked.push("bell"),
+  };
+  let milliseconds = 0;
+  const now = (): number => (milliseconds += 1000);
+  const conversation = terminalConversation({ threadId: "here", port, now, ...others, host });
+  conversation.onChange(() => conversation.drawn());
+  const finished = (): string => text(conversation.shown().finished.flatMap(({ lines }) => lines(unbroken)));
+  const status = (): string => text([conversation.shown().status(size)]);
+  const input = (): string => text(conversation.shown().input(size).lines);
+  const screen = (): string => {
+    const { view, open } = conversation.shown();
+    if (view !== null) return `${view.title}\n${text(view.show(size).lines)}`;
+    return [finished(), text(open(size)), input(), status()].join("\n");
+  };
+  const press = (...names: readonly string[]): void => {
+    for (const name of names) conversation.press({ type: "key", name }, size);
+  };
+  return {
+    host,
+    clock,
+    conversation,
+    press,
+    paste: (pasted) => conversation.press({ type: "paste", text: pasted }, size),
+    type: (typed) => conversation.press({ type: "text", text: typed }, size),
+    screen,
+    finished,
+    status,
+    input,
+    until: (wanted) =>
+      seen(conversation, () => (typeof wanted === "string" ? screen().includes(wanted) : wanted.test(screen()))),
+    asked,
+  };
+};
+
+const seen = (conversation: ScreenConversation, isSeen: () => boolean): Promise<void> =>
+  new Promise((resolve) => {
+    const look = (): void => {
+      if (!isSeen()) return;
+      stop();
+      resolve();
+    };
+    const stop = conversation.onChange(look);
+    look();
+  });
+
+/** Lines as they would be without colours. */
+const text = (lines: readonly Line[]): string => lines.map((line) => line.map((span) => span.text).join("")).join("\n");

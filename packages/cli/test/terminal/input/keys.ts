@@ -1,0 +1,27 @@
+import type { Key } from "../../../src/terminal/input/key.ts";
+import { KeyReader } from "../../../src/terminal/input/key-reader.ts";
+
+/** The keys of chunks, after which nothing more comes. */
+export const keysOf = (...chunks: readonly string[]): readonly Key[] => {
+  const reader = new KeyReader();
+  const keys = chunks.flatMap((chunk) => reader.read(chunk));
+  return [...keys, ...(reader.waitMs === null ? [] : reader.flush())];
+};
+
+/** One word a key: names as they are, text in quotes, pastes behind a `p`. */
+export const written = (keys: readonly Key[]): string =>
+  keys
+    .map((key) => (key.type === "key" ? key.name : `${key.type === "paste" ? "p" : ""}${JSON.stringify(key.text)}`))
+    .join(" ");
+
+/** Neighbouring texts joined. */
+export const joined = (keys: readonly Key[]): readonly Key[] => {
+  const together: Key[] = [];
+  for (const key of keys) {
+    const last = together.at(-1);
+    if (last?.type === "text" && key.type === "text")
+      together.splice(-1, 1, { type: "text", text: last.text + key.text });
+    else together.push(key);
+  }
+  return together;
+};

@@ -1,0 +1,44 @@
+import fc from "fast-check";
+import type { Size } from "../../../src/terminal/index.ts";
+
+/** A change of a screen; each change is drawn. */
+export interface Step {
+  /** Lines that are added to the finished ones. */
+  readonly finished: readonly string[];
+  readonly open: readonly string[];
+  readonly input: readonly string[];
+  readonly status: string;
+  /** The terminal has this size first; null: the one it had. */
+  readonly size: Size | null;
+}
+
+const pieces = ["a", "word ", "日本", "ｱ", "é", "e\u0301", "👩‍👩‍👧‍👦", "🇩🇪", "👍🏽", "한국", " ", "1️⃣"];
+const text = (maxLength: number): fc.Arbitrary<string> =>
+  fc.array(fc.constantFrom(...pieces), { maxLength }).map((parts) => parts.join(""));
+const longWord = fc.constantFrom("x".repeat(10_000), "日".repeat(10_000));
+const anyText = fc.oneof({ weight: 60, arbitrary: text(60) }, { weight: 1, arbitrary: longWord });
+
+/** From 20×6. */
+export const anySize: fc.Arbitrary<Size> = fc.record({
+  columns: fc.integer({ min: 20, max: 120 }),
+  rows: fc.integer({ min: 6, max: 40 }),
+});
+
+/** A drawing on a screen; `open`: how many lines may be open. */
+export const anySteps = ({
+  resizes,
+  open,
+}: {
+  readonly resizes: boolean;
+  readonly open: number;
+}): fc.Arbitrary<readonly Step[]> =>
+  fc.array(
+    fc.record({
+      finished: fc.array(anyText, { maxLength: 3 }),
+      open: fc.array(anyText, { maxLength: open }),
+      input: fc.array(text(30), { minLength: 1, maxLength: 4 }),
+      status: text(20),
+      size: resizes ? fc.option(anySize, { freq: 2 }) : fc.constant(null),
+    }),
+    { minLength: 1, maxLength: 12 },
+  );

@@ -1,0 +1,210 @@
+import { ConfigurationError, messageFromDraft } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { jinjaTemplate, type JinjaTemplateOptions } from "../../../src/templates/jinja/index.ts";
+import { strftime } from "../../../src/templates/jinja/strftime.ts";
+import { conversation } from "../conversations.ts";
+import { modelTemplates } from "./model-templates.ts";
+import { runs } from "../../../../../test/runs.ts";
+
+const right = (value: string): object => ({ _tag: "Right", right: value });
+const left = (reason: RegExp): object => ({ _tag: "Left", left: expect.stringMatching(reason) });
+const hello = conversation("Be gentle.", "Hello !");
+
+const chatMl = jinjaTemplate(
+  `{{ bos_token }}{% for message in messages %}<|im_start|>{{ message.role }}
+{{ message.content }}<|im_end|>
+{% endfor %}
+{% if add_generation_prompt %}<|im_start|>assistant
+{% endif %}`,
+  { bosToken: "<s>", eosToken: "<|im_end|>" },
+);
+
+test("a chat template is rendered with its tokens, and ends where the answer begins", () => {
+  const said = "<s><|im_start|>system\nBe gentle.<|im_end|>\n<|im_start|>user\nHello !<|im_end|>\n";
+  expect(chatMl.render(hello)).toEqual(right(`${said}<|im_start|>assistant\n`));
+  expect(chatMl.render(hello, { addGenerationPrompt: false })).toEqual(right(said));
+  expect(chatMl.render(hello, { system: "OVR" })).toEqual(
+    right(`${said.replace("Be gentle.", "OVR")}<|im_start|>assistant\n`),
+  );
+  expect(chatMl.stop).toEqual(["<|im_end|>"]);
+});
+
+test("what it is known by changes with its text and its options", () => {
+  const options = [jinjaTemplate("a"), jinjaTemplate("b"), jinjaTemplate("a", { variables: { think: false } })].map(
+    (each) => JSON.stringify(each.options),
+  );
+  expect(new Set(options).size).toBe(3);
+});
+
+test("variables reach the template, and the time only where it is given", () => {
+  const dated = jinjaTemplate("{{ think }} {{ strftime_now('%d %b %Y') if strftime_now is defined else 'no date' }}", {
+    variables: { think: "no" },
+  });
+  expect(dated.render(hello)).toEqual(right("no no date"));
+  expect(dated.render(hello, { at: Date.UTC(2026, 10, 5) })).toEqual(right("no 05 Nov 2026"));
+});
+
+test("a time is written as Python writes it, in UTC", () => {
+  const at = Date.UTC(2026, 10, 5, 9, 7, 3);
+  expect(strftime(at, "%a %A %b %B %d %H:%M:%S %m %y %Y %% %Q")).toBe(
+    "Thu Thursday Nov November 05 09:07:03 11 26 2026 % %Q",
+  );
+});
+
+describe("what can't be rendered is a left", () => {
+  test("where the template raises", () => {
+    const strict = jinjaTemplate("{{ raise_exception('roles must alternate') }}");
+    expect(strict.render(hello)).toEqual(left(/can't render this conversation: roles must alternate/u));
+  });
+
+  test("an image, and tools that the template does not render", () => {
+    const image = messageFromDraft("1.0", {
+      role: "user",
+      content: [{ type: "image", url: "https://a.example/b.png" }],
+    });
+    expect(chatMl.render([image])).toEqual(left(/message 1\.0 has an image/u));
+    expect(chatMl.render(hello, { tools: [{ name: "look" }] })).toEqual(left(/renders no tools/u));
+  });
+
+  test.each([
+    {
+      what: "loops in loops",
+      text: "{% set r = range(99999) %}{% for a in r %}{% for b in r %}{% endfor %}{% endfor %}",
+    },
+    { what: "a range without end", text: "{% for a in range(1000000000) %}{% endfor %}" },
+    { what: "a range of nothing known", text: "{% for a in range(0, 10, 0) %}{% endfor %}" },
+    { what: "a macro that calls itself", text: "{% macro m(x) %}{{ m(x) }}{{ m(x) }}{% endmacro %}{{ m(1) }}" },
+    {
+      what: "a text that doubles",
+      text: "{% set n = namespace(t='ab') %}{% for a in range(99999) %}{% set n.t = n.t ~ n.t %}{% endfor %}",
+    },
+    {
+      what: "a list that doubles",
+      text: "{% set n = namespace(t=[1]) %}{% for a in range(99999) %}{% set n.t = n.t + n.t %}{% endfor %}",
+    },
+    { what: "what is not defined", text: "{{ nothing.of.it() }}" },
+    { what: "what JavaScript has", text: "{{ messages.constructor.constructor('return process')() }}" },
+  ])("$what", ({ text }) => {
+    expect(jinjaTemplate(text).render(hello)).toEqual(left(/^the chat template can't render this conversation: ./u));
+  });
+});
+
+test.each(["{% for message in messages %}", "{{ messages", "{% if %}{% endif %}", "{% nothing %}", "{{ '".repeat(9)])(
+  "a text that is no template is refused: %s",
+  (text) => {
+    expect(() => jinjaTemplate(text)).toThrow(ConfigurationError);
+    expect(() => jinjaTemplate(text)).toThrow(/^jinjaTemplate can't read the template: ./u);
+  },
+);
+
+test.each([
+  [{ eos_token: "</s>" }, /Unrecognized key: "eos_token"\. It takes bosToken, eosToken, stop and variables$/u],
+  [{ stop: "</s>" }, /^jinjaTemplate can't take its options: stop: /u],
+])("options that are none are refused: %j", (options, reason) => {
+  // As from JavaScript.
+  const make = (): unknown => jinjaTemplate("{{ messages }}", options as unknown as JinjaTemplateOptions);
+  expect(make).toThrow(ConfigurationError);
+  expect(make).toThrow(reason);
+});
+
+const syntax = fc
+  .array(
+    fc.constantFrom(
+      "{{",
+      "}}",
+      "{%",
+      "%}",
+      "{#",
+      "#}",
+      "'",
+      '"',
+      "\\",
+      "raise_exception('x')",
+      "messages",
+      "{% raw %}",
+      "<|im_end|>",
+      "</s>",
+      " ",
+      "\n",
+      "-",
+      "$&",
+      "__proto__",
+      "\u0000",
+      "\ud800",
+    ),
+    {
+      minLength: 1,
+      maxLength: 8,
+    },
+  )
+  .map((pieces) => pieces.join(""));
+
+test("what messages say is never evaluated, whatever it looks like", () => {
+  fc.assert(
+    fc.property(syntax, syntax, (instructions, text) => {
+      const [system, said] = [instructions.toWellFormed(), text.toWellFormed()];
+      expect(chatMl.render(conversation(instructions, text), { addGenerationPrompt: false })).toEqual(
+        right(`<s><|im_start|>system\n${system}<|im_end|>\n<|im_start|>user\n${said}<|im_end|>\n`),
+      );
+    }),
+    { numRuns: runs(1000) },
+  );
+});
+
+test("the templates of models show what was said as it was said, but for the white space around it", () => {
+  const templates = modelTemplates.map((text) => jinjaTemplate(text));
+  fc.assert(
+    fc.property(fc.constantFrom(...templates), syntax, (template, text) => {
+      const said = text.toWellFormed();
+      const plain = template.render(conversation(null, "x"));
+      const rendered = template.render(conversation(null, text));
+      expect(Either.isRight(rendered)).toBe(Either.isRight(plain));
+      expect(Either.isRight(rendered) ? rendered.right : said).toContain(said.trim());
+    }),
+    { numRuns: runs(600) },
+  );
+});
+
+test.each([
+  "{{ ns.l }}",
+  "{{ ns.l|tojson }}",
+  "{{ ns.l|string }}",
+  "{{ ns.l|join }}",
+  "{{ 'a' in ns.l }}",
+  "{{ ns|tojson }}",
+])("lists that double are not gone through by %s", (use) => {
+  const doubling = "{% set ns = namespace(l=[1]) %}{% for i in range(60) %}{% set ns.l = [ns.l, ns.l] %}{% endfor %}";
+  expect(jinjaTemplate(doubling + use).render(hello)).toEqual(left(/entries|steps/));
+});
+
+test("a text of a million characters is not gone through again and again", () => {
+  const text = "{% set ns = namespace(a='x') %}{% for i in range(20) %}{% set ns.a = ns.a ~ ns.a %}{% endfor %}";
+  const again = "{% for i in range(100) %}{% set b = ns.a|upper %}{% endfor %}";
+  expect(jinjaTemplate(text + again).render(hello)).toEqual(left(/steps/));
+});
+
+test.each(["\n", " ", "\t", "\r\n", " \n", "\u2003"])(
+  "a template is refused whose lexer would take the square of a long run of %j, wherever it is",
+  (blank) => {
+    const run = (length: number): string => blank.repeat(length / blank.length);
+    for (const around of [
+      ["a", "b"],
+      ["{% if", "true %}{% endif %}"],
+      ["{{ '", "' }}"],
+    ]) {
+      expect(() => jinjaTemplate(around.join(run(256)))).not.toThrow();
+      expect(() => jinjaTemplate(around.join(run(80_000)))).toThrow("more than 256 characters of white space in a row");
+    }
+  },
+);
+
+test("a conversation of a thousand messages is far from the bounds", () => {
+  const looking = jinjaTemplate(
+    "{% for m in messages %}{% if messages[loop.index0 - 1].role != m.role and messages|length > 1 %}{{ m.content }}{% endif %}{% endfor %}",
+  );
+  expect(looking.render(conversation("", ...Array.from({ length: 1_000 }, (_, index) => `${index}.`)))).toMatchObject({
+    _tag: "Right",
+  });
+});

@@ -1,0 +1,78 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { stopFilter } from "../../src/templates/index.ts";
+import { runs } from "../../../../test/runs.ts";
+
+/** Returns the text shown after each piece, and at the end. */
+const shownOf = (stops: readonly string[], pieces: readonly string[]): readonly string[] => {
+  const filter = stopFilter(stops);
+  return [...pieces.map(filter.push), filter.end()];
+};
+
+/** The text before the first pattern. */
+const before = (stops: readonly string[], text: string): string =>
+  text.slice(
+    0,
+    Math.min(text.length, ...stops.filter((stop) => text.includes(stop)).map((stop) => text.indexOf(stop))),
+  );
+
+const alphabet = fc.string({ unit: fc.constantFrom("a", "b", ":", " "), maxLength: 12 });
+const patterns = fc.array(fc.string({ unit: fc.constantFrom("a", "b", ":", " "), minLength: 1, maxLength: 4 }), {
+  maxLength: 3,
+});
+
+test("a pattern that is cut across pieces is never shown", () => {
+  const stops = ["Child :", "Child:"];
+  expect(shownOf(stops, ["Hi! How ", "are you ?\n\nChi", "ld :", " I am"])).toEqual([
+    "Hi! How ",
+    "are you ?\n\n",
+    "",
+    "",
+    "",
+  ]);
+  expect(shownOf(stops, ["Chi", "ldren", " Child"])).toEqual(["", "Children", " ", "Child"]);
+});
+
+test("a pattern that began earlier comes before one that ended earlier", () => {
+  expect(shownOf(["ab", "xabc"], ["xab", "c"]).join("")).toBe("");
+  expect(shownOf(["ab", "xabc"], ["xab", "d"]).join("")).toBe("x");
+  expect(shownOf(["ab", "xabc"], ["xab"]).join("")).toBe("x");
+});
+
+test("what is shown of a text, however it is cut, is what stands before the first pattern", () => {
+  fc.assert(
+    fc.property(patterns, fc.array(alphabet, { maxLength: 6 }), (stops, pieces) => {
+      expect(shownOf(stops, pieces).join("")).toBe(before(stops, pieces.join("")));
+    }),
+    { numRuns: runs(4000) },
+  );
+});
+
+test("no more waits than what may still become a pattern, and it may", () => {
+  fc.assert(
+    fc.property(patterns, fc.array(alphabet, { maxLength: 6 }), (stops, pieces) => {
+      const filter = stopFilter(stops);
+      let text = "";
+      let shown = "";
+      for (const piece of pieces) {
+        text += piece;
+        shown += filter.push(piece);
+        if (filter.stopped()) break;
+        const waiting = text.slice(shown.length);
+        // Some continuation of what waits has a pattern at its very beginning.
+        expect(waiting === "" || stops.some((stop) => stop.startsWith(waiting) || waiting.startsWith(stop))).toBe(true);
+      }
+    }),
+    { numRuns: runs(4000) },
+  );
+});
+
+test("empty patterns are none, and nothing comes after the end", () => {
+  expect(shownOf(["", ""], ["a", "b"])).toEqual(["a", "b", ""]);
+  const filter = stopFilter(["b"]);
+  expect(filter.push("a")).toBe("a");
+  expect(filter.stopped()).toBe(false);
+  expect(filter.push("b")).toBe("");
+  expect(filter.stopped()).toBe(true);
+  expect(filter.push("a") + filter.end()).toBe("");
+});

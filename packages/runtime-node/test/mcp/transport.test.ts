@@ -1,0 +1,50 @@
+import { ConfigurationError } from "@colloquy/machine";
+import { expect, it } from "vitest";
+import { type McpOptions, mcpTools } from "../../src/mcp/index.ts";
+import { withoutSecrets } from "../../src/mcp/transport.ts";
+
+it("takes values of the environment out of texts, and leaves words", () => {
+  const clean = withoutSecrets({
+    command: "serve",
+    env: { KEY: "k-12345678", KEYS: "a=aaaaaaaa,b=bbbbbbbb", MODE: "fast" },
+  });
+  expect(clean("k-12345678 aaaaaaaa bbbbbbbb fast")).toBe("[redacted] [redacted] [redacted] fast");
+});
+
+it("takes a key out that stands in the path of an address", () => {
+  const clean = withoutSecrets({ url: "https://example.com/s/NGJkZDJhOTEtMWVkMi00/mcp" });
+  expect(clean("Cannot POST /s/NGJkZDJhOTEtMWVkMi00/mcp")).toBe("Cannot POST /s/[redacted]/mcp");
+});
+
+it.each<[unknown, string]>([
+  [{}, 'needs the option "transport"'],
+  [{ transport: "npx server" }, "transport is of type string"],
+  [{ transport: {} }, "transport is none"],
+  [{ transport: { command: "serve", argz: [] } }, 'no option "argz"'],
+  [{ transport: { url: "secret-key@" } }, "transport.url is no URL"],
+  [{ transport: { url: "http://localhost", header: {} } }, 'no option "header"'],
+  [{ transport: { command: "serve" }, name: "my files" }, 'name is "my files"'],
+  [{ transport: { command: "serve" }, timeoutMs: 0 }, "timeoutMs is 0"],
+  [{ transport: { command: "serve" }, trusted: true }, 'no option "trusted"'],
+])("refuses %j", async (options, words) => {
+  // As a caller in JavaScript may give them.
+  const refused = mcpTools(options as McpOptions);
+  await expect(refused).rejects.toThrow(ConfigurationError);
+  await expect(refused).rejects.toThrow(words);
+});
+
+it("says the last that a process wrote to standard error which ended, without its secrets", async () => {
+  const script = "console.error('x'.repeat(5000) + ' no file for k-12345678'); process.exit(3)";
+  const opened = mcpTools({
+    transport: { command: process.execPath, args: ["-e", script], env: { KEY: "k-12345678" } },
+  });
+  await expect(opened).rejects.toThrow(
+    /the connection was lost\..* standard error: x{900,1000} no file for \[redacted\]$/,
+  );
+});
+
+it.each([967, 980, 3_980])("shows no piece of a key %i characters before the end of standard error", async (behind) => {
+  const script = `console.error('sk-proj-Zz9yXx8wVv7uTt6sRr5qQq4pPp3o ' + 'z '.repeat(${behind / 2})); process.exit(3)`;
+  const opened = mcpTools({ transport: { command: process.execPath, args: ["-e", script] } });
+  await expect(opened).rejects.toThrow(/^(?!.*(?:Zz9y|Rr5q|Pp3o)).* standard error: .*z$/);
+});

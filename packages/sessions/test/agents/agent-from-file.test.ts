@@ -1,0 +1,228 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { agentFromFile } from "../../src/agents/index.ts";
+import { folderOf, problemsOf } from "./agent-files.ts";
+
+const wholeFile = `# An agent.
+version: 1
+name: weather
+description: Knows the weather.
+model: gpt-4o-mini
+modelParameters: { temperature: 0, stop: [a, b] }
+instructions: |
+  You know the weather.
+  Be brief.
+signature:
+  inputs: { question: string }
+  outputs: { answer: string, sure: { type: number, description: "from 0 to 1" } }
+tools: [./tools.ts]
+subagents:
+  - ./below/helper.yaml
+  - { file: ./below/helper.yaml, name: second, description: Another one., memory: own }
+memory: { maxTurns: 3, compression: verbose }
+limits: { steps: 1 }
+`;
+
+const tool = `export default { declaration: { name: "forecast", description: "", parameters: {} }, schema: null, needsApproval: null, run: () => "rain" };`;
+
+test("an agent is what its file says", async () => {
+  const folder = folderOf({ "agent.yaml": wholeFile, "tools.ts": tool, "below/helper.yaml": "name: helper" });
+  const agent = await agentFromFile(join(folder, "agent.yaml"), { allowTools: true });
+  expect(agent).toMatchObject({
+    name: "weather",
+    description: "Knows the weather.",
+    model: "gpt-4o-mini",
+    modelParameters: { temperature: 0, stop: ["a", "b"] },
+    instructions: "You know the weather.\nBe brief.\n",
+    signature: {
+      inputs: { type: "object", properties: { question: { type: "string" } }, required: ["question"] },
+      outputs: {
+        properties: { answer: { type: "string" }, sure: { type: "number", description: "from 0 to 1" } },
+        required: ["answer", "sure"],
+        additionalProperties: false,
+      },
+    },
+    memory: { maxTurns: 3, compression: "verbose" },
+    limits: { steps: 1 },
+  });
+  expect(agent.tools.map(({ declaration }) => declaration.name)).toEqual(["forecast"]);
+  expect(agent.subagents).toMatchObject([
+    { name: "helper", description: "Asks the agent helper.", memory: "parent" },
+    { name: "second", description: "Another one.", memory: "own" },
+  ]);
+  expect(agent.subagents[0]?.agent).toBe(agent.subagents[1]?.agent);
+  expect(agent.subagents[0]?.agent.file).toBe(join(folder, "below/helper.yaml"));
+  expect(Object.isFrozen(agent) && Object.isFrozen(agent.modelParameters) && Object.isFrozen(agent.memory)).toBe(true);
+});
+
+test("what a file leaves out has defaults", async () => {
+  const folder = folderOf({ "agent.yml": "name: helper" });
+  expect(await agentFromFile(join(folder, "agent.yml"))).toEqual({
+    file: join(folder, "agent.yml"),
+    name: "helper",
+    description: null,
+    model: null,
+    modelParameters: {},
+    instructions: null,
+    signature: null,
+    tools: [],
+    subagents: [],
+    memory: { maxTurns: 20, compression: "concise" },
+    limits: { steps: 20 },
+  });
+});
+
+test("the words of DSPy's agents are other words for the same", async () => {
+  const folder = folderOf({ "agent.yaml": "name: a\ncompression: none\nmax_context_turns: 0\nmax_iters: 7" });
+  expect(await agentFromFile(join(folder, "agent.yaml"))).toMatchObject({
+    memory: { maxTurns: 0, compression: "none" },
+    limits: { steps: 7 },
+  });
+  expect(
+    await problemsOf({
+      "agent.yaml": "name: a\nmemory: { maxTurns: 1 }\nlimits:\n  steps: 1\nmax_iters: 7\nmax_context_turns: 1",
+    }),
+  ).toEqual([
+    "agent.yaml:6:20: max_context_turns is another word for memory.maxTurns, which is there too; leave one of them out",
+    "agent.yaml:5:12: max_iters is another word for limits.steps, which is there too; leave one of them out",
+  ]);
+});
+
+test.each(["\n", "\r\n"])("in Markdown the body is the instructions, with lines that end in %j", async (end) => {
+  const lines = ["---", "name: helper", "---", "", "# You help", "", "---", "Always."];
+  const folder = folderOf({ "agent.md": `\uFEFF${lines.join(end)}${end}` });
+  const agent = await agentFromFile(join(folder, "agent.md"));
+  expect(agent.instructions).toBe(["# You help", "", "---", "Always."].join("\n"));
+});
+
+test("Markdown has front matter, and its instructions once", async () => {
+  const doubled = "---\nname: a\ninstructions: One.\n---\nTwo.";
+  expect(await problemsOf({ "agent.md": doubled }, "agent.md")).toEqual([
+    "agent.md:3:15: instructions is there, and so is a body, which is the same; leave one of them out",
+  ]);
+  const without = [
+    "agent.md:1:1: Markdown begins with no front matter; begin with a line ---, fields such as name: helper, and a line ---",
+  ];
+  for (const text of ["# You help", "---\nname: a\n", "", "----\nname: a\n----\n"])
+    expect(await problemsOf({ "agent.md": text }, "agent.md")).toEqual(without);
+  expect(await problemsOf({ "agent.md": "---\n---\nYou help." }, "agent.md")).toEqual([
+    "agent.md:1:4: the file is empty; it must be a mapping of fields such as instructions",
+  ]);
+});
+
+test.each([
+  [
+    "name: [a]",
+    '1:7: name is ["a"]; it must be a name of at most 64 letters, digits, - and _ that begins with a letter',
+  ],
+  ["name: 9a", '1:7: name is "9a"; it must be a name of at most 64 letters, digits, - and _ that begins with a letter'],
+  ["- name", '1:1: the file is ["name"]; it must be a mapping of fields such as instructions'],
+  ["", "1:1: the file is empty; it must be a mapping of fields such as instructions"],
+  ["name: a\nversion: 2", "2:10: version is 2; it must be 1"],
+  ["name: a\nmodelParameters: { t: .inf }", "2:23: modelParameters.t is Infinity; it must be a JSON value"],
+  ["name: a\nmemory:\n  maxTurns: -1", "3:13: memory.maxTurns is -1; it must be a whole number of 0 or more"],
+  [
+    "name: a\nmemory:\n  compression: brief",
+    '3:16: memory.compression is "brief"; it must be one of concise, verbose, none',
+  ],
+  ["name: a\nmemory: 3", "2:9: memory is 3; it must be { maxTurns, compression }"],
+  ["name: a\nmemory: { turns: 3 }", '2:11: there is no field "memory.turns"; there are maxTurns, compression'],
+  ["name: a\nlimits: { steps: 1.5 }", "2:18: limits.steps is 1.5; it must be a whole number of 1 or more"],
+  ["name: a\nlimits: { steps: 0 }", "2:18: limits.steps is 0; it must be a whole number of 1 or more"],
+  ["name: a\nmax_iters: 0", "2:12: max_iters is 0; it must be a whole number of 1 or more"],
+  ['name: a\nmodel: ""', '2:8: model is ""; it must be the name of a model, or left out for that of the host'],
+  ["name: a\nsignature: 3", "2:12: signature is 3; it must be question -> answer, or { inputs, outputs }"],
+  [
+    "name: a\nsignature: q => a",
+    '2:12: signature is "q => a"; it must be inputs, one arrow and outputs, such as question -> answer',
+  ],
+  [
+    "name: a\nsignature: { inputs: { q: str }, outputs: { a: string } }",
+    '2:27: signature.inputs.q is "str"; it must be one of string, number, integer, boolean, or a mapping that is a JSON schema',
+  ],
+  [
+    "name: a\nsignature: { inputs: { q: { type: text } }, outputs: { a: string } }",
+    '2:27: signature.inputs.q is {"type":"text"}; it must be a JSON schema that can be checked (properties.q: type must be one or some of string, number, integer, boolean, object, array, null (got "text"))',
+  ],
+  [
+    "name: a\nsignature: { inputs: { q: { $ref: '#/$defs/t', $defs: { t: {} } } }, outputs: { a: string } }",
+    '2:27: signature.inputs.q is {"$ref":"#/$defs/t","$defs":{"t":{}}}; it must be a JSON schema that can be checked (properties.q: $ref "#/$defs/t": it leads to no place in the schema)',
+  ],
+  [
+    "name: a\nsignature: { inputs: {}, outputs: { a: string } }",
+    "2:22: signature.inputs is {}; it must be a mapping of at least one name to its type, such as { question: string }",
+  ],
+  ["name: a\ntools: ./x.ts", '2:8: tools is "./x.ts"; it must be a list of ./file.ts or ./file.ts#export'],
+  ["name: a\ntools:\n  - { mcp: x }", '3:5: tools.0 is {"mcp":"x"}; it must be ./file.ts or ./file.ts#export'],
+  [
+    "name: a\nsubagents: [3]",
+    "2:13: subagents.0 is 3; it must be ./file.yaml, or { file or agent, name, description, memory }",
+  ],
+  [
+    "name: a\nsubagents: [{ name: b }]",
+    "2:13: it has neither file nor agent; name the file of the agent, or write its fields under agent",
+  ],
+  [
+    "name: a\nsubagents: [{ name: b, file: ./b.yaml, agent: ./b.yaml }]",
+    "2:47: agent and file both say which agent it is; leave one of them out",
+  ],
+  [
+    "name: a\nsubagents: [{ agent: { model: m } }]",
+    "2:13: an agent within the file of another has no name of its own; add name beside agent",
+  ],
+  ["name: a\nsystem_prompt: b", "2:1: there is no field system_prompt; here it is instructions"],
+  ["name: a\nmodel_parameters: {}", "2:1: there is no field model_parameters; here it is modelParameters"],
+  ["name: a\nsub_agents: []", "2:1: there is no field sub_agents; here it is subagents"],
+  ["name: a\nmax_turns: 1", "2:1: there is no field max_turns; here it is memory: { maxTurns }"],
+  ["name: a\nname: b", "2:1: this field is there twice; leave one of them out"],
+  ["name: a\n b: c", "1:7: it is no YAML: "],
+  ["name: *a", "1:7: *a is an alias; write out what it stands for"],
+])("%j is refused", async (text, problem) => {
+  const [line, ...others] = await problemsOf({ "agent.yaml": text });
+  expect(line).toContain(`agent.yaml:${problem}`);
+  expect(others).toEqual([]);
+});
+
+test("all that is wrong is named, and a field that there is not with those that there are", async () => {
+  expect(await problemsOf({ "agent.yaml": "name: a\nfoo: 1\nmodel: 2" })).toEqual([
+    "agent.yaml:3:8: model is 2; it must be a text",
+    'agent.yaml:2:1: there is no field "foo"; there are version, name, description, model, modelParameters, instructions, signature, tools, subagents, memory, limits, compression, max_context_turns, max_iters',
+  ]);
+});
+
+test("what is wrong with a subagent stands in its own file, with the files that led to it", async () => {
+  const files = {
+    "agent.yaml": "name: a\nsubagents:\n  - ./b/b.yaml",
+    "b/b.yaml": "name: b\nsubagents: [../c.yaml]",
+    "c.yaml": "name: c\nmodle: x",
+  };
+  expect(await problemsOf(files)).toEqual([
+    expect.stringMatching(
+      /^c\.yaml:2:1: there is no field "modle"; .* \(a subagent: agent\.yaml → b\/b\.yaml → c\.yaml\)$/,
+    ),
+  ]);
+});
+
+test("siblings may name the same file; a file may not lead back to itself", async () => {
+  const diamond = {
+    "agent.yaml": "name: a\nsubagents: [./b.yaml, ./c.yaml]",
+    "b.yaml": "name: b\nsubagents: [./d.yaml]",
+    "c.yaml": "name: c\nsubagents: [./d.yaml]",
+    "d.yaml": "name: d",
+  };
+  expect(await problemsOf(diamond)).toEqual([]);
+  expect(await problemsOf({ ...diamond, "d.yaml": "name: d\nsubagents: [./d.yaml, ./b.yaml]" })).toEqual([
+    'd.yaml:2:13: subagent "./d.yaml": it leads back to itself: agent.yaml → b.yaml → d.yaml → d.yaml; an agent can\'t be its own subagent (a subagent: agent.yaml → b.yaml → d.yaml)',
+    'd.yaml:2:23: subagent "./b.yaml": it leads back to itself: agent.yaml → b.yaml → d.yaml → b.yaml; an agent can\'t be its own subagent (a subagent: agent.yaml → b.yaml → d.yaml)',
+  ]);
+});
+
+test("two tools of one name are refused, and a subagent may have another name", async () => {
+  const files = { "b.yaml": "name: b" };
+  expect(await problemsOf({ ...files, "agent.yaml": "name: a\nsubagents: [./b.yaml, ./b.yaml]" })).toEqual([
+    'agent.yaml:2:23: there are two tools called "b"; give a subagent another by name',
+  ]);
+  expect(
+    await problemsOf({ ...files, "agent.yaml": "name: a\nsubagents: [./b.yaml, { file: ./b.yaml, name: c }]" }),
+  ).toEqual([]);
+});

@@ -1,0 +1,97 @@
+import { ConfigurationError, textOf } from "@colloquy/machine";
+import { LimitReachedError } from "@colloquy/runtime-node";
+import { expect, test } from "vitest";
+import { agentHost } from "../../src/agents/index.ts";
+import { hostOf, pair, passing } from "./agents.ts";
+
+const named = {
+  "agent.yaml":
+    "name: top\nmodel: large\nmodelParameters: { temperature: 0 }\ninstructions: pass on to helper\ncompression: none\nsubagents: [./helper.yaml, ./other.yaml]",
+  "helper.yaml": "name: helper\nmodel: small\ncompression: none\nmodelParameters: { top_p: 1 }",
+  "other.yaml": "name: other\ncompression: none",
+};
+
+test("each agent runs with the model and the parameters of its file", async () => {
+  const asked: unknown[] = [];
+  const models =
+    (model: string | null) =>
+    (...[call, context]: Parameters<typeof passing>) => {
+      asked.push([model, call.threadId, call.model]);
+      return passing(call, context);
+    };
+  const { host } = await hostOf(named, { models });
+  await host.ask("a", { threadId: "t" });
+  expect(asked).toEqual([
+    ["large", "t", { model: "large", temperature: 0 }],
+    ["small", "t/helper", { model: "small", top_p: 1 }],
+    ["large", "t", { model: "large", temperature: 0 }],
+  ]);
+});
+
+test("what is given goes before the file, and a subagent that names no model has that of its caller", async () => {
+  const asked: unknown[] = [];
+  const files = { ...named, "agent.yaml": named["agent.yaml"].replace("to helper", "to other") };
+  const models =
+    (model: string | null) =>
+    (...[call, context]: Parameters<typeof passing>) => {
+      asked.push([model, call.threadId, call.messages.filter(({ role }) => role === "system").map(textOf)]);
+      return passing(call, context);
+    };
+  const { host } = await hostOf(files, {
+    models,
+    model: "huge",
+    system: "pass on to helper",
+    machine: { limits: { steps: 1 } },
+  });
+  await expect(host.ask("a", { threadId: "t" })).rejects.toThrow(LimitReachedError);
+  expect(asked).toEqual([
+    ["huge", "t", ["pass on to helper"]],
+    ["small", "t/helper", []],
+  ]);
+  const { host: other } = await hostOf(files, { models, model: "huge" });
+  asked.length = 0;
+  await other.ask("a", { threadId: "t" });
+  expect(asked.slice(0, 2)).toEqual([
+    ["huge", "t", ["pass on to other"]],
+    ["huge", "t/other", []],
+  ]);
+});
+
+test("the limit of a file ends a turn", async () => {
+  const files = pair("own");
+  const { host } = await hostOf({ ...files, "agent.yaml": `${files["agent.yaml"] ?? ""}\nlimits: { steps: 1 }` });
+  await expect(host.ask("a")).rejects.toThrow(LimitReachedError);
+});
+
+test("earlier turns are shown as the file says", async () => {
+  const prompts: (readonly string[])[] = [];
+  const llm: typeof passing = async (call, context) => {
+    if (call.purpose === "summary")
+      return { type: "completed", reply: { content: "They talked." }, finishReason: "stop" };
+    prompts.push(call.messages.map(textOf));
+    return passing(call, context);
+  };
+  for (const memory of ["{ maxTurns: 1, compression: none }", "{ maxTurns: 0 }", "{ maxTurns: 2 }"]) {
+    const { host } = await hostOf({ "agent.yaml": `name: a\nmemory: ${memory}` }, { llm });
+    for (const word of ["a", "b", "c", "d"]) {
+      await host.ask(word, { threadId: "t" });
+    }
+  }
+  expect(prompts[3]).toEqual(["c", "c", "d"]);
+  expect(prompts[7]).toEqual(["d"]);
+  expect(prompts[11]?.[0]).toBe("Earlier in this conversation:\n[Turn 2] They talked.");
+});
+
+test("options that are invalid are refused", async () => {
+  const { host, store } = await hostOf(pair("parent"));
+  const { agent } = host;
+  expect(() => agentHost(agent, { store })).toThrow(ConfigurationError);
+  // As a caller in JavaScript could.
+  const storeless = { llm: passing } as Parameters<typeof agentHost>[1];
+  expect(() => agentHost(agent, storeless)).toThrow(
+    "agentHost: store must be a store, such as memoryStore() (got undefined)",
+  );
+  expect(() => agentHost(agent, { store, llm: passing, models: () => passing })).toThrow(/takes either llm/);
+  expect(() => host.subagent("helper", "none")).toThrow('agent "helper" has no subagent "none"; there are: none');
+  expect(() => host.subagent("none")).toThrow('agent "top" has no subagent "none"; there are: helper');
+});

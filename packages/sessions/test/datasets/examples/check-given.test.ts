@@ -1,0 +1,38 @@
+import { ConfigurationError } from "@colloquy/machine";
+import { reply, scriptedModel } from "@colloquy/runtime-test/models";
+import { expect, it } from "vitest";
+import { linearise, pairsOf, toDpo, toSft, toTrl, toTrlPreferences } from "../../../src/datasets/index.ts";
+import { stage } from "../stage.ts";
+
+const { host, journal: journalOf } = stage(scriptedModel([reply("Hello")]));
+await host.thread("t").ask("Hi");
+const journal = await journalOf("t");
+const { entries } = journal;
+const linearised = linearise([journal]);
+const { examples } = linearised;
+const paired = pairsOf(examples);
+
+it.each<[string, (given: never) => unknown, unknown, string]>([
+  ["linearise", linearise, journal, "takes a list of journals, [{ name, entries }], and was given one without a list"],
+  ["linearise", linearise, entries, "and was given the entries of one; give them a name: [{ name, entries }]"],
+  ["linearise", linearise, [journal, entries], "and number 1 of the list is the entries of one, without a name"],
+  ["linearise", linearise, [null], "and number 0 of the list is null"],
+  ["linearise", linearise, Promise.resolve([]), "and was given a promise; await it first"],
+  [
+    "pairsOf",
+    pairsOf,
+    linearised,
+    "takes a list of examples: `examples` of what linearise gives; it was given an object",
+  ],
+  ["toSft", toSft, linearised, "takes a list of examples: `examples` of what linearise gives; it was given an object"],
+  ["toTrl", toTrl, [journal], "it was given a list whose number 0 is an object of name, entries"],
+  ["toDpo", toDpo, examples, "takes a list of pairs: `pairs` of what pairsOf gives; it was given a list of examples"],
+  ["toTrlPreferences", toTrlPreferences, paired, "it was given an object of pairs, leftOut"],
+])("%s names the argument that it takes, where it is given another: %#", (of, call, given, words) => {
+  // As a caller in JavaScript may give it.
+  const calling = () => call(given as never);
+  expect(examples).not.toEqual([]);
+  expect(calling).toThrow(ConfigurationError);
+  expect(calling).toThrow(words);
+  expect(calling).toThrow(of);
+});

@@ -1,0 +1,175 @@
+import { type Event, turnsOf } from "@colloquy/machine";
+import { fold } from "@colloquy/machine/journal";
+import { journalArbitrary } from "@colloquy/runtime-test/arbitraries";
+import { test as property } from "@fast-check/vitest";
+import { describe, expect, it } from "vitest";
+import {
+  type Dataset,
+  type Example,
+  type ImportedDataset,
+  importDataset,
+  jsonLines,
+  linearise,
+  pairsOf,
+  type RowFormat,
+  toDpo,
+  toSft,
+  toTrl,
+  toTrlPreferences,
+} from "../../../src/datasets/index.ts";
+import { addedJournal } from "../journal.ts";
+import { recordedJournals } from "../recorded.ts";
+import { runs } from "../../../../../test/runs.ts";
+
+const examplesOf = ({ threads }: ImportedDataset) =>
+  linearise(
+    threads.map(({ line, entries }) => ({ name: String(line), entries })),
+    { per: "step", turns: "all" },
+  ).examples;
+
+/** Checks that written rows are read, and written the same. The second time nothing at all is lost. */
+const comesBack = (first: Dataset, from: RowFormat, write: (read: ImportedDataset) => Dataset): void => {
+  const text = jsonLines(first.rows);
+  const read = importDataset(text, { from });
+  expect(read.problems).toEqual([]);
+  expect(read.losses).toEqual([]);
+  expect(read.threads).toHaveLength(first.rows.length);
+  const second = write(read);
+  expect(jsonLines(second.rows)).toBe(text);
+};
+
+/** Returns the content of a reply, without thoughts and the ids of its calls. */
+const saidIn = ({ reply: { name, parts } }: Example): string =>
+  JSON.stringify([name, parts.filter(({ type }) => type !== "reasoning")], (key, value: unknown) =>
+    key === "callId" || key === "providerCallId" ? undefined : value,
+  );
+
+const pairsIn = (read: ImportedDataset) => pairsOf(examplesOf(read)).pairs;
+
+describe("what was exported comes back, and goes out the same", () => {
+  property.prop([journalArbitrary()], { numRuns: runs(60) })("random conversations", (entries) => {
+    const { examples } = linearise([{ name: "t", entries }], { per: "step", turns: "all" });
+    comesBack(toSft(examples), "sft", (read) => toSft(examplesOf(read)));
+    comesBack(toTrl(examples), "trl", (read) => toTrl(examplesOf(read)));
+    // Any two replies will do for a pair: the first prompt of each is that of the pair.
+    const pairs = examples.map((chosen, index) => ({ chosen, rejected: examples[index + 1] ?? chosen }));
+    const unlike = pairs.filter(({ chosen, rejected }) => saidIn(chosen) !== saidIn(rejected));
+    comesBack(toDpo(unlike), "dpo", (read) => toDpo(pairsIn(read)));
+    comesBack(toTrlPreferences(unlike), "trl", (read) => toTrlPreferences(pairsIn(read)));
+  });
+
+  it("recorded conversations", () => {
+    const journals = recordedJournals().filter((_, index) => index % 10 === 0);
+    const { examples } = linearise(journals);
+    comesBack(toSft(examples), "sft", (read) => toSft(examplesOf(read)));
+  });
+});
+
+describe("a line", () => {
+  const read = (line: string, from: RowFormat) => importDataset(line, { from }).problems.map(({ reason }) => reason);
+
+  it.each<readonly [RowFormat, string, string]>([
+    ["sft", "{", 'it is not JSON: "{"'],
+    ["sft", "[]", "it is not JSON object: []"],
+    ["sft", "{}", "messages is no list of messages: nothing"],
+    ["sft", '{"messages":[{"role":"bot","content":"x"}]}', 'a chat message with the role "bot"'],
+    ["sft", '{"messages":[{"role":"user","content":"x"}],"tools":[{}]}', "tools is no list of function tools: [{}]"],
+    ["dpo", '{"messages":[]}', "input is no object with messages"],
+    [
+      "dpo",
+      '{"input":{"messages":[{"role":"user","content":"x"}]},"preferred_output":[],"non_preferred_output":[]}',
+      "preferred_output is not one message of an assistant: []",
+    ],
+    ["trl", '{"prompt":"a text","completion":"x"}', "prompt is a plain text; give a list of messages"],
+    ["trl", '{"chosen":[],"rejected":[]}', "prompt is no list of messages: nothing"],
+  ])("of %s that is %s is refused in words", (from, line, reason) => {
+    expect(read(line, from)).toEqual([expect.stringContaining(reason)]);
+  });
+
+  it("that can't be read is named by its number, and the others are read", () => {
+    const good = JSON.stringify({
+      messages: [
+        { role: "user", content: "Q" },
+        { role: "assistant", content: "A" },
+      ],
+    });
+    const deep = `${"[".repeat(1_000)}${"]".repeat(1_000)}`;
+    const tools = `[{"type":"function","function":{"name":"f","parameters":{"a":${deep}}}}]`;
+    const lines = [good, "", "not json", good, good.replace("{", `{"tools":${tools},`), good];
+    const { threads, problems } = importDataset(`\uFEFF${lines.join("\r\n")}\n`, { from: "sft" });
+    expect(threads.map(({ line }) => line)).toEqual([1, 4, 6]);
+    expect(problems).toEqual([
+      { line: 3, reason: expect.stringContaining("it is not JSON") },
+      { line: 5, reason: expect.stringContaining("nested too deep") },
+    ]);
+  });
+
+  it("says what a thread has no place for", () => {
+    const row = {
+      messages: [
+        { role: "user", content: "Q" },
+        { role: "assistant", content: "A" },
+      ],
+      category: "tea",
+    };
+    const { losses } = importDataset(JSON.stringify(row), { from: "sft" });
+    expect(losses.map(({ line, path }) => [line, path])).toEqual([[1, "category"]]);
+    const lossy = {
+      messages: row.messages.map((message) => ({ ...message, weight: message.role === "user" ? 1 : 0.5 })),
+      tools: [{ type: "function", function: { name: "f", strict: true, description: 4 }, cache: true }],
+      parallel_tool_calls: "no",
+    };
+    expect(importDataset(JSON.stringify(lossy), { from: "sft" }).losses.map(({ path }) => path)).toEqual([
+      "messages.0.weight",
+      "messages.1.weight",
+      "parallel_tool_calls",
+      "tools.0.cache",
+      "tools.0.function.strict",
+      "tools.0.function.description",
+    ]);
+  });
+
+  it("of preferences is a thread with two branches, the better one in force", () => {
+    const row = {
+      input: { messages: [{ role: "user", content: "Q" }], parallel_tool_calls: false },
+      preferred_output: [{ role: "assistant", content: "good" }],
+      non_preferred_output: [{ role: "assistant", content: "bad" }],
+    };
+    const [thread] = importDataset(JSON.stringify(row), { from: "dpo", threadId: () => "x" }).threads;
+    const state = fold(thread?.entries ?? []);
+    if ("left" in state) throw new Error(state.left.reason);
+    expect(state.right.context.threadId).toBe("x");
+    expect(state.right.context.model).toEqual({ parallel_tool_calls: false });
+    expect(turnsOf(state.right).map(({ annotations }) => annotations?.map(({ value }) => value))).toEqual([[1]]);
+    expect(state.right.context.conversation.turns.length).toBe(2);
+  });
+
+  it("keeps which replies are trained", () => {
+    const events: readonly Event[] = ["Q1", "Q2"].map((content) => ({
+      type: "turn.added",
+      at: 1,
+      messages: [
+        { role: "user", content },
+        { role: "assistant", content: `A of ${content}` },
+      ],
+    }));
+    const { rows } = toSft(linearise([addedJournal(events)]).examples);
+    const { examples, leftOut } = linearise(
+      importDataset(jsonLines(rows), { from: "sft" }).threads.map(({ entries }) => ({ name: "t", entries })),
+    );
+    expect(examples.map(({ turn }) => turn)).toEqual([1, 2]);
+    expect(leftOut.map(({ because }) => because)).toEqual(["untrained"]);
+    // The rows say so again.
+    expect(toSft(examples).losses).toEqual([]);
+  });
+
+  it("that ends with a call is written again without a word about the result", () => {
+    const call = { id: "call_1", type: "function", function: { name: "f", arguments: "{}" } };
+    const messages = [
+      { role: "user", content: "Q" },
+      { role: "assistant", content: "", tool_calls: [call] },
+    ];
+    const written = toSft(examplesOf(importDataset(JSON.stringify({ messages }), { from: "sft" })));
+    expect([written.rows, written.losses]).toEqual([[{ messages }], []]);
+  });
+});
