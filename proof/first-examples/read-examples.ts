@@ -1,9 +1,9 @@
 import { globSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-/** The first example in the README of a package. */
+/** The first example of a package, or of an entry point that has a section in its README. */
 export interface FirstExample {
-  /** Of the package, without its scope. */
+  /** Of the package or the entry point: `sessions`, `sessions-agents`. */
   readonly name: string;
   /** A program, or the arguments of `colloquy`. */
   readonly shows: { readonly program: string } | { readonly command: readonly string[] };
@@ -11,14 +11,25 @@ export interface FirstExample {
   readonly installs: readonly string[];
 }
 
-/** The first examples of all READMEs of packages. Throws where a README has none, which a test keeps from happening. */
+/**
+ * The first examples of all READMEs of packages, and of their sections for entry points. Throws where one has none, which
+ * a test keeps from happening; a package that is only its entry points has none of its own.
+ */
 export const readFirstExamples = (root: string): readonly FirstExample[] =>
   globSync("packages/*/README.md", { cwd: root })
     .toSorted()
-    .map((path) => {
-      const text = readFileSync(join(root, path), "utf8");
-      return { name: basename(dirname(path)), shows: shownIn(path, text), installs: installsOf(text) };
+    .flatMap((path) => {
+      const [own = "", ...sections] = readFileSync(join(root, path), "utf8").split(/^(?=## @colloquy\/)/m);
+      const parts = sections.length > 0 && !own.includes("```") ? sections : [own, ...sections];
+      return parts.map((text) => ({
+        name: nameOf(path, text),
+        shows: shownIn(path, text),
+        installs: installsOf(text),
+      }));
     });
+
+const nameOf = (path: string, text: string): string =>
+  /^## @colloquy\/(\S+)/.exec(text)?.[1]?.replaceAll("/", "-") ?? basename(dirname(path));
 
 const shownIn = (path: string, text: string): FirstExample["shows"] => {
   const [, program] = /```ts\n([\s\S]*?)```/.exec(text) ?? [];
