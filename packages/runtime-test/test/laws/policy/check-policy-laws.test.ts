@@ -117,7 +117,7 @@ describe("a check looks at few prompts", () => {
   test.each(
     spread(
       policyFaults.filter(({ subject }) => subject === undefined),
-      4,
+      2,
     ),
   )("and few conversations more to find a short one that breaks $law: one that $what", ({ options = {} }) => {
     const { subject, counts } = counting();
@@ -218,7 +218,7 @@ describe("a policy that is declared monotone", () => {
   test.each(
     spread(
       forgetting.flatMap((each) => [1, 2, 3].map((seed) => [each.name, seed, each] as const)),
-      5,
+      2,
     ),
   )("breaks P6 if it shows less with older turns to choose from: %s, seed %i", (_, seed, each) => {
     expect(() => checkPolicyLaws({ ...each, monotone: true }, { seed, runs: 10 })).toThrow(/^P6: /);

@@ -122,17 +122,17 @@ const mistakes: readonly Policy[] = [
   windowOfMessages(50),
 ];
 
-const conversations = Math.max(16, runs(100));
+const conversations = 16;
 
 describe("a claim that is left open and would not hold", () => {
-  test.each(mistakes)("adds a remark with the open claim and its counterexample: $name", (wrong) => {
+  test.each(spread(mistakes, 3))("adds a remark with the open claim and its counterexample: $name", (wrong) => {
     const { remarks } = checkPolicyLaws(wrong, { seed: 1, runs: conversations });
     expect(remarks.join("\n")).toMatch(
       /does not claim "(?:newestFirst: true|makesRoom: true)"; if it did, it would break P(?:4|11): /,
     );
   });
 
-  test.each(spread(mistakes, 2))("breaks the law if all claims are checked: $name", (wrong) => {
+  test.each(spread(mistakes))("breaks the law if all claims are checked: $name", (wrong) => {
     expect(() => checkPolicyLaws(wrong, { seed: 1, runs: conversations, claims: "all" })).toThrow(/^P(?:4|11): /);
   });
 
@@ -161,7 +161,7 @@ describe("a window that is one off its claim", () => {
   test.each(
     spread(
       [5, 10, 20, 50, 120].flatMap((size) => [[size, size - 1] as const, [size, size + 1] as const]),
-      3,
+      2,
     ),
   )("P11 breaks with a claim of %i turns or messages if %i are shown", (claimed, size) => {
     const run: PolicyLawsRun = { seed: 1, runs: 1 };
@@ -170,7 +170,7 @@ describe("a window that is one off its claim", () => {
     expect(() => checkPolicyLaws(windowOfMessages(size, { messages: claimed }), run)).toThrow(/^P11: /);
   });
 
-  test.each(spread([5, 10, 20, 50, 120], 2))(
+  test.each(spread([5, 10, 20, 50, 120]))(
     "P11 holds if the %i turns or messages that are claimed are shown",
     (size) => {
       const { remarks } = checkPolicyLaws(windowOfTurns(size, { turns: size }), { seed: 1, runs: 4 });
@@ -217,7 +217,7 @@ describe("a shipped policy", () => {
     compose(omitFields(["a"]), lastTurns(4), tokenWindow()),
   ];
 
-  test.each(spread(shipped, 6))("gets no remark but that it never makes room: $name $options", (each) => {
+  test.each(spread(shipped, 3))("gets no remark but that it never makes room: $name $options", (each) => {
     const { remarks } = checkPolicyLaws(each, { seed: 1, runs: runs(16) });
     expect(remarks.filter((remark) => !remark.includes("never makes room"))).toEqual([]);
   });

@@ -1,0 +1,2 @@
+// `pnpm test` checks some of the policies. The long run checks all.
+import "./remarks.test.ts";
