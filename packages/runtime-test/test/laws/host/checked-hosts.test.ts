@@ -76,7 +76,7 @@ describe("R3: two hosts lose, repeat and duplicate nothing", () => {
       /R3: the call .* has a result, and its tool never ran/,
     ],
   ];
-  test.each(spread(faults, 3))("or else %s is found out", (_, subject, words) =>
+  test.each(spread(faults, 2))("or else %s is found out", (_, subject, words) =>
     finds(checkSharedThread(subject, { runs: 2_000 }), words),
   );
 });
