@@ -1,19 +1,25 @@
 import { seedOfRun } from "./seed.ts";
 
 /**
- * Returns how many cases a property tries. `pnpm test` tries a sixteenth of `full`, always the same cases; the gate
- * tries as many others, which follow from the sources (`pnpm other-day`). `pnpm test:seeds` and `pnpm test:long` try
- * all. `COLLOQUY_RUNS` sets the number for one run: `full`, or a whole number.
+ * Returns how many cases a property tries. `pnpm test` tries a thirty-second of `full`, always the same cases; the gate
+ * tries twice as many others, which follow from the sources (`pnpm other-day`). `pnpm test:seeds` and `pnpm test:long`
+ * try all. `COLLOQUY_RUNS` sets the number for one run: `full`, a sixteenth (`1/16`), or a whole number.
  */
 export const runs = (full: number): number => {
   const wanted = process.env["COLLOQUY_RUNS"];
-  if (wanted === undefined) return Math.ceil(full / 16);
+  if (wanted === undefined) return Math.ceil(full / 32);
   if (wanted === "full") return full;
+  if (wanted === sixteenth) return Math.ceil(full / 16);
   const number = Number(wanted);
   if (!Number.isSafeInteger(number) || number < 1)
-    throw new RangeError(`COLLOQUY_RUNS is "${wanted}"; it must be "full" or a whole number of 1 or more`);
+    throw new RangeError(
+      `COLLOQUY_RUNS is "${wanted}"; it must be "full", "${sixteenth}", or a whole number of 1 or more`,
+    );
   return number;
 };
+
+/** The value of `COLLOQUY_RUNS` for a sixteenth of all cases. */
+export const sixteenth = "1/16";
 
 /**
  * Returns as many of these as `runs` says, and at least `least`, at equal distances. The seed of the run decides which,

@@ -102,7 +102,7 @@ const promised: Readonly<Record<string, Tests>> = {
         "a check of %s ends with an issue after a bounded number of steps",
         "a tool and an output with a pattern that is not linear are refused when they are made",
       ],
-      "packages/runtime-node/test/mcp/hostile-process.test.ts": [
+      "packages/runtime-node/test/mcp/hostile-process.long.test.ts": [
         "a process with the tools of a hostile server checks by its patterns, answers other asks, and ends",
       ],
     },
@@ -146,10 +146,10 @@ const promised: Readonly<Record<string, Tests>> = {
     ],
   },
   "A journal that was tampered with is refused with a clear error, or does no harm.": {
-    "test/proof/tampering.test.ts": ["tampering would show a store that gives entries other seqs than they have"],
+    "test/proof/tampering.long.test.ts": ["tampering would show a store that gives entries other seqs than they have"],
   },
   "Other threads stay as they are.": {
-    "test/proof/tampering.test.ts": ["tampering would show a store that reads no inbox with a damaged envelope"],
+    "test/proof/tampering.long.test.ts": ["tampering would show a store that reads no inbox with a damaged envelope"],
     "packages/runtime-node/test/stores/files/planted.test.ts": [
       "a link in the place of a journal keeps a host from no other thread",
     ],

@@ -1,4 +1,5 @@
 // vitest loads this before each file of tests.
+import "./equality.ts";
 import "./shrinking.ts";
 import fc from "fast-check";
 

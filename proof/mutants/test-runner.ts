@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 
+import { sixteenth } from "../../test/runs.ts";
 import type { Answer, Job, Setup } from "./messages.ts";
 
 /**
@@ -35,7 +36,7 @@ export class Runner {
       detached: true,
       execArgv: ["--max-old-space-size=1024"],
       // As in CI a snapshot that is missing is a failure, and not written.
-      env: { ...process.env, CI: "true" },
+      env: { ...process.env, CI: "true", COLLOQUY_RUNS: sixteenth },
       stdio: ["ignore", "ignore", "ignore", "ipc"],
     });
     return this.#process;

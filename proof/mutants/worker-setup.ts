@@ -1,7 +1,6 @@
 // Loaded before each test file that is run against a mutant. One failure is enough, so the smallest example of it is
 // not looked for. The functions that the file reached are noted with it: those while it was loaded, and those while its
-// tests ran. Properties draw the cases that `pnpm test` draws, so a property that others fail now and then kills
-// nothing here.
+// tests ran. Properties draw always the same cases, so a property that others fail now and then kills nothing here.
 import "../../test/setup.ts";
 import fc from "fast-check";
 import { afterEach, beforeAll } from "vitest";

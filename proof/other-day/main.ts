@@ -1,10 +1,11 @@
 // Runs the tests of `pnpm test` on another day of the week, across midnight, in another time zone and language, and in
-// a narrow terminal. A test that depends on one of them fails. Exits as vitest does.
+// a narrow terminal. A test that depends on one of them fails. Properties try twice as many cases. Exits as vitest does.
 import { spawnSync } from "node:child_process";
 import { globSync } from "node:fs";
 import { join } from "node:path";
 
 import { workspaceEnvironment } from "../../scripts/caller.ts";
+import { sixteenth } from "../../test/runs.ts";
 import { runCommand } from "../kit/command.ts";
 import type { Option } from "../kit/options.ts";
 import { seed } from "../kit/options.ts";
@@ -39,7 +40,7 @@ await runCommand({
     const { status } = spawnSync("vitest", ["run", ...args], {
       cwd: root,
       stdio: "inherit",
-      env: { ...workspaceEnvironment(), ...place, ...clock, COLLOQUY_SEED: String(seed) },
+      env: { ...workspaceEnvironment(), ...place, ...clock, COLLOQUY_SEED: String(seed), COLLOQUY_RUNS: sixteenth },
     });
     if (status !== 0) console.error(`\nTo see it again: ${again({ seed })} FILE`);
     process.exitCode = status ?? 1;

@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 
 import { workspaceEnvironment } from "../../scripts/caller.ts";
+import { sixteenth } from "../../test/runs.ts";
 import { testsOfProperties } from "../../test/rules/properties.ts";
 import { sourcesIn } from "../../test/rules/source.ts";
 import { runCommand } from "../kit/command.ts";
@@ -32,7 +33,7 @@ await runCommand({
   name: "test:seeds",
   options: {
     seed: seed("what the cases follow from"),
-    quick: flag("as many cases of each property as `pnpm test` tries, a sixteenth (default: all of them)"),
+    quick: flag("a sixteenth of the cases of each property (default: all of them)"),
     files,
   },
   run: ({ seed, quick, files }, again) => {
@@ -40,7 +41,7 @@ await runCommand({
     const { status } = spawnSync("vitest", ["run", ...(files.length > 0 ? files : propertyTests())], {
       cwd: root,
       stdio: "inherit",
-      env: { ...workspaceEnvironment(), COLLOQUY_SEED: String(seed), ...(quick ? {} : { COLLOQUY_RUNS: "full" }) },
+      env: { ...workspaceEnvironment(), COLLOQUY_SEED: String(seed), COLLOQUY_RUNS: quick ? sixteenth : "full" },
     });
     if (status !== 0) console.error(`\nTo see it again: ${again({ seed })} FILE`);
     process.exitCode = status ?? 1;

@@ -1,7 +1,7 @@
-import { expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 
 import { crashAtPoints } from "../../proof/crash-points/run.ts";
-import { memoryPlace } from "../../proof/crash-points/stores.ts";
+import { memoryPlace, placeOf } from "../../proof/crash-points/stores.ts";
 import { table } from "../../proof/crash-points/table.ts";
 
 it("leaves what the table says at each point, and every row of the table comes about", async () => {
@@ -14,4 +14,18 @@ it("leaves what the table says at each point, and every row of the table comes a
 
 it.each([1, 4])("leaves what the table says where the next process dies as well, %i points later", async (again) => {
   expect((await crashAtPoints(memoryPlace, { every: 3, again })).problems).toEqual([]);
+});
+
+describe("on other stores", () => {
+  const others = (["sqlite", "files", "postgres", "redis"] as const).flatMap((name) => {
+    const place = placeOf(name);
+    return place === null ? [] : [{ name, place }];
+  });
+  afterAll(async () => {
+    for (const { place } of others) await place.leave();
+  });
+
+  it.each(others)("leaves what the table says at some points, on $name", async ({ place }) =>
+    expect((await crashAtPoints(place, { every: 48 })).problems).toEqual([]),
+  );
 });

@@ -78,6 +78,8 @@ test.skipIf(process.platform === "win32").each([0o640, 0o604, 0o620, 0o602, 0o64
   },
 );
 
+const { PATH, NODE_COMPILE_CACHE } = process.env;
+
 test("asked to end, it refuses what comes, and ends when what is under way is answered", async () => {
   const goOn = Promise.withResolvers<void>();
   const answer: LlmHandler = async (_, { onDelta }) => {
@@ -89,7 +91,7 @@ test("asked to end, it refuses what comes, and ends when what is under way is an
   await using models = await loopbackServer({ model: answer });
   const child = spawn(process.execPath, [main, "serve", "--port", "0", "--base-url", models.url], {
     stdio: ["ignore", "pipe", "ignore"],
-    env: { PATH: process.env["PATH"], NODE_NO_WARNINGS: "1" },
+    env: { PATH, NODE_COMPILE_CACHE, NODE_NO_WARNINGS: "1" },
   });
   const ended = once(child, "close");
   const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];

@@ -132,9 +132,14 @@ export interface ManualClock extends Clock {
   readonly sleepers: number;
 }
 
+interface Sleeper {
+  readonly dueAt: number;
+  readonly callback: () => void;
+}
+
 export const manualClock = (): ManualClock => {
   let now = 1_000_000;
-  const sleepers = new Set<{ readonly dueAt: number; readonly callback: () => void }>();
+  const sleepers = new Set<Sleeper>();
   return {
     now: () => now,
     get sleepers() {
@@ -149,8 +154,9 @@ export const manualClock = (): ManualClock => {
       const end = now + ms;
       await settle();
       for (;;) {
-        const [next] = [...sleepers].filter(({ dueAt }) => dueAt <= end).sort((one, other) => one.dueAt - other.dueAt);
-        if (next === undefined) break;
+        let next: Sleeper | undefined;
+        for (const sleeper of sleepers) if (sleeper.dueAt < (next?.dueAt ?? Infinity)) next = sleeper;
+        if (next === undefined || next.dueAt > end) break;
         sleepers.delete(next);
         now = Math.max(now, next.dueAt);
         next.callback();

@@ -8,6 +8,7 @@ import {
   type Entry,
   type Event,
   type Handled,
+  type LaterEntry,
   type MachineOptions,
   conversationMachine,
   type Refusal,
@@ -21,7 +22,7 @@ import {
 } from "../src/index.ts";
 import { configurationOfMachine } from "../src/hosting.ts";
 import { replay } from "../src/inspect.ts";
-import { decodeJournal, fold } from "../src/journal.ts";
+import { decodeJournal, fold, foldEntry } from "../src/journal.ts";
 import { checkPrompt } from "../src/policies.ts";
 import { Talk } from "./talk.ts";
 
@@ -34,10 +35,12 @@ type Told = Parameters<Talk["tell"]>[0];
 export class CheckedTalk extends Talk {
   entries: Entry[];
   #asked = new Map<string, AnswerableEffect>();
+  #folded: State;
 
   constructor(options: MachineOptions | ConversationMachine = {}, input: Partial<ThreadInput> = {}) {
     super("states" in options ? options : conversationMachine(options), input);
     this.entries = [this.beginning];
+    this.#folded = foldOf(this.entries);
   }
 
   override tell(told: Told): Handled {
@@ -49,7 +52,8 @@ export class CheckedTalk extends Talk {
     this.#follow(handled);
     expect(this.out()).toEqual(expect.arrayContaining([...this.#asked.values()]));
     expect(this.out()).toHaveLength(this.#asked.size);
-    expect(foldOf(throughJson(this.entries))).toEqual(this.state);
+    this.#folded = this.#foldOfNow(handled.entry);
+    expect(this.#folded).toEqual(this.state);
     checkUsage(this.state);
     checkFigures(this.signals(), this.state);
     return handled;
@@ -63,6 +67,7 @@ export class CheckedTalk extends Talk {
     next.now = this.now;
     next.entries = [...this.entries];
     next.#asked = new Map(this.#asked);
+    next.#folded = this.#folded;
     next.tell({ type: "thread.configured", configuration: configurationOfMachine(machine) });
     return next;
   }
@@ -134,6 +139,14 @@ export class CheckedTalk extends Talk {
 
   #callFor(purpose: CallLlm["purpose"]): CallLlm | undefined {
     return this.out().find((effect): effect is CallLlm => effect.type === "callLlm" && effect.purpose === purpose);
+  }
+
+  /** The journal is decoded and folded whole while it is short, and then after each eighth entry. */
+  #foldOfNow(newest: LaterEntry): State {
+    const { length } = this.entries;
+    return length < 16 || length % 8 === 0
+      ? foldOf(throughJson(this.entries))
+      : foldEntry(this.#folded, throughJson(newest));
   }
 
   #follow({ entry: { event }, effects }: Handled): void {

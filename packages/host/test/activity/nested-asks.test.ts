@@ -4,6 +4,7 @@ import { type Host, type Hooks, type LlmOutcome, tool } from "@colloquy/host";
 import { ActiveThreads, type Worker } from "../../src/activity/active-threads.ts";
 import { scopeUntilAwait } from "../../src/activity/code-scope.ts";
 import { calls, says, settle, stage } from "../stage.ts";
+import { spread } from "../../../../test/runs.ts";
 
 /** How one thread asks the next one, `0-a` asking `1-a`. */
 type Way = "tool" | "beforeTurn" | "beforeStep" | "beforeToolCall" | "handler" | "handler, later" | "append";
@@ -69,7 +70,7 @@ describe("threads that ask other threads", () => {
     [2, 3].flatMap((levels) => [1, 2, 10].map((maxActive) => ({ way, levels, maxActive }))),
   );
 
-  test.each(cases)(
+  test.each(spread(cases, 14))(
     "by a $way, $levels deep under maxActive $maxActive, are all answered, and no timer is waited for",
     async ({ way, levels, maxActive }) => {
       const { host, seen, clock } = nested(way, levels, maxActive);

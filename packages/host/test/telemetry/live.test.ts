@@ -17,6 +17,7 @@ import {
 import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
 import { describe, expect } from "vitest";
 import { observed, rightOf, spansIn, storedJournals } from "./kit.ts";
+import { spread } from "../../../../test/runs.ts";
 
 interface Recorded {
   readonly observer: Observer;
@@ -198,7 +199,7 @@ describe("a live observer", () => {
     ]);
   });
 
-  test.each(storedJournals)(
+  test.each(spread(storedJournals, 8))(
     "that misses some of a thread gives whole trees of the turns whose end it sees: %s",
     (_, entries) => {
       const turnsIn = (

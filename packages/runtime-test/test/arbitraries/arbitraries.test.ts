@@ -29,6 +29,10 @@ import { describe, expect, test } from "vitest";
 const sample = <Value>(arbitrary: fc.Arbitrary<Value>, numRuns = 400): readonly Value[] =>
   fc.sample(arbitrary, { numRuns, seed: 1 });
 
+/** The texts and replies that several tests look through. */
+const texts = sample(textArbitrary);
+const replies = sample(replyArbitrary(["search"]));
+
 describe("texts and values", () => {
   test.each<readonly [string, (text: string) => boolean]>([
     ["empty", (text) => text === ""],
@@ -37,7 +41,7 @@ describe("texts and values", () => {
     ["beyond the basic plane", (text) => text.isWellFormed() && /[\u{10000}-\u{10ffff}]/u.test(text)],
     ["long", (text) => text.length > 1_000],
   ])("some text is %s", (_, matches) => {
-    expect(sample(textArbitrary).some(matches)).toBe(true);
+    expect(texts.some(matches)).toBe(true);
   });
 
   test("every value is what its JSON is read back as, and its objects are plain", () => {
@@ -58,7 +62,7 @@ describe("replies, failures, reports and limits", () => {
     ["has arguments that are no JSON", (reply) => calls(reply).some(({ arguments: written }) => written === "{")],
     ["is empty", (reply) => Object.keys(reply).length === 0],
   ])("some reply %s", (_, matches) => {
-    expect(sample(replyArbitrary(["search"])).some(matches)).toBe(true);
+    expect(replies.some(matches)).toBe(true);
   });
 
   test("there are failures of all kinds, reports without each of their fields, limits of 0 of each name", () => {
@@ -74,12 +78,12 @@ describe("replies, failures, reports and limits", () => {
 
 describe("machines and schedules", () => {
   test("every configuration can be meant", () => {
-    for (const options of sample(machineOptionsArbitrary, Math.max(100, runs(400))))
+    for (const options of sample(machineOptionsArbitrary, Math.max(50, runs(400))))
       expect(() => conversationMachine(options)).not.toThrow();
   });
 
   test("more than half of what a schedule says fits, and some does not", () => {
-    const traces = sample(playArbitrary, Math.max(100, runs(400))).map(({ options, schedule }) =>
+    const traces = sample(playArbitrary, Math.max(30, runs(400))).map(({ options, schedule }) =>
       runSchedule(conversationMachine(options), schedule),
     );
     const told = traces.reduce((sum, { steps }) => sum + steps.length, 0);
@@ -148,7 +152,7 @@ describe("policies", () => {
 
 describe("journals and threads", () => {
   test("every journal can be read and folded; some end while something is out", () => {
-    const journals = sample(journalArbitrary(), 100);
+    const journals = sample(journalArbitrary(), Math.max(30, runs(100)));
     const states = journals.map((journal) => {
       expect(Either.isRight(decodeJournal(JSON.parse(JSON.stringify(journal))))).toBe(true);
       const folded = fold(journal);
@@ -160,7 +164,7 @@ describe("journals and threads", () => {
   });
 
   test("some threads have branches, some a seed, some none of it", () => {
-    const threads = sample(threadArbitrary(), 300);
+    const threads = sample(threadArbitrary(), Math.max(60, runs(300)));
     expect(threads.some(({ head, turns }) => head < turns.length)).toBe(true);
     expect(threads.some(({ seed }) => seed.length > 0)).toBe(true);
     expect(threads.some(({ turns }) => turns.length === 0)).toBe(true);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import {
-  defaultFaults,
   type Fault,
   noFaults,
   type Script,
@@ -9,7 +8,7 @@ import {
   type Simulation,
 } from "../../src/simulate/index.ts";
 import { reply, toolCalls, type ToolCallScript } from "../../src/models/index.ts";
-import { runs } from "../laws/runs.ts";
+import { runs, spread } from "../laws/runs.ts";
 import { otherStore } from "./other-store.ts";
 
 /** Tools take a time of their own, by the seed; the user waits, or comes when nothing else does. */
@@ -43,14 +42,12 @@ const simulated = async (from: number, count: number): Promise<readonly Simulati
 };
 
 describe("simulate", () => {
-  it("breaks no law, and meets every fault", async () => {
-    const simulations = await simulated(1, Math.max(100, runs(800)));
-    const met = new Set(simulations.flatMap(({ counts }) => Object.keys(counts.faults)));
-    expect(Object.keys(defaultFaults).filter((fault) => !met.has(fault))).toEqual([]);
+  it("breaks no law", async () => {
+    await simulated(1, runs(400));
   });
 
   it("gives the same trace and the same journal for the same seed", async () => {
-    for (const seed of [3, 14, 15, 92, 65]) {
+    for (const seed of spread([3, 14, 15, 92, 65], 2)) {
       const [first, second] = [await simulate({ seed }), await simulate({ seed })];
       expect(second.trace).toEqual(first.trace);
       expect(second.journal).toEqual(first.journal);
@@ -59,7 +56,7 @@ describe("simulate", () => {
   });
 
   it("gives another conversation for another seed", async () => {
-    const simulations = await simulated(1, Math.max(8, runs(20)));
+    const simulations = await simulated(1, Math.max(4, runs(20)));
     expect(new Set(simulations.map(({ trace }) => trace.join("\n"))).size).toBe(simulations.length);
   });
 

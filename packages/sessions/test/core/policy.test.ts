@@ -4,6 +4,7 @@ import { z } from "zod";
 import type { AnyOptions } from "../../src/core/options.ts";
 import { policyOf } from "../../src/core/policy.ts";
 import { session } from "../../src/index.ts";
+import { spread } from "../../../../test/runs.ts";
 
 const optionsOfSessions: readonly Partial<AnyOptions>[] = [
   {},
@@ -14,7 +15,7 @@ const optionsOfSessions: readonly Partial<AnyOptions>[] = [
   { compression: { instruction: "In one word." } },
 ];
 
-it.each(optionsOfSessions)("the prompts of a session keep the laws of pruning: %j", (options) => {
+it.each(spread(optionsOfSessions, 3))("the prompts of a session keep the laws of pruning: %j", (options) => {
   const { conversations } = checkPolicyLaws(policyOf({ name: "qa", ...options }), { runs: 8, seed: 11 });
   expect(conversations).toBe(8);
 });

@@ -192,21 +192,30 @@ export const oneObject = (value: JsonObject[string]): string => {
  * the object twice. Any other text stays as it came.
  */
 class CallArguments {
+  // A text that pieces were added to is copied whole when it is looked at, so each piece looks at as little as it can.
   #text = "";
   /** The last piece, if it repeats all that came before. */
   #repeat = "";
   #shown = "";
   #isReplaced = false;
+  /** The last character that is not white space. */
+  #end = "";
+  /** Nothing came but empty values, and perhaps the beginning of another. */
+  #mayBeEmpty = true;
+  #isQuoted = false;
 
   /** Takes the next piece. Returns what can be shown: what may yet be replaced is held back, and nothing is shown twice. */
   add(piece: string): string {
-    if (beginsObject(piece) && this.isEmpty()) this.#text = this.#shown = "";
+    if (beginsObject(piece) && this.isEmpty()) this.#clear();
     this.#isReplaced ||= beginsObject(piece) && this.isWhole();
     const before = this.#repeat || this.#text;
     this.#repeat = before !== "" && piece.startsWith(before) ? piece : "";
+    const isAllShown = this.#shown.length === this.#text.length;
     this.#text += piece;
-    if (this.#isReplaced || this.#repeat !== "" || this.isEmpty() || /^\s*(\{\s*$|")/.test(this.#text)) return "";
-    const rest = this.#text.slice(this.#shown.length);
+    this.#end = piece.trimEnd().at(-1) ?? this.#end;
+    if (this.#mayBeEmpty) this.#look();
+    if (this.#isReplaced || this.#repeat !== "" || this.#isQuoted || this.isEmpty() || this.#isBrace()) return "";
+    const rest = isAllShown ? piece : this.#text.slice(this.#shown.length);
     this.#shown = this.#text;
     return rest;
   }
@@ -221,11 +230,11 @@ class CallArguments {
 
   /** Whether nothing came but empty values. */
   isEmpty(): boolean {
-    return /^\s*((\{\s*\}|null|"")\s*)*$/.test(this.#text);
+    return this.#mayBeEmpty && /^\s*((\{\s*\}|null|"")\s*)*$/.test(this.#text);
   }
 
   isWhole(): boolean {
-    return this.#text.trimEnd().endsWith("}") && parseJson(lastObject(this.#text)) !== undefined;
+    return this.#end === "}" && parseJson(lastObject(this.#text)) !== undefined;
   }
 
   text(): string {
@@ -233,6 +242,22 @@ class CallArguments {
     const value = parseJson(text);
     if (typeof value === "string" && isObject(parseJson(value))) return value;
     return value === undefined && parseJson(this.#repeat) !== undefined ? this.#repeat : text;
+  }
+
+  #clear(): void {
+    this.#text = this.#shown = this.#end = "";
+    this.#mayBeEmpty = true;
+    this.#isQuoted = false;
+  }
+
+  #look(): void {
+    this.#mayBeEmpty = /^\s*((\{\s*\}|null|"")\s*)*(\{\s*|n|nu|nul|")?$/.test(this.#text);
+    this.#isQuoted = /^\s*"/.test(this.#text);
+  }
+
+  /** Whether there is nothing but the beginning of an object. */
+  #isBrace(): boolean {
+    return this.#mayBeEmpty && /^\s*\{\s*$/.test(this.#text);
   }
 }
 

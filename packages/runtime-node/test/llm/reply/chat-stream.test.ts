@@ -10,6 +10,7 @@ import { chatAnswer, decodeChatStream } from "../../../src/llm/reply/chat-answer
 import { bytesOf, callOf, chunkOf, decode } from "./wire.ts";
 import { canonical } from "../../../../interchange/test/canonical.ts";
 import { recordingsFolder, recordingsOf } from "../../../../interchange/test/recordings.ts";
+import { spread } from "../../../../../test/runs.ts";
 
 interface Transcript {
   readonly id: string;
@@ -50,14 +51,17 @@ describe.skipIf(folder === null)("recorded streams", () => {
     expect(transcripts.length).toBeGreaterThan(0);
   });
 
-  test.each(transcripts.map((transcript) => [transcript.id, transcript] as const))("%s", async (_, transcript) => {
-    const bytes = bytesOf(transcript.sse);
-    const whole = await decodeChatStream(bytes);
-    expect(asRecorded(whole)).toEqual(transcript.expect);
-    const sentBack = whole.choices.map(({ message }) => canonical(sentBackOf(message)));
-    expect(sentBack).toEqual(transcript.expect.choices.map(({ message }) => canonical(message)));
-    for (const size of [1, 7, 61]) expect(await decodeChatStream(inPieces(bytes, size))).toEqual(whole);
-  });
+  test.each(spread(transcripts, 12).map((transcript) => [transcript.id, transcript] as const))(
+    "%s",
+    async (_, transcript) => {
+      const bytes = bytesOf(transcript.sse);
+      const whole = await decodeChatStream(bytes);
+      expect(asRecorded(whole)).toEqual(transcript.expect);
+      const sentBack = whole.choices.map(({ message }) => canonical(sentBackOf(message)));
+      expect(sentBack).toEqual(transcript.expect.choices.map(({ message }) => canonical(message)));
+      for (const size of [1, 7, 61]) expect(await decodeChatStream(inPieces(bytes, size))).toEqual(whole);
+    },
+  );
 
   property.prop([
     fc.nat({ max: 10_000 }),

@@ -124,6 +124,9 @@ const problemOfCall = (
 };
 
 describe("what leaves", () => {
+  const many = fc.sample(threads(null), { numRuns: 500, seed: 1 });
+  const taken = many.map((messages) => sent(messages, wireTo("lenient")));
+
   test.each(pairs)("is taken, from %s to %s", (from, to) => {
     const wire = wireTo(to);
     fc.assert(
@@ -153,17 +156,15 @@ describe("what leaves", () => {
     [/^the field refusal/, { refusals: "text", fields: [] }],
     [/^the field reasoning_details|^a thought signature/, { fields: [] }],
   ])("would not be taken if one rule was not minded: %s", (problem, rule) => {
-    const wire = wireTo("lenient");
-    const found = fc
-      .sample(threads(null), { numRuns: 500, seed: 1 })
-      .map((messages) => problemOf(sent(messages, wire), { ...wire.dialect, ...rule }, null) ?? "");
+    const { dialect } = wireTo("lenient");
+    const found = taken.map((messages) => problemOf(messages, { ...dialect, ...rule }, null) ?? "");
     expect(found.some((each) => problem.test(each))).toBe(true);
   });
 
   test("would not be taken as the thread has it: arguments, ids that repeat", () => {
-    const found = fc
-      .sample(threads(null), { numRuns: 500, seed: 1 })
-      .map((messages) => problemOf(chatMessages(messages, "", new WireState()), wireTo("lenient").dialect, null) ?? "");
+    const found = many.map(
+      (messages) => problemOf(chatMessages(messages, "", new WireState()), wireTo("lenient").dialect, null) ?? "",
+    );
     for (const problem of [/^the arguments/, /^the id .* twice/])
       expect(found.some((each) => problem.test(each))).toBe(true);
   });

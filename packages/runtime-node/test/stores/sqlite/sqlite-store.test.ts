@@ -30,7 +30,3 @@ storeContract(
   },
   { features },
 );
-
-storeContract("sqliteStore in memory", async ({ clock }) => ({ store: sqliteStore({ path: ":memory:", clock }) }), {
-  features,
-});

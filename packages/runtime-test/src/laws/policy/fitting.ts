@@ -9,6 +9,7 @@ import {
   type State,
   toArray,
 } from "@colloquy/machine";
+import type { Policy } from "@colloquy/machine/policies";
 import { handledSteps, statesOf } from "../../arbitraries/trace.ts";
 import { preview } from "../evidence/difference.ts";
 import { LawBroken, requireSame } from "../evidence/law-broken.ts";
@@ -58,10 +59,13 @@ export const fitsOrSaysSo: PolicyLaw = (run) => {
  * Checks P7: zero means zero, and invalid numbers are refused. With a budget of zero tokens nothing is sent. An invalid
  * budget is refused when it is configured, with an error that names it.
  */
-export const zeroMeansZero: PolicyLaw = ({ options, counter, trace, views, subject }) => {
-  for (const budget of badBudgets) {
-    const { tokens, reserve } = budget;
-    refused(`a budget of ${tokens} with a reserve of ${reserve}`, () => conversationMachine({ ...options, budget }));
+export const zeroMeansZero: PolicyLaw = ({ options, policy, counter, trace, views, subject }) => {
+  if (!withBudgetsChecked.has(policy)) {
+    for (const budget of badBudgets) {
+      const { tokens, reserve } = budget;
+      refused(`a budget of ${tokens} with a reserve of ${reserve}`, () => conversationMachine({ ...options, budget }));
+    }
+    withBudgetsChecked.add(policy);
   }
   const least = views.flatMap(({ looks }) => looks).find(({ budget }) => budget?.tokens === 0);
   const nothing = least?.machine ?? conversationMachine({ ...options, budget: { tokens: 0, reserve: 0 } });
@@ -81,6 +85,9 @@ export const zeroMeansZero: PolicyLaw = ({ options, counter, trace, views, subje
 };
 
 const promptsWithoutRoom = 3;
+
+/** The policies with which invalid budgets are known to be refused, whatever the conversation. */
+const withBudgetsChecked = new WeakSet<Policy>();
 
 /** A policy whose options are invalid, how it is built, and the value that the error must name. */
 export interface BadOptions {

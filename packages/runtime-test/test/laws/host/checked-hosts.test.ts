@@ -23,7 +23,7 @@ import {
   withThread,
   withTools,
 } from "./broken-parts.ts";
-import { runs } from "../runs.ts";
+import { runs, spread } from "../runs.ts";
 
 /** It wants to be woken for ever, and answers nobody. */
 const restless: HostUnderTest = {
@@ -55,7 +55,7 @@ describe("R3: two hosts lose, repeat and duplicate nothing", () => {
     ["SQLite", sqlite],
   ])("in %s", (_, subject) => checkSharedThread(subject, { runs: runs(60) }));
 
-  test.each<Fault>([
+  const faults: readonly Fault[] = [
     ["a store that takes entries for stored that are not", withStore(forgetful), /R3/],
     ["a host that never comes to rest", restless, /R3: the conversation did not come to rest within \d+ wake-ups/],
     ["a host that asks under an id of its own", withHost((host) => ({ ask: renamed(host) })), /R3: ask-\d+/],
@@ -75,7 +75,10 @@ describe("R3: two hosts lose, repeat and duplicate nothing", () => {
       withTools((tool) => ({ ...tool, run: () => "done" })),
       /R3: the call .* has a result, and its tool never ran/,
     ],
-  ])("or else %s is found out", (_, subject, words) => finds(checkSharedThread(subject, { runs: 2_000 }), words));
+  ];
+  test.each(spread(faults, 2))("or else %s is found out", (_, subject, words) =>
+    finds(checkSharedThread(subject, { runs: 2_000 }), words),
+  );
 });
 
 describe("R4: one script gives the same journal on every runtime", () => {

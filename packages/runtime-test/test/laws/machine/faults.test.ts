@@ -3,6 +3,7 @@ import { scheduleFor } from "@colloquy/runtime-test/arbitraries";
 import { LawBroken, laws } from "@colloquy/runtime-test/laws";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { spread } from "../runs.ts";
 import { faults } from "./faults.ts";
 
 const options: MachineOptions = {
@@ -11,7 +12,7 @@ const options: MachineOptions = {
   overlap: { type: "queue", max: 2 },
 };
 
-test.each(faults)("$law catches a machine that $what", ({ law, subject, options: further }) => {
+test.each(spread(faults, 12))("$law catches a machine that $what", ({ law, subject, options: further }) => {
   const configured = { ...options, ...further };
   const found = fc.check(
     fc.property(scheduleFor(configured), (schedule) => laws[law](configured, schedule, subject())),

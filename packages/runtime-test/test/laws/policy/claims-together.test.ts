@@ -56,11 +56,11 @@ const schedule: Schedule = {
   moves: [...Array.from({ length: 8 }, (_, index) => turn(index)), { afterMs: 1, move: "ask", input: "And now?" }],
 };
 
-test.each(policies.map((policy) => [`${policy.name} ${JSON.stringify(policy.options)}`, policy] as const))(
+test.each(spread(policies, 6).map((policy) => [`${policy.name} ${JSON.stringify(policy.options)}`, policy] as const))(
   "%s keeps its claims alone, and before any other",
   (_, policy) => {
     const shares = [0.1, 0.2, 0.3, 0.5, 0.7];
-    const broken = [policy, ...spread(policies, 3).map((other) => compose(policy, other))].flatMap((each) => {
+    const broken = [policy, ...spread(policies).map((other) => compose(policy, other))].flatMap((each) => {
       const run = runPolicy({ policy: each }, schedule, { shares, states: 2 });
       return [policyLaws.P6, policyLaws.P9, policyLaws.P11].flatMap((law) => problemOf(each, () => law(run)));
     });

@@ -4,6 +4,7 @@ import { scheduleFor } from "@colloquy/runtime-test/arbitraries";
 import { badOptionsAreRefused, cutsSeldom, LawBroken, policyLaws, runPolicy } from "@colloquy/runtime-test/laws";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { spread } from "../runs.ts";
 import { policyFaults } from "./policy-faults.ts";
 
 const defaults: MachineOptions = {
@@ -14,7 +15,7 @@ const defaults: MachineOptions = {
 };
 
 describe("each law of pruning catches a fault", () => {
-  test.each(policyFaults)("$law, of one that $what", ({ law, options, subject }) => {
+  test.each(spread(policyFaults, 10))("$law, of one that $what", ({ law, options, subject }) => {
     const configured = { ...defaults, ...options };
     const found = fc.check(
       fc.property(scheduleFor(configured), (schedule) => {

@@ -4,13 +4,8 @@ import { describe, expect, it } from "vitest";
 import { fill, madeAt, metadataOf, threadIdOf, wordsOfThread } from "../bench/scale/filling.ts";
 import { dropPlace } from "../bench/scale/place-facts.ts";
 import { newPlace, openStore } from "../proof/kit/places.ts";
-import { measuresLittle } from "./little-scale.ts";
 
 const hasPostgres = (process.env["COLLOQUY_POSTGRES_URL"] ?? "") !== "";
-
-describe("pnpm scale, on little", () => {
-  it.each(["sqlite", ...(hasPostgres ? ["postgres"] : [])])("measures %s", measuresLittle);
-});
 
 /** More than either store looks through at once. */
 const manyIn = { sqlite: 2_500, postgres: 6_000 };

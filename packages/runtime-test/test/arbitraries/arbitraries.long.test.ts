@@ -1,0 +1,2 @@
+// `pnpm test` draws small samples. The long run draws all.
+import "./arbitraries.test.ts";

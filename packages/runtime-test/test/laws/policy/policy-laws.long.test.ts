@@ -1,0 +1,2 @@
+// `pnpm test` tries few conversations with each policy. The long run tries all.
+import "./policy-laws.test.ts";
