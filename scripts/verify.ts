@@ -10,6 +10,7 @@ import { z } from "zod";
 
 import { runCommand } from "../proof/kit/command.ts";
 import { whole } from "../proof/kit/options.ts";
+import { sixteenth } from "../test/runs.ts";
 import { callerEnvironment, workspaceEnvironment } from "./caller.ts";
 import { seedOfSources, seedsMax } from "./seed-of-sources.ts";
 import { whatFailed } from "./what-failed.ts";
@@ -22,6 +23,8 @@ interface Step {
   readonly minutesMax: number;
   /** What its properties draw from, where they do not have the one seed of `pnpm test`. */
   readonly seed?: number;
+  /** How many cases they draw, where it is not the number of their command (`test/runs.ts`). */
+  readonly runs?: string;
   /** It uses one core and measures no time: the next such step runs beside it. */
   readonly beside?: true;
   /** It measures how processes start: they find nothing that an earlier one has compiled. */
@@ -140,10 +143,12 @@ const stepsFrom = (seed: number): readonly Step[] => [
     servers: true,
   }),
   counted("long-tests.json", {
+    // All of them, on fewer cases: `pnpm test:long` by itself draws sixteen times as many.
     name: "long tests, from the seed of the sources",
     command: [...pnpm, "test:long"],
-    minutesMax: 15,
+    minutesMax: 8,
     seed,
+    runs: sixteenth,
     servers: true,
   }),
   // The tests above, with other cases after each change; `pnpm test:seeds` tries sixteen times as many.
@@ -227,7 +232,10 @@ const outcomesOf = async (waiting: readonly Step[]): Promise<readonly Outcome[]>
 
 const run = async (step: Step): Promise<Outcome> => {
   const [command, ...args] = step.servers === true ? [...withServers, ...step.command] : step.command;
-  const seeded = step.seed === undefined ? {} : { COLLOQUY_SEED: String(step.seed) };
+  const seeded = {
+    ...(step.seed === undefined ? {} : { COLLOQUY_SEED: String(step.seed) }),
+    ...(step.runs === undefined ? {} : { COLLOQUY_RUNS: step.runs }),
+  };
   const variables = Object.entries(seeded).map(([name, value]) => `${name}=${value}`);
   const title = `\n## ${step.name}: ${[...variables, ...step.command].join(" ")}`;
   if (step.beside !== true) console.log(title);
