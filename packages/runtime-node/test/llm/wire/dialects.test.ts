@@ -110,6 +110,15 @@ describe("a schema on the wire", () => {
       },
     ],
     [
+      "has each name that is required as a property",
+      { type: "object", required: ["a"], properties: { b: { type: "object", required: ["c"] } } },
+      {
+        type: "object",
+        required: ["a"],
+        properties: { b: { type: "object", required: ["c"], properties: { c: {} } }, a: {} },
+      },
+    ],
+    [
       "has items in each list",
       { type: "object", properties: { all: { type: "array" }, items: { type: "array", items: { type: "array" } } } },
       {
