@@ -61,7 +61,8 @@ const partsOf = (content: Json, type: string): Json => {
   if (typeof content === "string") return content;
   const parts: readonly Json[] = [content].flat();
   return parts.flatMap((part): readonly Json[] => {
-    if (!isJsonObject(part)) return part === null ? [] : [{ type, text: String(part) }];
+    if (!isJsonObject(part))
+      return part === null ? [] : [{ type, text: typeof part === "string" ? part : JSON.stringify(part) }];
     if ("text" in part && part["text"] === null) return [];
     return [part["type"] === undefined && typeof part["text"] === "string" ? { type, ...part } : part];
   });
