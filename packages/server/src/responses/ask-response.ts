@@ -47,7 +47,7 @@ export const askResponse = async (room: ResponsesRoom, call: Call, sent: Respons
   return request.store === false ? askUnstored(asking, target) : askStored(asking, target);
 };
 
-/** Reads the input of a request. What was repaired in it is among what was skipped. */
+/** Reads the input of a request, and adds its repairs to the skipped parts of the request. */
 const readWhole = (sent: ResponseRequest): [request: ResponseRequest, input: ResponseInput] => {
   const input = readInput(sent);
   const skipped = [...(sent.skipped ?? []), ...input.repaired];

@@ -35,7 +35,7 @@ const items = z.union(
   "must be a text or a list of items",
 );
 
-/** Clients write that there is no limit as 0 or -1. */
+/** Clients write 0 or -1 for no limit. */
 const limitOf = (tokens: number): number | null => (tokens > 0 ? tokens : null);
 
 /** Clients write an id that they do not have as "". */

@@ -56,7 +56,10 @@ const itemOf = (item: string | JsonObject): JsonObject => {
   return output == null || typeof output === "string" ? item : { ...item, output: JSON.stringify(output) };
 };
 
-/** The parts of a content, which may be one, a text, or without a type. What is neither is a text, and null is nothing. */
+/**
+ * Returns the parts of a content, which may be one part, a text, or have no type. Any other value becomes a text, and null is
+ * left out.
+ */
 const partsOf = (content: Json, type: string): Json => {
   if (typeof content === "string") return content;
   const parts: readonly Json[] = [content].flat();

@@ -151,7 +151,7 @@ export class ResponseItems {
   }
 }
 
-/** What came in pieces and is empty in the whole item: gateways end items without their texts and arguments. */
+/** Returns the members that came in pieces and are empty in the whole item: gateways end items without their texts and arguments. */
 const missingIn = (item: JsonObject, growth: GrowingItem): JsonObject =>
   Object.fromEntries(
     Object.entries(itemOf({ ...growth, item, whole: false })).filter(
