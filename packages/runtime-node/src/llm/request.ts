@@ -1,7 +1,7 @@
 import { strictSchema } from "@colloquy/host";
 import { type ResponseItem, toChatMessage, toResponseItems } from "@colloquy/interchange";
 import type { CallLlm, JsonObject, ToolDeclaration } from "@colloquy/machine";
-import { isList, isObject, listOf } from "./json/loose-json.ts";
+import { isList, isObject, isText, listOf } from "./json/loose-json.ts";
 import type { MessageFormat, MessageWriter, RequestBody, WritingOptions } from "./transport/written-messages.ts";
 import type { WireOptions } from "./wire/wired.ts";
 
@@ -63,7 +63,8 @@ interface ToolFormat {
 
 const functionOf = ({ name, description, parameters }: ToolDeclaration): JsonObject => ({
   name,
-  ...(description === undefined ? {} : { description }),
+  // Bedrock refuses an empty one.
+  ...(isText(description) ? { description } : {}),
   parameters,
 });
 

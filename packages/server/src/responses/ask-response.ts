@@ -24,7 +24,7 @@ import { isAskedBy, turnMetadata } from "./turn-echo.ts";
  */
 export const askResponse = async (room: ResponsesRoom, call: Call, sent: ResponseRequest): Promise<ReadableLeg> => {
   checkRequest(room, sent);
-  const { request, input } = withOneSystem(sent, readInput(sent));
+  const { request, input } = withOneSystem(...readWhole(sent));
   if (request.skipped !== undefined) call.warn(request.skipped);
   const answered = request.store === false ? null : await threadOfResent(room, call, request, input);
   if (answered !== null)
@@ -45,6 +45,13 @@ export const askResponse = async (room: ResponsesRoom, call: Call, sent: Respons
   const askId = await askIdOf(call);
   const asking: Asking = { room, call, request, input, askId };
   return request.store === false ? askUnstored(asking, target) : askStored(asking, target);
+};
+
+/** Reads the input of a request, and adds its repairs to the skipped parts of the request. */
+const readWhole = (sent: ResponseRequest): [request: ResponseRequest, input: ResponseInput] => {
+  const input = readInput(sent);
+  const skipped = [...(sent.skipped ?? []), ...input.repaired];
+  return [skipped.length === 0 ? sent : { ...sent, skipped }, input];
 };
 
 /** Joins the instructions of a request and the system message that opens its input: a thread has one system prompt. */

@@ -39,6 +39,8 @@ export interface ResponseInput {
    * the conversation themselves send these.
    */
   readonly resent: readonly ResentAnswer[];
+  /** The calls and outputs that did not match, each with its place and what became of it. */
+  readonly repaired: readonly string[];
 }
 
 /** An output that was sent together with its call. */
@@ -74,11 +76,15 @@ export const readInput = ({ input }: Pick<ResponseRequest, "input">): ResponseIn
   for (const item of rest) {
     const { type, call_id: callId = null } = item.value;
     if (type === "mcp_approval_response") approvals.push(approvalIn(item));
-    else if (type === "function_call_output" && !sent.has(callId)) answers.push(answerIn(item));
+    else if (type === "function_call_output" && !sent.has(callId) && isOfHere(callId)) answers.push(answerIn(item));
     else if (type === "mcp_call") others.push(...callAndOutput(item));
     else if (type !== "mcp_approval_request" && type !== "mcp_list_tools") others.push(item);
   }
-  return { ...conversationIn(others), answers, approvals, behind, resent: resentIn(rest, sent) };
+  const conversation = conversationIn(others);
+  const orphan = others.find(({ value: { type, call_id: id } }) => type === "function_call_output" && !sent.has(id));
+  if (orphan !== undefined && [...conversation.history, ...conversation.said, ...answers, ...approvals].length === 0)
+    answers.push(answerIn(orphan));
+  return { ...conversation, answers, approvals, behind, resent: resentIn(rest, sent) };
 };
 
 /** An item and its index in the sent list. */
@@ -90,18 +96,29 @@ interface Numbered {
 const isCall = ({ type, call_id: callId }: JsonObject): boolean =>
   typeof type === "string" && type.endsWith("_call") && typeof callId === "string";
 
-const conversationIn = (items: readonly Numbered[]): Pick<ResponseInput, "system" | "history" | "said"> => {
-  const read = fromResponseItems(items.map(({ value }) => value));
+/** Whether a call is one that this server made. */
+const isOfHere = (callId: Json): boolean => typeof callId === "string" && placeOfItem(callId)?.kind === "call";
+
+const conversationIn = (
+  items: readonly Numbered[],
+): Pick<ResponseInput, "system" | "history" | "said" | "repaired"> => {
+  const read = fromResponseItems(
+    items.map(({ value }) => value),
+    { repair: true },
+  );
   if (Either.isLeft(read)) {
     const place = items[read.left.index ?? 0]?.index ?? 0;
     throw new HttpError(400, `input[${place}]: ${withoutRepair(read.left.reason)}`, { param: `input[${place}]` });
   }
-  const { system, turns } = read.right;
+  const { system, turns, losses } = read.right;
+  const repaired = losses.flatMap(({ index, path, what, why }) =>
+    path === "" ? [`input[${items[index]?.index ?? index}]: ${what}: ${why}`] : [],
+  );
   const last = turns.at(-1) ?? [];
   const said = last.filter(isSaid);
   return said.length === last.length
-    ? { system, history: turns.slice(0, -1), said }
-    : { system, history: turns, said: [] };
+    ? { system, history: turns.slice(0, -1), said, repaired }
+    : { system, history: turns, said: [], repaired };
 };
 
 const resentIn = (

@@ -1,7 +1,15 @@
 import type { Json, JsonObject } from "@colloquy/machine";
 import { z } from "zod";
 import { isJsonObject } from "../items/item.ts";
-import { readInputItems, readMetadata, readToolChoice, readTools, skippedInput, type ToolChoice } from "./skipping.ts";
+import {
+  plainChoice,
+  readInputItems,
+  readMetadata,
+  readToolChoice,
+  readTools,
+  skippedInput,
+  type ToolChoice,
+} from "./skipping.ts";
 
 const name = z.string().regex(/^[A-Za-z0-9_-]{1,128}$/u, "must be of 1 to 128 letters, digits, _ and -");
 
@@ -11,9 +19,12 @@ const jsonObject = z.record(
   z.custom<Json>(() => true),
 );
 
+/** MCP's names have dots, slashes and colons. A handler maps names that its server does not take. */
+const toolName = z.string().regex(/^[\w.:/-]{1,128}$/u, "must be of 1 to 128 letters, digits, _, -, ., : and /");
+
 const functionTool = z.object({
   type: z.literal("function"),
-  name,
+  name: toolName,
   description: z.string().nullish(),
   parameters: jsonObject.nullish(),
   strict: z.boolean().nullish(),
@@ -23,6 +34,9 @@ const items = z.union(
   [z.string(), jsonObject, z.array(z.union([z.string(), jsonObject]))],
   "must be a text or a list of items",
 );
+
+/** Clients write 0 or -1 for no limit. */
+const limitOf = (tokens: number): number | null => (tokens > 0 ? tokens : null);
 
 /** Clients write an id that they do not have as "". */
 const noId = z.literal("").transform(() => null);
@@ -78,10 +92,16 @@ const members = z.looseObject({
   stream: z.boolean().nullish(),
   stream_options: z.record(z.string(), z.unknown()).nullish(),
   background: z.boolean().nullish(),
-  tools: z.array(jsonObject).max(128).nullish(),
-  tool_choice: z.union([z.enum(["none", "auto", "required"]), jsonObject]).nullish(),
+  tools: z.array(jsonObject).max(1000).nullish(),
+  tool_choice: z
+    .union([z.enum(["none", "auto", "required", "any", ""]), jsonObject])
+    .transform(plainChoice)
+    .nullish(),
   parallel_tool_calls: z.boolean().nullish(),
-  max_output_tokens: z.int().min(1).nullish(),
+  max_output_tokens: z
+    .union([z.int(), z.string().regex(/^\d+$/u).transform(Number)])
+    .transform(limitOf)
+    .nullish(),
   max_tool_calls: z.int().min(0).nullish(),
   metadata: jsonObject.nullish(),
   include: z.union([z.string().transform((one) => [one]), z.array(z.string())]).nullish(),

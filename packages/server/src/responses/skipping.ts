@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "@colloquy/machine";
-import { isJsonObject } from "../items/item.ts";
+import { isJsonObject, placeOfItem } from "../items/item.ts";
 
 /**
  * The path of a skipped part of a request, and the reason. Clients such as Codex send the same members to every server.
@@ -11,7 +11,9 @@ export type Skipped = string;
  * and of newer APIs.
  */
 export const skippedItem = (item: JsonObject, index: number): Skipped | null => {
-  const { type = "role" in item ? "message" : "item_reference", role } = item;
+  const { type = "role" in item ? "message" : "item_reference", role, id } = item;
+  if (type === "item_reference" && typeof id === "string" && id.startsWith("rs_") && placeOfItem(id) === null)
+    return `input[${index}]: skipped; the reasoning ${JSON.stringify(id)} is not known here`;
   if (type === "message" && typeof role === "string" && !roles.has(role))
     return `input[${index}]: skipped; messages of the role ${JSON.stringify(role)} are not known here`;
   return typeof type === "string" && type !== "" && !isKnownItem(type)
@@ -44,12 +46,29 @@ export const readInputItems = (
 
 const itemOf = (item: string | JsonObject): JsonObject => {
   if (typeof item === "string") return { role: "user", content: item };
-  const { type, arguments: written, output } = item;
+  const { type = "message", role, content, arguments: written, output } = item;
+  if (type === "message" && role !== undefined && content != null)
+    return { ...item, content: partsOf(content, role === "assistant" ? "output_text" : "input_text") };
   if (type === "function_call" && typeof written !== "string")
     return { ...item, arguments: JSON.stringify(written ?? {}) };
-  const isText = output == null || typeof output === "string" || Array.isArray(output);
-  const isOutput = type === "function_call_output" || type === "custom_tool_call_output";
-  return isOutput && !isText ? { ...item, output: JSON.stringify(output) } : item;
+  if (type !== "function_call_output" && type !== "custom_tool_call_output") return item;
+  if (Array.isArray(output)) return { ...item, output: partsOf(output, "input_text") };
+  return output == null || typeof output === "string" ? item : { ...item, output: JSON.stringify(output) };
+};
+
+/**
+ * Returns the parts of a content, which may be one part, a text, or have no type. Any other value becomes a text, and null is
+ * left out.
+ */
+const partsOf = (content: Json, type: string): Json => {
+  if (typeof content === "string") return content;
+  const parts: readonly Json[] = [content].flat();
+  return parts.flatMap((part): readonly Json[] => {
+    if (!isJsonObject(part))
+      return part === null ? [] : [{ type, text: typeof part === "string" ? part : JSON.stringify(part) }];
+    if ("text" in part && part["text"] === null) return [];
+    return [part["type"] === undefined && typeof part["text"] === "string" ? { type, ...part } : part];
+  });
 };
 
 /** The metadata that a response can have: 16 members, with keys of 64 and texts of 512 characters. */
@@ -128,7 +147,9 @@ export const readTools = (
   const skipped: Skipped[] = [];
   for (const [index, each] of given.entries()) {
     const tool = toolOf(each);
-    if (tool["type"] === "function") {
+    if (tool["type"] === "function" && kept.some(({ name }) => name === tool["name"]))
+      skipped.push(`tools[${index}]: skipped; a tool before it has the name ${JSON.stringify(tool["name"])}`);
+    else if (tool["type"] === "function") {
       kept.push(Object.fromEntries(Object.entries(tool).filter(([member]) => toolMembers.has(member))));
       for (const [member, value] of Object.entries(tool))
         if (!toolMembers.has(member) && value !== null && value !== false)
@@ -153,6 +174,15 @@ const toolOf = (tool: JsonObject): JsonObject => {
 const toolMembers: ReadonlySet<string> = new Set(["type", "name", "description", "parameters", "strict"]);
 
 export type ToolChoice = "none" | "auto" | "required" | JsonObject | null | undefined;
+
+/** The choice as the Responses API has it: others write it as an object of a type alone, as `any`, or as chat completions do. */
+export const plainChoice = (choice: JsonObject | string): ToolChoice => {
+  const { type, function: called, ...others } = isJsonObject(choice) ? choice : { type: choice };
+  if (isJsonObject(called)) return { type, ...called, ...others };
+  if (type === "any" || type === "required") return "required";
+  if (type === "auto" || type === "none") return type;
+  return isJsonObject(choice) ? choice : null;
+};
 
 /** Returns the tool choice without the skipped tools; or a problem if that would change the request's meaning. */
 export const readToolChoice = (

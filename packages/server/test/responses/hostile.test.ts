@@ -249,15 +249,20 @@ describe("items of one conversation in another", () => {
 
 describe("what is left", () => {
   test.each([true, false])("of a request that is refused (store: %s): no thread", async (store) => {
-    const { host, client } = responding(scriptedModel([]));
+    const { host, client } = responding(scriptedModel([]), { tools: [refund] });
     const memories: Host[] = [];
     const inMemory = host.inMemory.bind(host);
     host.inMemory = () => {
       memories.push(inMemory());
       return memories.at(-1) ?? host;
     };
-    const twice = { ...asked, instructions: "Be brief.", tools: [lookUp, lookUp], store };
-    await expect(client.responses.create(twice)).rejects.toMatchObject({ status: 400 });
+    const taken = {
+      ...asked,
+      instructions: "Be brief.",
+      tools: [{ ...lookUp, name: refund.declaration.name }],
+      store,
+    };
+    await expect(client.responses.create(taken)).rejects.toMatchObject({ status: 400 });
     for (const each of [host, ...memories]) expect((await each.threads()).threads).toEqual([]);
   });
 

@@ -245,6 +245,11 @@ describe("a request that says what is meant in another form", () => {
     { input: "Hi", tools: [{ ...lookUp, type: undefined }] },
     { input: [question, call, { type: "function_call_output", call_id: "c", output: { name: "Ada" } }, question] },
     { input: "Hi", metadata: { count: 1, nothing: null } },
+    { input: { role: "user", content: ["Hi", null, { text: "there" }, { type: "input_text", text: null }] } },
+    { input: { role: "user", content: { type: "input_text", text: "Hi" } } },
+    { input: [question, call, { type: "function_call_output", call_id: "c", output: ["Ada", "Lovelace"] }, question] },
+    { input: "Hi", max_output_tokens: -1 },
+    { input: "Hi", max_output_tokens: "100" },
   ])("is answered, and so is the next of its thread: %j", async (body) => {
     const model = scriptedModel([reply("One."), reply("Two.")]);
     const { client } = responding(model);
@@ -253,6 +258,31 @@ describe("a request that says what is meant in another form", () => {
     model.assertComplete();
     const offered = "tools" in body ? [lookUp.name] : [];
     expect(model.calls[0]?.tools?.map(({ name }) => name)).toEqual(offered);
+  });
+
+  test.each([
+    ["", undefined],
+    ["any", "required"],
+    [{ type: "auto" }, "auto"],
+    [{ type: "any" }, "required"],
+    [
+      { type: "function", function: { name: "look_up" } },
+      { type: "function", function: { name: "look_up" } },
+    ],
+  ])("has the tool choice %j as the model takes it", async (tool_choice, expected) => {
+    const model = scriptedModel([reply("One.")]);
+    const { client } = responding(model);
+    await client.post("/responses", { body: { input: "Hi", tools: [lookUp], tool_choice } });
+    expect(model.calls[0]?.model["tool_choice"]).toEqual(expected);
+  });
+
+  test("has tools by names with dots, and the first of two of one name", async () => {
+    const model = scriptedModel([toolCalls([{ name: "mcp.docs/search", arguments: {} }])]);
+    const { client } = responding(model);
+    const tools = [{ ...lookUp, name: "mcp.docs/search" }, lookUp, { ...lookUp, description: "Again." }];
+    const response = await client.post("/responses", { body: { input: "Hi", tools } });
+    expect(response).toMatchObject({ output: [{ type: "function_call", name: "mcp.docs/search" }] });
+    expect(response).toMatchObject({ metadata: { colloquy_skipped: expect.stringMatching(/^tools\[2\]: skipped/u) } });
   });
 
   test("has what of its metadata can't be kept cut or skipped, and said", async () => {
@@ -274,5 +304,35 @@ describe("a request that says what is meant in another form", () => {
       `metadata.${"k".repeat(64)}`,
       "metadata.k15",
     ]);
+  });
+});
+
+describe("calls and outputs that do not match", () => {
+  const user = (content: string) => ({ role: "user", content });
+  const call = { type: "function_call", call_id: "c", name: "look_up", arguments: "{}" };
+  const output = { type: "function_call_output", call_id: "c", output: "Ada" };
+  const custom = { type: "custom_tool_call", call_id: "c", name: "patch", input: "x" };
+
+  test.each([
+    ["a call without an output", [user("Who?"), call, user("And?")], 'no result for call "c"'],
+    ["a call without an output at the end", [user("Who?"), call], 'no result for call "c"'],
+    ["a custom call without an output", [user("Who?"), custom, user("And?")], 'no result for call "c"'],
+    ["an output without a call", [user("Who?"), output, user("And?")], 'the result of call "c"'],
+    ["an output that comes twice", [user("Who?"), call, output, output, user("And?")], "a second result"],
+    ["an output that comes late", [user("Who?"), call, user("And?"), output, user("So?")], "the place of the result"],
+    ["reasoning that is only named", [user("Who?"), { type: "item_reference", id: "rs_1" }, user("And?")], "rs_1"],
+  ])("are answered, with a warning: %s", async (_, input, words) => {
+    for (const more of [{}, { store: false }]) {
+      const model = scriptedModel([reply("Ada.")]);
+      const warned: string[] = [];
+      const { client } = responding(model, {}, { onWarning: (warnings) => void warned.push(...warnings) });
+      const response = await client.post<{ readonly metadata: Readonly<Record<string, string>> }>("/responses", {
+        body: { input, ...more },
+      });
+      expect(response).toMatchObject({ status: "completed" });
+      expect(warned.join("\n")).toContain(words);
+      expect(response.metadata["colloquy_skipped"]).toContain(words);
+      expect(model.calls[0]?.messages.at(0)?.role).toBe("user");
+    }
   });
 });

@@ -54,9 +54,8 @@ export const chatAnswer = (
     whole: (given) => {
       isWhole = state.begun = true;
       const body = read(given, true);
-      // In a body the place of a choice is its index.
       const choices = listOf(body["choices"]).filter(isObject);
-      chunks.add({ ...body, choices: choices.map((choice, index) => ({ index, ...choice })) });
+      chunks.add({ ...body, choices: choices.map((choice, index) => ({ index, ...withPlaces(choice) })) });
       // A body without choices is about what went wrong, under whatever name.
       if (body["choices"] === undefined) chunks.add({ error: body });
     },
@@ -65,6 +64,14 @@ export const chatAnswer = (
     outcome: (setting) => (state.begun ? outcomeOf(chunks.decoded(), isWhole ? null : state, setting) : null),
     failed: (failure) => failed(failure, chunks.decoded()),
   };
+};
+
+/** A choice whose calls have their places as indexes: in a body each is one, whatever their ids are. */
+const withPlaces = (choice: JsonObject): JsonObject => {
+  const { message } = choice;
+  const calls = isObject(message) ? listOf(message["tool_calls"]).filter(isObject) : [];
+  if (!isObject(message) || calls.length < 2) return choice;
+  return { ...choice, message: { ...message, tool_calls: calls.map((call, index) => ({ ...call, index })) } };
 };
 
 /** Whether a chunk has something of an answer. Servers send all kinds of chunks to keep a connection open. */
@@ -79,7 +86,8 @@ const carries = (value: Json): boolean => {
   if (Array.isArray(value)) return value.some(carries);
   if (isObject(value))
     return Object.entries(value).some(([name, member]) => !envelope.has(name) && carries(member ?? null));
-  return value !== null && value !== "";
+  // DashScope's reason of a piece that is not the last.
+  return value !== null && value !== "" && value !== "null";
 };
 
 const envelope: ReadonlySet<string> = new Set(["id", "index", "role", "type", "obfuscation"]);

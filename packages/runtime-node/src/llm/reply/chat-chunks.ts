@@ -65,6 +65,8 @@ export const chatChunks = (onDelta: (delta: LlmDelta) => void = () => {}, isOne 
       fields: {},
       content: null,
       textPieces: 0,
+      held: "",
+      isWhole: false,
       toolCalls: isOne ? calls : new ToolCallPieces(),
     };
     choices.set(index, choice);
@@ -117,6 +119,10 @@ interface GrowingChoice {
   content: string | null | JsonObject[];
   /** How many texts its content was put together from. */
   textPieces: number;
+  /** The second of them, if it may be the first again and more. It is not shown yet. */
+  held: string;
+  /** Each text is all of the content so far (DashScope: QwenLM/qwen-code pull request 3896). */
+  isWhole: boolean;
   readonly toolCalls: ToolCallPieces;
   /** Everything else of the message, as it grows. */
   readonly fields: { [field: string]: Json };
@@ -230,25 +236,49 @@ const addContent = (choice: GrowingChoice, wire: Json | undefined): void => {
   const content = contentOf(wire);
   if (content === null) return;
   if (typeof content === "string") {
-    if (Array.isArray(choice.content)) choice.content.push({ type: "text", text: content });
-    else choice.content = (choice.content ?? "") + content;
-    if (content === "") return;
-    choice.textPieces += 1;
-    choice.show({ type: "text", text: content });
+    if (Array.isArray(choice.content)) {
+      choice.content.push({ type: "text", text: content });
+      showText(choice, content);
+    } else showText(choice, addText(choice, choice.content ?? "", content));
+    if (content !== "") choice.textPieces += 1;
     return;
   }
   const before: JsonObject[] = choice.content ? [{ type: "text", text: choice.content }] : [];
   if (!Array.isArray(choice.content)) choice.content = before;
   const last = choice.content.at(-1);
   for (const part of content) {
+    // A call of Anthropic's, which a gateway left in its place.
+    if (part["type"] === "tool_use") addToolCalls(choice, [part]);
     // A text that comes in pieces is one part.
-    if (content.length === 1 && isPlainText(last) && isPlainText(part))
+    else if (content.length === 1 && isPlainText(last) && isPlainText(part))
       choice.content.splice(-1, 1, { ...last, text: last.text + part.text });
     else choice.content.push(part);
     const thinking = part["type"] === "thinking" ? thoughtOf(part["thinking"]) : "";
     if (thinking !== "") choice.show({ type: "reasoning", text: thinking });
     if (isText(part["text"]) && part["type"] === "text") choice.show({ type: "text", text: part["text"] });
   }
+};
+
+/** Adds a piece to a text, or the whole text so far to what came of it. Returns what can be shown of it. */
+const addText = (choice: GrowingChoice, before: string, piece: string): string => {
+  const { held, textPieces } = choice;
+  const shown = before.slice(0, before.length - held.length);
+  choice.held = "";
+  choice.isWhole ||= held !== "" && continues(held, piece);
+  if (choice.isWhole && piece.startsWith(shown)) {
+    choice.content = piece;
+    return piece.slice(shown.length);
+  }
+  choice.content = before + piece;
+  if (textPieces !== 1 || !continues(before, piece)) return held + piece;
+  choice.held = piece;
+  return "";
+};
+
+const continues = (text: string, piece: string): boolean => piece.length > text.length && piece.startsWith(text);
+
+const showText = ({ show }: GrowingChoice, text: string): void => {
+  if (text !== "") show({ type: "text", text });
 };
 
 const isPlainText = (part: JsonObject | undefined): part is JsonObject & { readonly text: string } =>
@@ -264,7 +294,16 @@ const addToolCalls = ({ toolCalls, index, show }: GrowingChoice, pieces: readonl
   }
 };
 
-const showRest = ({ toolCalls, show }: GrowingChoice): void => toolCalls.rest().forEach(show);
+const showRest = (choice: GrowingChoice): void => {
+  const { toolCalls, show, held } = choice;
+  // No third piece tells what the second was. One that repeats a word is all of the text.
+  const shown = textOf(choice.content ?? undefined).slice(0, -held.length);
+  choice.isWhole ||= held !== "" && /\p{L}{4}/u.test(shown);
+  choice.held = "";
+  if (choice.isWhole && held !== "") choice.content = held;
+  showText(choice, choice.isWhole ? held.slice(shown.length) : held);
+  toolCalls.rest().forEach(show);
+};
 
 const addRefusal = (choice: GrowingChoice, refusal: Json | undefined): void => {
   const before = choice.fields["refusal"] ?? null;

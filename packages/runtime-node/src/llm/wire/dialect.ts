@@ -21,15 +21,15 @@ export interface Dialect {
   readonly images: "everywhere" | "of users" | "none";
   /** Whether messages of developers have their own role, or that of the system. */
   readonly developers: "own role" | "system";
-  /** Whether a system message may follow a reply or a result, or goes as a user's there. */
+  /** Whether a system message may stand after the beginning, or goes as a user's there. */
   readonly lateSystem: "taken" | "user";
   /**
    * Whether texts of white space are sent: all of them, none, or those that stand beside something else in their message. If a
-   * blank message is left out, a blank question is marked.
+   * blank message is left out, blank questions and results are marked.
    */
   readonly blank: "sent" | "beside others" | "left out";
-  /** Whether a user message may follow the results of tools at once, or only after an assistant message, which is a mark then. */
-  readonly userAfterTool: "taken" | "marked";
+  /** The roles that a user message may follow only after an assistant message, which is a mark then. */
+  readonly noUserAfter: readonly ("tool" | "user")[];
   /** Whether a prompt may begin with a reply, as that of a thread that was seeded with a greeting, or only after a marked question. */
   readonly firstReply: "taken" | "marked";
   /** Whether a refusal has a field of its own, or is a text. */
@@ -63,9 +63,10 @@ const strictest: Omit<Dialect, "name"> = {
   images: "of users",
   // OpenAI alone documents the other role; templates of open models raise an exception for it.
   developers: "system",
-  lateSystem: "taken",
+  // Templates of open models: "System message must be at the beginning" (QwenLM/Qwen3.8 issues 164 and 244).
+  lateSystem: "user",
   blank: "left out",
-  userAfterTool: "taken",
+  noUserAfter: [],
   // "The first message (except the system message) of deepseek-reasoner must be a user message"; Anthropic's says the same.
   firstReply: "marked",
   refusals: "text",

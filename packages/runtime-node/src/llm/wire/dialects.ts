@@ -14,6 +14,7 @@ const openaiChat: Dialect = dialect("openai-chat", {
   toolNames: "^[a-zA-Z0-9_-]{1,64}$",
   messageNames: "^[^\\s<|\\\\/>]{1,64}$",
   texts: "listed",
+  lateSystem: "taken",
   developers: "own role",
   blank: "sent",
   firstReply: "taken",
@@ -33,6 +34,7 @@ const openaiResponses: Dialect = dialect("openai-responses", {
   messageNames: null,
   texts: "listed",
   images: "everywhere",
+  lateSystem: "taken",
   developers: "own role",
   blank: "sent",
   firstReply: "taken",
@@ -53,6 +55,7 @@ const anthropic: Dialect = dialect("anthropic", {
   toolNames: "^[a-zA-Z0-9_-]{1,64}$",
   texts: "listed",
   images: "everywhere",
+  lateSystem: "taken",
   fields: ["thinking_blocks", "reasoning_content", "cache_control"],
 });
 
@@ -88,10 +91,15 @@ const mistral: Dialect = dialect("mistral", {
   callIds: "^[a-zA-Z0-9]{9}$",
   messageNames: null,
   texts: "listed",
-  userAfterTool: "marked",
-  lateSystem: "user",
+  noUserAfter: ["tool"],
   fields: ["prefix", "part"],
 });
+
+/**
+ * Perplexity, and models whose templates want turns to alternate.
+ * - user after user: "Conversation roles must alternate user/assistant/user/assistant/..." (simular-ai/Agent-S issue 70)
+ */
+const alternating: Dialect = dialect("alternating", { ...common, noUserAfter: ["user", "tool"] });
 
 /**
  * DeepSeek's API, and its models elsewhere.
@@ -105,6 +113,7 @@ const mistral: Dialect = dialect("mistral", {
  */
 const deepseek: Dialect = dialect("deepseek", {
   images: "none",
+  lateSystem: "taken",
   blank: "beside others",
   fields: ["reasoning_content", "prefix"],
   owedReasoning: "reasoning_content",
@@ -118,6 +127,7 @@ const deepseek: Dialect = dialect("deepseek", {
  */
 const groq: Dialect = dialect("groq", {
   callIds: "^.+$",
+  lateSystem: "taken",
   developers: "own role",
   blank: "beside others",
   fields: ["reasoning"],
@@ -178,6 +188,7 @@ const openrouter: Dialect = dialect("openrouter", {
   callIds: "^.+$",
   texts: "listed",
   images: "everywhere",
+  lateSystem: "taken",
   developers: "own role",
   fields: ["reasoning_details", "reasoning", "reasoning_content", "cache_control", "extra_content"],
 });
@@ -200,6 +211,7 @@ const lenient: Dialect = dialect("lenient", {
   messageNames: "^[^]+$",
   texts: "listed",
   images: "everywhere",
+  lateSystem: "taken",
   developers: "own role",
   blank: "sent",
   firstReply: "taken",
@@ -220,6 +232,7 @@ const models: Choices = [
   [/kimi|deepseek-(vl|ocr)/, vllm],
   [/deepseek/, deepseek],
   [/(^|\/)(gpt-(?!oss)|chatgpt|o\d)/, openaiChat],
+  [/gemma|sonar/, alternating],
 ];
 
 const throughRouter: Choices = models.map(([pattern, provider]) => [pattern, openrouterTo(provider)]);
@@ -234,6 +247,7 @@ const hosts: Choices = [
   [/(^|\.)mistral\.ai$/, mistral],
   [/(^|\.)deepseek\.com$/, deepseek],
   [/(^|\.)groq\.com$/, groq],
+  [/(^|\.)perplexity\.ai$/, alternating],
   [/(^|\.)ollama\.com$|:11434$/, ollama],
   [/(^|\.)openrouter\.ai$|^ai-gateway\.vercel\.sh$|^router\.huggingface\.co$/, openrouter],
 ];
@@ -244,8 +258,8 @@ const byModel = new Map<Dialect, Choices>([
   [gemini, [[/gemini-[12]/, gemini2]]],
 ]);
 
-const all = [common, openaiChat, openaiResponses, anthropic, gemini, gemini2, mistral, deepseek, groq, llamaCpp].concat(
-  [ollama, vllm, openrouter],
+const all = [common, openaiChat, openaiResponses, anthropic, gemini, gemini2, mistral, alternating, deepseek].concat(
+  [groq, llamaCpp, ollama, vllm, openrouter],
   throughRouter.map(([, routed]) => routed),
   lenient,
   text,

@@ -1,5 +1,5 @@
 import type { LlmOutcome } from "@colloquy/host";
-import type { ContentPart, JsonObject, Message, Part, ReplyDraft } from "@colloquy/machine";
+import type { CallLlm, ContentPart, JsonObject, Message, Part, ReplyDraft } from "@colloquy/machine";
 import { isObject } from "../json/loose-json.ts";
 import type { Dialect } from "./dialect.ts";
 import { hostOf } from "./dialects.ts";
@@ -78,6 +78,29 @@ export const withOrigin = (outcome: LlmOutcome, origin: string): LlmOutcome =>
   outcome.type === "completed" && hasFields(outcome.reply)
     ? { ...outcome, reply: { ...outcome.reply, provider: { ...outcome.reply.provider, origin } } }
     : outcome;
+
+/**
+ * Whether a server refuses what it gave itself: a signature or encrypted reasoning of another account or model ("could not be
+ * verified", "Invalid `signature` in `thinking` block"), the id of an item, or a field of a message.
+ */
+export const refusesFields = (outcome: LlmOutcome): boolean =>
+  outcome.type === "failed" &&
+  outcome.partial === undefined &&
+  outcome.failure.kind === "bad_request" &&
+  ofFields.test(outcome.failure.message);
+
+const ofFields =
+  /encrypted[ _]content|\bsignature|\bthinking\W* block|\breasoning_\w+|\breasoning\b.{0,20}\bitem|\binput\[\d+\]\.id\b|\bItem (with id )?'|\bmessages?\b.{0,60}\b(unsupported|unknown|unexpected|not permitted)|\b(unsupported|unknown|unexpected|unrecognized)\b.{0,40}\bmessages?\b/i;
+
+/** Returns the call without the fields of servers in its replies: as if they came from elsewhere. The call itself if there are none. */
+export const withoutFields = (call: CallLlm): CallLlm => {
+  const messages = call.messages.map((message) => {
+    const { role, parts, provider } = message;
+    const isPlain = provider === undefined && !parts.some((part) => hasOwnFields(part) || isOfServer(part));
+    return role !== "assistant" || isPlain ? message : { ...message, provider: { ...provider, origin: "" } };
+  });
+  return messages.every((message, index) => message === call.messages[index]) ? call : { ...call, messages };
+};
 
 const hasFields = ({ content, toolCalls = [], provider }: ReplyDraft): boolean => {
   const parts = typeof content === "string" ? [] : (content ?? []);

@@ -56,10 +56,10 @@ export const wireMessages = (messages: readonly Message[], wire: Wire, state: Wi
   const written: Message[] = [];
   let shown: ContentPart[] = [];
   const add = (given: Message): void => {
-    const message = { ...given, role: roleOnWire(given.role, wire.dialect, state.last) };
+    const message = { ...given, role: roleOnWire(given.role, wire.dialect, state.isBegun) };
     const { id, role } = message;
-    if (role === "user" && state.last === "tool" && wire.dialect.userAfterTool === "marked")
-      written.push(messageFromReply(`${id}.after`, id, { content: afterTool }));
+    if (role === "user" && wire.dialect.noUserAfter.some((each) => each === state.last))
+      written.push(messageFromReply(`${id}.after`, id, { content: state.last === "tool" ? afterTool : noAnswer }));
     if (role === "assistant" && !state.isBegun && wire.dialect.firstReply === "marked")
       written.push(messageFromDraft(`${id}.before`, { role: "user", content: noText }));
     written.push(message);
@@ -89,14 +89,20 @@ export const wireMessages = (messages: readonly Message[], wire: Wire, state: Wi
   return written;
 };
 
-const roleOnWire = (role: Role, { developers, lateSystem }: Dialect, last: Role | null): Role => {
+const roleOnWire = (role: Role, { developers, lateSystem }: Dialect, isBegun: boolean): Role => {
   if (role !== "system" && role !== "developer") return role;
-  if (lateSystem === "user" && (last === "assistant" || last === "tool")) return "user";
+  if (lateSystem === "user" && isBegun) return "user";
   return developers === "system" ? "system" : role;
 };
 
 /** What pydantic-ai has Mistral's models say between a result and a question. */
 const afterTool = "OK.";
+
+/** Stands for the answer to a question that has none. */
+const noAnswer = "(no answer)";
+
+/** Stands for a result without any text. */
+const noOutput = { type: "text", text: "(no output)" } as const;
 
 /** Stands for a question without any text, and for the one before a greeting: without it a prompt ends or begins with an answer. */
 const noText = "(no text)";
@@ -215,7 +221,8 @@ const resultOnWire = (
     dialect,
     "\n",
   ) as readonly ContentPart[];
-  if (moved.length === 0) return { kept: { ...named, content: texts }, moved };
+  const isMarked = texts.length === 0 && dialect.blank === "left out";
+  if (moved.length === 0) return { kept: { ...named, content: isMarked ? [noOutput] : texts }, moved };
   const of = `From the result of ${call?.name ?? result.name} (${named.providerCallId ?? callId}):`;
   const kept = texts.length > 0 ? texts : [{ type: "text" as const, text: "See the next message of the user." }];
   return { kept: { ...named, content: kept }, moved: [{ type: "text", text: of }, ...moved] };

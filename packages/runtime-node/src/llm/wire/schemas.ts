@@ -94,14 +94,27 @@ const atPointer = (root: JsonObject, ref: string): Json | undefined =>
 
 /** The same with one schema as the `items` of each list, and an object in the place of `true` and `false`. */
 const withItems = (schema: JsonObject): JsonObject => {
-  const entries = Object.entries(withOneOfItems(schema)).map(([name, value]): [string, Json | undefined] => {
-    if (value === undefined) return [name, value];
-    if (maps.has(name) && isObject(value))
-      return [name, Object.fromEntries(Object.entries(value).map(([key, each]) => [key, inSchema(each)]))];
-    const isSchema = schemas.has(name) || (name === "additionalProperties" && isObject(value));
-    return [name, isSchema ? inSchema(value) : value];
-  });
+  const entries = Object.entries(withOneOfItems(withRequired(schema))).map(
+    ([name, value]): [string, Json | undefined] => {
+      if (value === undefined) return [name, value];
+      if (maps.has(name) && isObject(value))
+        return [name, Object.fromEntries(Object.entries(value).map(([key, each]) => [key, inSchema(each)]))];
+      const isSchema = schemas.has(name) || (name === "additionalProperties" && isObject(value));
+      return [name, isSchema ? inSchema(value) : value];
+    },
+  );
   return Object.fromEntries(entries);
+};
+
+/** Gemini refuses a name that is required and not a property ("required[0]: property is not defined"). */
+const withRequired = (schema: JsonObject): JsonObject => {
+  const { required, properties = {}, type } = schema;
+  if (!isList(required) || type !== "object" || !isObject(properties)) return schema;
+  const missing = required.filter(
+    (name): name is string => typeof name === "string" && !Object.hasOwn(properties, name),
+  );
+  if (missing.length === 0) return schema;
+  return { ...schema, properties: { ...properties, ...Object.fromEntries(missing.map((name) => [name, {}])) } };
 };
 
 /** A tuple becomes a list of what any of its places allows. */

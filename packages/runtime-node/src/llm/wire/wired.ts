@@ -6,7 +6,7 @@ import { badRequest } from "../failure/failure.ts";
 import { isObject } from "../json/loose-json.ts";
 import type { Dialect } from "./dialect.ts";
 import { type Api, dialectFor, dialects } from "./dialects.ts";
-import { originOf, withOrigin } from "./fields.ts";
+import { originOf, refusesFields, withOrigin, withoutFields } from "./fields.ts";
 import type { Wire } from "./messages.ts";
 import { toolNameOnWire } from "./names.ts";
 import { completedSchema } from "./schemas.ts";
@@ -41,7 +41,7 @@ interface Wiring<Request> {
 /**
  * Makes a handler that asks with exactly the tools of a call, under the names and with the schemas that the server takes, while
  * its caller sees their own names. Outputs that are wanted by a tool or in words are asked for here. Replies that only their
- * server can read in full say where they come from.
+ * server can read in full say where they come from. If the server refuses its own fields, a second request is without them.
  */
 export const wired =
   <Request>({ name, wireOf, tools: given, request, perform }: Wiring<Request>): LlmHandler =>
@@ -59,15 +59,20 @@ export const wired =
     const own = (written: string): string => names.get(written) ?? written;
     const onDelta = (delta: LlmDelta): void =>
       context.onDelta(delta.type === "toolCall" ? { ...delta, name: own(delta.name) } : delta);
-    const written = callOnWire(call, dialect);
-    const asked = outputRequest(written, {
-      ...context,
-      tools: offered.map((tool) => wellFormed(toolOnWire(tool, dialect))),
-      ...(names.size === 0 ? {} : { onDelta }),
-    });
-    const body = request(asked.call, asked.context.tools, { wire, at: context.clock.now() });
-    if (Either.isLeft(body)) return badRequest(body.left);
-    const outcome = withOrigin(asked.read(await perform(body.right, written, asked.context)), origin);
+    const ask = async (given: CallLlm): Promise<LlmOutcome> => {
+      const written = callOnWire(given, dialect);
+      const asked = outputRequest(written, {
+        ...context,
+        tools: offered.map((tool) => wellFormed(toolOnWire(tool, dialect))),
+        ...(names.size === 0 ? {} : { onDelta }),
+      });
+      const body = request(asked.call, asked.context.tools, { wire, at: context.clock.now() });
+      if (Either.isLeft(body)) return badRequest(body.left);
+      return withOrigin(asked.read(await perform(body.right, written, asked.context)), origin);
+    };
+    const first = await ask(call);
+    const plain = refusesFields(first) ? withoutFields(call) : call;
+    const outcome = plain === call ? first : await ask(plain);
     return names.size === 0 ? outcome : withOwnNames(outcome, own);
   };
 
