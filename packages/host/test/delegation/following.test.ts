@@ -24,6 +24,7 @@ import {
   says,
   settle,
   stage,
+  during,
 } from "../stage.ts";
 
 const queue = { overlap: { type: "queue", max: 8 } } as const;
@@ -226,11 +227,9 @@ describe("an ask on a thread that another host holds", () => {
     void first.host.ask("one");
     await settle();
     const rejecting = first.another({ whenHeld: "reject" });
-    expect(await errorOf(rejecting.host.ask("two"))).toBeInstanceOf(ThreadHeldError);
-    const following = first.another();
-    expect(await errorOf(following.host.thread().append({ role: "user", content: "x" }))).toBeInstanceOf(
-      ThreadHeldError,
-    );
+    expect(await during(first.clock, 400, errorOf(rejecting.host.ask("two")))).toBeInstanceOf(ThreadHeldError);
+    const appended = errorOf(first.another().host.thread().append({ role: "user", content: "x" }));
+    expect(await during(first.clock, 400, appended)).toBeInstanceOf(ThreadHeldError);
   });
 
   test.each(["newer", "not-a-store", "closed", "invalid-id"] as const)(
