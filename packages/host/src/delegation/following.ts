@@ -161,6 +161,7 @@ export class Following implements Diversion {
   }
 
   async #tryRound(): Promise<void> {
+    this.#failing.tries();
     try {
       await this.#round();
       this.#failing.works();
@@ -308,6 +309,7 @@ export class Following implements Diversion {
     if (this.#engine !== null) return null;
     const { threadId, host } = this.#follower;
     let lease: HeldLease | null = null;
+    this.#failing.tries();
     try {
       lease = await HeldLease.take(threadId, host, onLost);
       if (lease === null) return null;

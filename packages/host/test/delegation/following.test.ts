@@ -260,6 +260,17 @@ describe("an ask on a thread that another host holds", () => {
     expect(await outcome).toBeInstanceOf(StoreError);
   });
 
+  test("fails after the time of one call where the store no longer answers, as behind a link that is cut in silence", async () => {
+    const clock = manualClock();
+    const inner = memoryStore({ clock });
+    void stage({ clock, store: inner, script: [held().step] }).host.ask("one");
+    await settle();
+    const store = overriding(inner, { read: () => new Promise(() => {}) });
+    const second = stage({ clock, store, owner: "second", machine: queue, onObserverError: () => {} });
+    const outcome = errorOf(second.host.ask("two"));
+    expect(await during(clock, 30_000, outcome)).toBeInstanceOf(StoreError);
+  });
+
   test("fails when the store is away for as long as one call may take, and not before", async () => {
     const clock = manualClock();
     const inner = memoryStore({ clock });
