@@ -59,6 +59,10 @@ const outlivesKill = async (
   variables: Readonly<Record<string, string>>,
 ): Promise<readonly string[]> => {
   const question = "hold this across a kill";
+  if (!existsSync(join(app, ".next/BUILD_ID"))) {
+    const problems = await builds(app);
+    if (problems.length > 0) return problems;
+  }
   model.hold();
   {
     await using first = new NextServer(app, ["start", "-p", "0", "-H", "127.0.0.1"], variables);
@@ -129,6 +133,6 @@ const until = async <Value>(look: () => Promise<Value>, isSo: (value: Value) => 
 
 await runCommand({
   name: "next",
-  options: { part: someOf(parts, `${parts.join(", ")} (default: all of them; the others need what build makes)`) },
+  options: { part: someOf(parts, `${parts.join(", ")} (default: all of them)`) },
   run: ({ part }) => runAll(part),
 });

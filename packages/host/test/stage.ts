@@ -125,7 +125,7 @@ export const held = (): {
   };
 };
 
-/** Lets time pass, and returns the outcome of what goes on meanwhile. */
+/** Lets time pass, and returns the outcome of a call meanwhile. */
 export const during = async <A>(clock: ManualClock, ms: number, outcome: PromiseLike<A>): Promise<A> => {
   const [result] = await Promise.all([outcome, clock.advance(ms)]);
   return result;

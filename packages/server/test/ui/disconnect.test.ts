@@ -248,7 +248,7 @@ test("a page whose waiting message was sent, stopped and followed by another is 
   await on.host.close();
 });
 
-test("a page that is loaded again shows the messages that wait, in order, and goes on from them", async () => {
+test("a page that is loaded again shows the messages that wait, in order, and continues after them", async () => {
   const clock = virtualClock();
   const lines = ["Three.", "Four.", "Five."].map((text) => reply(text));
   const on = await served([streams(["One, ", { text: "two.", delayMs: 1000 }]), ...lines], {}, inProcess, { clock });
