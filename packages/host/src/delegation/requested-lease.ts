@@ -63,7 +63,11 @@ export const requestLease = async (
 };
 
 /** Returns the event of the inbox item that requests a lease. */
-const requestOf = (id: string, { now }: Clock): CancelRequested => ({ type: "cancel.requested", at: now(), askId: id });
+const requestOf = (id: string, clock: Clock): CancelRequested => ({
+  type: "cancel.requested",
+  at: clock.now(),
+  askId: id,
+});
 
 /**
  * An envelope that cannot be an inbox item, kept while the lease is requested for it. It is the sender of that request,
