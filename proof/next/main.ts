@@ -68,14 +68,14 @@ const outlivesKill = async (
     await using first = new NextServer(app, ["start", "-p", "0", "-H", "127.0.0.1"], variables);
     const cutOff = askAs(await first.url, "chat-killed", question);
     // If it fails before the model is asked, its error is thrown here.
-    await Promise.race([model.held, cutOff]);
+    await first.explained(Promise.race([model.held, cutOff]));
     await first.kill();
     await cutOff.catch(() => "cut off");
   }
   await using second = new NextServer(app, ["start", "-p", "0", "-H", "127.0.0.1"], variables);
   const url = await second.url;
   const seconds = stopwatch();
-  const other = await askAs(url, "chat-other", "hello");
+  const other = await second.explained(askAs(url, "chat-other", "hello"));
   console.log(`the first answer after the kill took ${seconds()} s`);
   model.release();
   const expected = [`user: ${question}`, `assistant: You said: ${question}`];
@@ -105,10 +105,12 @@ const outlivesReload = async (
   const url = await server.url;
   model.hold();
   const underWay = askAs(url, "chat-dev", question);
-  await Promise.race([model.held, underWay.then((text) => Promise.reject(new Error(`it was answered: ${text}`)))]);
+  await server.explained(
+    Promise.race([model.held, underWay.then((text) => Promise.reject(new Error(`it was answered: ${text}`)))]),
+  );
   appendFileSync(join(app, "app/api/chat/[[...path]]/route.ts"), '\nexport const dynamic = "force-dynamic";\n');
   const seconds = stopwatch();
-  const other = await askAs(url, "chat-beside", "hello");
+  const other = await server.explained(askAs(url, "chat-beside", "hello"));
   console.log(`after the change another chat was answered in ${seconds()} s`);
   model.release();
   const answer = await underWay;
