@@ -181,6 +181,10 @@ const stepsFrom = (seed: number): readonly Step[] => [
   proof("writers", "proof/writers --asks 1000"),
   proof("writers on PostgreSQL", "proof/writers --store postgres --asks 500", { servers: true }),
   proof("two servers", `proof/two-servers --kills 5 --seed ${seed}`, { servers: true }),
+  // Behind a pooler it is the same, and takes as long again: `pnpm servers pnpm backend`.
+  proof("a backend", `proof/backend --part restart --part takeover --kills 1 --takeovers 1 --seed ${seed}`, {
+    servers: true,
+  }),
   ...inTabs(seed),
   // Small and often: what a process knows of a thread is then mostly of a snapshot, or of another process.
   proof(

@@ -38,7 +38,7 @@ export const besideAiSdk = async (kills: number): Promise<string> => {
 };
 
 /** The rows that follow from the sources alone. */
-const countedRows = (): readonly string[] => {
+export const countedRows = (): readonly string[] => {
   const sources = sides.map(({ source }) => sourceOf(readFileSync(source, "utf8")));
   const counts = (of: (source: Source) => number): readonly string[] => sources.map((source) => String(of(source)));
   return [

@@ -84,7 +84,16 @@ interface Way {
 }
 
 /** Resolves when the server says something, or has closed the connection. */
-const answered = ({ server }: Way): Promise<unknown> => Promise.race([once(server, "data"), once(server, "close")]);
+const answered = async ({ server }: Way): Promise<void> => {
+  // A connection outlives many waits: the one of the two that did not happen must not wait on.
+  const over = new AbortController();
+  const { signal } = over;
+  try {
+    await Promise.race([once(server, "data", { signal }), once(server, "close", { signal })]);
+  } finally {
+    over.abort();
+  }
+};
 
 const listen = async (take: (client: Socket) => void, port: number): Promise<Server> => {
   const server = createServer(take).listen(port, "127.0.0.1");

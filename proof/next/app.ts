@@ -32,6 +32,7 @@ export const nextApp = (root: string, folder: string): string => {
 const loaded = [
   "examples/26-next/host.ts",
   "examples/26-next/instrumentation.ts",
+  "examples/26-next/next.config.ts",
   "examples/26-next/app/api/chat/[[...path]]/route.ts",
 ] as const;
 

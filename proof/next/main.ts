@@ -59,19 +59,23 @@ const outlivesKill = async (
   variables: Readonly<Record<string, string>>,
 ): Promise<readonly string[]> => {
   const question = "hold this across a kill";
+  if (!existsSync(join(app, ".next/BUILD_ID"))) {
+    const problems = await builds(app);
+    if (problems.length > 0) return problems;
+  }
   model.hold();
   {
     await using first = new NextServer(app, ["start", "-p", "0", "-H", "127.0.0.1"], variables);
     const cutOff = askAs(await first.url, "chat-killed", question);
     // If it fails before the model is asked, its error is thrown here.
-    await Promise.race([model.held, cutOff]);
+    await first.explained(Promise.race([model.held, cutOff]));
     await first.kill();
     await cutOff.catch(() => "cut off");
   }
   await using second = new NextServer(app, ["start", "-p", "0", "-H", "127.0.0.1"], variables);
   const url = await second.url;
   const seconds = stopwatch();
-  const other = await askAs(url, "chat-other", "hello");
+  const other = await second.explained(askAs(url, "chat-other", "hello"));
   console.log(`the first answer after the kill took ${seconds()} s`);
   model.release();
   const expected = [`user: ${question}`, `assistant: You said: ${question}`];
@@ -101,10 +105,12 @@ const outlivesReload = async (
   const url = await server.url;
   model.hold();
   const underWay = askAs(url, "chat-dev", question);
-  await Promise.race([model.held, underWay.then((text) => Promise.reject(new Error(`it was answered: ${text}`)))]);
+  await server.explained(
+    Promise.race([model.held, underWay.then((text) => Promise.reject(new Error(`it was answered: ${text}`)))]),
+  );
   appendFileSync(join(app, "app/api/chat/[[...path]]/route.ts"), '\nexport const dynamic = "force-dynamic";\n');
   const seconds = stopwatch();
-  const other = await askAs(url, "chat-beside", "hello");
+  const other = await server.explained(askAs(url, "chat-beside", "hello"));
   console.log(`after the change another chat was answered in ${seconds()} s`);
   model.release();
   const answer = await underWay;
@@ -129,6 +135,6 @@ const until = async <Value>(look: () => Promise<Value>, isSo: (value: Value) => 
 
 await runCommand({
   name: "next",
-  options: { part: someOf(parts, `${parts.join(", ")} (default: all of them; the others need what build makes)`) },
+  options: { part: someOf(parts, `${parts.join(", ")} (default: all of them)`) },
   run: ({ part }) => runAll(part),
 });

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 
 import { callerEnvironment } from "../../scripts/caller.ts";
+import { wordsOf } from "../kit/report.ts";
 
 /** A command of Next in the folder of an app: what it printed, and how it ended. */
 export const runNext = async (app: string, command: string, variables: Variables): Promise<Ended> => {
@@ -42,6 +43,15 @@ export class NextServer {
   /** Where it listens, once it does. */
   get url(): Promise<string> {
     return this.#url.promise;
+  }
+
+  /** The same call; if it fails, what this process printed is in the error. */
+  async explained<A>(call: Promise<A>): Promise<A> {
+    try {
+      return await call;
+    } catch (cause) {
+      throw new Error(`${wordsOf(cause)}; Next printed:\n${this.output}`, { cause });
+    }
   }
 
   /** As a machine that fails: nothing in it gets to do anything more. */

@@ -125,6 +125,12 @@ export const held = (): {
   };
 };
 
+/** Lets time pass, and returns the outcome of a call meanwhile. */
+export const during = async <A>(clock: ManualClock, ms: number, outcome: PromiseLike<A>): Promise<A> => {
+  const [result] = await Promise.all([outcome, clock.advance(ms)]);
+  return result;
+};
+
 export interface ManualClock extends Clock {
   /** Lets time pass, and wakes in order what is due meanwhile. */
   advance(ms: number): Promise<void>;

@@ -14,6 +14,7 @@ export { foreignCallsIn } from "./conversation/decide/lost-calls.ts";
 export { configurationOfMachine, isConversationMachine, overlapOf } from "./conversation/machine.ts";
 export { callOut, callToAnswer, waitsOutside } from "./conversation/read/outstanding.ts";
 export { askedOtherwise, isSameInput, refusalOfRepeat } from "./conversation/read/same-ask.ts";
+export { waitingMessages } from "./conversation/update/ask-drafts.ts";
 export { approvalDigest } from "./conversation/update/call.ts";
 export { denialOf, notApproved } from "./conversation/update/denial.ts";
 export { lostEventIn } from "./journal/lost-events.ts";

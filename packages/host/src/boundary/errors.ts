@@ -11,15 +11,15 @@ class ThreadError extends Error {
   }
 }
 
-/** Error of a thread whose lease another host holds. */
+/** Error of a thread that another host holds and works on. A host with nothing to do there releases the thread. */
 export class ThreadHeldError extends ThreadError {
   override readonly name = "ThreadHeldError";
 
   constructor(threadId: string) {
     super(
       threadId,
-      `thread "${threadId}" is held by another host. Ask there, or try again when it is idle or closed; ` +
-        "if its process died, its lease runs out by itself.",
+      `thread "${threadId}" is held by another host, which works on it or does not answer. ` +
+        "Ask there, or try again later; if its process died, its lease runs out by itself.",
     );
   }
 }

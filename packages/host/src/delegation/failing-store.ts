@@ -6,6 +6,7 @@ import { StorageError, type StorageProblem } from "../ports/storage-error.ts";
 export class FailingStore {
   readonly #threadId: string;
   readonly #host: HostContext;
+  #triedAt = 0;
   #since: number | null = null;
 
   constructor(threadId: string, host: HostContext) {
@@ -17,20 +18,25 @@ export class FailingStore {
     return this.#since !== null;
   }
 
+  /** Records that the store is called. */
+  tries(): void {
+    this.#triedAt = this.#host.clock.now();
+  }
+
   /** Records a call that the store answered. */
   works(): void {
     this.#since = null;
   }
 
   /**
-   * Reports an error of the store.
+   * Reports an error of the store, which has failed since the call began: a store that does not answer fails late.
    *
    * @throws it when waiting cannot help, or when the store has failed for `storeTimeoutMs`
    */
   tolerate(thrown: unknown): void {
     const { clock, storeTimeoutMs, observation } = this.#host;
     const now = clock.now();
-    this.#since ??= now;
+    this.#since ??= this.#triedAt;
     if (isLasting(thrown) || now - this.#since >= storeTimeoutMs) throw thrown;
     const error = thrown instanceof Error ? thrown : new StoreError(this.#threadId, "follow it", thrown);
     observation.report(error, "store");

@@ -7,7 +7,7 @@ import { notAskedEarlier } from "../ask/earlier-ask.ts";
 import { StoreError, ThreadHeldError } from "../boundary/errors.ts";
 import type { HostContext } from "../context/host-context.ts";
 import { HeldLease } from "../journal/lease.ts";
-import type { Diversion, Envelope, Sender } from "../mailbox/mailbox.ts";
+import type { Diversion, Envelope, EventEnvelope, Sender } from "../mailbox/mailbox.ts";
 import { type Engine, type LeaseLostError } from "../ports/store.ts";
 import { FailingStore } from "./failing-store.ts";
 import { FollowedEngine } from "./followed-engine.ts";
@@ -16,6 +16,7 @@ import { followedShown } from "./followed-news.ts";
 import type { FollowedShown } from "./followed-parts.ts";
 import { mayBeInInbox } from "./inbox-items.ts";
 import { type Answered, Outbox, type Outgoing } from "./outbox.ts";
+import { KeptEnvelope } from "./requested-lease.ts";
 
 /** The loop that follows a thread, as following sees it. */
 export interface Follower {
@@ -35,6 +36,8 @@ export interface Follower {
  */
 export class Following implements Diversion {
   readonly outbox: Outbox;
+  /** Envelopes that cannot be inbox items, until the lease that is requested for them is taken. */
+  #kept: readonly KeptEnvelope[] = [];
   readonly #follower: Follower;
   readonly #onOver: () => void;
   readonly #journal: FollowedJournal;
@@ -71,7 +74,7 @@ export class Following implements Diversion {
     if (open !== null) this.#shown.lost(open.number);
   }
 
-  /** Posts an envelope as an inbox item. An event that cannot be one fails. */
+  /** Posts an envelope as an inbox item. One that cannot be an item is kept, and the lease is requested for it. */
   post(envelope: Envelope): void {
     const { sender } = envelope;
     const { clock, leaseTtlMs } = this.#follower.host;
@@ -88,9 +91,19 @@ export class Following implements Diversion {
       return this.#wakeUp();
     }
     if ("event" in envelope && mayBeInInbox(envelope.event)) this.outbox.add(envelope, envelope.event);
-    else sender?.failed(new ThreadHeldError(this.#follower.threadId));
+    // Most threads that a host holds exist: to start one, no host has to give up what it has.
+    else if ("event" in envelope && envelope.event.type === "thread.started")
+      sender?.failed(new ThreadHeldError(this.#follower.threadId));
+    else this.#keep(envelope);
     // The thread is wanted: perhaps it is free by now.
     this.#wake?.();
+  }
+
+  #keep(envelope: Envelope): void {
+    const { threadId, host } = this.#follower;
+    const kept = new KeptEnvelope(envelope, threadId, host);
+    this.#kept = [...this.#kept.filter(({ isOver }) => !isOver), kept];
+    this.outbox.add({ event: kept.request, sender: kept }, kept.request);
   }
 
   takeBack(sender: Sender): boolean {
@@ -103,8 +116,21 @@ export class Following implements Diversion {
     this.#shown.end();
     this.#engine?.end();
     this.#wake?.();
-    const { posted, others } = this.outbox.takeAll();
+    const { posted, others } = this.takeAll();
     return [...posted.values(), ...others, ...(this.#engine?.queue.takeAll() ?? [])];
+  }
+
+  /** Returns the envelopes that were posted here: those of inbox items by id, and the others. */
+  takeAll(): { readonly posted: Map<string, EventEnvelope>; readonly others: readonly Envelope[] } {
+    const kept = this.#kept.flatMap((each) => each.take());
+    this.#dropRequests();
+    const { posted, others } = this.outbox.takeAll();
+    return { posted, others: [...others, ...kept] };
+  }
+
+  /** Drops the requests of envelopes that failed, or were taken. */
+  #dropRequests(): void {
+    this.outbox.drop((sender) => sender instanceof KeptEnvelope && sender.isOver);
   }
 
   /**
@@ -135,6 +161,7 @@ export class Following implements Diversion {
   }
 
   async #tryRound(): Promise<void> {
+    this.#failing.tries();
     try {
       await this.#round();
       this.#failing.works();
@@ -145,6 +172,8 @@ export class Following implements Diversion {
 
   /** Posts the items that are due, and reads the answers and the journal. */
   async #round(): Promise<void> {
+    for (const kept of this.#kept) kept.check(this.#follower.host.clock.now());
+    this.#dropRequests();
     // An ask may be in the journal already, however far back, and must not be posted again. An engine checks that
     // itself.
     if (this.outbox.isDue && (this.#engine === null || !this.#isCaughtUp)) await this.#read();
@@ -180,7 +209,7 @@ export class Following implements Diversion {
       }
       this.#isCaughtUp = isCaughtUp;
     }
-    this.outbox.dropAsks((ask) => ask.settled || this.#seen.has(ask.askId));
+    this.outbox.drop((sender) => sender instanceof Ask && (sender.settled || this.#seen.has(sender.askId)));
     this.#seen.clear();
     this.#shown.endRead();
   }
@@ -280,6 +309,7 @@ export class Following implements Diversion {
     if (this.#engine !== null) return null;
     const { threadId, host } = this.#follower;
     let lease: HeldLease | null = null;
+    this.#failing.tries();
     try {
       lease = await HeldLease.take(threadId, host, onLost);
       if (lease === null) return null;

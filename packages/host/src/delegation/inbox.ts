@@ -289,7 +289,7 @@ const lookedBack = 4096;
  * How many polls an answer is kept. A host that posted an item looks for its answer once a poll; after so many it is
  * gone.
  */
-const keptPolls = 25;
+export const keptPolls = 25;
 
 /** The largest number of written answers that are kept. */
 const keptMax = 1024;

@@ -114,9 +114,9 @@ export class Outbox {
     this.#drop(item);
   }
 
-  /** Drops the items of asks that match, such as those that are in the journal already. */
-  dropAsks(test: (ask: Ask) => boolean): void {
-    const isDropped = ({ envelope }: OutgoingItem): boolean => envelope.sender instanceof Ask && test(envelope.sender);
+  /** Drops the items of senders that match, such as asks that are in the journal already. */
+  drop(test: (sender: Sender | null) => boolean): void {
+    const isDropped = ({ envelope }: OutgoingItem): boolean => test(envelope.sender);
     for (const item of this.#waiting.splice(0)) {
       if (isDropped(item)) this.#drop(item);
       else this.#waiting.push(item);

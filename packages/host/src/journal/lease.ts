@@ -1,5 +1,5 @@
 import type { Entry } from "@colloquy/machine";
-import { StoreError, StoreTimeoutError, ThreadHeldError } from "../boundary/errors.ts";
+import { StoreError, StoreTimeoutError } from "../boundary/errors.ts";
 import type { HostContext } from "../context/host-context.ts";
 import { fromStore, storeErrorOf } from "../ports/store-call.ts";
 import { type Lease, LeaseLostError } from "../ports/store.ts";
@@ -107,25 +107,6 @@ export class HeldLease {
 
 /** How long after one attempt to renew a lease the next is due. */
 export const renewMsOf = (leaseTtlMs: number): number => Math.ceil(leaseTtlMs / 3);
-
-/**
- * Does something with a thread that is not open here, under its lease.
- *
- * @throws ThreadHeldError when another host holds it, StoreError, what `work` throws
- */
-export const withLease = async <Done>(
-  host: HostContext,
-  threadId: string,
-  work: (held: HeldLease) => Promise<Done>,
-): Promise<Done> => {
-  const held = await HeldLease.take(threadId, host, () => {});
-  if (held === null) throw new ThreadHeldError(threadId);
-  try {
-    return await work(held);
-  } finally {
-    await held.release();
-  }
-};
 
 const acquire = (threadId: string, { store, leaseTtlMs, owner }: HostContext): Promise<Lease | null> =>
   fromStore(threadId, "acquire its lease", async () => {

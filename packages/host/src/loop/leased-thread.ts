@@ -7,6 +7,7 @@ import type { HostContext } from "../context/host-context.ts";
 import { inboxOf } from "../delegation/followed-engine.ts";
 import { type Follower, Following } from "../delegation/following.ts";
 import { HeldInbox } from "../delegation/inbox.ts";
+import { requestLease } from "../delegation/requested-lease.ts";
 import { HeldLease } from "../journal/lease.ts";
 import { loadWhole, openJournal, seenIn } from "../journal/opening.ts";
 import { knowShown } from "../delegation/known-parts.ts";
@@ -38,7 +39,7 @@ export interface PreviousLoop {
  * Takes the lease of a thread, or follows the host that has it until the lease is free: meanwhile the mailbox is diverted
  * to the inbox. Null where the loop ended first, as it does when there is nothing left to follow.
  *
- * @throws ThreadHeldError where it can't be followed; StoreError, JournalUnreadableError
+ * @throws ThreadHeldError where it can't be followed, and its holder does not release it; StoreError, JournalUnreadableError
  */
 export const leaseThread = async (candidate: Candidate, mailbox: Mailbox): Promise<LeasedThread | null> => {
   const { threadId, host, lost } = candidate;
@@ -49,9 +50,13 @@ export const leaseThread = async (candidate: Candidate, mailbox: Mailbox): Promi
   const lease = lost === null ? await HeldLease.take(threadId, host, onLost) : null;
   if (lease !== null) return new LeasedThread(lease, candidate, null);
   if (candidate.hasEnded) return null;
-  if (store.inbox === undefined || !mayFollow(host)) throw new ThreadHeldError(threadId);
-  // Another host works on it, so it needs no slot here.
+  // Another host has it, so it needs no slot here.
   active.leave(candidate);
+  if (store.inbox === undefined || !mayFollow(host)) {
+    const requested = await requestLease(threadId, host, onLost, () => !candidate.hasEnded);
+    if (!candidate.hasEnded) await active.enter(candidate);
+    return new LeasedThread(requested, candidate, null);
+  }
   const following = new Following(candidate, store.inbox, null, () => candidate.end(new ThreadHeldError(threadId)));
   mailbox.divert(following);
   const followed = await following.untilHeld(onLost);
@@ -59,7 +64,7 @@ export const leaseThread = async (candidate: Candidate, mailbox: Mailbox): Promi
   if (!candidate.hasEnded) await active.enter(candidate);
   mailbox.divert(null);
   for (const ask of candidate.asks.all()) ask.goesOn();
-  const { posted, others } = following.outbox.takeAll();
+  const { posted, others } = following.takeAll();
   for (const envelope of others) mailbox.add(envelope);
   return new LeasedThread(followed, candidate, posted);
 };

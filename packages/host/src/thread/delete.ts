@@ -1,6 +1,6 @@
 import { ThreadClosedError, ThreadUnknownError } from "../boundary/errors.ts";
 import type { HostContext } from "../context/host-context.ts";
-import { withLease } from "../journal/lease.ts";
+import { withLease } from "../delegation/requested-lease.ts";
 import { fromStore } from "../ports/store-call.ts";
 import { inTurn, type ThreadRef } from "./thread-ref.ts";
 

@@ -43,8 +43,8 @@ export type Fork = ForkOf<HostedThread>;
  * work continues. A thread that does not exist is created by the first ask, message or system prompt, or by `start`.
  * Each change by hand adds an entry: only `redact`, `delete` and `moveTo` remove anything.
  *
- * All methods but `ask` and `steer` reject with `ThreadHeldError` when another host holds the thread and cannot be
- * reached. They reject with `EventRefusedError` when the machine refuses, and with `LeaseLostError` or `StoreError`
+ * All methods but `ask` and `steer` reject with `ThreadHeldError` when another host works on the thread, or does not
+ * answer. They reject with `EventRefusedError` when the machine refuses, and with `LeaseLostError` or `StoreError`
  * when the outcome is unknown.
  */
 export class HostedThread {
@@ -87,7 +87,7 @@ export class HostedThread {
 
   /**
    * Continues the thread with the work that a dead process left unfinished. The result has handles to it. Rejects with
-   * `ThreadUnknownError`, `ThreadHeldError`; `host.start` tries again for another host's lease.
+   * `ThreadUnknownError`, `ThreadHeldError`; `host.start` keeps trying for another host's lease.
    */
   resume(): Promise<Resumed> {
     return resume(this.#thread);

@@ -7,7 +7,7 @@ import { EventRefusedError, ImportRefusedError, ThreadExistsError } from "../bou
 import { plainCopyOf, type Given, givenEvent, givenStart } from "../boundary/given-event.ts";
 import { isRecord, messageOf } from "../boundary/thrown.ts";
 import type { HostContext } from "../context/host-context.ts";
-import { withLease } from "../journal/lease.ts";
+import { withLease } from "../delegation/requested-lease.ts";
 import { withRedactions } from "../journal/redaction.ts";
 import { storeErrorOf } from "../ports/store-call.ts";
 import { SequenceConflictError } from "../ports/store.ts";

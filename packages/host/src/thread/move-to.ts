@@ -2,7 +2,7 @@ import { canonicalText, type Entry, type Refusal } from "@colloquy/machine";
 import { redactEntry } from "@colloquy/machine/storage";
 import { EventRefusedError, ThreadClosedError, ThreadExistsError, ThreadUnknownError } from "../boundary/errors.ts";
 import type { HostContext } from "../context/host-context.ts";
-import { withLease } from "../journal/lease.ts";
+import { withLease } from "../delegation/requested-lease.ts";
 import { readJournal } from "../journal/read-journal.ts";
 import { finishRedaction } from "../journal/redaction.ts";
 import { fromStore } from "../ports/store-call.ts";

@@ -3,7 +3,7 @@ import { ThreadHeldError } from "../boundary/errors.ts";
 import { messageOf } from "../boundary/thrown.ts";
 import type { LeftThread } from "../context/hooks.ts";
 import type { HostContext, RecoveryOptions } from "../context/host-context.ts";
-import { withLease } from "../journal/lease.ts";
+import { HeldLease } from "../journal/lease.ts";
 import { lookAt } from "../journal/opening.ts";
 import type { ListOptions } from "../ports/listing.ts";
 import { continueThread } from "./resume.ts";
@@ -147,8 +147,8 @@ export class Recovery {
     const used = loops.opened(threadId);
     if (used !== undefined && used.state !== null) return false;
     // A thread that another host holds is not opened: it would be followed, at the cost of a journal in memory.
-    if (used === undefined) await loops.alone(threadId, () => withLease(host, threadId, async () => {}));
-    else throw new ThreadHeldError(threadId);
+    if (used !== undefined || !(await loops.alone(threadId, () => isFree(host, threadId))))
+      throw new ThreadHeldError(threadId);
     await continueThread({ id: threadId, host, loops });
     return true;
   }
@@ -167,6 +167,13 @@ const isHeld = (error: Error): boolean => error instanceof ThreadHeldError;
 
 const pageOf = async function* (threadIds: readonly string[]): AsyncGenerator<readonly string[]> {
   yield threadIds;
+};
+
+/** Returns whether no host holds a thread. One that does is not asked for it. @throws StoreError */
+const isFree = async (host: HostContext, threadId: string): Promise<boolean> => {
+  const held = await HeldLease.take(threadId, host, () => {});
+  await held?.release();
+  return held !== null;
 };
 
 /** Whether something goes on in a thread when it is opened, or an item lies in its inbox. */

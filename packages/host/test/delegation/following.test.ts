@@ -24,6 +24,7 @@ import {
   says,
   settle,
   stage,
+  during,
 } from "../stage.ts";
 
 const queue = { overlap: { type: "queue", max: 8 } } as const;
@@ -226,11 +227,9 @@ describe("an ask on a thread that another host holds", () => {
     void first.host.ask("one");
     await settle();
     const rejecting = first.another({ whenHeld: "reject" });
-    expect(await errorOf(rejecting.host.ask("two"))).toBeInstanceOf(ThreadHeldError);
-    const following = first.another();
-    expect(await errorOf(following.host.thread().append({ role: "user", content: "x" }))).toBeInstanceOf(
-      ThreadHeldError,
-    );
+    expect(await during(first.clock, 400, errorOf(rejecting.host.ask("two")))).toBeInstanceOf(ThreadHeldError);
+    const appended = errorOf(first.another().host.thread().append({ role: "user", content: "x" }));
+    expect(await during(first.clock, 400, appended)).toBeInstanceOf(ThreadHeldError);
   });
 
   test.each(["newer", "not-a-store", "closed", "invalid-id"] as const)(
@@ -259,6 +258,17 @@ describe("an ask on a thread that another host holds", () => {
     const outcome = errorOf(second.host.ask("two"));
     await clock.advance(31_000);
     expect(await outcome).toBeInstanceOf(StoreError);
+  });
+
+  test("fails after the time of one call where the store no longer answers, as behind a link that is cut in silence", async () => {
+    const clock = manualClock();
+    const inner = memoryStore({ clock });
+    void stage({ clock, store: inner, script: [held().step] }).host.ask("one");
+    await settle();
+    const store = overriding(inner, { read: () => new Promise(() => {}) });
+    const second = stage({ clock, store, owner: "second", machine: queue, onObserverError: () => {} });
+    const outcome = errorOf(second.host.ask("two"));
+    expect(await during(clock, 30_000, outcome)).toBeInstanceOf(StoreError);
   });
 
   test("fails when the store is away for as long as one call may take, and not before", async () => {

@@ -1,15 +1,80 @@
 // A host that has nothing to do on a thread leaves it to the host that is asked there.
 import { describe, expect, test } from "vitest";
-import { memoryStore } from "@colloquy/host";
+import { type Host, memoryStore, ThreadHeldError } from "@colloquy/host";
 import type { Event } from "@colloquy/machine";
 import { overriding } from "../gated-store.ts";
 import { mortal } from "../mortal-store.ts";
 import { asking, paying } from "../paying.ts";
-import { calls, entriesOf, held, journalOf, manualClock, partsOf, says, settle, stage } from "../stage.ts";
+import {
+  calls,
+  during,
+  entriesOf,
+  errorOf,
+  held,
+  journalOf,
+  manualClock,
+  partsOf,
+  says,
+  settle,
+  stage,
+  type StageOptions,
+} from "../stage.ts";
 
 const queue = { overlap: { type: "queue", max: 9 } } as const;
 /** Longer than any of these tests. */
 const idleMs = 1_000_000;
+
+/** Calls that cannot be left in an inbox, with the options of their host. */
+const uses: readonly (readonly [string, StageOptions, (host: Host) => PromiseLike<unknown>])[] = [
+  ["redacts", {}, (host) => host.thread().redact({ turn: 1 })],
+  ["deletes", {}, (host) => host.thread().delete()],
+  ["moves", {}, (host) => host.thread().moveTo(stage().host)],
+  ["edits", {}, (host) => host.thread().append({ role: "user", content: "so" })],
+  ["resumes", {}, (host) => host.thread().resume()],
+  ["asks, and posts no asks,", { whenHeld: "reject" }, (host) => host.ask("two")],
+];
+
+describe("a thread that another host works on", () => {
+  test.each(uses)(
+    "is not given to a host that %s: its holder refuses that at its next poll",
+    async (_, options, use) => {
+      const model = held();
+      const first = stage({ idleMs, script: [model.step] });
+      const asked = first.host.ask("one");
+      await settle();
+      const second = first.another({ ...options, script: [] });
+      expect(await during(first.clock, 400, errorOf(use(second.host)))).toBeInstanceOf(ThreadHeldError);
+      model.answer(says("1"));
+      expect((await asked).text).toBe("1");
+      expect(await first.store.inbox?.unanswered("default")).toEqual([]);
+      expect(await journalOf(first.store)).toEqual(["thread.started", "ask.received", "llm.completed"]);
+    },
+  );
+
+  test.each(uses)("is not given to a host that %s if its holder stands still", async (_, options, use) => {
+    const clock = manualClock();
+    const store = memoryStore({ clock });
+    expect(await store.acquire("default", "stopped", 1_000_000)).not.toBeNull();
+    const second = stage({ ...options, clock, store, owner: "second", script: [] });
+    expect(await during(clock, 6_000, errorOf(use(second.host)))).toBeInstanceOf(ThreadHeldError);
+    expect(await store.inbox?.unanswered("default")).toEqual([]);
+    await second.host.close();
+    expect(clock.sleepers).toBe(0);
+  });
+
+  test("is given up by a host that closes while it waits for it", async () => {
+    const clock = manualClock();
+    const store = memoryStore({ clock });
+    expect(await store.acquire("default", "stopped", 1_000_000)).not.toBeNull();
+    const second = stage({ whenHeld: "reject", clock, store, owner: "second", script: [] });
+    const refused = errorOf(second.host.ask("two"));
+    await settle();
+    await during(clock, 200, second.host.close());
+    expect(await refused).toMatchObject({ name: "ThreadClosedError" });
+    expect(await store.inbox?.unanswered("default")).toEqual([]);
+    expect(clock.sleepers).toBe(0);
+  });
+});
 
 describe("a thread that another host holds, and on which nothing happens", () => {
   test("is handed over to the host that is asked, which answers itself and shows all of its answer", async () => {
@@ -108,6 +173,42 @@ describe("a thread that another host holds, and on which nothing happens", () =>
     expect((await asked).text).toBe("paid");
     expect(runs).toHaveLength(1);
     expect((await partsOf(asked)).filter(({ type }) => type === "approval.requested")).toHaveLength(1);
+  });
+
+  test.each(uses)("is given to a host that %s, also if that host follows it already", async (_, options, use) => {
+    for (const follows of [false, true]) {
+      const first = stage({ idleMs, machine: queue, script: [says("1"), says("2")] });
+      await first.host.ask("one");
+      const second = first.another({ ...options, script: [says("2")] });
+      // An ask that nobody made is looked up in the journal of the holder.
+      if (follows) await during(first.clock, 400, errorOf(second.host.thread().rejoin("nobody")));
+      await during(first.clock, 1_000, use(second.host));
+      expect(await first.store.inbox?.unanswered("default")).toEqual([]);
+      const three = first.another({ script: [says("3")] }).host.ask("three");
+      expect((await during(first.clock, 1_000, three)).text).toBe("3");
+    }
+  });
+
+  test("is not given up to be started: it exists", async () => {
+    const first = stage({ idleMs, script: [says("1"), says("2")] });
+    await first.host.ask("one");
+    expect(await errorOf(first.another().host.thread().start())).toBeInstanceOf(ThreadHeldError);
+    expect((await first.host.ask("two")).text).toBe("2");
+  });
+
+  test("is not given up for a recovery, which leaves threads to the hosts that hold them", async () => {
+    const first = stage({ idleMs, script: [says("1")] });
+    await first.host.ask("one");
+    const posted: string[] = [];
+    const { inbox } = first.store;
+    if (inbox === undefined) throw new Error("no inbox");
+    const store = overriding(first.store, {
+      inbox: { ...inbox, post: (id, item) => (posted.push(item.id), inbox.post(id, item)) },
+    });
+    const second = stage({ clock: first.clock, store, owner: "second", recovery: {}, script: [] });
+    second.host.start();
+    await first.clock.advance(60_000);
+    expect(posted).toEqual([]);
   });
 
   test("leaves no timer behind when its host is closed", async () => {

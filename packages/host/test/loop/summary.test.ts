@@ -12,6 +12,7 @@ import {
   stage,
   type Stage,
   type StageOptions,
+  during,
 } from "../stage.ts";
 import { summarising } from "../summarising.ts";
 
@@ -138,7 +139,7 @@ describe("a summary", () => {
     await first.host.ask("one");
     await first.clock.advance(100_000);
     const second = first.another({ script: [says("2"), says("They said two.")] });
-    expect(await errorOf(second.host.ask("two"))).toBeInstanceOf(ThreadHeldError);
+    expect(await during(first.clock, 400, errorOf(second.host.ask("two")))).toBeInstanceOf(ThreadHeldError);
     summary.answer(says("They said one."));
     await first.clock.advance(1_000);
     expect((await second.host.ask("two")).text).toBe("2");

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ThreadHeldError } from "@colloquy/host";
-import { errorOf, held, says, settle, stage } from "../stage.ts";
+import { errorOf, held, says, settle, stage, during } from "../stage.ts";
 
 describe("deleting", () => {
   test("leaves nothing, closes what is open here, and makes room for a new thread of that id", async () => {
@@ -22,17 +22,18 @@ describe("deleting", () => {
     expect(await thread.ask("again")).toMatchObject({ text: "new", turn: 1 });
   });
 
-  test("is refused while another host holds the thread, and what is followed there goes on", async () => {
+  test("is refused while another host works on the thread, and what is followed there goes on", async () => {
     const model = held();
     const machine = { overlap: { type: "queue", max: 5 } } as const;
     const first = stage({ machine, script: [model.step, says("2")] });
     const asked = first.host.ask("one");
     await settle();
     const second = first.another();
-    expect(await errorOf(second.host.thread().delete())).toBeInstanceOf(ThreadHeldError);
+    const deleted = (): Promise<unknown> => during(first.clock, 400, errorOf(second.host.thread().delete()));
+    expect(await deleted()).toBeInstanceOf(ThreadHeldError);
     const followed = second.host.ask("two");
     await first.clock.advance(1_000);
-    expect(await errorOf(second.host.thread().delete())).toBeInstanceOf(ThreadHeldError);
+    expect(await deleted()).toBeInstanceOf(ThreadHeldError);
     model.answer(says("1"));
     expect((await asked).text).toBe("1");
     await first.clock.advance(1_000);

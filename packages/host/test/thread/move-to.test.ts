@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { EventRefusedError, ThreadExistsError, ThreadHeldError, ThreadUnknownError, memoryStore } from "@colloquy/host";
 import { engineStage } from "../engine.ts";
 import { overriding } from "../gated-store.ts";
-import { calls, echo, entriesOf, errorOf, held, manualClock, says, settle, stage } from "../stage.ts";
+import { calls, echo, entriesOf, errorOf, held, manualClock, says, settle, stage, during } from "../stage.ts";
 
 /** Another host over another store. */
 const elsewhere = (options: Parameters<typeof stage>[0] = {}) => stage({ tools: [echo], ...options });
@@ -84,26 +84,28 @@ describe("moving a thread", () => {
     const twin = first.another({ owner: "first" });
     const before = await entriesOf(first.store);
     expect(await errorOf(first.host.thread().moveTo(first.host))).toBeInstanceOf(EventRefusedError);
-    expect(await errorOf(first.host.thread().moveTo(second.host))).toBeInstanceOf(ThreadHeldError);
+    const moved = (): Promise<unknown> => during(first.clock, 6_000, errorOf(first.host.thread().moveTo(second.host)));
+    expect(await moved()).toBeInstanceOf(ThreadHeldError);
     // It is followed there.
     void first.host.ask("two", { askId: "two" });
     await settle();
     const followed = second.host.ask("three", { askId: "c" });
     await first.clock.advance(1_000);
-    expect(await errorOf(first.host.thread().moveTo(second.host))).toBeInstanceOf(ThreadHeldError);
+    expect(await moved()).toBeInstanceOf(ThreadHeldError);
     expect(await errorOf(followed)).toMatchObject({ name: "ThreadClosedError" });
     expect(await errorOf(first.host.thread().moveTo(twin.host))).toMatchObject({ name: "LeaseLostError" });
     expect((await entriesOf(first.store)).slice(0, before.length)).toEqual(before);
   });
 
-  test("is refused while another host holds it, and while something waits in its inbox", async () => {
+  test("is refused while another host works on it, and while something waits in its inbox", async () => {
     const model = held();
     const first = elsewhere({ machine: { overlap: { type: "queue", max: 5 } }, script: [model.step, says("2")] });
     const other = elsewhere();
     void first.host.ask("one", { askId: "one" });
     await settle();
     const second = first.another();
-    expect(await errorOf(second.host.thread().moveTo(other.host))).toBeInstanceOf(ThreadHeldError);
+    const moved = errorOf(second.host.thread().moveTo(other.host));
+    expect(await during(first.clock, 400, moved)).toBeInstanceOf(ThreadHeldError);
     const { inbox } = first.store;
     await inbox?.post("default", {
       id: "item",

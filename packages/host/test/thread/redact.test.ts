@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { EventRefusedError, memoryStore, ThreadHeldError } from "@colloquy/host";
 import type { Store } from "@colloquy/host";
 import { overriding } from "../gated-store.ts";
-import { entriesOf, errorOf, held, journalOf, manualClock, says, settle, stage, texts } from "../stage.ts";
+import { entriesOf, errorOf, held, journalOf, manualClock, says, settle, stage, texts, during } from "../stage.ts";
 
 const said = async (store: Store, threadId = "default"): Promise<string> =>
   JSON.stringify([await store.read(threadId), (await store.readSnapshot(threadId))?.head]);
@@ -99,13 +99,16 @@ describe("redaction", () => {
     expect(JSON.stringify(model.calls[1]?.messages)).not.toContain("SECRET");
   });
 
-  test("is refused while another host holds the thread", async () => {
-    const first = stage({ script: [says("1")] });
-    await first.host.ask("one");
+  test("is refused while another host works on the thread", async () => {
+    const model = held();
+    const first = stage({ script: [model.step] });
+    const asked = first.host.ask("one");
+    await settle();
     const other = first.another().host.thread();
-    expect(await errorOf(other.redact({ turn: 1 }))).toBeInstanceOf(ThreadHeldError);
-    await first.host.close();
-    expect(await other.redact({ turn: 1 })).toEqual([1, 2]);
+    expect(await during(first.clock, 400, errorOf(other.redact({ turn: 1 })))).toBeInstanceOf(ThreadHeldError);
+    model.answer(says("1"));
+    await asked;
+    expect(await during(first.clock, 400, other.redact({ turn: 1 }))).toEqual([1, 2]);
   });
 
   test.each([1, 1_000])(
@@ -241,11 +244,18 @@ describe("redaction", () => {
     const thread = first.host.thread();
     await thread.ask("the SECRET");
     for (const threadId of ["a", "b"]) await thread.fork({ threadId });
-    await first.another().host.thread("b").append({ role: "user", content: "held" });
+    const model = held();
+    const asked = first
+      .another({ script: [model.step] })
+      .host.thread("b")
+      .ask("more");
+    await settle();
     const copies = ["a", "b"];
-    expect(await errorOf(thread.redact({ turn: 1 }, { copies }))).toBeInstanceOf(ThreadHeldError);
-    await first.clock.advance(10_000);
-    await thread.redact({ turn: 1 }, { copies });
+    const refused = errorOf(thread.redact({ turn: 1 }, { copies }));
+    expect(await during(first.clock, 400, refused)).toBeInstanceOf(ThreadHeldError);
+    model.answer(says("2"));
+    await asked;
+    await during(first.clock, 400, thread.redact({ turn: 1 }, { copies }));
     for (const threadId of ["default", ...copies]) expect(await said(first.store, threadId)).not.toContain("SECRET");
   });
 

@@ -1,7 +1,7 @@
-import { contentText, type MessageDraft, type State } from "@colloquy/machine";
+import type { State } from "@colloquy/machine";
 import type { SentMessage } from "./chat-request.ts";
 import { turnIn } from "./steps.ts";
-import { pathBehind, type ShownTurn, shownSeed, shownTurn, turnOfUiMessage } from "./ui-messages.ts";
+import { pathBehind, type ShownTurn, shownSeed, shownTurn, shownWaiting, turnOfUiMessage } from "./ui-messages.ts";
 
 /** The place of a page's last message in its thread, derived from the messages before it. */
 export interface PagePlace {
@@ -52,10 +52,13 @@ export const placeInThread = (
   const answered = next !== null && idsOf(next).includes(last.id) ? next.number : null;
   // A page that shows nothing of the thread has not removed anything from it.
   const isStranger = newest < 0 && parent === 0 && rest.length > 0 && !knows(next, rest);
+  const waiting = shownWaiting(state);
+  const isWaiting = (message: SentMessage): boolean =>
+    waiting.some((each) => each.id === message.id && textOf(each) === textOf(message));
   return {
     parent: isStranger ? null : parent,
     answered,
-    unanswered: rest.filter((message) => !isWaiting(state, message)),
+    unanswered: rest.filter((message) => !isWaiting(message)),
     differs: before.differs ?? differs,
   };
 };
@@ -211,18 +214,6 @@ const textOf = (message: Texts | undefined): string =>
     .toWellFormed();
 
 const idsOf = ({ inputs }: ShownTurn): readonly string[] => inputs.map(({ id }) => id);
-
-/** Checks whether a page's message waits in the thread's queue. */
-const isWaiting = ({ context: { queue } }: State, message: SentMessage): boolean =>
-  queue.some(
-    ({ input }) => typeof input !== "string" && input.some((draft) => "role" in draft && isSame(message, draft)),
-  );
-
-const isSame = (message: SentMessage, { content, provider }: MessageDraft): boolean => {
-  const ui = provider?.["ui"];
-  const isIts = typeof ui === "object" && ui !== null && "id" in ui && ui["id"] === message.id;
-  return isIts && (typeof content === "string" ? content : contentText(content)).toWellFormed() === textOf(message);
-};
 
 const notThere = ({ id }: SentMessage): string => `the thread has no message ${JSON.stringify(id)} there`;
 

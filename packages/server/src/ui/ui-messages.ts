@@ -11,12 +11,14 @@ import {
   type Turn,
   turnNumbered,
 } from "@colloquy/machine";
+import { waitingMessages } from "@colloquy/machine/hosting";
 import { endedBy, inputOf, messageIdOf, metadataOf, resultsOf, type Step, stepsOf } from "./steps.ts";
 
 /**
  * Returns the path of a thread as `UIMessage`s of the AI SDK (7), for the first paint of a page. The answer of a turn
  * is one message, equal to the one that a client builds from the turn's stream; its id names the turn. The turn's input
- * messages come before it, under their original ids. System messages are left out.
+ * messages come before it, under their original ids. Messages of pages that wait for their turn come last. System
+ * messages are left out.
  *
  * @param options `last`: only so many of the newest turns. Default: all turns, and the messages that the thread was
  * seeded with.
@@ -31,10 +33,24 @@ export const uiMessagesOf = (
   const oldest = turns.at(-1);
   const isCut = last !== undefined && oldest !== undefined && (oldest.parent > 0 || conversation.seed.length > 0);
   const shown = turns.reverse().map(shownOfTurn);
-  if (open !== null) shown.push(shownOfOpen(state, open));
-  const messages = shown.flatMap(({ inputs, answer }) => (answer === null ? inputs : [...inputs, answer]));
+  const waiting = shownWaiting(state);
+  if (open !== null) {
+    const { answer, ...turn } = shownOfOpen(state, open);
+    // A page that resumes the turn replaces its answer. Without one, it would put it after the messages that wait.
+    const empty = waiting.length > 0 ? answerOf(open.number, [], { turn: open.number }, noApprovals) : null;
+    shown.push({ ...turn, answer: answer ?? empty });
+  }
+  const said = shown.flatMap(({ inputs, answer }) => (answer === null ? inputs : [...inputs, answer]));
+  const messages = [...said, ...waiting];
   return isCut ? markedAsCut(messages) : [...(last === undefined ? shownAsSaid(conversation.seed) : []), ...messages];
 };
+
+/**
+ * Returns the messages that wait for their turn, oldest first. Only those that a page sent: others get the id under
+ * which a page knows them with their turn.
+ */
+export const shownWaiting = (state: State): readonly UiMessage[] =>
+  waitingMessages(state).flatMap((message) => shownAsSaid([message]).filter(({ id }) => id !== message.id));
 
 export interface ShownTurn {
   readonly number: number;

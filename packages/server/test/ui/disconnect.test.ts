@@ -248,6 +248,71 @@ test("a page whose waiting message was sent, stopped and followed by another is 
   await on.host.close();
 });
 
+test("a page that is loaded again shows the messages that wait, in order, and continues after them", async () => {
+  const clock = virtualClock();
+  const lines = ["Three.", "Four.", "Five."].map((text) => reply(text));
+  const on = await served([streams(["One, ", { text: "two.", delayMs: 1000 }]), ...lines], {}, inProcess, { clock });
+  const chat = await stopped(on.server, "One, ");
+  for (const [text, count] of [
+    ["And then?", 2],
+    ["And after that?", 3],
+  ] as const) {
+    const sent = chat.sendMessage({ text });
+    await expect.poll(async () => (await statusesOf(on)).length).toBe(count);
+    await chat.stop();
+    await sent;
+  }
+  // Another program asks under no id of a page.
+  void on.host.thread("t").ask("And at last?", { overlap: "queue" });
+  await expect.poll(async () => (await statusesOf(on)).length).toBe(4);
+
+  const messages = await painted(on.server);
+  expect(textsOf(messages)).toEqual(["Count.", "", "And then?", "And after that?"]);
+  expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "user", "user"]);
+  const userIds = (all: readonly UIMessage[]): readonly string[] =>
+    all.flatMap(({ role, id }) => (role === "user" ? [id] : []));
+  expect(userIds(messages)).toEqual(userIds(chat.messages));
+  const newest = (await on.server.fetch(at("/ui/t/messages?last=1"))).json();
+  expect(textsOf(await newest)).toEqual(["Count.", "", "And then?", "And after that?"]);
+
+  const back = new Chat({ server: on.server, messages: [...messages] });
+  const resumed = back.resumeStream();
+  await expect.poll(() => textsOf(back.messages)[1]).toBe("One, ");
+  await clock.advance(1000);
+  await resumed;
+  // The resumed answer stays before the messages that waited for it.
+  expect(textsOf(back.messages)).toEqual(["Count.", "One, two.", "And then?", "And after that?"]);
+  await expect.poll(async () => (await statusesOf(on)).join()).toBe("completed,completed,completed,completed");
+  expect(textsOf(await painted(on.server))).toEqual([
+    "Count.",
+    "One, two.",
+    "And then?",
+    "Three.",
+    "And after that?",
+    "Four.",
+    "And at last?",
+    "Five.",
+  ]);
+  await on.host.close();
+});
+
+test("a page that is loaded again sends its next message after those that wait, which are asked once", async () => {
+  const clock = virtualClock();
+  const script = [streams(["One, ", { text: "two.", delayMs: 1000 }]), reply("Three."), reply("Four.")];
+  const on = await served(script, {}, inProcess, { clock });
+  const chat = await stopped(on.server, "One, ");
+  void chat.sendMessage({ text: "And then?" });
+  await expect.poll(() => statusesOf(on)).toEqual(["open", "queued"]);
+  const back = new Chat({ server: on.server, messages: [...(await painted(on.server))] });
+  const sent = back.sendMessage({ text: "And after that?" });
+  await expect.poll(() => statusesOf(on)).toEqual(["open", "queued", "queued"]);
+  await clock.advance(1000);
+  await sent;
+  expect(back.error).toBeUndefined();
+  expect(on.prompt()).toEqual(["Count.", "One, two.", "And then?", "Three.", "And after that?"]);
+  await on.host.close();
+});
+
 test("a message that waits is not kept waiting by a turn that comes to need an answer of the page", async () => {
   const clock = virtualClock();
   const asks = toolCalls([{ name: "seat", arguments: {} }], { content: "Let me see.", delayMs: 1000 });
