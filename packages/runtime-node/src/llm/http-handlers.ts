@@ -213,7 +213,7 @@ const withTools = (
   if (purpose === "summary")
     return Object.fromEntries(Object.entries(body).filter(([parameter]) => !ofTools.has(parameter)));
   const tool = ({ name, description, parameters }: ToolDeclaration): JsonObject =>
-    api.tool({ name, ...(description === undefined ? {} : { description }), parameters });
+    api.tool({ name, ...(description !== undefined && { description }), parameters });
   const own = body["tools"];
   if (isList(own) && output?.mode === "tool")
     return { ...body, tools: [...own, ...offered.filter(({ name }) => name === output.name).map(tool)] };

@@ -56,6 +56,7 @@ const ofAll = [
   event({ type: "ping" }),
 ];
 const ofChoices = [
+  ofChat({ delta: {}, finish_reason: "null" }),
   event({ id: "1", object: "chat.completion.chunk", created: 2, model: "m", choices: [], obfuscation: "Xa" }),
   event({ id: "1", choices: [], usage: { prompt_tokens: 3, completion_tokens: 0 } }),
   event({ object: "heartbeat", ts: 1 }),

@@ -43,9 +43,8 @@ export const chatAnswer = (
       whole: (given) => {
         isWhole = true;
         const body = read(given, true);
-        // In a body the place of a choice is its index.
         const choices = listOf(body["choices"]).filter(isObject);
-        chunks.add({ ...body, choices: choices.map((choice, index) => ({ index, ...choice })) });
+        chunks.add({ ...body, choices: choices.map((choice, index) => ({ index, ...withPlaces(choice) })) });
         // A body without choices says what went wrong, under whatever name.
         if (body["choices"] === undefined) chunks.add({ error: body });
       },
@@ -54,6 +53,14 @@ export const chatAnswer = (
       failed,
     };
   });
+
+/** Gives the calls of a body their places as indexes: each is another call, even if ids repeat. */
+const withPlaces = (choice: JsonObject): JsonObject => {
+  const { message } = choice;
+  const calls = isObject(message) ? listOf(message["tool_calls"]).filter(isObject) : [];
+  if (!isObject(message) || calls.length < 2) return choice;
+  return { ...choice, message: { ...message, tool_calls: calls.map((call, index) => ({ ...call, index })) } };
+};
 
 /** Whether a chunk has something of an answer. Servers send all kinds of chunks to keep a connection open. */
 const isPiece = ({ choices, error }: JsonObject): boolean =>
@@ -66,7 +73,8 @@ const answering = ["delta", "message", "text", "finish_reason", "error"];
 const carries = (value: Json | undefined): boolean => {
   if (Array.isArray(value)) return value.some(carries);
   if (isObject(value)) return Object.entries(value).some(([name, member]) => !envelope.has(name) && carries(member));
-  return value !== undefined && value !== null && value !== "";
+  // DashScope writes the reason "null" in each piece but the last.
+  return (value ?? "") !== "" && value !== "null";
 };
 
 const envelope: ReadonlySet<string> = new Set(["id", "index", "role", "type", "obfuscation"]);

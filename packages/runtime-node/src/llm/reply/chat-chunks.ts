@@ -63,6 +63,8 @@ export const chatChunks = (onDelta: (delta: LlmDelta) => void = () => {}, isOne 
       fields: {},
       content: null,
       textPieces: 0,
+      held: "",
+      isWhole: false,
       toolCalls: isOne ? calls : new ToolCallPieces(),
     };
     choices.set(index, choice);
@@ -111,6 +113,10 @@ interface GrowingChoice {
   content: string | null | JsonObject[];
   /** The number of texts in its content. */
   textPieces: number;
+  /** The second text, if it may be the first again and more. It is not shown yet. */
+  held: string;
+  /** Each text is all of the content so far (DashScope: QwenLM/qwen-code pull request 3896). */
+  isWhole: boolean;
   readonly toolCalls: ToolCallPieces;
   /** Everything else of the message, as it grows. */
   readonly fields: { [field: string]: Json };
@@ -232,23 +238,45 @@ const addContent = (choice: GrowingChoice, wire: Json | undefined): void => {
   if (content === null) return;
   if (typeof content === "string") {
     if (Array.isArray(choice.content)) choice.content.push({ type: "text", text: content });
-    else choice.content = (choice.content ?? "") + content;
-    if (content === "") return;
-    choice.textPieces += 1;
-    choice.show({ type: "text", text: content });
+    showText(choice, Array.isArray(choice.content) ? content : addText(choice, choice.content ?? "", content));
+    if (content !== "") choice.textPieces += 1;
     return;
   }
   if (!Array.isArray(choice.content)) choice.content = choice.content ? [{ type: "text", text: choice.content }] : [];
   const last = choice.content.at(-1);
   for (const part of content) {
+    // A gateway may leave a call of Anthropic's in its place.
+    if (part["type"] === "tool_use") addToolCalls(choice, [part]);
     // A text that comes in pieces is one part.
-    if (content.length === 1 && isPlainText(last) && isPlainText(part))
+    else if (content.length === 1 && isPlainText(last) && isPlainText(part))
       choice.content.splice(-1, 1, { ...last, text: last.text + part.text });
     else choice.content.push(part);
     const thinking = part["type"] === "thinking" ? thoughtOf(part["thinking"]) : "";
     if (thinking !== "") choice.show({ type: "reasoning", text: thinking });
     if (isText(part["text"]) && part["type"] === "text") choice.show({ type: "text", text: part["text"] });
   }
+};
+
+/** Adds a piece, or the whole text so far, to a text. Returns the new text that can be shown. */
+const addText = (choice: GrowingChoice, before: string, piece: string): string => {
+  const { held, textPieces } = choice;
+  const shown = before.slice(0, before.length - held.length);
+  choice.held = "";
+  choice.isWhole ||= held !== "" && continues(held, piece);
+  if (choice.isWhole && piece.startsWith(shown)) {
+    choice.content = piece;
+    return piece.slice(shown.length);
+  }
+  choice.content = before + piece;
+  if (textPieces !== 1 || !continues(before, piece)) return held + piece;
+  choice.held = piece;
+  return "";
+};
+
+const continues = (text: string, piece: string): boolean => piece.length > text.length && piece.startsWith(text);
+
+const showText = ({ show }: GrowingChoice, text: string): void => {
+  if (text !== "") show({ type: "text", text });
 };
 
 /** Content that is neither a text nor parts is the JSON that was asked for: Cloudflare's servers parse it. */
@@ -287,7 +315,16 @@ const addToolCalls = ({ toolCalls, index, show }: GrowingChoice, wire: Json | un
   }
 };
 
-const showRest = ({ toolCalls, show }: GrowingChoice): void => toolCalls.rest().forEach(show);
+const showRest = (choice: GrowingChoice): void => {
+  const { toolCalls, show, held } = choice;
+  // Without a third piece, a second one that repeats a word is all of the text.
+  const shown = textOf(choice.content ?? undefined).slice(0, -held.length);
+  choice.isWhole ||= held !== "" && /\p{L}{4}/u.test(shown);
+  choice.held = "";
+  if (choice.isWhole && held !== "") choice.content = held;
+  showText(choice, choice.isWhole ? held.slice(shown.length) : held);
+  toolCalls.rest().forEach(show);
+};
 
 /** Adds a piece to an object: its texts grow if they may, ids and names stay, and a later value replaces any other. */
 const joined = (
@@ -313,14 +350,14 @@ const joinedDetails = (before: readonly Json[], added: readonly Json[]): readonl
   const details = [...before];
   for (const detail of added) {
     const last = details.at(-1);
-    if (isObject(last) && isObject(detail) && continues(last, detail))
+    if (isObject(last) && isObject(detail) && isSameDetail(last, detail))
       details[details.length - 1] = joined(last, detail, (member) => member === "text" || member === "summary");
     else details.push(detail);
   }
   return details;
 };
 
-const continues = (last: JsonObject, detail: JsonObject): boolean =>
+const isSameDetail = (last: JsonObject, detail: JsonObject): boolean =>
   (detail["type"] === "reasoning.text" || detail["type"] === "reasoning.summary") &&
   last["type"] === detail["type"] &&
   last["index"] === detail["index"] &&

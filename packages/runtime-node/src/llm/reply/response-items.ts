@@ -2,7 +2,7 @@ import type { LlmDelta } from "@colloquy/host";
 import { replyFromResponseItems } from "@colloquy/interchange";
 import type { Json, JsonObject } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import { isObject, isText, parseJson, textOf } from "../json/loose-json.ts";
+import { isList, isObject, isText, parseJson, textOf } from "../json/loose-json.ts";
 import { deltasOf } from "./outcome.ts";
 import { oneObject } from "./tool-call-pieces.ts";
 
@@ -34,6 +34,9 @@ export class ResponseItems {
    * and pieces of an item that is whole.
    */
   grow(event: JsonObject, type: string): void {
+    const { part } = event;
+    if (type === "response.content_part.done" && isObject(part))
+      return this.grow({ ...event, ...part, part: null }, `response.${textOf(part["type"])}.done`);
     const [, name = "", end] = /^response\.(\w+)\.(delta|done)$/.exec(type) ?? [];
     const piece = pieces.get(name);
     if (piece === undefined) return;
@@ -115,7 +118,8 @@ export class ResponseItems {
 
   #finishAt(place: number, item: JsonObject): void {
     const growth = this.#itemAt(place, item);
-    growth.item = item["type"] === "function_call" ? { ...item, arguments: oneObject(item["arguments"]) } : item;
+    const whole = { ...item, ...missingIn(item, growth) };
+    growth.item = item["type"] === "function_call" ? { ...whole, arguments: oneObject(whole["arguments"]) } : whole;
     if (!growth.whole) this.#showRest(growth);
     growth.whole = true;
   }
@@ -146,6 +150,20 @@ export class ResponseItems {
     });
   }
 }
+
+/** Returns what came in pieces and is empty in the whole item: gateways end items without their texts and arguments. */
+const missingIn = (item: JsonObject, growth: GrowingItem): JsonObject =>
+  Object.fromEntries(
+    Object.entries(itemOf({ ...growth, item, whole: false })).filter(
+      ([name]) => growing.has(name) && isEmpty(item[name]),
+    ),
+  );
+
+const growing: ReadonlySet<string> = new Set(["content", "summary", "arguments", "input"]);
+
+const isEmpty = (value: Json | undefined): boolean =>
+  (value ?? "") === "" ||
+  (isList(value) && value.every((part) => isObject(part) && textOf(part["text"] ?? part["refusal"]) === ""));
 
 interface GrowingItem {
   item: JsonObject;

@@ -23,15 +23,15 @@ export interface Dialect {
   readonly images: "everywhere" | "of users" | "none";
   /** Whether messages of developers have their own role, or that of the system. */
   readonly developers: "own role" | "system";
-  /** Whether a system message may follow a reply or a result, or becomes a user's there. */
+  /** Whether a system message may stand after the beginning, or becomes a user's there. */
   readonly lateSystem: "taken" | "user";
   /**
    * Whether texts of white space are sent: all of them, none, or those beside something else in their message. If a blank
-   * message is left out, a blank question is marked.
+   * message is left out, blank questions and results are marked.
    */
   readonly blank: "sent" | "beside others" | "left out";
-  /** Whether a user message may follow the results of tools at once, or only after a mark as an assistant message. */
-  readonly userAfterTool: "taken" | "marked";
+  /** The roles that a user message may follow only after a mark as an assistant message. */
+  readonly noUserAfter: readonly ("tool" | "user")[];
   /** Whether a prompt may begin with a reply, as after a seed with a greeting, or only after a marked question. */
   readonly firstReply: "taken" | "marked";
   /** Whether a refusal has a field of its own, or is a text. */
@@ -64,9 +64,10 @@ const common: Dialect = Object.freeze({
   images: "of users",
   // Only OpenAI documents the other role; templates of open models raise an exception for it.
   developers: "system",
-  lateSystem: "taken",
+  // Templates of open models: "System message must be at the beginning" (QwenLM/Qwen3.8 issues 164 and 244).
+  lateSystem: "user",
   blank: "left out",
-  userAfterTool: "taken",
+  noUserAfter: [],
   // "The first message (except the system message) of deepseek-reasoner must be a user message"; Anthropic's says the same.
   firstReply: "marked",
   refusals: "text",
@@ -86,6 +87,7 @@ const known: Dialect = { ...common, texts: "listed", ownFields: false };
  * Nothing is changed but what no server takes: arguments that are not an object, ids that repeat, half characters.
  */
 const lenient = dialect("lenient", {
+  lateSystem: "taken",
   callIds: "^[^]+$",
   toolNames: "^[^]+$",
   messageNames: "^[^]+$",
@@ -144,6 +146,7 @@ const openaiResponses = dialect(
  * - fields: https://docs.litellm.ai/docs/reasoning_content (thinking_blocks), cache_control
  */
 const anthropic = dialect("anthropic", {
+  lateSystem: "taken",
   callIds: "^[a-zA-Z0-9_-]{1,64}$",
   toolNames: "^[a-zA-Z0-9_-]{1,64}$",
   images: "everywhere",
@@ -180,10 +183,15 @@ const gemini2 = dialect("gemini-2", { owedOfCall: null }, gemini);
 const mistral = dialect("mistral", {
   callIds: "^[a-zA-Z0-9]{9}$",
   messageNames: null,
-  userAfterTool: "marked",
-  lateSystem: "user",
+  noUserAfter: ["tool"],
   fields: ["prefix", "part"],
 });
+
+/**
+ * Perplexity, and models whose templates want turns to alternate.
+ * - user after user: "Conversation roles must alternate user/assistant/user/assistant/..." (simular-ai/Agent-S issue 70)
+ */
+const alternating = dialect("alternating", { noUserAfter: ["user", "tool"] }, common);
 
 /**
  * DeepSeek's API, and its models elsewhere.
@@ -196,6 +204,7 @@ const mistral = dialect("mistral", {
  *   https://api-docs.deepseek.com/guides/chat_prefix_completion (prefix)
  */
 const deepseek = dialect("deepseek", {
+  lateSystem: "taken",
   texts: "joined",
   images: "none",
   blank: "beside others",
@@ -210,6 +219,7 @@ const deepseek = dialect("deepseek", {
  * - ids: any, such as `functions.weather:0` of Kimi
  */
 const groq = dialect("groq", {
+  lateSystem: "taken",
   texts: "joined",
   callIds: anyId,
   developers: "own role",
@@ -252,6 +262,7 @@ const vllm = dialect("vllm", { fields: ["reasoning_content", "reasoning"] }, oll
  *   https://openrouter.ai/docs/features/prompt-caching (cache_control)
  */
 const openrouter = dialect("openrouter", {
+  lateSystem: "taken",
   callIds: anyId,
   images: "everywhere",
   developers: "own role",
@@ -276,6 +287,7 @@ const models: Choices = [
   [/kimi|deepseek-(vl|ocr)/, vllm],
   [/deepseek/, deepseek],
   [/(^|\/)(gpt-(?!oss)|chatgpt|o\d)/, openaiChat],
+  [/gemma|sonar/, alternating],
 ];
 
 const throughRouter: Choices = models.map(([pattern, provider]) => [pattern, openrouterTo(provider)]);
@@ -288,12 +300,13 @@ const hosts: readonly (readonly [pattern: RegExp, dialect: Dialect, models?: Cho
   [/(^|\.)mistral\.ai$/, mistral],
   [/(^|\.)deepseek\.com$/, deepseek],
   [/(^|\.)groq\.com$/, groq],
+  [/(^|\.)perplexity\.ai$/, alternating],
   [/(^|\.)ollama\.com$|:11434$/, ollama],
   [/(^|\.)openrouter\.ai$|^ai-gateway\.vercel\.sh$|^router\.huggingface\.co$/, openrouter, throughRouter],
 ];
 
-const all = [common, openaiChat, openaiResponses, anthropic, gemini, gemini2, mistral, deepseek, groq, llamaCpp].concat(
-  [ollama, vllm, openrouter],
+const all = [common, openaiChat, openaiResponses, anthropic, gemini, gemini2, mistral, alternating, deepseek].concat(
+  [groq, llamaCpp, ollama, vllm, openrouter],
   throughRouter.map(([, routed]) => routed),
   lenient,
   text,

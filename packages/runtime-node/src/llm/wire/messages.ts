@@ -1,5 +1,6 @@
 import type { LlmOutcome } from "@colloquy/host";
 import {
+  type CallLlm,
   type ContentPart,
   type Json,
   type JsonObject,
@@ -63,10 +64,10 @@ export const wireMessages = (messages: readonly Message[], wire: Wire, state: Wi
   const written: Message[] = [];
   let shown: ContentPart[] = [];
   const add = (given: Message): void => {
-    const message = { ...given, role: roleOnWire(given.role, wire.dialect, state.last) };
+    const message = { ...given, role: roleOnWire(given.role, wire.dialect, state.isBegun) };
     const { id, role } = message;
-    if (role === "user" && state.last === "tool" && wire.dialect.userAfterTool === "marked")
-      written.push(messageFromReply(`${id}.after`, id, { content: afterTool }));
+    if (role === "user" && wire.dialect.noUserAfter.some((each) => each === state.last))
+      written.push(messageFromReply(`${id}.after`, id, { content: state.last === "tool" ? afterTool : noAnswer }));
     if (role === "assistant" && !state.isBegun && wire.dialect.firstReply === "marked")
       written.push(messageFromDraft(`${id}.before`, { role: "user", content: noText }));
     written.push(message);
@@ -96,14 +97,20 @@ export const wireMessages = (messages: readonly Message[], wire: Wire, state: Wi
   return written;
 };
 
-const roleOnWire = (role: Role, { developers, lateSystem }: Dialect, last: Role | null): Role => {
+const roleOnWire = (role: Role, { developers, lateSystem }: Dialect, isBegun: boolean): Role => {
   if (role !== "system" && role !== "developer") return role;
-  if (lateSystem === "user" && (last === "assistant" || last === "tool")) return "user";
+  if (lateSystem === "user" && isBegun) return "user";
   return developers === "system" ? "system" : role;
 };
 
 /** pydantic-ai has Mistral's models say so between a result and a question. */
 const afterTool = "OK.";
+
+/** Stands for the answer to a question that has none. */
+const noAnswer = "(no answer)";
+
+/** Stands for a result without text. */
+const noOutput = { type: "text", text: "(no output)" } as const;
 
 /** Stands for a question without text, and for the one before a greeting: else a prompt would end or begin with an answer. */
 const noText = "(no text)";
@@ -232,7 +239,10 @@ const resultOnWire = (
   const others = parts.filter((part) => !isMoved(part));
   // Content stays content.
   let kept = contentOnWire(others, dialect, "\n") as readonly ContentPart[];
-  if (moved.length === 0) return { kept: { ...result, providerCallId: id, content: kept }, moved };
+  if (moved.length === 0) {
+    if (kept.length === 0 && dialect.blank === "left out") kept = [noOutput];
+    return { kept: { ...result, providerCallId: id, content: kept }, moved };
+  }
   const of = `From the result of ${call?.name ?? result.name} (${id ?? callId}):`;
   if (kept.length === 0) kept = [{ type: "text", text: "See the next message of the user." }];
   return { kept: { ...result, providerCallId: id, content: kept }, moved: [{ type: "text", text: of }, ...moved] };
@@ -321,13 +331,40 @@ export const withOrigin = (outcome: LlmOutcome, origin: string): LlmOutcome =>
     ? { ...outcome, reply: { ...outcome.reply, provider: { ...outcome.reply.provider, origin } } }
     : outcome;
 
-const hasFields = ({ content, toolCalls = [], provider }: ReplyDraft): boolean => {
-  const parts = typeof content === "string" ? [] : (content ?? []);
+/**
+ * Whether a server refuses what it gave itself: a signature or encrypted reasoning of another account or model ("could not be
+ * verified", "Invalid `signature` in `thinking` block"), the id of an item, or a field of a message.
+ */
+export const refusesFields = (outcome: LlmOutcome): boolean =>
+  outcome.type === "failed" &&
+  outcome.partial === undefined &&
+  outcome.failure.kind === "bad_request" &&
+  ofFields.test(outcome.failure.message);
+
+const ofFields =
+  /encrypted[ _]content|\bsignature|\bthinking\W* block|\breasoning_\w+|\breasoning\b.{0,20}\bitem|\binput\[\d+\]\.id\b|\bItem (with id )?'|\bmessages?\b.{0,60}\b(unsupported|unknown|unexpected|not permitted)|\b(unsupported|unknown|unexpected|unrecognized)\b.{0,40}\bmessages?\b/i;
+
+/** Returns the call without the fields of servers in its replies, as if they had another origin; the same call if there are none. */
+export const withoutFields = (call: CallLlm): CallLlm => {
+  const messages = call.messages.map((message) => {
+    const { role, parts, provider } = message;
+    const isPlain = provider === undefined && !parts.some(hasServerData);
+    return role !== "assistant" || isPlain ? message : { ...message, provider: { ...provider, origin: "" } };
+  });
+  return messages.every((message, index) => message === call.messages[index]) ? call : { ...call, messages };
+};
+
+const hasFields = ({ content, toolCalls = [], provider }: ReplyDraft): boolean =>
+  [{ provider }, ...toolCalls, ...(typeof content === "string" ? [] : (content ?? []))].some(hasServerData);
+
+/** Whether a part has fields of its server, or only its server can read it. Sources are for users, and sent to no server. */
+const hasServerData = (part: {
+  readonly type?: string;
+  readonly provider?: unknown;
+  readonly value?: unknown;
+}): boolean => {
+  const { type, provider, value } = part;
   // The place of a call among the parts is not a field of a server.
-  const hasOwn = (part: object): boolean =>
-    "provider" in part && isObject(part.provider) && Object.keys(part.provider).some((name) => name !== "aiPlace");
-  // Sources are for users, and sent to no server.
-  const isOfServer = (part: { readonly type: string; readonly value?: unknown }): boolean =>
-    part.type === "opaque" && isObject(part.value) && part.value["type"] === "foreign" && part.value["format"] !== "ui";
-  return [{ provider }, ...toolCalls, ...parts].some(hasOwn) || parts.some(isOfServer);
+  const hasOwn = isObject(provider) && Object.keys(provider).some((name) => name !== "aiPlace");
+  return hasOwn || (type === "opaque" && isObject(value) && value["type"] === "foreign" && value["format"] !== "ui");
 };

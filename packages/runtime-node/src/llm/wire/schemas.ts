@@ -90,13 +90,24 @@ const atPointer = (root: JsonObject, ref: string): Json | undefined =>
 /** Returns the schema with one schema as the `items` of each list, and an object in place of `true` and `false`. */
 const withItems = (schema: JsonObject): JsonObject =>
   Object.fromEntries(
-    Object.entries(withOneOfItems(schema)).map(([name, value]): [string, Json | undefined] => {
+    Object.entries(withOneOfItems(withRequired(schema))).map(([name, value]): [string, Json | undefined] => {
       if (maps.has(name) && isObject(value))
         return [name, Object.fromEntries(Object.entries(value).map(([key, each]) => [key, inSchema(each)]))];
       const isSchema = schemas.has(name) || (name === "additionalProperties" && isObject(value));
       return [name, isSchema ? inSchema(value) : value];
     }),
   );
+
+/** Gemini refuses a name that is required and not a property ("required[0]: property is not defined"). */
+const withRequired = (schema: JsonObject): JsonObject => {
+  const { required, properties = {}, type } = schema;
+  if (!isList(required) || type !== "object" || !isObject(properties)) return schema;
+  const missing = required.filter(
+    (name): name is string => typeof name === "string" && !Object.hasOwn(properties, name),
+  );
+  if (missing.length === 0) return schema;
+  return { ...schema, properties: { ...properties, ...Object.fromEntries(missing.map((name) => [name, {}])) } };
+};
 
 /** A tuple becomes a list of what any of its places allows. */
 const withOneOfItems = (schema: JsonObject): JsonObject => {

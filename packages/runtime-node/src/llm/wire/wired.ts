@@ -5,7 +5,7 @@ import * as Either from "fp-ts/lib/Either.js";
 import { badRequest } from "../failure/failure.ts";
 import { isObject } from "../json/loose-json.ts";
 import { type Api, type Dialect, dialectFor, dialects } from "./dialects.ts";
-import { originOf, type Wire, withOrigin } from "./messages.ts";
+import { originOf, refusesFields, type Wire, withOrigin, withoutFields } from "./messages.ts";
 import { toolNameOnWire } from "./names.ts";
 import { completedSchema } from "./schemas.ts";
 
@@ -39,6 +39,7 @@ interface Wiring<Request> {
 /**
  * Makes a handler that offers exactly the tools of a call, under the names and with the schemas that the server takes, while
  * its caller sees their own names. Asks for outputs by a tool or an instruction, and records the origin of replies.
+ * If the server refuses its own fields, a second request is without them.
  */
 export const wired =
   <Request>({ name, wireOf, tools: given, request, perform }: Wiring<Request>): LlmHandler =>
@@ -58,15 +59,20 @@ export const wired =
       name: names.get(each.name) ?? each.name,
     });
     const onDelta = (delta: LlmDelta): void => context.onDelta(delta.type === "toolCall" ? own(delta) : delta);
-    const written = callOnWire(call, dialect);
-    const asked = outputRequest(written, {
-      ...context,
-      tools: offered.map((tool) => wellFormed(toolOnWire(tool, dialect))),
-      ...(names.size === 0 ? {} : { onDelta }),
-    });
-    const body = request(asked.call, asked.context.tools, { wire, at: context.clock.now() });
-    if (Either.isLeft(body)) return badRequest(body.left);
-    const outcome = withOrigin(asked.read(await perform(body.right, written, asked.context)), origin);
+    const ask = async (asking: CallLlm): Promise<LlmOutcome> => {
+      const written = callOnWire(asking, dialect);
+      const asked = outputRequest(written, {
+        ...context,
+        tools: offered.map((tool) => wellFormed(toolOnWire(tool, dialect))),
+        ...(names.size > 0 && { onDelta }),
+      });
+      const body = request(asked.call, asked.context.tools, { wire, at: context.clock.now() });
+      if (Either.isLeft(body)) return badRequest(body.left);
+      return withOrigin(asked.read(await perform(body.right, written, asked.context)), origin);
+    };
+    const first = await ask(call);
+    const plain = refusesFields(first) ? withoutFields(call) : call;
+    const outcome = plain === call ? first : await ask(plain);
     if (names.size === 0) return outcome;
     const renamed = (reply: ReplyDraft): ReplyDraft =>
       reply.toolCalls === undefined ? reply : { ...reply, toolCalls: reply.toolCalls.map(own) };

@@ -222,3 +222,38 @@ test("the listener is told the pieces of the answer in order", async () => {
     { type: "toolCall", index: 0, id: "a", name: "f", arguments: "{}" },
   ]);
 });
+
+describe("texts that come whole so far", () => {
+  test.each<readonly [readonly string[], string]>([
+    [["I", "I am", "I am here", "I am here."], "I am here."],
+    [["He", "Hello", "Hello there", "Hello there"], "Hello there"],
+    [["Hello ", "Hello there"], "Hello there"],
+    // Pieces, although the second begins with the first.
+    [["ha", "haha", "!"], "hahaha!"],
+    [["#", "##", " Title"], "### Title"],
+    [["ha", "haha"], "hahaha"],
+    [["a", "b", "ab"], "abab"],
+  ])("are one text, and pieces stay pieces: %j", async (pieces, expected) => {
+    const deltas: LlmDelta[] = [];
+    const body = pieces.map((content) => chunkOf({ content })).join("") + chunkOf({}, { finish_reason: "stop" });
+    const chat = await decodeChatStream(bytesOf(body), (delta) => deltas.push(delta));
+    expect(chat.choices[0]?.message["content"]).toBe(expected);
+    expect(deltas.map((delta) => (delta.type === "text" ? delta.text : "")).join("")).toBe(expected);
+  });
+});
+
+test("a call of Anthropic's among the parts of the content is a call", async () => {
+  const part = { type: "tool_use", id: "a", name: "f", input: { x: 1 } };
+  const chat = await decode(chunkOf({ content: [{ type: "text", text: "Look." }, part] }));
+  expect(chat.choices[0]?.message).toMatchObject({
+    content: [{ type: "text", text: "Look." }],
+    tool_calls: [callOf("a", "f", '{"x":1}')],
+  });
+});
+
+test("each call of a body is one, although its server gives all of them one id", () => {
+  const answer = chatAnswer();
+  const calls = [1, 2].map((x) => ({ id: "a", type: "function", function: { name: "f", arguments: `{"x":${x}}` } }));
+  answer.whole({ choices: [{ message: { tool_calls: calls }, finish_reason: "tool_calls" }] });
+  expect(answer.decoded().choices[0]?.message["tool_calls"]).toEqual(calls);
+});

@@ -55,6 +55,28 @@ describe("events of a server that", () => {
     expect(late.decoded.output).toContainEqual(reasoning);
   });
 
+  test("ends items without what their pieces said, are read by the pieces", () => {
+    const empty = { ...said, content: [] };
+    const started = (item: object) => ({ type: "response.output_item.added", output_index: 0, item });
+    const done = (item: object) => ({ type: "response.output_item.done", output_index: 0, item });
+    const text = { ...textDelta("Sunny."), output_index: 0, content_index: 0 };
+    for (const item of [empty, { ...said, content: [{ type: "output_text", text: "" }] }]) {
+      const { decoded, deltas } = read(started(empty), text, done(item), ended([]));
+      expect(decoded.output).toMatchObject([{ content: [{ type: "output_text", text: "Sunny." }] }]);
+      expect(deltas).toEqual([{ type: "text", text: "Sunny." }]);
+    }
+    const bare = { ...call, arguments: "" };
+    const pieces = { ...argumentsDelta(call.arguments), output_index: 0 };
+    expect(read(started(bare), pieces, done(bare), ended([])).decoded.output).toEqual([call]);
+  });
+
+  test("gives the text of a part only when the part is done, are read", () => {
+    const part = { type: "output_text", text: "Sunny.", annotations: [] };
+    const { decoded, deltas } = read({ type: "response.content_part.done", output_index: 0, part }, ended([]));
+    expect(decoded.output).toMatchObject([{ type: "message", content: [{ text: "Sunny." }] }]);
+    expect(deltas).toEqual([{ type: "text", text: "Sunny." }]);
+  });
+
   test("sends items out of order have them in that of their places", () => {
     expect(read(...eventsOf(said, 1), ...eventsOf(call, 0), ended([])).decoded.output).toEqual([call, said]);
   });

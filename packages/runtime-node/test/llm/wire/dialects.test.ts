@@ -31,6 +31,9 @@ describe("the dialect of a server", () => {
     ["http://localhost:8000/v1", "mistralai/Mistral-Small-3.2", "mistral"],
     ["http://localhost:8000/v1", "moonshotai/Kimi-K2", "vllm"],
     ["http://localhost:1234/v1", "openai/gpt-oss-20b", "common"],
+    ["http://localhost:8000/v1", "google/gemma-3-27b-it", "alternating"],
+    ["https://api.perplexity.ai", "sonar-pro", "alternating"],
+    ["https://openrouter.ai/api/v1", "google/gemma-3-27b-it", "openrouter-alternating"],
     ["http://localhost:8080/v1", "m", "common"],
   ])("at %s, of the model %s, is %s", (baseURL, model, name) => {
     expect(dialectFor(baseURL, model).name).toBe(name);
@@ -106,6 +109,15 @@ describe("a schema on the wire", () => {
         type: "object",
         properties: { next: { $ref: "#/$defs/tree" } },
         $defs: { tree: { type: "object", properties: { next: { $ref: "#/$defs/tree" } } } },
+      },
+    ],
+    [
+      "has each name that is required as a property",
+      { type: "object", required: ["a"], properties: { b: { type: "object", required: ["c"] } } },
+      {
+        type: "object",
+        required: ["a"],
+        properties: { b: { type: "object", required: ["c"], properties: { c: {} } }, a: {} },
       },
     ],
     [

@@ -47,11 +47,13 @@ const problemOf = (messages: readonly JsonObject[], dialect: Dialect, from: stri
     if (/\\ud[89ab][0-9a-f]{2}(?!\\ud[c-f])/i.test(JSON.stringify(message))) return "half of a surrogate pair";
     if (role === "tool" && message["tool_call_id"] !== open.shift()) return "a result without its call";
     if (role !== "tool" && open.length > 0) return "a call without its result";
-    if (dialect.blank !== "sent" && !says(message) && role !== "tool") return `a blank message of role ${textOf(role)}`;
+    if (!says(message) && (role === "tool" ? dialect.blank === "left out" : dialect.blank !== "sent"))
+      return `a blank message of role ${textOf(role)}`;
     if (!says(message) && role === "assistant" && message["content"] === null) return "a reply without anything";
     const isFirst = messages.slice(0, index).every((each) => each["role"] === "system" || each["role"] === "developer");
     if (dialect.firstReply === "marked" && role === "assistant" && isFirst) return "a reply before all questions";
-    if (dialect.userAfterTool === "marked" && role === "user" && before === "tool") return "a user after a tool";
+    if (role === "user" && dialect.noUserAfter.some((each) => each === before))
+      return `a user after a ${textOf(before)}`;
     if (
       name !== undefined &&
       (dialect.messageNames === null || !new RegExp(dialect.messageNames, "u").test(textOf(name)))
@@ -61,11 +63,7 @@ const problemOf = (messages: readonly JsonObject[], dialect: Dialect, from: stri
     if (images.length > 0 && !(dialect.images === "everywhere" || (dialect.images === "of users" && role === "user")))
       return `an image in a message of role ${textOf(role)}`;
     if (role === "developer" && dialect.developers === "system") return "a developer";
-    if (
-      (role === "system" || role === "developer") &&
-      dialect.lateSystem === "user" &&
-      (before === "assistant" || before === "tool")
-    )
+    if ((role === "system" || role === "developer") && dialect.lateSystem === "user" && !isFirst)
       return "a late system message";
     if (role === "assistant" && isUnsigned(listOf(message["tool_calls"])[0], message, dialect)) return "no signature";
     if (
@@ -147,7 +145,9 @@ describe("what leaves", () => {
     [/^no signature/, { owedOfCall: { extra_content: { google: { thought_signature: "skip" } } } }],
     [/^a blank message/, { blank: "left out" }],
     [/^no reasoning/, { owedReasoning: "reasoning_content" }],
-    [/^a user after a tool/, { userAfterTool: "marked" }],
+    [/^a user after a tool/, { noUserAfter: ["tool"] }],
+    [/^a user after a user/, { noUserAfter: ["user"] }],
+    [/^a blank message of role tool/, { blank: "left out" }],
     [/^a reply before all questions/, { firstReply: "marked" }],
     [/^a custom call/, { fields: [] }],
     [/^the field refusal/, { refusals: "text", fields: [] }],

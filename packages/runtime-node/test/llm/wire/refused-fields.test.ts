@@ -1,0 +1,70 @@
+import { messageFromDraft, messageFromReply, type ReplyDraft } from "@colloquy/machine";
+import { describe, expect, test } from "vitest";
+import { openaiChat, openaiResponses } from "../../../src/llm/openai.ts";
+import { callOf, perform } from "../call.ts";
+import { answeringJson, chatServer } from "../server.ts";
+
+const item = { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "SEALED" };
+const ofResponses: ReplyDraft = {
+  content: [
+    { type: "reasoning", text: "", provider: { responses: { item } } },
+    { type: "text", text: "Because." },
+  ],
+};
+const ofChat: ReplyDraft = { content: "Because.", provider: { thinking_blocks: [{ signature: "SEALED" }] } };
+
+/** How a server answers a thread with a reply of its own, and what it was asked. */
+const asked = async (make: typeof openaiChat | typeof openaiResponses, reply: ReplyDraft, message: string) => {
+  const answer = {
+    choices: [{ index: 0, message: { content: "Yes." }, finish_reason: "stop" }],
+    output: [{ type: "message", role: "assistant", content: [{ type: "output_text", text: "Yes." }] }],
+  };
+  const { baseURL, bodies } = await chatServer((request, response, body) => {
+    const isRefused = JSON.stringify(body).includes("SEALED");
+    const code = message.startsWith("The encrypted content") ? "invalid_encrypted_content" : null;
+    const refusal = { error: { message, type: "invalid_request_error", code } };
+    answeringJson(isRefused ? refusal : answer, isRefused ? 400 : 200)(request, response, body);
+  });
+  const origin = `${new URL(baseURL).host} m`;
+  const isPlain = typeof reply.content === "string" && reply.provider === undefined;
+  const messages = [
+    messageFromDraft("1.0", { role: "user", content: "why?" }),
+    messageFromReply("1.1", "1.1", isPlain ? reply : { ...reply, provider: { ...reply.provider, origin } }),
+    messageFromDraft("2.0", { role: "user", content: "Sure?" }),
+  ];
+  const handler = make({ baseURL, apiKey: "none", model: "m", stream: false });
+  return { outcome: await perform(handler, callOf({ messages })).outcome, bodies };
+};
+
+describe("a server that refuses what it gave itself", () => {
+  test.each([
+    "The encrypted content gAAA...c90= could not be verified.",
+    "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
+    "Invalid 'input[1].id': string too long. Expected a string with maximum length 64.",
+  ])("is asked once more without it, by the Responses API: %s", async (message) => {
+    const { outcome, bodies } = await asked(openaiResponses, ofResponses, message);
+    expect(outcome).toMatchObject({ type: "completed", reply: { content: "Yes." } });
+    expect(bodies).toHaveLength(2);
+    expect(JSON.stringify(bodies[1])).toContain("Because.");
+  });
+
+  test.each([
+    "messages.1.content.0: Invalid `signature` in `thinking` block",
+    "Thought signature is not valid.",
+    "'messages.1' : for 'role:assistant' the following must be satisfied[('messages.1' : property 'reasoning_content' is unsupported)]",
+    "body.messages.1.assistant.reasoning_content: Extra inputs are not permitted",
+  ])("is asked once more without it, by chat completions: %s", async (message) => {
+    const { outcome, bodies } = await asked(openaiChat, ofChat, message);
+    expect(outcome).toMatchObject({ type: "completed", reply: { content: "Yes." } });
+    expect(bodies).toHaveLength(2);
+  });
+
+  test("is not asked again if it refuses something else, or the thread has nothing of it", async () => {
+    const other = await asked(openaiChat, ofChat, "temperature must be at most 2");
+    expect(other.outcome).toMatchObject({ type: "failed", failure: { kind: "bad_request" } });
+    expect(other.bodies).toHaveLength(1);
+    const plain = await asked(openaiChat, { content: "SEALED" }, "Thought signature is not valid.");
+    expect(plain.outcome).toMatchObject({ type: "failed" });
+    expect(plain.bodies).toHaveLength(1);
+  });
+});
