@@ -1,5 +1,5 @@
 import type { LlmHandler } from "@colloquy/host";
-import { kinds } from "@colloquy/host/store";
+import { kinds, type OptionKinds } from "@colloquy/host/store";
 import { ConfigurationError } from "@colloquy/machine";
 import type { Template } from "@colloquy/templates";
 import type { ChatRequestOptions, ResponseRequestOptions } from "./http-handlers.ts";
@@ -8,7 +8,12 @@ import { connect, loadedLater, type OpenAiConnection } from "./transport/connect
 
 const requestKinds = { model: kinds.anyText, dialect: kinds.anything, stream: kinds.flag };
 /** The kinds of the options of `openaiChat`, for handlers made of its parts. */
-export const chatKinds = { ...requestKinds, tools: kinds.list, includeUsage: kinds.flag, writtenBytes: kinds.whole(0) };
+export const chatKinds: OptionKinds<ChatRequestOptions> = {
+  ...requestKinds,
+  tools: kinds.list,
+  includeUsage: kinds.flag,
+  writtenBytes: kinds.whole(0),
+};
 const responseKinds = { ...requestKinds, writtenBytes: kinds.whole(0) };
 const stops = kinds.listOf("texts", (each) => typeof each === "string");
 const textKinds = { ...requestKinds, stop: stops, includeUsage: kinds.flag };

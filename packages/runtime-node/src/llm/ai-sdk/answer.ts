@@ -187,7 +187,7 @@ const classified = (error: unknown, setting: FailureSetting): Failure => {
   const fields: Readonly<Record<string, unknown>> = typeof error === "object" ? { ...error } : {};
   const { statusCode: status, responseHeaders, responseBody: body, data: given } = fields;
   const text = typeof body === "string" ? body : "";
-  // What a provider said in the stream.
+  // The error that a provider reported in the stream.
   const data = given === undefined || given === null ? undefined : jsonOf(given);
   if (typeof status === "number" && status >= 300) {
     // A `fetch` of the caller's may write the names of headers in capitals.
@@ -208,7 +208,7 @@ const classified = (error: unknown, setting: FailureSetting): Failure => {
 /** Returns the message of a value that has no JSON. */
 const jsonOf = (value: unknown): Json => {
   try {
-    // What JSON.stringify wrote is JSON.
+    // JSON.stringify wrote JSON.
     return JSON.parse(JSON.stringify(value) ?? "null") as Json;
   } catch {
     return messageOf(value);

@@ -18,7 +18,7 @@ export interface AiSdkModelOptions extends Pick<WaitOptions, "idleTimeoutMs"> {
   readonly providerOptions?: { readonly [provider: string]: JsonObject };
   /** HTTP headers that go with each request. */
   readonly headers?: { readonly [name: string]: string };
-  /** What the model takes of messages and tools. Default: chosen by the names of provider and model. */
+  /** The dialect of the model: a name, or a dialect of your own. Default: chosen by the names of provider and model. */
   readonly dialect?: WireOptions["dialect"];
 }
 

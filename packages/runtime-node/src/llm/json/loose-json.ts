@@ -25,7 +25,7 @@ export const isText = (value: Json | undefined): value is string => typeof value
 /** Returns the value of a JSON text; undefined for any other text. */
 export const parseJson = (text: string): Json | undefined => {
   try {
-    // What JSON.parse returns is JSON.
+    // JSON.parse returns JSON.
     return JSON.parse(text) as Json;
   } catch {
     return undefined;

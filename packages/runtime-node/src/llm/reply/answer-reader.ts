@@ -102,7 +102,7 @@ export const readAll = async <Decoded>(
   return decoded();
 };
 
-/** What a stream of JSON objects reports. */
+/** Takes the events of a stream of JSON objects. */
 export interface JsonEventsListener {
   readonly onObject: (value: JsonObject, name?: string) => void;
   /** Takes an error that the server reported outside the format: by a line of its own, or by a text. */

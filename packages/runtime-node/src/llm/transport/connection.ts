@@ -12,7 +12,12 @@ import type { WaitOptions } from "./running-call.ts";
 
 /** A client of the official SDK, or options for one. The client's own retries are not used: the machine retries. */
 export type OpenAiConnection = WaitOptions &
-  ({ readonly client: OpenAI } | ({ readonly client?: never } & Pick<ClientOptions, keyof typeof connectionKinds>));
+  ({ readonly client: OpenAI } | ({ readonly client?: never } & Pick<ClientOptions, ConnectionOption>));
+
+/** The options of the SDK's client that a handler takes. */
+type ConnectionOption =
+  | ("apiKey" | "baseURL" | "organization" | "project" | "defaultHeaders" | "defaultQuery" | "fetch" | "fetchOptions")
+  | ("timeout" | "dangerouslyAllowBrowser");
 
 /** The connection of a handler, and a frozen copy of its other options. */
 export interface Connected<Options> {
@@ -125,31 +130,28 @@ const headerText = orNull(
 );
 
 /** A `fetch` of the caller's may know other schemes than Node's. */
-const urlFor = (given: unknown): OptionKind =>
-  orNull(
+const urlFor = (given: unknown): OptionKind => {
+  const isUrl = (value: string): boolean =>
+    URL.canParse(value) && ((given ?? fetch) !== fetch || /^https?:$/.test(new URL(value).protocol));
+  return orNull(
     kinds.of(
       'a URL with http:// or https://, such as "http://127.0.0.1:8080/v1"',
-      (value) =>
-        value === "" ||
-        (typeof value === "string" &&
-          URL.canParse(value) &&
-          ((given ?? fetch) !== fetch || /^https?:$/.test(new URL(value).protocol))),
+      (value) => typeof value === "string" && (value === "" || isUrl(value)),
     ),
   );
+};
+
+const isKey = (value: unknown): boolean =>
+  typeof value === "function" || (typeof value === "string" && isSendable("authorization", `Bearer ${value}`));
 
 /** Timers of Node cannot wait longer. */
 const timeoutMax = 2 ** 31 - 1;
 
-/** The options of the SDK's client that a handler takes. */
-const connectionKinds = {
+const isTimeout = (value: unknown): boolean => typeof value === "number" && value > 0 && value <= timeoutMax;
+
+const connectionKinds: Readonly<Record<ConnectionOption, OptionKind>> = {
   apiKey: {
-    ...orNull(
-      kinds.of(
-        "a text that a header can have, without line breaks, or a function that gives one",
-        (value) =>
-          typeof value === "function" || (typeof value === "string" && isSendable("authorization", `Bearer ${value}`)),
-      ),
-    ),
+    ...orNull(kinds.of("a text that a header can have, without line breaks, or a function that gives one", isKey)),
     isSecret: true,
   },
   baseURL: urlFor(undefined),
@@ -159,14 +161,9 @@ const connectionKinds = {
   defaultQuery: orNull(kinds.object),
   fetch: orNull(kinds.call),
   fetchOptions: orNull(kinds.object),
-  timeout: orNull(
-    kinds.word(
-      `a number of milliseconds, from 1 to ${timeoutMax}`,
-      (value) => typeof value === "number" && value > 0 && value <= timeoutMax,
-    ),
-  ),
+  timeout: orNull(kinds.word(`a number of milliseconds, from 1 to ${timeoutMax}`, isTimeout)),
   dangerouslyAllowBrowser: orNull(kinds.flag),
-} as const satisfies Record<string, OptionKind>;
+};
 
 const clientKind = kinds.having("a client of the package openai, such as new OpenAI({ … })", "post");
 

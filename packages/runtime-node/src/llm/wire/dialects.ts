@@ -175,7 +175,7 @@ const gemini2 = dialect("gemini-2", { owedOfCall: null }, gemini);
  * Mistral's API, and servers with its tokenizer.
  * - ids: "Tool call id was … but must be a-z, A-Z, 0-9, with a length of 9" (mistralai/mistral-common, validator.py)
  * - user after tool: "Unexpected role 'user' after role 'tool'" (the same file); pydantic-ai puts an assistant's "OK." between
- * - system: "Unexpected role 'system' after role 'assistant'" (the same file); a developer's message is no member of its union
+ * - system: "Unexpected role 'system' after role 'assistant'" (the same file); its union has no message of a developer
  * - blank: "Assistant message must have either content or tool_calls, but not none."
  * - names: messages of users have no such field, and others are "Extra inputs are not permitted"
  * - fields: https://docs.mistral.ai/api (prefix), https://docs.mistral.ai/capabilities/reasoning (thinking, a part)

@@ -14,7 +14,7 @@ export interface WireOptions {
   /** The model that is called if neither thread nor ask names one. */
   readonly model?: string;
   /**
-   * What the server takes: the name of a dialect, or a dialect of your own. Default: chosen by base URL and model, as the
+   * The dialect of the server: a name, or a dialect of your own. Default: chosen by base URL and model, as the
    * list in the page "Models" says.
    */
   readonly dialect?: string | Dialect;
