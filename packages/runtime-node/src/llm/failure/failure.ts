@@ -80,13 +80,14 @@ export const failureOfThrown = (thrown: unknown, setting: FailureSetting): Failu
     return retryable("timeout", "the server did not answer in time");
   if (thrown instanceof APIConnectionError || (thrown instanceof TypeError && isNetwork(thrown)))
     return retryable("network", `the connection failed: ${redact(rootOf(thrown), setting.secrets)}`);
-  if (thrown instanceof APIError) {
-    const { status = 0, headers, error, message }: StatusError = thrown;
-    // The SDK keeps the `error` of a body, or the text of a body that is not JSON, in its own message after the status.
-    const text = message.replace(/^\d{3} (status code \(no body\)$)?/, "");
-    return failureOfResponse({ status, ...defined({ headers }), error: error ?? text }, setting);
-  }
+  if (thrown instanceof APIError) return failureOfResponse(responseOf(thrown), setting);
   return { kind: "unknown", retryable: false, message: shortened(rootOf(thrown), setting) };
+};
+
+/** The SDK keeps the `error` of a body, or the text of a body that is not JSON, in its own message after the status. */
+const responseOf = ({ status = 0, headers, error, message }: StatusError): ErrorResponse => {
+  const text = message.replace(/^\d{3} (status code \(no body\)$)?/, "");
+  return { status, ...defined({ headers }), error: error ?? text };
 };
 
 /** Refuses a call, whose request was not sent. */

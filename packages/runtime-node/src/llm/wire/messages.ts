@@ -308,7 +308,7 @@ const partWithTaken = <Any extends Part>(part: Any, taken: Taken, format: WireFo
   if (part.type === "reasoning") {
     // Reasoning is sent if one of the names under which it came is taken, or the part that it was.
     const names = taken === "all" || taken === "none" ? [] : taken;
-    const fields = listOf(provider["fields"]).filter((name) => names.includes(String(name)));
+    const fields = listOf(provider["fields"]).filter((name) => typeof name === "string" && names.includes(name));
     if (fields.length > 0) left = { ...left, fields };
     if (left === undefined) return [];
   }
