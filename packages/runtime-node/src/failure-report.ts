@@ -1,5 +1,5 @@
 import { failureReport, type FailureReport } from "@colloquy/host/runtime";
-import { secretsOfEnvironment } from "./llm/secrets/environment.ts";
+import { secretsOfEnvironment } from "./llm/secrets/secrets.ts";
 
 /**
  * Returns the reason for a thrown value. Removes text that looks like a secret, and the values of environment variables

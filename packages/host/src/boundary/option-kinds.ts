@@ -10,6 +10,8 @@ export interface OptionKind {
   readonly isNeeded?: true;
   /** An error may show a short text of this kind. It shows no text of other kinds, which may be a key. */
   readonly isWord?: true;
+  /** An error shows only the type of a value. */
+  readonly isSecret?: true;
 }
 
 /**
@@ -54,10 +56,13 @@ export const checkKinds = <Options extends object>(
 };
 
 /** Checks one value. @throws ConfigurationError if it is of another kind */
-export const checkValue = (what: string, value: unknown, { takes, fits, isNeeded, isWord }: OptionKind): void => {
+export const checkValue = (what: string, value: unknown, kind: OptionKind): void => {
+  const { takes, fits, isNeeded, isWord, isSecret } = kind;
   if (fits(value)) return;
   const wayOut = value === null && isNeeded !== true ? "; leave it out for the default" : "";
-  throw new ConfigurationError(`${what} must be ${takes} (got ${shown(value, isWord === true)})${wayOut}`);
+  throw new ConfigurationError(
+    `${what} must be ${takes} (got ${isSecret === true ? `a value of type ${typeof value}` : shown(value, isWord === true)})${wayOut}`,
+  );
 };
 
 const shown = (value: unknown, showsText: boolean): string => {

@@ -1,64 +1,166 @@
-import type { LlmHandler, LlmOutcome } from "@colloquy/host";
+import { type LlmHandler, type LlmOutcome, strictSchema } from "@colloquy/host";
+import { type ResponseItem, toChatMessage, toResponseItems } from "@colloquy/interchange";
+import type { CallLlm, JsonObject, ToolDeclaration } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
+import { isList, isObject, listOf } from "./json/loose-json.ts";
 import { chatAnswer } from "./reply/chat-answer.ts";
 import { responseAnswer } from "./reply/response-answer.ts";
-import {
-  chatMessages,
-  chatRequest,
-  type ChatRequestOptions,
-  responseItems,
-  responseRequest,
-  type ResponseRequestOptions,
-  withoutEncrypted,
-} from "./request.ts";
 import type { Connected } from "./transport/connection.ts";
-import { exchanges } from "./transport/exchange.ts";
-import { writerFor } from "./transport/written-messages.ts";
-import { wired, wireFor } from "./wire/wired.ts";
+import { type Endpoint, exchanges } from "./transport/exchange.ts";
+import { type MessageFormat, type RequestBody, writerFor, type WritingOptions } from "./transport/written-messages.ts";
+import { wired, wireFor, type WireOptions } from "./wire/wired.ts";
+
+/** Options of the handlers for the form of their requests. */
+export interface RequestOptions extends WireOptions {
+  /** Ask for the reply piece by piece, if the call's parameters do not say. Default true. */
+  readonly stream?: boolean;
+}
+
+/** Options of the handlers that ask for streams of chat completions or texts. */
+export interface UsageOptions {
+  /** Ask streams to report usage (`stream_options`), if the call's parameters do not say. Default true. */
+  readonly includeUsage?: boolean;
+}
+
+export interface ChatRequestOptions extends RequestOptions, UsageOptions, WritingOptions {
+  /**
+   * Declarations for callers without a host, which hands them over itself. The machine decides which of them are offered:
+   * exactly those of the call. A `tools` or `functions` among the call's own parameters takes their place.
+   */
+  readonly tools?: readonly ToolDeclaration[];
+}
+
+export interface ResponseRequestOptions extends RequestOptions, WritingOptions {}
 
 /** Performs the calls of `openaiChat`. */
-export const chatHandler = (connected: Connected<ChatRequestOptions>): LlmHandler => {
-  const { handler: name, options } = connected;
-  const wireOf = wireFor(connected, "chat");
-  const write = writerFor(connected, chatMessages, wireOf);
-  return wired({
-    name,
-    wireOf,
-    tools: options.tools ?? [],
-    request: (call, offered) => Either.right(chatRequest(call, options, offered, write)),
-    perform: exchanges(connected, {
-      path: "/chat/completions",
-      // Unless several were asked for, all choices are one reply.
-      reader: (onDelta, { model }) => chatAnswer(onDelta, { isOne: !(Number(model["n"]) > 1) }),
-    }),
-  });
-};
+export const chatHandler = (connected: Connected<ChatRequestOptions>): LlmHandler =>
+  httpHandler(connected, chat, connected.options.tools ?? []);
 
 /** Performs the calls of `openaiResponses`. */
 export const responseHandler = (connected: Connected<ResponseRequestOptions>): LlmHandler => {
-  const { handler: name, options } = connected;
-  const wireOf = wireFor(connected, "responses");
-  const write = writerFor(connected, responseItems, wireOf);
-  const send = exchanges(connected, { path: "/responses", reader: responseAnswer });
   const refusing = new Set<unknown>();
-  return wired({
-    name,
-    wireOf,
-    request: (call, offered) => Either.right(responseRequest(call, options, offered, write)),
-    perform: async (body, call, context) => {
-      const { model } = body;
-      if (call.model["include"] !== undefined) return send(body, call, context);
-      const outcome = refusing.has(model) ? null : await send(body, call, context);
-      if (outcome !== null && !refusesInclude(outcome)) return outcome;
-      const second = await send(withoutEncrypted(body), call, context);
-      // Only now is it known that nothing else was wrong.
-      if (second.type === "completed") refusing.add(model);
-      return second;
-    },
+  return httpHandler(connected, responses, undefined, (send) => async (body, call, context) => {
+    const { model } = body;
+    if (call.model["include"] !== undefined) return send(body, call, context);
+    const outcome = refusing.has(model) ? null : await send(body, call, context);
+    if (outcome !== null && !refusesInclude(outcome)) return outcome;
+    const second = await send(withoutEncrypted(body), call, context);
+    // Only now is it known that nothing else was wrong.
+    if (second.type === "completed") refusing.add(model);
+    return second;
   });
 };
 
-/** Reasoning of another account that can't be decrypted, and a request that has to "include" something, are other refusals. */
+type Send = ReturnType<typeof exchanges>;
+
+const httpHandler = (
+  connected: Connected<ChatRequestOptions>,
+  api: Api,
+  tools: readonly ToolDeclaration[] | undefined,
+  perform = (send: Send): Send => send,
+): LlmHandler => {
+  const { handler: name, options } = connected;
+  const wireOf = wireFor(connected, api.name);
+  const write = writerFor(connected, api.format, wireOf);
+  return wired({
+    name,
+    wireOf,
+    tools,
+    request: (call, offered) => {
+      const body = api.begin(call, options);
+      for (const [parameter, value] of Object.entries(outputParameters(call, api))) {
+        const given = body[parameter];
+        body[parameter] =
+          isObject(value) && isObject(given) && parameter === "text" ? { ...value, ...given } : (given ?? value);
+      }
+      body[api.messages] = write(call, body["store"] === true ? "stored" : "");
+      return Either.right(withTools(body, call, offered, api));
+    },
+    perform: perform(exchanges(connected, api)),
+  });
+};
+
+/** An API over HTTP. */
+interface Api extends Endpoint {
+  readonly name: "chat" | "responses";
+  /** Begins a body with the parameters of the call and of the options. */
+  readonly begin: (call: CallLlm, options: ChatRequestOptions) => OpenBody;
+  /** The parameter for the messages. */
+  readonly messages: string;
+  readonly format: MessageFormat;
+  readonly tool: (tool: JsonObject) => JsonObject;
+  /** Returns the choice of the one tool that the model has to call. */
+  readonly choice: (name: string) => JsonObject;
+  readonly native: (format: JsonObject) => JsonObject;
+}
+
+/** Writes the messages of a chat completions request. */
+export const chatMessages: MessageFormat = (messages) => messages.map((message): JsonObject => toChatMessage(message));
+
+const chat: Api = {
+  name: "chat",
+  path: "/chat/completions",
+  // Unless several were asked for, all choices are one reply.
+  reader: (onDelta, { model }) => chatAnswer(onDelta, { isOne: !(Number(model["n"]) > 1) }),
+  begin: (call, options) => withUsage(parametersOf(call, options), options),
+  messages: "messages",
+  format: chatMessages,
+  tool: (tool) => ({ type: "function", function: tool }),
+  choice: (name) => ({ type: "function", function: { name } }),
+  native: (schema) => ({ response_format: { type: "json_schema", json_schema: schema } }),
+};
+
+/**
+ * Writes the items of a request. A server that stores nothing reads reasoning only if it is encrypted, and gets no other. It
+ * refuses reasoning that nothing follows ("was provided without its required following item") and an id that came before
+ * ("Duplicate item found with id"), so these are left out, and references to an item that came before.
+ */
+export const responseItems: MessageFormat = (messages, variant, { itemIds }) => {
+  const items = toResponseItems(messages).value.filter(
+    ({ type, encrypted_content: sealed = "" }) =>
+      variant === "stored" || type !== "reasoning" || (typeof sealed === "string" && sealed !== ""),
+  );
+  return items
+    .filter((item, index) => item.type !== "reasoning" || isFollowed(items, index))
+    .flatMap((item) => {
+      const { id, ...others } = item;
+      if (typeof id !== "string" || itemIds.add(id)) return [item];
+      return item.type === "item_reference" ? [] : [others];
+    });
+};
+
+/** Whether an item of the model follows a reasoning item, after others of its kind. */
+const isFollowed = (items: readonly ResponseItem[], index: number): boolean => {
+  const next = items.slice(index + 1).find(({ type }) => type !== "reasoning");
+  return next !== undefined && !next.type.endsWith("_output") && (next["role"] ?? "assistant") === "assistant";
+};
+
+const encryptedReasoning = "reasoning.encrypted_content";
+
+const responses: Api = {
+  name: "responses",
+  path: "/responses",
+  reader: responseAnswer,
+  // The server stores nothing, so its reasoning has to come in a form that can be sent back.
+  begin: (call, options) => {
+    const body: OpenBody = { store: false, include: [encryptedReasoning], ...parametersOf(call, options) };
+    if (body["include"] === null) delete body["include"];
+    return body;
+  },
+  messages: "input",
+  format: responseItems,
+  // The API would make a schema strict if its tool does not say.
+  tool: (tool) => ({ type: "function", ...tool, strict: false }),
+  choice: (name) => ({ type: "function", name }),
+  native: (schema) => ({ text: { format: { type: "json_schema", ...schema } } }),
+};
+
+const withoutEncrypted = ({ include, ...others }: RequestBody): RequestBody => {
+  const left = listOf(include).filter((each) => each !== encryptedReasoning);
+  return left.length === 0 ? others : { ...others, include: left };
+};
+
+/** Reasoning of another account that cannot be decrypted is another refusal; so is a request that has to "include" something. */
 const refusesInclude = (outcome: LlmOutcome): boolean =>
   outcome.type === "failed" &&
   outcome.partial === undefined &&
@@ -67,3 +169,58 @@ const refusesInclude = (outcome: LlmOutcome): boolean =>
   /encrypted[ _]content|['"`]include\b|\binclude['"`]|\b(parameter|field|argument)s?:? include\b/i.test(
     outcome.failure.message,
   );
+
+/** A body that is being made. */
+type OpenBody = { -readonly [Parameter in keyof RequestBody]: RequestBody[Parameter] };
+
+/** Returns the parameters of a call with those of the options that it leaves open. */
+export const parametersOf = ({ model: given }: CallLlm, { model, stream }: RequestOptions): OpenBody => {
+  const body: OpenBody = { ...given };
+  if (body["model"] === undefined && model !== undefined) body["model"] = model;
+  if (body["stream"] === undefined && stream !== false) body["stream"] = true;
+  return body;
+};
+
+/** Adds the wish for usage; `stream_options: null` leaves it out. */
+export const withUsage = (body: OpenBody, { includeUsage }: UsageOptions): OpenBody => {
+  const { stream_options: given, ...others } = body;
+  if (given === null) return others;
+  return given === undefined && body["stream"] === true && includeUsage !== false
+    ? { ...others, stream_options: { include_usage: true } }
+    : body;
+};
+
+/** Returns the parameters that make a model write the wanted output. Its tool, if it has one, is among the tools already. */
+const outputParameters = ({ output, tools = [], model }: CallLlm, { choice, native }: Api): JsonObject => {
+  if (output?.mode === "native")
+    return native({ name: output.name, schema: strictSchema(output.schema), strict: true });
+  if (output?.mode !== "tool") return {};
+  const given = model["tools"];
+  const isOneOfSeveral = isList(given) ? given.length > 0 : tools.length > 1;
+  return { tool_choice: isOneOfSeveral ? "required" : choice(output.name) };
+};
+
+/**
+ * Adds the offered tools. `tools` among the parameters take their place, except for the tool of an output. A summary is asked
+ * for without tools: servers refuse parameters about calls if there is nothing to call.
+ */
+const withTools = (
+  body: OpenBody,
+  { purpose, output }: CallLlm,
+  offered: readonly ToolDeclaration[],
+  api: Api,
+): RequestBody => {
+  if (purpose === "summary")
+    return Object.fromEntries(Object.entries(body).filter(([parameter]) => !ofTools.has(parameter)));
+  const tool = ({ name, description, parameters }: ToolDeclaration): JsonObject =>
+    api.tool({ name, ...(description !== undefined && { description }), parameters });
+  const own = body["tools"];
+  if (isList(own) && output?.mode === "tool")
+    return { ...body, tools: [...own, ...offered.filter(({ name }) => name === output.name).map(tool)] };
+  if (own !== undefined || body["functions"] !== undefined || offered.length === 0) return body;
+  return { ...body, tools: offered.map(tool) };
+};
+
+const ofTools: ReadonlySet<string> = new Set(
+  "tools tool_choice parallel_tool_calls max_tool_calls functions function_call".split(" "),
+);

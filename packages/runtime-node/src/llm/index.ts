@@ -7,8 +7,8 @@ export {
   textCompletion,
   type TextCompletionOptions,
 } from "./openai.ts";
-export type { ChatRequestOptions, ResponseRequestOptions } from "./request.ts";
+export type { ChatRequestOptions, ResponseRequestOptions } from "./http-handlers.ts";
 export type { TextRequestOptions } from "./text-handler.ts";
 export type { OpenAiConnection } from "./transport/connection.ts";
-export type { Dialect } from "./wire/dialect.ts";
+export type { Dialect } from "./wire/dialects.ts";
 export { dialects } from "./wire/dialects.ts";

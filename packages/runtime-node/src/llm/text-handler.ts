@@ -3,30 +3,28 @@ import type { CallLlm, JsonObject, ToolDeclaration } from "@colloquy/machine";
 import { answerFilter, type StopFilter, type Template } from "@colloquy/interchange/templates";
 import * as Either from "fp-ts/lib/Either.js";
 import { badRequest } from "./failure/failure.ts";
-import { chatAnswer, type ChatFormat } from "./reply/chat-answer.ts";
+import { parametersOf, type RequestOptions, type UsageOptions, withUsage } from "./http-handlers.ts";
 import { isObject, isText, listOf, textOf } from "./json/loose-json.ts";
-import { parametersOf, type RequestOptions, type UsageOptions, withUsage } from "./request.ts";
+import { chatAnswer, type ChatFormat } from "./reply/chat-answer.ts";
 import type { Connected } from "./transport/connection.ts";
 import { exchanges } from "./transport/exchange.ts";
 import { wireMessages, WireState } from "./wire/messages.ts";
 import { wired, wireFor } from "./wire/wired.ts";
 
 export interface TextRequestOptions extends RequestOptions, UsageOptions {
-  /** Where an answer ends, beside the stop patterns of the template. */
+  /** Texts that end an answer, beside the stop patterns of the template. */
   readonly stop?: readonly string[];
 }
 
-/**
- * Performs the calls of `textCompletion`: the parameters of a call as they are, and its messages as the text that the template
- * makes of them.
- */
+/** Performs the calls of `textCompletion`: the template makes one text of the messages. */
 export const textHandler = (template: Template, connected: Connected<TextRequestOptions>): LlmHandler => {
   const { handler: name, options } = connected;
   const handler = wired({
     name,
     wireOf: wireFor(connected, "text"),
     request: (call, _, { wire, at }) => {
-      const body = withUsage({ max_tokens: maxTokens, ...parametersOf(call, options) }, options);
+      // Without it text completions stop after 16 tokens.
+      const body = withUsage({ max_tokens: 1024, ...parametersOf(call, options) }, options);
       const stop = sentStops(template, stopsOf(call, options));
       if (stop.length > 0) body["stop"] = stop;
       const messages = wireMessages(call.messages, wire, new WireState());
@@ -45,23 +43,15 @@ export const textHandler = (template: Template, connected: Connected<TextRequest
   };
 };
 
-/** Where the answer to a call ends, beside the patterns of the template: as the call's parameters say, and the handler's options. */
-const stopsOf = ({ model: { stop } }: CallLlm, options: TextRequestOptions): readonly string[] => {
-  const given: readonly unknown[] = Array.isArray(stop) ? stop : [stop];
-  return [...given.filter((each) => typeof each === "string"), ...(options.stop ?? [])];
-};
+/** Returns the stop patterns of the call's parameters and of the handler's options. */
+const stopsOf = ({ model: { stop } }: CallLlm, options: TextRequestOptions): readonly string[] => [
+  ...[stop].flat().filter((each) => typeof each === "string"),
+  ...(options.stop ?? []),
+];
 
-/** Text completions stop after 16 tokens where nothing is said. */
-const maxTokens = 1024;
-
-/** Servers take no more. */
-const stopsMax = 4;
-
-/** A server would stop before the answer at a pattern that the model may begin with. All others are sent, as far as there is room. */
+/** Servers take four patterns. At one that the model may begin with a server would stop before the answer. */
 const sentStops = ({ stop, opening }: Template, given: readonly string[]): readonly string[] =>
-  [...new Set([...given, ...stop])]
-    .filter((pattern) => pattern !== "" && !opening.includes(pattern))
-    .slice(0, stopsMax);
+  [...new Set([...given, ...stop])].filter((pattern) => pattern !== "" && !opening.includes(pattern)).slice(0, 4);
 
 const problemOf = ({ purpose, tools, output }: CallLlm, declared: readonly ToolDeclaration[]): string | null => {
   if (output?.mode === "native")
@@ -73,34 +63,25 @@ const problemOf = ({ purpose, tools, output }: CallLlm, declared: readonly ToolD
     : `the call offers the tool "${offered.name}", and textCompletion can't read calls out of a text: offer none, or call the model through chat completions (openaiChat)`;
 };
 
-/**
- * Reads text completions as chat completions: their text, as far as it is the answer, as the message. A server that writes on
- * after a stop pattern sends nothing of use.
- *
- * @param filter What takes the answer out of the text.
- */
+/** Reads text completions as chat completions, whose message is the part of the text that the filter takes for the answer. */
 const textFormat = (filter: StopFilter): ChatFormat => {
   let overrun = false;
   const choiceOf = ({ text: written, ...choice }: JsonObject, isWhole: boolean): JsonObject => {
     const text = textOf(written);
     overrun ||= filter.stopped() && text !== "";
-    const reason = choice["finish_reason"];
-    const content = filter.push(text) + (isWhole || isText(reason) ? filter.end() : "");
-    return {
-      ...choice,
-      message: { role: "assistant", content },
-      ...(filter.stopped() ? { finish_reason: "stop" } : {}),
-    };
+    const content = filter.push(text) + (isWhole || isText(choice["finish_reason"]) ? filter.end() : "");
+    const ended = filter.stopped() ? { finish_reason: "stop" } : {};
+    return { ...choice, message: { role: "assistant", content }, ...ended };
   };
   return {
     read: (value, isWhole) => {
       if (value["choices"] === undefined) return value;
-      // There is one answer, the choice of index 0.
-      const choices = listOf(value["choices"])
+      const [answer] = listOf(value["choices"])
         .filter(isObject)
         .filter(({ index = 0 }) => index === 0);
-      return { ...value, choices: choices.map((choice) => choiceOf(choice, isWhole)) };
+      return { ...value, choices: answer === undefined ? [] : [choiceOf(answer, isWhole)] };
     },
+    // A server that writes on after a stop pattern sends nothing of use.
     isOver: () => overrun,
   };
 };

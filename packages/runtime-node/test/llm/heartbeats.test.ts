@@ -5,7 +5,7 @@ import { promptFormat } from "@colloquy/interchange/templates";
 import { describe, expect, test } from "vitest";
 import { aiSdkModel } from "../../src/llm/ai-sdk/index.ts";
 import { openaiChat, openaiResponses, textCompletion } from "../../src/llm/openai.ts";
-import type { WaitOptions } from "../../src/llm/transport/options.ts";
+import type { WaitOptions } from "../../src/llm/transport/running-call.ts";
 import { callOf, perform } from "./call.ts";
 
 /** An answer whose pieces the test sends one by one. */

@@ -170,7 +170,7 @@ describe("options", () => {
     expect(() => openaiResponses(misspelt)).toThrow(ConfigurationError);
     expect(() => openaiResponses(misspelt)).toThrow(/openaiResponses.*modell/);
     const worded: object = { apiKey: "k", stream: "no" };
-    expect(() => openaiResponses(worded)).toThrow('stream of openaiResponses is "no"; it must be true or false');
+    expect(() => openaiResponses(worded)).toThrow('openaiResponses: stream must be true or false (got "no")');
   });
 
   test("are a copy", async () => {

@@ -156,5 +156,5 @@ test("without a template there is no handler", () => {
 test("a stop pattern that is no list is refused, for its characters would be patterns", () => {
   // As a caller in JavaScript may.
   const options = { baseURL: "http://127.0.0.1:1/v1", template, stop: "</s>" } as unknown as TextCompletionOptions;
-  expect(() => textCompletion(options)).toThrow('textCompletion: stop is "</s>"; it must be a list of texts');
+  expect(() => textCompletion(options)).toThrow("textCompletion: stop must be a list of texts (got a text)");
 });

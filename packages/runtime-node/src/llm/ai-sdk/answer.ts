@@ -1,12 +1,22 @@
 import type { LlmDelta, LlmOutcome } from "@colloquy/host";
-import type { Failure, ReplyDraft, ReportedUsage } from "@colloquy/machine";
+import { messageOf } from "@colloquy/host/store";
 import { replyFromModelMessages } from "@colloquy/interchange";
+import type { Failure, FailureKind, Json, ReplyDraft, ReportedUsage } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import { retryable } from "../failure/failure.ts";
+import {
+  type FailureSetting,
+  failureOfBody,
+  failureOfErrorObject,
+  failureOfResponse,
+  failureOfThrown,
+  retryable,
+} from "../failure/failure.ts";
 import { isObject } from "../json/loose-json.ts";
 import { completed, failedWith, saysFull } from "../reply/outcome.ts";
 import { usageFromWire } from "../reply/usage.ts";
 import type { AiStreamPart } from "./sdk-model.ts";
+
+type PartOf<Type extends AiStreamPart["type"]> = Extract<AiStreamPart, { readonly type: Type }>;
 
 /** The answer of a model of the AI SDK, as it comes. */
 export class AiAnswer {
@@ -14,16 +24,16 @@ export class AiAnswer {
   readonly #said: { readonly type: "text" | "reasoning"; readonly id: string; text: string }[] = [];
   readonly #calls: Call[] = [];
   readonly #sources: AiStreamPart[] = [];
-  #finish: Extract<AiStreamPart, { type: "finish" }> | undefined;
+  #finish: PartOf<"finish"> | undefined;
   #named: { readonly model?: string; readonly responseId?: string };
 
-  /** @param modelId What the model goes by where its provider does not say which one answered. */
+  /** @param modelId the name of the model if its provider does not say which one answered. */
   constructor(modelId: string, onDelta: (delta: LlmDelta) => void) {
     this.#named = { model: modelId };
     this.#onDelta = onDelta;
   }
 
-  /** The next piece. */
+  /** Adds the next piece. */
   add(part: AiStreamPart): void {
     switch (part.type) {
       case "text-delta":
@@ -63,17 +73,16 @@ export class AiAnswer {
     return this.#finish !== undefined;
   }
 
-  /** How the answer ended the call. @param messages What the SDK made of it, to be sent back. */
+  /** Returns how the answer ended the call. @param messages the messages that the SDK made of it, to be sent back. */
   outcome(messages: readonly unknown[]): LlmOutcome {
     const reason = this.#finish?.finishReason;
     if (reason === undefined || reason.unified === "interrupted")
       return this.failed(retryable("truncated", "the stream ended without saying why"));
-    if (reason.unified === "error") {
-      const why = reason.raw === undefined ? "" : ` (${reason.raw})`;
-      const message = `the provider ended the answer with the reason "error"${why}`;
-      return this.failed(retryable("unknown", message));
-    }
     const { unified, raw = unified } = reason;
+    if (unified === "error") {
+      const why = reason.raw === undefined ? "" : ` (${raw})`;
+      return this.failed(retryable("unknown", `the provider ended the answer with the reason "error"${why}`));
+    }
     // The SDK calls a full window a length.
     const finishReason = unified === "other" || saysFull(raw) ? raw : unified;
     const usage = this.#usage();
@@ -81,7 +90,7 @@ export class AiAnswer {
     return completed(this.#replyOf(messages), finishReason, reported, (failure) => this.failed(failure));
   }
 
-  /** The call failed; the text that had come goes with it, without calls and signatures, which may be incomplete. */
+  /** Returns how the call failed, with the text that came. Calls and signatures may be incomplete, and are left out. */
   failed(failure: Failure): LlmOutcome {
     const content = this.#said.flatMap(({ type, text }) => (text === "" ? [] : [{ type, text }]));
     return failedWith(failure, content.length === 0 ? undefined : { content }, this.#usage());
@@ -101,19 +110,20 @@ export class AiAnswer {
   }
 
   #show(call: Call, piece: string): void {
+    const { index, id, name } = call;
     call.shown += piece;
-    this.#onDelta({ type: "toolCall", index: call.index, id: call.id, name: call.name, arguments: piece });
+    this.#onDelta({ type: "toolCall", index, id, name, arguments: piece });
   }
 
-  /** Some providers give calls whole, and some give no arguments for none. */
-  #call({ toolCallId, toolName, input }: Extract<AiStreamPart, { type: "tool-call" }>): void {
+  /** Some providers give calls whole, and some give no arguments for an empty object. */
+  #call({ toolCallId, toolName, input }: PartOf<"tool-call">): void {
     const begun = this.#calls.find(({ id, input: whole }) => id === toolCallId && whole === null);
     const call = begun ?? this.#begin(toolCallId, toolName);
     call.input = input.trim() === "" ? "{}" : input;
     if (call.shown === "") this.#show(call, call.input);
   }
 
-  /** The calls stand in the order in which they were shown, with their arguments as they were written. */
+  /** The calls are in the order in which they were shown, with their arguments as they were written. */
   #replyOf(messages: readonly unknown[]): Either.Either<string, ReplyDraft> {
     const whole = this.#calls.filter(({ input }) => input !== null);
     return Either.map((reply: ReplyDraft): ReplyDraft => {
@@ -127,12 +137,24 @@ export class AiAnswer {
     })(replyFromModelMessages(messages, { sources: this.#sources }));
   }
 
+  /** Returns undefined if nothing was reported. The total and all other facts are the provider's own. */
   #usage(): ReportedUsage | undefined {
-    return this.#finish === undefined ? undefined : usageOfAi(this.#finish.usage);
+    if (this.#finish === undefined) return undefined;
+    const { inputTokens, outputTokens, raw } = this.#finish.usage;
+    const { totalTokens, provider } = (isObject(raw) ? usageFromWire(raw) : undefined) ?? {};
+    const reported = usageFromWire({
+      input_tokens: inputTokens.total,
+      output_tokens: outputTokens.total,
+      total_tokens: totalTokens,
+      cache_read_input_tokens: inputTokens.cacheRead,
+      cache_creation_input_tokens: inputTokens.cacheWrite,
+      reasoning_tokens: outputTokens.reasoning,
+    });
+    return reported && { ...reported, ...(provider === undefined ? {} : { provider }) };
   }
 }
 
-/** A call of a tool that is the caller's. */
+/** A call of a tool of the caller's. */
 interface Call {
   readonly id: string;
   readonly name: string;
@@ -142,21 +164,66 @@ interface Call {
   input: string | null;
 }
 
-type AiUsage = Extract<AiStreamPart, { type: "finish" }>["usage"];
-
 /**
- * What a provider reported of one call. What it did not report is unknown, which is not zero; undefined when nothing is known.
- * The total is the one that it reports itself, and what it says beyond that is kept under `provider`.
+ * Returns the failure of an error of the AI SDK or of a provider, thrown or in the stream. The status and headers of a response
+ * decide as for any server; an error without one is judged by its name, its cause, or the answer that the provider gave instead.
+ * Shows nothing of the request.
  */
-const usageOfAi = ({ inputTokens, outputTokens, raw }: AiUsage): ReportedUsage | undefined => {
-  const { totalTokens, provider } = (isObject(raw) ? usageFromWire(raw) : undefined) ?? {};
-  const reported = usageFromWire({
-    input_tokens: inputTokens.total,
-    output_tokens: outputTokens.total,
-    total_tokens: totalTokens,
-    cache_read_input_tokens: inputTokens.cacheRead,
-    cache_creation_input_tokens: inputTokens.cacheWrite,
-    reasoning_tokens: outputTokens.reasoning,
-  });
-  return reported && { ...reported, ...(provider === undefined ? {} : { provider }) };
+export const failureOfAiError = (error: unknown, setting: FailureSetting): Failure => {
+  try {
+    return classified(error, setting);
+  } catch {
+    // A thrown value may throw when it is read.
+    return failureOfThrown(new Error(messageOf(error)), setting);
+  }
 };
+
+const classified = (error: unknown, setting: FailureSetting): Failure => {
+  const { name, message, cause } =
+    error instanceof Error ? error : { name: "", message: messageOf(error), cause: undefined };
+  const [, kind, again] = kindsOfNames.find(([pattern]) => pattern.test(name)) ?? [];
+  if (kind !== undefined && again !== undefined)
+    return { ...failureOfErrorObject({ message }, setting), kind, retryable: again };
+  const fields: Readonly<Record<string, unknown>> = typeof error === "object" ? { ...error } : {};
+  const { statusCode: status, responseHeaders, responseBody: body, data: given } = fields;
+  const text = typeof body === "string" ? body : "";
+  // The error that a provider reported in the stream.
+  const data = given === undefined || given === null ? undefined : jsonOf(given);
+  if (typeof status === "number" && status >= 300) {
+    // A `fetch` of the caller's may write the names of headers in capitals.
+    const sent = Object.entries(responseHeaders ?? {});
+    const headers = new Map(sent.map(([header, value]) => [header.toLowerCase(), String(value)]));
+    const get = (header: string): string | null => headers.get(header) ?? null;
+    return failureOfResponse({ status, headers: { get }, error: text || (data ?? message) }, setting);
+  }
+  if (typeof status === "number" && status >= 200 && text !== "") return failureOfBody(text, setting);
+  if (data !== undefined || !(error instanceof Error)) return failureOfErrorObject(data ?? jsonOf(error), setting);
+  const failure = failureOfThrown(cause ?? error, setting);
+  // The SDK means: no answer came, and there may be one the next time.
+  return failure.kind === "unknown" && fields["isRetryable"] === true
+    ? { ...failure, kind: "network", retryable: true }
+    : failure;
+};
+
+/** Returns the message of a value that has no JSON. */
+const jsonOf = (value: unknown): Json => {
+  try {
+    // JSON.stringify wrote JSON.
+    return JSON.parse(JSON.stringify(value) ?? "null") as Json;
+  } catch {
+    return messageOf(value);
+  }
+};
+
+/** Errors of the SDK that have no status, by their names. */
+const kindsOfNames: readonly (readonly [name: RegExp, kind: FailureKind, retryable: boolean])[] = [
+  [/^AI_Load(APIKey|Setting)Error$/, "auth", false],
+  [
+    /^AI_(NoSuch(Model|Provider|ProviderReference)|Unsupported(ModelVersion|Functionality))Error$/,
+    "bad_request",
+    false,
+  ],
+  [/^AI_(Invalid(Prompt|Argument|DataContent)|MessageConversion|Download)Error$/, "bad_request", false],
+  [/^AI_(EmptyResponseBody|No(Output|Content)Generated|JSONParse)Error$/, "truncated", true],
+  [/^AI_(InvalidResponseData|TypeValidation)Error$/, "unknown", true],
+];

@@ -1,89 +1,83 @@
 import type { LlmContext, LlmHandler, LlmOutcome } from "@colloquy/host";
-import { type OptionNames, problemOfOptions } from "@colloquy/host/store";
+import { checkOptions, kinds, type OptionKinds } from "@colloquy/host/store";
 import { type CallLlm, ConfigurationError, type JsonObject, type ToolDeclaration } from "@colloquy/machine";
 import { frozenCopy } from "@colloquy/machine/hosting";
 import { jsonSchema, type ModelMessage, streamText, tool, type ToolSet } from "ai";
 import { aborted, type FailureSetting } from "../failure/failure.ts";
-import { problemOfValues, type WaitOptions, waitsOf } from "../transport/options.ts";
-import { runningCall } from "../transport/running-call.ts";
+import { waitKind } from "../transport/connection.ts";
+import { runningCall, type WaitOptions } from "../transport/running-call.ts";
+import { checkDialect } from "../wire/dialects.ts";
 import { wired, wireFor, type WireOptions } from "../wire/wired.ts";
-import { AiAnswer } from "./answer.ts";
-import { failureOfAiError } from "./failure.ts";
+import { AiAnswer, failureOfAiError } from "./answer.ts";
 import { type AiRequest, aiRequest } from "./request.ts";
 import { addressOf, type AiSdkLanguageModel, keysOfModel, watchedModel } from "./sdk-model.ts";
 
-export type { AiSdkLanguageModel } from "./sdk-model.ts";
-
 /** `idleTimeoutMs` counts from the request on: a provider may read the first pieces before it shows one. */
 export interface AiSdkModelOptions extends Pick<WaitOptions, "idleTimeoutMs"> {
-  /** Options for providers, by provider, as the AI SDK has them. Those of a call's parameters stand over them. */
+  /** Options for providers, by provider, as the AI SDK has them. Those of a call's parameters override them. */
   readonly providerOptions?: { readonly [provider: string]: JsonObject };
   /** HTTP headers that go with each request. */
   readonly headers?: { readonly [name: string]: string };
-  /** What the model takes of messages and tools. Default: chosen by the names of provider and model. */
+  /** The dialect of the model: a name, or a dialect of your own. Default: chosen by the names of provider and model. */
   readonly dialect?: WireOptions["dialect"];
 }
 
 /**
  * Calls any model of the AI SDK, by its `streamText`: one step, always streamed, without retries (the machine retries) and
- * without running a tool (the host runs them). Reasoning goes back with its signatures; what a provider ran by itself, and the
- * files that it made, are kept and go back; sources are kept for UI messages.
+ * without running a tool (the host runs them). Reasoning goes back with its signatures, as do the files that a provider made
+ * and the calls that it ran itself; sources are kept for UI messages.
  *
- * The model is offered exactly the tools of the call, and none for summaries. An output that the call wants is asked for by
- * `responseFormat` (`native`), by a tool that has to be called (`tool`), or in words (`prompted`).
+ * The model is offered exactly the tools of the call, and none for summaries. A wanted output is asked for by
+ * `responseFormat` (`native`), by a tool that has to be called (`tool`), or by an instruction (`prompted`).
  *
- * Any piece of the answer that is not empty counts as a sign of life for `idleTimeoutMs`. A model that ignores its cancellation is abandoned.
- * Keys that are known (what the provider sends as headers, `headers`, environment variables named like a provider's key) are taken out of reply,
- * pieces and failures. Redirects are the business of the `fetch` that the provider was given.
+ * Each piece of the answer that is not empty is a sign of life for `idleTimeoutMs`. A model that ignores its cancellation is
+ * abandoned. Known keys (of the provider's headers, of `headers`, of environment variables named like a provider's key) are
+ * removed from reply, pieces and failures. The `fetch` of the provider decides about redirects.
  *
- * @throws ConfigurationError for what is no model, the id of one too, and for an option that there is none of
+ * @throws ConfigurationError if `model` is not a model, or the id of one, and for an unknown or invalid option
  */
 export const aiSdkModel = (model: AiSdkLanguageModel, given: AiSdkModelOptions = {}): LlmHandler => {
-  const problem =
-    problemOfModel(model) ?? problemOfOptions("aiSdkModel", given, optionNames) ?? problemOfValues("aiSdkModel", given);
-  if (problem !== null) throw new ConfigurationError(problem);
+  checkModel(model);
+  checkOptions("aiSdkModel", given, optionKinds);
+  checkDialect("aiSdkModel", given.dialect);
   const { providerOptions, headers = {}, dialect, ...waits } = frozenCopy({ ...given });
-  const { idleMs } = waitsOf(waits);
-  const wireOf = wireFor(
-    {
-      baseURL: model.provider,
-      address: addressOf(model),
-      options: { model: model.modelId, ...(dialect === undefined ? {} : { dialect }) },
-    },
-    "ai-sdk",
-  );
+  const { modelId, provider } = model;
   const handler = wired({
     name: "aiSdkModel",
-    wireOf,
-    request: (call, offered, { wire }) => aiRequest(call, offered, { modelId: model.modelId, providerOptions, wire }),
-    perform: (request, call, context) => perform({ model, headers, idleMs }, request, call, context),
+    wireOf: wireFor(
+      { baseURL: provider, address: addressOf(model), options: { model: modelId, ...(dialect && { dialect }) } },
+      "ai-sdk",
+    ),
+    request: (call, offered, { wire }) => aiRequest(call, offered, { modelId, providerOptions, wire }),
+    perform: (request, call, context) => perform({ model, headers, waits }, request, call, context),
   });
   return Object.assign(handler, { secrets: keysOfModel(model, headers).keys });
 };
 
-const optionNames: OptionNames<AiSdkModelOptions> = {
-  providerOptions: true,
-  headers: true,
-  dialect: true,
-  idleTimeoutMs: true,
+const optionKinds: OptionKinds<AiSdkModelOptions> = {
+  providerOptions: kinds.object,
+  headers: kinds.object,
+  dialect: kinds.anything,
+  idleTimeoutMs: waitKind,
 };
 
-const problemOfModel = (model: unknown): string | null => {
+const checkModel = (model: unknown): void => {
   if (typeof model === "string")
-    return `aiSdkModel: ${JSON.stringify(model)} is the id of a model, and the gateway that it would go to is named nowhere: give gateway(${JSON.stringify(model)}) of "ai", or the model of a provider, such as anthropic("…")`;
-  const isModel = typeof model === "object" && model !== null && "doStream" in model;
-  return isModel ? null : 'aiSdkModel needs a language model of the AI SDK, such as anthropic("…")';
+    throw new ConfigurationError(
+      `aiSdkModel: ${JSON.stringify(model)} is the id of a model, and the gateway that it would go to is named nowhere: give gateway(${JSON.stringify(model)}) of "ai", or the model of a provider, such as anthropic("…")`,
+    );
+  if (typeof model !== "object" || model === null || !("doStream" in model))
+    throw new ConfigurationError('aiSdkModel needs a language model of the AI SDK, such as anthropic("…")');
 };
 
 interface Connection {
   readonly model: AiSdkLanguageModel;
   readonly headers: Readonly<Record<string, string>>;
-  /** The longest silence within an answer, where the call does not say. */
-  readonly idleMs: number | undefined;
+  readonly waits: WaitOptions;
 }
 
 const perform = async (
-  { model, headers, idleMs }: Connection,
+  { model, headers, waits }: Connection,
   request: AiRequest,
   call: CallLlm,
   context: LlmContext,
@@ -91,7 +85,7 @@ const perform = async (
   const known = keysOfModel(model, headers);
   const secrets = (): readonly string[] => [...known.keys(), ...known.secrets()];
   const setting = (): FailureSetting => ({ now: context.clock.now(), secrets: secrets() });
-  const running = runningCall(call, context, { idleMs, endMs: undefined }, known.keys);
+  const running = runningCall(call, context, waits, known.keys);
   const { signal } = running;
   const answer = new AiAnswer(model.modelId, running.onDelta);
   const errors: unknown[] = [];
@@ -145,7 +139,7 @@ const perform = async (
   }
 };
 
-/** Without a function to run them: the step ends with what is called. */
+/** Tools without a function: the step ends with their calls. */
 const toolsOf = (tools: readonly ToolDeclaration[]): ToolSet =>
   Object.fromEntries(
     tools.map(({ name, description, parameters }) => [

@@ -6,24 +6,21 @@ import { isObject, isText } from "../json/loose-json.ts";
 import { type Wire, wireMessages, WireState } from "../wire/messages.ts";
 import type { AiCallOptions } from "./sdk-model.ts";
 
-/** What a call is in the words of the AI SDK. */
+/** A call in the form of the AI SDK. */
 export interface AiRequest {
   readonly messages: readonly JsonObject[];
-  /** The settings that `streamText` takes: `temperature`, `maxOutputTokens` and the like. */
+  /** The settings of `streamText`: `temperature`, `maxOutputTokens` and the like. */
   readonly settings: JsonObject;
   readonly providerOptions: JsonObject;
   /** Exactly those that the call offers. */
   readonly tools: readonly ToolDeclaration[];
-  /**
-   * What is given to the model itself: the SDK would judge by it whether the answer is as it was wanted, which is for the
-   * machine to judge.
-   */
+  /** Goes to the model itself: the SDK would judge by it whether the answer is as wanted, which is for the machine to judge. */
   readonly wanted: Pick<AiCallOptions, "toolChoice" | "responseFormat">;
 }
 
 /**
- * A call as a request; or in words why there can be none, such as a parameter that the SDK has no setting for. Parameters go by
- * the names of the SDK or by those of chat completions. A summary is asked for without tools.
+ * Returns the request of a call, or the reason why there is none, such as a parameter that is not a setting of the SDK.
+ * Parameters have the names of the SDK or those of chat completions.
  */
 export const aiRequest = (
   call: CallLlm,
@@ -34,7 +31,8 @@ export const aiRequest = (
   let providerOptions = given.providerOptions ?? {};
   let choice: AiCallOptions["toolChoice"];
   for (const [name, value] of Object.entries(call.model)) {
-    if (value === undefined || value === null || ofStreams.has(name)) continue;
+    // An answer is always streamed.
+    if (value === undefined || value === null || name === "stream" || name === "stream_options") continue;
     const setting = settingNames.get(name);
     if (setting !== undefined) settings[setting] = setting === "stopSequences" ? [value].flat() : value;
     else if (name === "model") {
@@ -57,20 +55,20 @@ export const aiRequest = (
   });
 };
 
-/** Messages without the item ids of the Responses API that an earlier message has. Parts of one message may share an item. */
+/** Removes item ids of the Responses API that an earlier message has. Parts of one message may share an item. */
 const withOwnItems = (messages: readonly ModelMessage[]): readonly JsonObject[] => {
   const firstWith = new Map<Json, number>();
   return messages.map(({ content, ...message }, index) => {
     if (typeof content === "string") return { ...message, content };
-    const ownOf = (options: JsonObject): JsonObject => {
+    const ownOf = (options: Json | undefined): Json | undefined => {
+      if (!isObject(options) || options["itemId"] === undefined) return options;
       const { itemId, ...others } = options;
-      if (itemId === undefined) return options;
       if (!firstWith.has(itemId)) firstWith.set(itemId, index);
       return firstWith.get(itemId) === index ? options : others;
     };
     const partOf = ({ providerOptions, ...part }: JsonObject): JsonObject => {
       if (!isObject(providerOptions)) return part;
-      const own = Object.entries(providerOptions).map(([name, each]) => [name, isObject(each) ? ownOf(each) : each]);
+      const own = Object.entries(providerOptions).map(([name, each]) => [name, ownOf(each)]);
       return { ...part, providerOptions: Object.fromEntries(own) as JsonObject };
     };
     return { ...message, content: content.map(partOf) };
@@ -82,7 +80,7 @@ const unknownParameter = (name: string): string =>
 
 const choices = 'give "auto", "none", "required", or { type: "tool", toolName }';
 
-/** How the model is brought to write the output that the call wants, and which tools it may call. */
+/** Returns how the model is brought to write the wanted output, and which tools it may call. */
 const wantedOf = (
   { output }: CallLlm,
   tools: readonly ToolDeclaration[],
@@ -99,23 +97,20 @@ const wantedOf = (
   };
 };
 
-/** What says how an answer is sent, and nothing of what it is: it is always streamed. */
-const ofStreams: ReadonlySet<string> = new Set(["stream", "stream_options"]);
-
-/** Each setting by its own name, and by that of chat completions. */
-const settingNames: ReadonlyMap<string, string> = new Map([
-  ...["temperature", "seed", "reasoning"].map((name) => [name, name] as const),
-  ...(
-    [
-      ["maxOutputTokens", "max_tokens", "max_completion_tokens"],
-      ["topP", "top_p"],
-      ["topK", "top_k"],
-      ["presencePenalty", "presence_penalty"],
-      ["frequencyPenalty", "frequency_penalty"],
-      ["stopSequences", "stop"],
-    ] as const
-  ).flatMap((names) => names.map((name) => [name, names[0]] as const)),
-]);
+/** Each setting by its own name, and by those of chat completions. */
+const settingNames: ReadonlyMap<string, string> = new Map(
+  [
+    ["temperature"],
+    ["seed"],
+    ["reasoning"],
+    ["maxOutputTokens", "max_tokens", "max_completion_tokens"],
+    ["topP", "top_p"],
+    ["topK", "top_k"],
+    ["presencePenalty", "presence_penalty"],
+    ["frequencyPenalty", "frequency_penalty"],
+    ["stopSequences", "stop"],
+  ].flatMap(([own = "", ...others]) => [own, ...others].map((name) => [name, own] as const)),
+);
 
 const choiceOf = (value: Json): AiCallOptions["toolChoice"] => {
   if (value === "auto" || value === "none" || value === "required") return { type: value };
@@ -125,13 +120,13 @@ const choiceOf = (value: Json): AiCallOptions["toolChoice"] => {
   return (type === "tool" || type === "function") && isText(name) ? { type: "tool", toolName: name } : undefined;
 };
 
-/** By provider: what the call says stands over what the handler was given. */
+/** Merges by provider: the call's options override those of the handler. */
 const merged = (given: JsonObject, own: JsonObject): JsonObject => ({
   ...given,
   ...Object.fromEntries(
-    Object.entries(own).map(([provider, options]): [string, Json] => {
+    Object.entries(own).map(([provider, options]): [string, Json | undefined] => {
       const before = given[provider];
-      return [provider, isObject(before) && isObject(options) ? { ...before, ...options } : (options ?? null)];
+      return [provider, isObject(before) && isObject(options) ? { ...before, ...options } : options];
     }),
   ),
 });

@@ -1,24 +1,23 @@
 import { type LanguageModel, wrapLanguageModel } from "ai";
-import { keysOfEnvironment, secretsOfEnvironment } from "../secrets/environment.ts";
-import { keysIn, secretsIn, type Sent } from "../secrets/secrets.ts";
+import { keysIn, keysOfEnvironment, secretsIn, secretsOfEnvironment, type Sent } from "../secrets/secrets.ts";
 
 /** A model of the AI SDK, as its providers make them. */
 export type AiSdkLanguageModel = Exclude<LanguageModel, string>;
 
 type Wrapped = ReturnType<typeof wrapLanguageModel>;
 
-/** What a model of the SDK is called with. */
+/** The options of a call of a model of the SDK. */
 export type AiCallOptions = Parameters<Wrapped["doStream"]>[0];
 
 type AiStream = Awaited<ReturnType<Wrapped["doStream"]>>["stream"];
 
-/** A piece of what a model of the SDK answers, as its provider has it. */
+/** A piece of an answer, as the provider gives it. */
 export type AiStreamPart = AiStream extends ReadableStream<infer Part> ? Part : never;
 
 /**
- * A model that is called with what is wanted in addition, and whose answer is shown piece by piece as its provider gives it:
- * `streamText` parses the arguments of calls and draws ids for answers that have none. An answer ends with the piece that says
- * why it ended, also where its stream goes on.
+ * Returns a model that is called with more options, and whose answer is shown piece by piece as its provider gives it:
+ * `streamText` parses the arguments of calls and invents ids for answers without one. An answer ends with the piece that says
+ * why it ended, even if its stream continues.
  */
 export const watchedModel = (
   model: AiSdkLanguageModel,
@@ -44,21 +43,24 @@ export const watchedModel = (
   });
 
 /**
- * Returns the keys of a model, which must not stand in a reply, and what must not stand in an error beside them: what its provider sends as headers, the headers that the handler was given, and the environment
- * variables that are named like a provider's key. Whatever else a provider sends (a key in a query, a signature) is not known.
+ * Returns the keys of a model, which no reply may show, and the secrets that no error may show either: from the headers of its
+ * provider and of the handler, and from the environment. Other secrets of a provider (a key in a query, a signature) are unknown.
  */
 export const keysOfModel = (
   model: AiSdkLanguageModel,
   headers: Readonly<Record<string, string | undefined>>,
 ): { readonly keys: () => readonly string[]; readonly secrets: () => readonly string[] } => {
-  const sent: Sent[] = sentBy(headers);
-  const add = (more: unknown): void => void sent.push(...sentBy(more));
+  const sent: Sent[] = [];
+  const add = (more: unknown): void => {
+    for (const [name, value] of Object.entries(more ?? {}) as [string, unknown][])
+      if (typeof value === "string") sent.push({ name, value });
+  };
+  add(headers);
   try {
-    // Private in the types of the providers; there is no other way to what they send. Where it is not there, no more is known.
-    const { config } = model as { readonly config?: { readonly headers?: (() => unknown) | object } };
-    const own: unknown = typeof config?.headers === "function" ? config.headers() : config?.headers;
-    if (own instanceof Promise) own.then(add, () => {});
-    else add(own);
+    const { headers: own } = configOf(model);
+    const sending: unknown = typeof own === "function" ? own() : own;
+    if (sending instanceof Promise) sending.then(add, () => {});
+    else add(sending);
   } catch {
     // A provider without its key says so when it is called.
   }
@@ -71,9 +73,8 @@ export const keysOfModel = (
 /** Returns where the requests of a model go; undefined if its provider does not show it. */
 export const addressOf = (model: AiSdkLanguageModel): string | undefined => {
   try {
-    // Private as well: a text, or a function that makes one for a path.
-    const { config } = model as { readonly config?: Readonly<Record<"baseURL" | "baseUrl" | "url", Address>> };
-    const address = config?.baseURL ?? config?.baseUrl ?? config?.url;
+    const { baseURL, baseUrl, url } = configOf(model);
+    const address = baseURL ?? baseUrl ?? url;
     const shown = typeof address === "function" ? address({ path: "", modelId: model.modelId }) : address;
     return typeof shown === "string" ? shown : undefined;
   } catch {
@@ -83,7 +84,9 @@ export const addressOf = (model: AiSdkLanguageModel): string | undefined => {
 
 type Address = string | ((asked: { readonly path: string; readonly modelId: string }) => unknown) | undefined;
 
-const sentBy = (headers: unknown): Sent[] =>
-  Object.entries(headers ?? {}).flatMap(([name, value]: [string, unknown]) =>
-    typeof value === "string" ? [{ name, value }] : [],
-  );
+type Config = { readonly headers?: (() => unknown) | object } & Partial<
+  Readonly<Record<"baseURL" | "baseUrl" | "url", Address>>
+>;
+
+/** Private in the types of the providers, and the only way to what they send. A provider without it shows nothing. */
+const configOf = (model: AiSdkLanguageModel): Config => (model as { readonly config?: Config }).config ?? {};

@@ -2,20 +2,20 @@ import type { LlmOutcome } from "@colloquy/host";
 import { redact } from "@colloquy/host/runtime";
 import type { Failure, FailureKind, Json } from "@colloquy/machine";
 import { APIConnectionError, APIConnectionTimeoutError, APIError, APIUserAbortError } from "openai/core/error";
-import { isObject, parseJson } from "../json/loose-json.ts";
+import { defined, isObject, parseJson } from "../json/loose-json.ts";
 import { errorFacts, type ErrorFacts, isBareError, isError, redirectFailure, retryAfterMs } from "./response-facts.ts";
 
-/** What classifying needs beside the error itself. */
+/** The facts beside an error that classify it. */
 export interface FailureSetting {
   /** The present time, for a `retry-after` that is a date. Milliseconds since the epoch. */
   readonly now: number;
-  /** Texts that must not stand in a message, such as the key of the client. */
+  /** Texts that no message may show, such as the key of the client. */
   readonly secrets?: readonly string[];
   /** Where requests go, for a redirect to a path of the same host. */
   readonly baseURL?: string;
 }
 
-/** What a response with an error status is read for. */
+/** The parts of a response with an error status that are read. */
 export interface ErrorResponse {
   readonly status: number;
   readonly headers?: { get(name: string): string | null };
@@ -24,53 +24,47 @@ export interface ErrorResponse {
 }
 
 /**
- * The failure that an error response is.
+ * Returns the failure of an error response.
  *
- * The status decides, but for what has a name of its own whatever the status: a prompt that does not fit, content
- * that was filtered, a server that says it is overloaded. 429 is retryable unless money ran out or the request
- * is larger than the limit, since neither ends by waiting. The server's own word (`x-should-retry`) overrides whether to
- * retry, but for a redirect, which is never followed.
+ * The status decides, unless the error names its kind: a prompt that does not fit, filtered content, an overloaded server. 429
+ * is retryable unless money ran out or the request is larger than the limit, since neither ends by waiting. The server's own
+ * word (`x-should-retry`) overrides whether to retry, except for a redirect, which is never followed.
  */
 export const failureOfResponse = (response: ErrorResponse, setting: FailureSetting): Failure => {
-  if (response.status >= 300 && response.status < 400)
-    return redirectFailure(response.status, response.headers?.get("location") ?? null, setting);
-  const facts = errorFacts(response.error, response.status);
-  const wait = response.headers === undefined ? undefined : retryAfterMs(response.headers, setting.now);
-  const advice = response.headers?.get("x-should-retry");
-  const failure = failureOfFacts(facts, setting);
+  const { status, headers, error } = response;
+  if (status >= 300 && status < 400) return redirectFailure(status, headers?.get("location") ?? null, setting);
+  const failure = failureOfFacts(errorFacts(error, status), setting);
+  const advice = headers?.get("x-should-retry");
   return {
     ...failure,
     retryable: advice === "true" || (advice !== "false" && failure.retryable),
-    ...(wait === undefined ? {} : { retryAfterMs: wait }),
+    ...defined({ retryAfterMs: headers && retryAfterMs(headers, setting.now) }),
   };
 };
 
 /**
- * The failure that an error object is which came in place of an answer, or in the middle of one. Where it names no
- * status and nothing else says it, it is unknown and retryable: the server had begun to answer.
+ * Returns the failure of an error object that came in place of an answer, or in the middle of one. If nothing in it says more,
+ * it is unknown and retryable: the server had begun to answer.
  */
 export const failureOfErrorObject = (error: Json, setting: FailureSetting): Failure =>
   failureOfFacts(errorFacts(error), setting);
 
 /**
- * The failure of a response that says all is well and holds no answer. HTML means the wrong address, and is not
- * retryable; an empty body, or one that breaks off, is truncated; anything else is unknown.
+ * Returns the failure of a response with a good status and no answer. HTML means the wrong address, and is not retryable; a
+ * body that is empty or breaks off is truncated; anything else is unknown.
  */
 export const failureOfBody = (body: string, setting: FailureSetting): Failure => {
   const text = withoutFrame(body.trim());
   if (text === "") return retryable("truncated", "the server's answer was empty");
   if (/^<(!doctype|html|\?xml|head|body)/i.test(text)) {
-    return {
-      kind: "unknown",
-      retryable: false,
-      message: `the server answered with a page, not with JSON; check the base URL: ${shortened(text, setting)}`,
-    };
+    const message = `the server answered with a page, not with JSON; check the base URL: ${shortened(text, setting)}`;
+    return { kind: "unknown", retryable: false, message };
   }
   const value = parseJson(text);
   if (value === undefined && /^[[{]/.test(text))
     return retryable("truncated", `the server's answer breaks off: ${shortened(text, setting)}`);
   if (isObject(value) && (isError(value["error"]) || isBareError(value))) return failureOfErrorObject(value, setting);
-  // Written anew, for a key is not to be found behind escapes.
+  // Serialised again, since escapes may hide a key.
   const shown = shortened(value === undefined ? text : JSON.stringify(value), setting);
   return retryable("unknown", `the server's answer holds no reply: ${shown}`);
 };
@@ -79,7 +73,7 @@ export const failureOfBody = (body: string, setting: FailureSetting): Failure =>
 const withoutFrame = (body: string): string =>
   /^(:|event:|data:)/.test(body) ? body.replaceAll(/^(:|event:).*$|^data:/gm, "").trim() : body;
 
-/** The failure that something thrown by the SDK, or by `fetch` while a body was read, is. */
+/** Returns the failure of an error that the SDK threw, or `fetch` while a body was read. */
 export const failureOfThrown = (thrown: unknown, setting: FailureSetting): Failure => {
   if (thrown instanceof APIUserAbortError || (thrown instanceof Error && thrown.name === "AbortError")) return aborted;
   if (thrown instanceof APIConnectionTimeoutError || timeoutCode.test(codeOf(thrown)))
@@ -90,7 +84,13 @@ export const failureOfThrown = (thrown: unknown, setting: FailureSetting): Failu
   return { kind: "unknown", retryable: false, message: shortened(rootOf(thrown), setting) };
 };
 
-/** Nothing was sent, since the call asks for what can't be had. */
+/** The SDK keeps the `error` of a body, or the text of a body that is not JSON, in its own message after the status. */
+const responseOf = ({ status = 0, headers, error, message }: StatusError): ErrorResponse => {
+  const text = message.replace(/^\d{3} (status code \(no body\)$)?/, "");
+  return { status, ...defined({ headers }), error: error ?? text };
+};
+
+/** Refuses a call, whose request was not sent. */
 export const badRequest = (message: string): LlmOutcome => ({
   type: "failed",
   failure: { kind: "bad_request", message, retryable: false },
@@ -99,15 +99,7 @@ export const badRequest = (message: string): LlmOutcome => ({
 /** The call was cancelled. */
 export const aborted: Failure = { kind: "unknown", retryable: false, message: "the call was aborted", code: "aborted" };
 
-/** Another try may do. */
 export const retryable = (kind: FailureKind, message: string): Failure => ({ kind, retryable: true, message });
-
-/** The SDK keeps the `error` of a body, or, of a body that is not JSON, the text in its own message, behind the status. */
-const responseOf = (thrown: StatusError): ErrorResponse => {
-  const { status = 0, headers, error, message } = thrown;
-  const text = message.replace(/^\d{3} (status code \(no body\)$)?/, "");
-  return { status, ...(headers === undefined ? {} : { headers }), error: error ?? text };
-};
 
 /** Whether the SDK threw it for an answer with an error status. */
 export const isStatusError = (thrown: unknown): boolean => thrown instanceof APIError && thrown.status !== undefined;
@@ -115,14 +107,10 @@ export const isStatusError = (thrown: unknown): boolean => thrown instanceof API
 type StatusError = APIError<number | undefined, Headers | undefined, object | undefined>;
 
 const failureOfFacts = (facts: ErrorFacts, setting: FailureSetting): Failure => {
-  const [kind, retryable] = kindOf(facts);
-  return {
-    kind,
-    retryable,
-    message: shortened(facts.message, setting),
-    ...(facts.status === undefined ? {} : { status: facts.status }),
-    ...(facts.code === undefined ? {} : { code: redact(facts.code, setting.secrets) }),
-  };
+  const [kind, again] = kindOf(facts);
+  const code = facts.code === undefined ? undefined : redact(facts.code, setting.secrets);
+  const { status } = facts;
+  return { kind, retryable: again, message: shortened(facts.message, setting), ...defined({ status, code }) };
 };
 
 type Verdict = readonly [kind: FailureKind, retryable: boolean];
@@ -187,7 +175,7 @@ const filteredWords =
 const filteredMessage =
   /content (management )?policy|content filter|\b(was|were|been) flagged\b|inappropriate content|content exists risk|violates usage guidelines|^safety_check|\bunsafe or sensitive\b|敏感|不安全/i;
 
-/** What a server allows in a minute is no matter of the window. */
+/** A limit of a minute does not bound the window. */
 const isTooLong = ({ status, words, message }: ErrorFacts): boolean =>
   status === 413 ||
   contextWords.test(words) ||
@@ -197,7 +185,6 @@ const isTooLong = ({ status, words, message }: ErrorFacts): boolean =>
 const contextWords =
   /context_?(length|window|size)|prompt_too_long|request_too_large|tokens_limit_reached|max_prompt_tokens/i;
 
-/** How servers say that a prompt does not fit. */
 const contextMessages: readonly RegExp[] = [
   // OpenAI, DeepSeek, Mistral, vLLM, Groq, OpenRouter, LM Studio, Fireworks, Together, SGLang; xAI
   /maximum (context|prompt|model) length|context[ _-](length|window)|context size (is|of)\b/i,
@@ -245,7 +232,7 @@ const busyMessage = /\boverloaded\b|负载|繁忙/i;
 const tooLargeMessage = /request too large/i;
 
 const shortened = (text: string, { secrets }: Pick<FailureSetting, "secrets">): string => {
-  // Redacted before it is cut, lest half a key be left that looks like none.
+  // Redacted before it is cut, since half a key may not look like one.
   const redacted = redact(text, secrets).replaceAll(/\s+/g, " ");
   return redacted.length > messageLength ? `${redacted.slice(0, messageLength)}…` : redacted;
 };
@@ -257,21 +244,16 @@ const timeoutCode = /^(UND_ERR_(BODY|HEADERS|CONNECT)_TIMEOUT|ETIMEDOUT)$/;
 const isNetwork = (thrown: TypeError): boolean =>
   thrown.cause !== undefined || /terminated|fetch failed|network/i.test(thrown.message);
 
-/** The code of the innermost cause. */
 const codeOf = (thrown: unknown): string => {
   const cause = innermost(thrown);
   return cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : "";
 };
 
-/** What went wrong in the end: `fetch` wraps a refused connection twice. */
 const rootOf = (thrown: unknown): string => {
   const cause = innermost(thrown);
-  if (!(cause instanceof Error)) return String(cause);
-  return [codeOf(cause), cause.message].filter((text) => text !== "").join(" ");
+  return cause instanceof Error ? `${codeOf(cause)} ${cause.message}`.trim() : String(cause);
 };
 
-const innermost = (thrown: unknown): unknown => {
-  let cause = thrown;
-  for (let depth = 0; depth < 5 && cause instanceof Error && cause.cause !== undefined; depth++) cause = cause.cause;
-  return cause;
-};
+/** `fetch` wraps a refused connection twice. */
+const innermost = (thrown: unknown, depth = 5): unknown =>
+  depth > 0 && thrown instanceof Error && thrown.cause !== undefined ? innermost(thrown.cause, depth - 1) : thrown;

@@ -1,62 +1,65 @@
 import { charactersRead, redact, redactionMark } from "@colloquy/host/runtime";
 import type { Failure, Json, JsonObject } from "@colloquy/machine";
-import { isObject, isText, listOf, parseJson, textOf } from "../json/loose-json.ts";
+import { defined, isObject, isText, listOf, parseJson, textOf } from "../json/loose-json.ts";
 
-/** What an error says of itself, however it is wrapped. */
+/** The facts of an error, however it is wrapped. */
 export interface ErrorFacts {
   /** The HTTP status, or the one that the error object names. */
   readonly status?: number;
   readonly code?: string;
-  /** For a person to read. Never empty. */
+  /** Never empty. */
   readonly message: string;
-  /** Codes, types and status names, to look for words in. */
+  /** Codes, types and status names, to search for words. */
   readonly words: string;
 }
 
-/** Whether a value under `error` is one: it is not empty. */
+/** Whether a value under `error` is an error: it is not empty. */
 export const isError = (value: Json | undefined): value is Json =>
   isObject(value) ? Object.keys(value).length > 0 : isText(value) || listOf(value).length > 0;
 
 /**
- * Whether a body or a chunk is an error without a wrapper: it answers nothing, and says what went wrong. MiniMax (`base_resp`)
- * and Baidu (`error_code`) send a code other than 0, and status 200.
+ * Whether a body or a chunk without an answer is an error without a wrapper. MiniMax (`base_resp`) and Baidu (`error_code`) send
+ * a code other than 0, and status 200.
  */
 export const isBareError = (chunk: JsonObject): boolean => {
   const { base_resp: ended, error_code: code } = chunk;
-  if (isObject(ended) || code !== undefined) return Number((isObject(ended) ? ended["status_code"] : code) ?? 0) !== 0;
+  const given = isObject(ended) ? (ended["status_code"] ?? 0) : code;
+  if (given !== undefined) return Number(given ?? 0) !== 0;
   if ("choices" in chunk || "usage" in chunk) return false;
   if (chunk["object"] === "error" || isError(chunk["detail"])) return true;
   return isText(chunk["message"]) && ("code" in chunk || "type" in chunk);
 };
 
 /**
- * Reads what servers send: `{error: {…}}`, the object itself, a list of one, `{detail}`, `{base_resp: {…}}`, a plain text. The
- * status of the response counts if it is an error. A number that the error gives as its status or code counts for any other response, and
- * for 400: gateways answer 400 whatever the model's provider said.
+ * Reads the errors of servers: `{error: {…}}`, the object itself, a list of one, `{detail}`, `{base_resp: {…}}`, a plain text. The
+ * status of an error response counts, except 400: gateways answer it whatever the model's provider said. Else a number counts
+ * that the error gives as its status or code.
  */
 export const errorFacts = (error: unknown, responseStatus = 0): ErrorFacts => {
   const value = unwrapped(error);
   const object = isObject(value) ? value : {};
-  const status =
-    responseStatus > 400 ? responseStatus : (statusOf(object) ?? (responseStatus === 400 ? 400 : undefined));
-  const code = codeIn(object);
+  const own = [object["status_code"], object["status"], object["code"]]
+    .map(Number)
+    .find((number) => Number.isInteger(number) && number >= 400 && number < 600);
+  const status = responseStatus > 400 ? responseStatus : (own ?? (responseStatus === 400 ? 400 : undefined));
+  const code = object["code"] ?? object["type"];
   const inner = object["innererror"];
   const words = [object["code"], object["type"], object["status"], isObject(inner) ? inner["code"] : undefined];
+  const isCode = typeof code === "number" || isText(code);
+  const unsaid =
+    status === undefined
+      ? "the server reported an error and did not say which"
+      : `the server answered with status ${status}`;
   return {
-    ...(status === undefined ? {} : { status }),
-    ...(code === undefined ? {} : { code }),
-    message:
-      messageIn(value) ||
-      (status === undefined
-        ? "the server reported an error and did not say which"
-        : `the server answered with status ${status}`),
+    ...defined({ status, code: isCode ? String(code).slice(0, codeCharacters) : undefined }),
+    message: messageIn(value) || unsaid,
     words: words.map((word) => textOf(word).slice(0, codeCharacters)).join(" "),
   };
 };
 
-// A body was parsed from JSON, or is a text.
 const unwrapped = (error: unknown): Json => {
   const parsed = typeof error === "string" ? parseJson(error) : undefined;
+  // A body was parsed from JSON, or is a text.
   const value = (isObject(parsed) ? parsed : error) as Json;
   const [first] = listOf(value);
   if (first !== undefined) return unwrapped(first);
@@ -64,7 +67,7 @@ const unwrapped = (error: unknown): Json => {
   const { error: inner, detail, base_resp: ended, error_code: number, error_msg: text } = value;
   if (isObject(ended)) return coded(ended["status_code"], ended["status_msg"]);
   if (number !== undefined) return coded(number, text);
-  // What is beside the name of an error says more than the name.
+  // The message beside the name of an error says more than the name.
   if (isText(inner)) return isText(value["message"]) ? { ...value, code: value["code"] ?? inner } : inner;
   return isObject(inner) ? inner : isObject(detail) ? unwrapped(detail) : value;
 };
@@ -92,44 +95,32 @@ const wordsOfCodes: ReadonlyMap<number, string> = new Map(
   }).flatMap(([word, codes]) => codes.map((code) => [code, word] as const)),
 );
 
-/** The longest code that is one. */
+/** No code of a server is longer. */
 const codeCharacters = 200;
 
-const statusOf = (error: JsonObject): number | undefined =>
-  [error["status_code"], error["status"], error["code"]]
-    .map(Number)
-    .find((status) => Number.isInteger(status) && status >= 400 && status < 600);
-
-const codeIn = (error: JsonObject): string | undefined => {
-  const code = error["code"] ?? error["type"];
-  if (typeof code === "number") return String(code);
-  return isText(code) ? code.slice(0, codeCharacters) : undefined;
-};
-
-/** A gateway's own message says little; what it got from the model's provider stands behind it. */
+/** A gateway's own message says little, so the message of the model's provider follows it. */
 const messageIn = (error: Json): string => {
   if (!isObject(error)) return isText(error) ? plainText(error) : "";
   const { message, msg, detail, metadata } = error;
   const own = [message, msg, detailOf(detail), JSON.stringify(error)].map(textOf).find(isText) ?? "";
   const raw = isObject(metadata) ? metadata["raw"] : undefined;
   const upstream = isText(raw) ? messageIn(unwrapped(raw)) || raw : "";
-  return (upstream === "" ? own : `${own}: ${upstream}`).slice(0, charactersRead);
+  return joinedTexts(": ", own, upstream).slice(0, charactersRead);
 };
 
-/** FastAPI says what is wrong with a request as a list, each with the place where it is. */
-const detailOf = (detail: Json | undefined): string =>
-  textOf(detail) ||
-  listOf(detail)
-    .map((issue) => (isObject(issue) ? issueInWords(issue) : textOf(issue)))
-    .filter((words) => words !== "")
-    .join("; ");
+const joinedTexts = (between: string, ...texts: readonly string[]): string => texts.filter(Boolean).join(between);
 
-const issueInWords = ({ loc, msg }: JsonObject): string => {
-  const place = listOf(loc).filter((key) => typeof key === "string" || typeof key === "number");
-  return [place.join("."), textOf(msg)].filter((words) => words !== "").join(": ");
+/** FastAPI lists what is wrong with a request, each with its place. */
+const detailOf = (detail: Json | undefined): string => {
+  const issues = listOf(detail).map((issue) => {
+    if (!isObject(issue)) return textOf(issue);
+    const place = listOf(issue["loc"]).filter((key) => typeof key === "string" || typeof key === "number");
+    return joinedTexts(": ", place.join("."), textOf(issue["msg"]));
+  });
+  return textOf(detail) || joinedTexts("; ", ...issues);
 };
 
-/** A page's text, as far as it can be had without its marks. */
+/** Returns the text of a page without its tags. */
 const plainText = (text: string): string =>
   text
     .slice(0, charactersRead)
@@ -139,36 +130,30 @@ const plainText = (text: string): string =>
     .trim();
 
 /**
- * The failure that a redirect is: keys, headers and the whole prompt were meant for one host, and are sent to no
- * other. It names the target by host and path, without query and whatever in the path may be a secret.
+ * Returns the failure of a redirect: keys, headers and the whole prompt were meant for one host, and are sent to no other. It
+ * names the target by host and path, without query and without anything in the path that may be a secret.
  */
 export const redirectFailure = (
   status: number,
   location: string | null,
   { baseURL, secrets = [] }: { readonly baseURL?: string; readonly secrets?: readonly string[] },
 ): Failure => {
-  const target = location === null ? null : targetOf(location, baseURL, secrets);
-  const where = target === null ? `(${status}) and does not say where to` : `(${status}) to ${target}`;
+  const url = location === null ? null : URL.parse(location, baseURL);
+  const where = url === null ? "and does not say where to" : `to ${targetOf(url, secrets)}`;
   return {
     kind: "unknown",
     retryable: false,
-    message: `the server redirects ${where}; redirects are not followed, lest key and prompt reach another host: check the base URL`,
+    message: `the server redirects (${status}) ${where}; redirects are not followed, lest key and prompt reach another host: check the base URL`,
     status,
   };
 };
 
-/** Null for a location that can't be read. */
-const targetOf = (location: string, baseURL: string | undefined, secrets: readonly string[]): string | null => {
-  const url = URL.parse(location, baseURL);
-  if (url === null) return null;
-  const path = url.pathname.split("/").map((segment) => segmentOf(segment, secrets));
-  const target = redact(`${url.protocol}//${url.host}${path.join("/")}`, secrets);
-  return target.length > targetLength ? `${target.slice(0, targetLength)}…` : target;
-};
-
-const segmentOf = (segment: string, secrets: readonly string[]): string => {
-  const text = redact(decoded(segment), secrets);
-  return /^(?=.*\d)(?=.*[A-Za-z])[\w.~+=-]{32,}$/.test(text) ? redactionMark : text;
+const targetOf = ({ protocol, host, pathname }: URL, secrets: readonly string[]): string => {
+  const path = pathname.split("/").map((segment) => {
+    const text = redact(decoded(segment), secrets);
+    return /^(?=.*\d)(?=.*[A-Za-z])[\w.~+=-]{32,}$/.test(text) ? redactionMark : text;
+  });
+  return redact(`${protocol}//${host}${path.join("/")}`, secrets).slice(0, 300);
 };
 
 const decoded = (segment: string): string => {
@@ -179,25 +164,17 @@ const decoded = (segment: string): string => {
   }
 };
 
-const targetLength = 300;
-
 /**
- * How long the server asked to wait before the next attempt, in milliseconds: `retry-after-ms`, else `retry-after`
- * in seconds or as a date, against `now` (milliseconds since the epoch). Undefined when it did not say, or not in
- * a way that can be read.
+ * Returns the milliseconds that the server asked to wait: `retry-after-ms`, else `retry-after` in seconds or as a date, against
+ * `now` (milliseconds since the epoch). Undefined if it did not say, or not in a way that can be read.
  */
 export const retryAfterMs = (headers: { get(name: string): string | null }, now: number): number | undefined => {
-  const milliseconds = numberOf(headers.get("retry-after-ms"));
-  if (milliseconds !== undefined) return whole(milliseconds);
   const after = headers.get("retry-after");
-  const seconds = numberOf(after);
-  if (seconds !== undefined) return whole(seconds * 1000);
-  const date = after === null ? Number.NaN : Date.parse(after);
-  return Number.isNaN(date) ? undefined : whole(Math.max(0, date - now));
+  const milliseconds = numberOf(headers.get("retry-after-ms")) ?? (numberOf(after) ?? Number.NaN) * 1000;
+  const wait = Number.isNaN(milliseconds) ? Math.max(0, Date.parse(after ?? "") - now) : milliseconds;
+  // Servers send fractions, and waits beyond any number.
+  return Number.isNaN(wait) ? undefined : Math.min(Math.ceil(wait), Number.MAX_SAFE_INTEGER);
 };
-
-/** Servers do send fractions; and a wait beyond what can be counted is too long all the same. */
-const whole = (milliseconds: number): number => Math.min(Math.ceil(milliseconds), Number.MAX_SAFE_INTEGER);
 
 const numberOf = (header: string | null): number | undefined => {
   if (header === null || header.trim() === "") return undefined;

@@ -1,13 +1,11 @@
 import type { Json, JsonObject } from "@colloquy/machine";
 
-/** Reading JSON of which nothing is certain: a value of another kind is as good as none. */
-
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 export const listOf = (value: unknown): readonly Json[] => (isList(value) ? value : []);
 
-/** The objects of a list, of a map (each with its key under the name that is given), or the one that stands for a list. */
+/** Returns the objects of a list, of a map (each with its key as a member), or the one that is there instead of a list. */
 export const objectsIn = (
   value: unknown,
   members: readonly string[],
@@ -20,18 +18,25 @@ export const objectsIn = (
 
 export const isList = (value: unknown): value is readonly Json[] => Array.isArray(value);
 
-/** A string, or "" in place of anything else. */
 export const textOf = (value: Json | undefined): string => (typeof value === "string" ? value : "");
 
-/** A string that is not empty. */
 export const isText = (value: Json | undefined): value is string => typeof value === "string" && value !== "";
 
-/** The value of a JSON text, undefined for a text that is none. */
+/** Returns the value of a JSON text; undefined for any other text. */
 export const parseJson = (text: string): Json | undefined => {
   try {
-    // What JSON.parse returns is JSON.
+    // JSON.parse returns JSON.
     return JSON.parse(text) as Json;
   } catch {
     return undefined;
   }
 };
+
+/** Returns the object without its members that are undefined. */
+export const defined = <Given extends object>(object: Given): Defined<Given> =>
+  // Its members are those of the type.
+  Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Defined<Given>;
+
+type Defined<Given> = {
+  [Name in keyof Given as undefined extends Given[Name] ? never : Name]: Given[Name];
+} & { [Name in keyof Given as undefined extends Given[Name] ? Name : never]?: Exclude<Given[Name], undefined> };

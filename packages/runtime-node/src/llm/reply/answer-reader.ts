@@ -1,36 +1,85 @@
 import type { LlmOutcome } from "@colloquy/host";
-import type { Failure, JsonObject } from "@colloquy/machine";
+import type { Failure, Json, JsonObject } from "@colloquy/machine";
+import { createParser } from "eventsource-parser";
 import type { FailureSetting } from "../failure/failure.ts";
-import type { EventStream } from "./json-events.ts";
 import { isObject, parseJson } from "../json/loose-json.ts";
 
+/** Takes the bytes of a server-sent event stream. */
+export interface EventStream {
+  /** Takes the next bytes, cut anywhere. */
+  readonly feed: (bytes: Uint8Array) => void;
+  /** No more bytes come. The last line counts even without its line break. */
+  readonly end: () => void;
+}
+
 /** Reads one answer of a server, which comes in pieces or whole. */
-export interface AnswerReader extends EventStream {
+export interface AnswerReader<Decoded = unknown> extends EventStream {
   /** Takes an answer that came in one piece. */
   readonly whole: (body: JsonObject) => void;
   readonly state: Readonly<ReadState>;
-  /** Returns how the answer, as far as it came, ended the call; null if it holds neither an answer nor an error. */
+  readonly decoded: () => Decoded;
+  /** Returns how the answer so far ended the call; null if it is neither an answer nor an error. */
   readonly outcome: (setting: FailureSetting) => LlmOutcome | null;
-  /** Returns how the call failed for a reason outside the answer, with what had come of it. */
+  /** Returns how the call failed for a reason outside the answer, with the answer so far. */
   readonly failed: (failure: Failure) => LlmOutcome;
 }
 
 export interface ReadState {
   /** Something of an answer came: a piece, an error, the end mark. */
   begun: boolean;
-  /** The answer said how it ended. What would follow is no part of the reply. */
+  /** The answer said how it ended. Anything after that is not part of the reply. */
   finished: boolean;
   /** Nothing more is to be read. */
   done: boolean;
-  /** How many events came that carried something of the answer. */
+  /** The number of events that had a part of the answer. */
   heard: number;
-  /** Before the answer ended, a piece came that can't be read: what is there has a hole. */
+  /** A piece before the end could not be read, so the answer has a hole. */
   damaged: boolean;
 }
 
-export const newState = (): ReadState => ({ begun: false, finished: false, done: false, heard: 0, damaged: false });
+/** How the answers of one API are read. */
+interface Reading<Decoded> {
+  /** Takes an object of a stream, and the name of its event if it has one. */
+  readonly onObject: (value: JsonObject, name?: string) => void;
+  readonly onError: (error: Json) => void;
+  readonly onEnd?: () => void;
+  readonly whole: (body: JsonObject) => void;
+  readonly decoded: () => Decoded;
+  readonly outcomeOf: (decoded: Decoded, setting: FailureSetting) => LlmOutcome | null;
+  readonly failed: (failure: Failure, decoded: Decoded) => LlmOutcome;
+}
 
-/** Reads a body that came in one piece: some servers stream whether they were asked to or not, and gateways report an error as a list of one. */
+/** Makes a reader, whose reading changes the state. */
+export const answerReader = <Decoded>(readingOf: (state: ReadState) => Reading<Decoded>): AnswerReader<Decoded> => {
+  const state: ReadState = { begun: false, finished: false, done: false, heard: 0, damaged: false };
+  const { onObject, onError, onEnd, whole, decoded, outcomeOf, failed } = readingOf(state);
+  const { feed, end } = jsonEvents({
+    onObject,
+    onError,
+    onDone: () => {
+      state.begun = state.done = true;
+      state.heard += 1;
+    },
+    onDamage: () => (state.damaged ||= !state.finished),
+  });
+  return {
+    feed,
+    end: () => {
+      end();
+      onEnd?.();
+    },
+    whole: (body) => {
+      state.begun = true;
+      whole(body);
+    },
+    state,
+    decoded,
+    outcome: (setting) => (state.begun ? outcomeOf(decoded(), setting) : null),
+    failed: (failure) => failed(failure, decoded()),
+  };
+};
+
+/** Reads a body that came in one piece. Some servers stream unasked, and gateways report an error as a list of one. */
 export const readWhole = ({ feed, end, whole }: Pick<AnswerReader, "feed" | "end" | "whole">, text: string): void => {
   if (/^\s*(data:|:|event:)/.test(text)) {
     feed(new TextEncoder().encode(text));
@@ -42,12 +91,88 @@ export const readWhole = ({ feed, end, whole }: Pick<AnswerReader, "feed" | "end
   else if (isObject(first) && isObject(first["error"])) whole(first);
 };
 
-/** Reads a source of bytes, cut anywhere, to its end. A source that fails makes the promise fail. */
-export const readAll = async (
-  { feed, end }: EventStream,
+/** Reads a source of bytes, cut anywhere, to its end. Rejects if the source fails. */
+export const readAll = async <Decoded>(
+  { feed, end, decoded }: AnswerReader<Decoded>,
   source: Uint8Array | AsyncIterable<Uint8Array>,
-): Promise<void> => {
+): Promise<Decoded> => {
   if (source instanceof Uint8Array) feed(source);
   else for await (const bytes of source) feed(bytes);
   end();
+  return decoded();
 };
+
+/** Takes the events of a stream of JSON objects. */
+export interface JsonEventsListener {
+  readonly onObject: (value: JsonObject, name?: string) => void;
+  /** Takes an error that the server reported outside the format: by a line of its own, or by a text. */
+  readonly onError: (error: Json) => void;
+  /** The end mark `[DONE]` came. Nothing after it is read. */
+  readonly onDone: () => void;
+  /** An event began like an object, and is not one. */
+  readonly onDamage: () => void;
+}
+
+/**
+ * Reads server-sent events that are JSON objects, as servers really write them: without empty lines, with errors in between. The
+ * cuts of the bytes do not matter. Throws a `RangeError` at a line of more than 67 million characters.
+ */
+export const jsonEvents = ({ onObject, onError, onDone, onDamage }: JsonEventsListener): EventStream => {
+  let done = false;
+  const onData = (data: string, name?: string): void => {
+    if (done) return;
+    if (data.startsWith("{")) {
+      const value = parseJson(data);
+      if (isObject(value)) onObject(value, name);
+      // Without an empty line between them, the parser takes two events for one of two lines.
+      else if (data.includes("\n")) for (const line of data.split("\n")) onData(line, name);
+      else onDamage();
+      return;
+    }
+    if (data.trim() === "[DONE]") {
+      done = true;
+      onDone();
+    } else if (/^\s+\{|\n/.test(data)) {
+      for (const line of data.split("\n")) onData(line.trim(), name);
+    } else if (name === "error" && data.trim() !== "") {
+      onError(data);
+    }
+  };
+  const onUnknownLine = (line: string): void => {
+    const reported = parseJson(line.replace(/^error:/, ""));
+    if (!isObject(reported)) return;
+    if (line.startsWith("error:")) onError(reported["error"] ?? reported);
+    else if (isObject(reported["error"])) onError(reported["error"]);
+  };
+  const decoder = new TextDecoder();
+  const parser = createParser({
+    onEvent: (event) => onData(event.data, event.event),
+    onError: ({ type, line = "" }) => {
+      if (type === "unknown-field") onUnknownLine(line);
+    },
+  });
+  // The parser drops an unknown line that comes in pieces, so it gets whole lines only.
+  let pieces: string[] = [];
+  let waiting = 0;
+  const feedText = (text: string): void => {
+    const end = Math.max(text.lastIndexOf("\n"), text.lastIndexOf("\r")) + 1;
+    if (end === 0) {
+      waiting += text.length;
+      if (waiting > lineCharacters)
+        throw new RangeError(`a line of the stream is longer than ${lineCharacters} characters`);
+      if (text !== "") pieces.push(text);
+      return;
+    }
+    const lines = text.slice(0, end);
+    parser.feed(pieces.length === 0 ? lines : pieces.join("") + lines);
+    pieces = end === text.length ? [] : [text.slice(end)];
+    waiting = text.length - end;
+  };
+  return {
+    feed: (bytes) => feedText(decoder.decode(bytes, { stream: true })),
+    end: () => feedText(`${decoder.decode()}\n\n`),
+  };
+};
+
+/** Longer than any piece of a reply: an endless line must fail. */
+const lineCharacters = 2 ** 26;

@@ -1,37 +1,36 @@
 import type { LlmDelta } from "@colloquy/host";
 import { type Json, type JsonObject, saysCut } from "@colloquy/machine";
 import { isBareError, isError } from "../failure/response-facts.ts";
-import { isList, isObject, isText, listOf, objectsIn, textOf } from "../json/loose-json.ts";
-import { contentOf, joined, joinedDetails, thoughtOf } from "./message-pieces.ts";
+import { defined, isList, isObject, isText, listOf, objectsIn, textOf } from "../json/loose-json.ts";
 import { indexOf, oneObject, ToolCallPieces } from "./tool-call-pieces.ts";
 import { laterReport, reportIn } from "./usage.ts";
 
-/** What a chat completion says, whether it came in one piece or in many. In the words of the wire. */
+/** A chat completion, whether it came in one piece or in many, with the names of the wire. */
 export interface DecodedChat {
   /** All choices, in the order in which they began. The answer is the one of index 0. */
   readonly choices: readonly DecodedChoice[];
-  /** The last report that isn't zeros; null when there was none. */
+  /** The last report that isn't zeros; null if there was none. */
   readonly usage: JsonObject | null;
   readonly model?: string;
   readonly responseId?: string;
-  /** What the server reported in place of an answer, or in the middle of one. */
+  /** The error that the server reported in place of an answer, or in the middle of one. */
   readonly error?: Json;
 }
 
 export interface DecodedChoice {
   readonly index: number;
   readonly finish_reason: string | null;
-  /** Role, content, refusal, tool calls and whatever else the server says of the reply. */
+  /** Role, content, refusal, tool calls and all other fields of the reply. */
   readonly message: JsonObject;
 }
 
 /** Puts `chat.completion.chunk` objects together. */
 export interface ChatChunks {
-  /** Takes the next chunk. Anything that is no object is passed over. */
+  /** Takes the next chunk. Skips anything that is not an object. */
   readonly add: (chunk: unknown) => void;
   /** No more chunks come. */
   readonly end: () => void;
-  /** All that came so far. */
+  /** Returns all that came so far. */
   readonly decoded: () => DecodedChat;
   /** Whether the answer said why it ended. */
   readonly isFinished: () => boolean;
@@ -39,15 +38,14 @@ export interface ChatChunks {
 
 /**
  * Collects the chunks of a stream, or a whole body, and reports the pieces of the answer (the choice of index 0) as they come.
- * Takes what servers send: no role, no choices, usage in several places, content in parts, an error in the middle. Checked by
- * hand, field by field: this runs once a token.
+ * Takes what servers send: no role, no choices, usage in several places, content in parts, an error in the middle. Checks field
+ * by field, without a schema: this runs once a token.
  *
  * @param isOne All choices are one reply: a server that was asked for one may put its text in one and its calls in another.
  */
 export const chatChunks = (onDelta: (delta: LlmDelta) => void = () => {}, isOne = false): ChatChunks => {
   /** By index, in the order in which they began. */
   const choices = new Map<number, GrowingChoice>();
-  const all = (): readonly GrowingChoice[] => [...choices.values()];
   const calls = new ToolCallPieces();
   let usage: JsonObject | null = null;
   let model: string | undefined;
@@ -72,6 +70,17 @@ export const chatChunks = (onDelta: (delta: LlmDelta) => void = () => {}, isOne 
     choices.set(index, choice);
     return choice;
   };
+  const addChoice = (wire: JsonObject): void => {
+    const choice = choiceOf(indexOf(wire) ?? 0);
+    if (isError(wire["error"])) error ??= wire["error"];
+    const delta = deltaOf(wire);
+    for (const report of [reportIn(wire), delta["usage"]]) if (isObject(report)) usage = laterReport(usage, report);
+    const reason = reasonOf(wire, delta);
+    const isRepeat = delta === wire["message"] || (reason && repeatsText(delta, choice));
+    addDelta(choice, isRepeat ? restOf(delta, choice) : delta);
+    if (typeof reason === "string") choice.finishReason = laterReason(choice.finishReason, reason);
+    if (choice.finishReason) showRest(choice);
+  };
 
   return {
     add: (chunk) => {
@@ -81,34 +90,19 @@ export const chatChunks = (onDelta: (delta: LlmDelta) => void = () => {}, isOne 
       if (isText(chunk["id"])) responseId ??= chunk["id"];
       if (isError(chunk["error"])) error ??= chunk["error"];
       else if (isBareError(chunk)) error ??= chunk;
-      for (const wire of objectsIn(chunk["choices"], ["delta", "message", "finish_reason"], () => "index")) {
-        const choice = choiceOf(indexOf(wire) ?? 0);
-        usage = laterReport(usage, reportIn(wire));
-        if (isError(wire["error"])) error ??= wire["error"];
-        const delta = deltaOf(wire);
-        usage = laterReport(usage, isObject(delta["usage"]) ? delta["usage"] : null);
-        const reason = reasonOf(wire, delta);
-        const isRepeat = delta === wire["message"] || (reason && repeatsText(delta, choice));
-        addDelta(choice, isRepeat ? restOf(delta, choice) : delta);
-        if (typeof reason === "string") choice.finishReason = laterReason(choice.finishReason, reason);
-        if (choice.finishReason) showRest(choice);
-      }
+      objectsIn(chunk["choices"], ["delta", "message", "finish_reason"], () => "index").forEach(addChoice);
     },
-    end: () => {
-      for (const choice of choices.values()) showRest(choice);
+    end: () => choices.forEach(showRest),
+    decoded: () => {
+      const all = [...choices.values()].map(decodedChoice);
+      return { choices: isOne ? oneChoice(all) : all, usage, ...defined({ model, responseId, error }) };
     },
-    decoded: () => ({
-      choices: isOne ? oneChoice(all().map(decodedChoice)) : all().map(decodedChoice),
-      usage,
-      ...(model === undefined ? {} : { model }),
-      ...(responseId === undefined ? {} : { responseId }),
-      ...(error === undefined ? {} : { error }),
-    }),
     // Some servers give an empty reason with each chunk.
-    isFinished: () =>
-      isOne
-        ? choices.size > 0 && all().every(({ finishReason }) => finishReason)
-        : Boolean((choices.get(0) ?? all()[0])?.finishReason),
+    isFinished: () => {
+      const all = [...choices.values()];
+      const last = isOne ? all : [choices.get(0) ?? all[0]];
+      return last.length > 0 && last.every((choice) => choice?.finishReason);
+    },
   };
 };
 
@@ -117,9 +111,9 @@ interface GrowingChoice {
   readonly show: (delta: LlmDelta) => void;
   finishReason: string | null;
   content: string | null | JsonObject[];
-  /** How many texts its content was put together from. */
+  /** The number of texts in its content. */
   textPieces: number;
-  /** The second of them, if it may be the first again and more. It is not shown yet. */
+  /** The second text, if it may be the first again and more. It is not shown yet. */
   held: string;
   /** Each text is all of the content so far (DashScope: QwenLM/qwen-code pull request 3896). */
   isWhole: boolean;
@@ -129,8 +123,8 @@ interface GrowingChoice {
 }
 
 /**
- * What a choice says: its piece, or the whole message that a server which does not stream puts there, or behind the pieces; with
- * a text and calls that stand beside it.
+ * Returns the piece of a choice, or the whole message that a server puts there instead of pieces or after them, with a text and
+ * calls beside it.
  */
 const deltaOf = ({ delta, message, text, tool_calls: calls }: JsonObject): JsonObject => {
   const said = delta ?? message ?? text;
@@ -138,13 +132,13 @@ const deltaOf = ({ delta, message, text, tool_calls: calls }: JsonObject): JsonO
   return calls === undefined || "tool_calls" in whole ? whole : { ...whole, tool_calls: calls };
 };
 
-/** Whether the chunk that ends a reply has the whole text again. One piece that comes twice may be meant. */
+/** Whether the chunk that ends a reply has the whole text again. A single piece may be meant twice. */
 const repeatsText = (delta: JsonObject, { textPieces, content }: GrowingChoice): boolean =>
   textPieces > 1 && delta["content"] === content;
 
 /**
- * Why a choice ended, which may stand in its piece. DashScope writes "null" until then. OpenRouter has the reason of the model's
- * provider beside its own, which may not say that the reply was cut.
+ * Returns why a choice ended, which may be in its piece. DashScope writes "null" until then. OpenRouter has the reason of the
+ * model's provider beside its own, which may not say that the reply was cut.
  */
 const reasonOf = (choice: JsonObject, delta: JsonObject): Json | undefined => {
   const { finish_reason: reason = delta["finish_reason"], native_finish_reason: native } = choice;
@@ -152,9 +146,9 @@ const reasonOf = (choice: JsonObject, delta: JsonObject): Json | undefined => {
   return isText(reason) && !saysCut(reason) && isText(native) && saysCut(native) ? native : reason;
 };
 
-/** What is new in a whole message: its texts may have come in pieces before. */
+/** Returns the new part of a whole message, whose texts may have come in pieces before. */
 const restOf = (message: JsonObject, { content, fields }: GrowingChoice): JsonObject => {
-  const before: JsonObject = { ...fields, content: content === null || typeof content === "string" ? content : null };
+  const before: JsonObject = { ...fields, content };
   const rest = Object.entries(message).map(([field, value]): [string, Json | undefined] => {
     const came = textOf(before[field]);
     return [field, typeof value === "string" && value.startsWith(came) ? value.slice(came.length) : value];
@@ -163,68 +157,75 @@ const restOf = (message: JsonObject, { content, fields }: GrowingChoice): JsonOb
 };
 
 /**
- * An empty reason never replaces an earlier one. `stop` is replaced by any other, since it may be of the choice with the text, and
- * any reason by one that says that the reply was cut.
+ * An empty reason never replaces an earlier one. Any other replaces `stop`, which may be of the choice with the text, and one
+ * that says that the reply was cut replaces all.
  */
 const laterReason = (before: string | null, reason: string): string =>
   before === null || (reason !== "" && (before === "" || before === "stop" || saysCut(reason))) ? reason : before;
 
 /**
- * One reply of several choices: the calls of all, which they share, and of all else that of the first which has it. Two texts
- * are alternatives.
+ * Makes one reply of several choices: the calls of all, which they share, and each other field from the first that has it. Two
+ * texts are alternatives.
  */
 const oneChoice = (choices: readonly DecodedChoice[]): readonly DecodedChoice[] => {
   if (choices.length < 2) return choices;
   const ordered = choices.toSorted((left, right) => left.index - right.index);
-  const said = ordered.map(({ message }) =>
+  const said = ordered.flatMap(({ message }) =>
     Object.entries(message).filter(
       ([, value]) => value !== null && !(typeof value === "string" && value.trim() === ""),
     ),
   );
-  const reasons = ordered.flatMap(({ finish_reason: reason }) => (reason === null ? [] : [reason]));
+  const reasons = ordered.flatMap(({ finish_reason: reason }) => reason ?? []);
   return [
     {
       index: ordered[0]?.index ?? 0,
       finish_reason: reasons.reduce<string | null>(laterReason, null),
-      message: { content: null, ...Object.fromEntries(said.toReversed().flat()) },
+      message: { content: null, ...Object.fromEntries(said.toReversed()) },
     },
   ];
 };
 
 const addDelta = (choice: GrowingChoice, delta: JsonObject): void => {
+  const { fields } = choice;
   let reasoning: string | undefined;
   for (const field in delta) {
     const value = delta[field];
     switch (field) {
+      case "role":
+        break;
       case "content":
         addContent(choice, value);
         break;
       case "tool_calls":
-        addToolCalls(
-          choice,
-          objectsIn(value, callMembers, (key) => (/^\d+$/.test(key) ? "index" : "id")),
-        );
+        addToolCalls(choice, value);
         break;
       case "reasoning":
       case "reasoning_content":
       case "thinking":
         if (typeof value !== "string") break;
-        choice.fields[field] = textOf(choice.fields[field]) + value;
+        fields[field] = textOf(fields[field]) + value;
         // The same piece may come under two names.
         reasoning ??= value;
         break;
       case "reasoning_details":
-        choice.fields[field] = joinedDetails(listOf(choice.fields[field]), listOf(value));
+        fields[field] = joinedDetails(listOf(fields[field]), listOf(value));
         break;
       case "refusal":
-        addRefusal(choice, value);
+        fields[field] = typeof value === "string" ? textOf(fields[field]) + value : (fields[field] ?? null);
+        if (isText(value)) choice.show({ type: "refusal", text: value });
         break;
       case "function_call":
       case "audio":
-        if (isObject(value)) choice.fields[field] = joined(choice.fields[field], value);
+        if (isObject(value)) fields[field] = joined(fields[field], value);
         break;
-      default:
-        addOther(choice, field, value);
+      default: {
+        // Lists grow; a later value replaces any other.
+        const before = fields[field];
+        if (value === undefined || value === null) break;
+        // A list among the fields was made here.
+        if (isList(before) && isList(value)) for (const item of value) (before as Json[]).push(item);
+        else fields[field] = isList(value) ? [...value] : value;
+      }
     }
   }
   reasoning ??= thoughtOf(delta["reasoning_details"]);
@@ -236,18 +237,15 @@ const addContent = (choice: GrowingChoice, wire: Json | undefined): void => {
   const content = contentOf(wire);
   if (content === null) return;
   if (typeof content === "string") {
-    if (Array.isArray(choice.content)) {
-      choice.content.push({ type: "text", text: content });
-      showText(choice, content);
-    } else showText(choice, addText(choice, choice.content ?? "", content));
+    if (Array.isArray(choice.content)) choice.content.push({ type: "text", text: content });
+    showText(choice, Array.isArray(choice.content) ? content : addText(choice, choice.content ?? "", content));
     if (content !== "") choice.textPieces += 1;
     return;
   }
-  const before: JsonObject[] = choice.content ? [{ type: "text", text: choice.content }] : [];
-  if (!Array.isArray(choice.content)) choice.content = before;
+  if (!Array.isArray(choice.content)) choice.content = choice.content ? [{ type: "text", text: choice.content }] : [];
   const last = choice.content.at(-1);
   for (const part of content) {
-    // A call of Anthropic's, which a gateway left in its place.
+    // A gateway may leave a call of Anthropic's in its place.
     if (part["type"] === "tool_use") addToolCalls(choice, [part]);
     // A text that comes in pieces is one part.
     else if (content.length === 1 && isPlainText(last) && isPlainText(part))
@@ -259,7 +257,7 @@ const addContent = (choice: GrowingChoice, wire: Json | undefined): void => {
   }
 };
 
-/** Adds a piece to a text, or the whole text so far to what came of it. Returns what can be shown of it. */
+/** Adds a piece, or the whole text so far, to a text. Returns the new text that can be shown. */
 const addText = (choice: GrowingChoice, before: string, piece: string): string => {
   const { held, textPieces } = choice;
   const shown = before.slice(0, before.length - held.length);
@@ -281,12 +279,35 @@ const showText = ({ show }: GrowingChoice, text: string): void => {
   if (text !== "") show({ type: "text", text });
 };
 
+/** Content that is neither a text nor parts is the JSON that was asked for: Cloudflare's servers parse it. */
+const contentOf = (content: Json | undefined): string | readonly JsonObject[] | null => {
+  if (content === undefined || content === null || typeof content === "string") return content ?? null;
+  const list = Array.isArray(content) ? listOf(content) : [content];
+  const parts = list.map((part) => textPartOf(part) ?? part);
+  const areParts = parts.every((part): part is JsonObject => isObject(part) && isText(part["type"]));
+  return areParts ? parts : JSON.stringify(content);
+};
+
+/** Returns the part of a text, which servers write as a text, without its type, or as the Responses API does. */
+const textPartOf = (part: Json): JsonObject | null => {
+  const { type = "output_text", text, ...others } = isObject(part) ? part : { text: part };
+  const isAlone = type === "output_text" && Object.keys(others).every((name) => name === "annotations");
+  return typeof text === "string" && isAlone ? { type: "text", text } : null;
+};
+
 const isPlainText = (part: JsonObject | undefined): part is JsonObject & { readonly text: string } =>
   part?.["type"] === "text" && typeof part["text"] === "string" && Object.keys(part).length === 2;
 
-const callMembers = ["function", "custom", "id", "name", "index"];
+/** Returns the text of a model's reasoning: one, or a list of parts that have it. */
+const thoughtOf = (thinking: Json | undefined): string =>
+  textOf(thinking) ||
+  listOf(thinking)
+    .map((part) => (isObject(part) ? textOf(part["text"] ?? part["summary"]) : ""))
+    .join("");
 
-const addToolCalls = ({ toolCalls, index, show }: GrowingChoice, pieces: readonly JsonObject[]): void => {
+const addToolCalls = ({ toolCalls, index, show }: GrowingChoice, wire: Json | undefined): void => {
+  const members = ["function", "custom", "id", "name", "index"];
+  const pieces = objectsIn(wire, members, (key) => (/^\d+$/.test(key) ? "index" : "id"));
   const byEntry = pieces.length > 1 && new Set(pieces.map(indexOf)).size === 1;
   for (const [entry, piece] of pieces.entries()) {
     const delta = toolCalls.add(piece, { choice: index, entry: byEntry ? entry : null });
@@ -296,7 +317,7 @@ const addToolCalls = ({ toolCalls, index, show }: GrowingChoice, pieces: readonl
 
 const showRest = (choice: GrowingChoice): void => {
   const { toolCalls, show, held } = choice;
-  // No third piece tells what the second was. One that repeats a word is all of the text.
+  // Without a third piece, a second one that repeats a word is all of the text.
   const shown = textOf(choice.content ?? undefined).slice(0, -held.length);
   choice.isWhole ||= held !== "" && /\p{L}{4}/u.test(shown);
   choice.held = "";
@@ -305,37 +326,55 @@ const showRest = (choice: GrowingChoice): void => {
   toolCalls.rest().forEach(show);
 };
 
-const addRefusal = (choice: GrowingChoice, refusal: Json | undefined): void => {
-  const before = choice.fields["refusal"] ?? null;
-  if (typeof refusal !== "string") {
-    choice.fields["refusal"] = before;
-    return;
+/** Adds a piece to an object: its texts grow if they may, ids and names stay, and a later value replaces any other. */
+const joined = (
+  before: Json | undefined,
+  added: JsonObject,
+  grows = (_member: string): boolean => true,
+): JsonObject => {
+  const object: { [member: string]: Json | undefined } = isObject(before) ? { ...before } : {};
+  for (const [member, value] of Object.entries(added)) {
+    const said = object[member];
+    if (member === "id" || member === "name") object[member] = isText(said) ? said : (value ?? said);
+    else if (typeof value === "string" && typeof said === "string" && grows(member)) object[member] = said + value;
+    else object[member] = value ?? said;
   }
-  choice.fields["refusal"] = textOf(before) + refusal;
-  if (refusal !== "") choice.show({ type: "refusal", text: refusal });
+  return object;
 };
 
-/** Lists grow, everything else is as it was said last. */
-const addOther = ({ fields }: GrowingChoice, field: string, value: Json | undefined): void => {
-  if (field === "role" || value === undefined || value === null) return;
-  const before = fields[field];
-  // A list among the fields was made here.
-  if (isList(before) && isList(value)) for (const item of value) (before as Json[]).push(item);
-  else fields[field] = isList(value) ? [...value] : value;
+/**
+ * Adds streamed `reasoning_details` to those before. Pieces of one text (or summary) become one detail, with the signature that
+ * a later piece may bring; encrypted ones stay as they are.
+ */
+const joinedDetails = (before: readonly Json[], added: readonly Json[]): readonly Json[] => {
+  const details = [...before];
+  for (const detail of added) {
+    const last = details.at(-1);
+    if (isObject(last) && isObject(detail) && isSameDetail(last, detail))
+      details[details.length - 1] = joined(last, detail, (member) => member === "text" || member === "summary");
+    else details.push(detail);
+  }
+  return details;
 };
 
-const decodedChoice = (choice: GrowingChoice): DecodedChoice => {
-  const calls = choice.toolCalls.calls();
-  const { function_call: called } = choice.fields;
+const isSameDetail = (last: JsonObject, detail: JsonObject): boolean =>
+  (detail["type"] === "reasoning.text" || detail["type"] === "reasoning.summary") &&
+  last["type"] === detail["type"] &&
+  last["index"] === detail["index"] &&
+  (last["id"] ?? detail["id"] ?? null) === (detail["id"] ?? last["id"] ?? null);
+
+const decodedChoice = ({ index, finishReason, content, fields, toolCalls }: GrowingChoice): DecodedChoice => {
+  const calls = toolCalls.calls();
+  const { function_call: called } = fields;
   return {
-    index: choice.index,
-    finish_reason: choice.finishReason,
+    index,
+    finish_reason: finishReason,
     message: {
       role: "assistant",
-      content: choice.content,
-      ...choice.fields,
-      ...(isObject(called) ? { function_call: { ...called, arguments: oneObject(called["arguments"]) } } : {}),
-      ...(calls.length === 0 ? {} : { tool_calls: calls }),
+      content,
+      ...fields,
+      ...(isObject(called) && { function_call: { ...called, arguments: oneObject(called["arguments"]) } }),
+      ...(calls.length > 0 && { tool_calls: calls }),
     },
   };
 };

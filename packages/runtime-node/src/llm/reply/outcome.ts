@@ -2,27 +2,21 @@ import type { LlmDelta, LlmOutcome } from "@colloquy/host";
 import { type Failure, type JsonObject, type ReplyDraft, type ReportedUsage, saysCut } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { retryable } from "../failure/failure.ts";
-import { isObject, listOf } from "../json/loose-json.ts";
+import { defined, isObject, listOf } from "../json/loose-json.ts";
 import { usageFromWire } from "./usage.ts";
 
-/** What an answer says beside its reply. */
+/** The facts of an answer beside its reply. */
 type Reported = Pick<Extract<LlmOutcome, { type: "completed" }>, "usage" | "model" | "responseId">;
 
-/** Returns the same of an answer as it was decoded. */
+/** Returns the facts of a decoded answer. */
 export const reportedIn = ({
-  usage: report,
+  usage,
   model,
   responseId,
-}: Pick<Reported, "model" | "responseId"> & { readonly usage: JsonObject | null }): Reported => {
-  const usage = usageFromWire(report);
-  return {
-    ...(usage === undefined ? {} : { usage }),
-    ...(model === undefined ? {} : { model }),
-    ...(responseId === undefined ? {} : { responseId }),
-  };
-};
+}: Pick<Reported, "model" | "responseId"> & { readonly usage: JsonObject | null }): Reported =>
+  defined({ usage: usageFromWire(usage), model, responseId });
 
-/** Returns how a whole answer ended its call. One that can't be read, or that has nothing, failed. */
+/** Returns how a whole answer ended its call. One that cannot be read, or that has nothing, failed. */
 export const completed = (
   reply: Either.Either<string, ReplyDraft>,
   finishReason: string | null,
@@ -34,17 +28,12 @@ export const completed = (
   return failure === null ? { type: "completed", reply: reply.right, finishReason, ...reported } : failed(failure);
 };
 
-/** Returns how a call failed, with what had come of its answer. */
+/** Returns how a call failed, with the part of its answer that came. */
 export const failedWith = (
   failure: Failure,
   partial: ReplyDraft | undefined,
   usage: ReportedUsage | undefined,
-): LlmOutcome => ({
-  type: "failed",
-  failure,
-  ...(partial === undefined ? {} : { partial }),
-  ...(usage === undefined ? {} : { usage }),
-});
+): LlmOutcome => ({ type: "failed", failure, ...defined({ partial, usage }) });
 
 /** Returns the pieces of a reply that came in one. */
 export const deltasOf = ({ content = [], toolCalls = [] }: ReplyDraft): readonly LlmDelta[] => [
@@ -58,7 +47,7 @@ export const deltasOf = ({ content = [], toolCalls = [] }: ReplyDraft): readonly
   })),
 ];
 
-/** Returns the texts of a reply, without what only its server can read. */
+/** Returns the texts of a reply, without parts that only its server can read. */
 export const textsOf = (content: string | readonly ReplyPart[]): readonly Exclude<LlmDelta, { type: "toolCall" }>[] =>
   partsOf(content).flatMap((part) =>
     part.type === "text" || part.type === "reasoning" || part.type === "refusal"
@@ -67,11 +56,11 @@ export const textsOf = (content: string | readonly ReplyPart[]): readonly Exclud
   );
 
 /**
- * The failure of an answer that has nothing for whoever asked: no text, call, refusal or other part. Null for any other. The
- * reason decides: `stop` may be meant by a model that says nothing (Anthropic's "Handling stop reasons" has it after results
- * of tools), unless it only thought (Gemini CLI asks again then); a full window left no room, so the prompt is too long; a reply
- * that was cut otherwise or filtered is incomplete, which its reason says; any other reason (`tool_calls` without a call, Gemini's `MALFORMED_FUNCTION_CALL`, DeepSeek's
- * `insufficient_system_resource`, none) is one of a model that failed.
+ * Returns the failure of an answer without text, call, refusal or other part; null for any other. The finish reason decides. A
+ * model may mean `stop` and say nothing (Anthropic's "Handling stop reasons" has it after results of tools), unless it only
+ * thought (Gemini CLI asks again then). A full window left no room, so the prompt is too long. A reply that was cut otherwise
+ * or filtered is incomplete. After any other reason (`tool_calls` without a call, Gemini's `MALFORMED_FUNCTION_CALL`,
+ * DeepSeek's `insufficient_system_resource`, none) the model failed.
  */
 export const nothingSaid = (
   { content = [], toolCalls = [], provider }: ReplyDraft,
@@ -79,18 +68,25 @@ export const nothingSaid = (
 ): Failure | null => {
   const parts = partsOf(content);
   const isSaid = parts.some((part) => part.type !== "reasoning" && !isBlank(part));
-  if (isSaid || toolCalls.length > 0 || otherCalls.some((name) => provider?.[name] !== undefined)) return null;
+  const { function_call: called, audio } = provider ?? {};
+  if (isSaid || toolCalls.length > 0 || called !== undefined || audio !== undefined) return null;
   const word = (reason ?? "").toLowerCase().replaceAll("-", "_");
   const hasThought = parts.some((part) => part.type === "reasoning");
-  if (saysFull(word)) return { kind: "context_length", retryable: false, message: noRoom(reason) };
+  const ended = `ended with the reason ${JSON.stringify(reason)}`;
+  if (saysFull(word))
+    return {
+      kind: "context_length",
+      retryable: false,
+      message: `the prompt left no room for an answer, which ${ended}`,
+    };
   if (incomplete.test(word) || (stopped.has(word) && !hasThought)) return null;
-  const message = `the server's answer has neither text nor calls${hasThought ? ", only reasoning" : ""}, and ended with the reason ${JSON.stringify(reason)}`;
-  return retryable("unknown", message);
+  const only = hasThought ? ", only reasoning" : "";
+  return retryable("unknown", `the server's answer has neither text nor calls${only}, and ${ended}`);
 };
 
 /**
- * The failure of an answer that ends with a reason that nobody knows (Gemini's `OTHER`) right behind the name of a call: its
- * arguments may be missing. Null for any other.
+ * Returns the failure of an answer with an unknown reason (Gemini's `OTHER`) right after the name of a call, whose arguments may
+ * be missing; null for any other.
  */
 const callUnclear = ({ toolCalls = [] }: ReplyDraft, reason: string | null): Failure | null => {
   const isKnown = saysCut(reason) || saysDone.test(reason ?? "");
@@ -99,7 +95,7 @@ const callUnclear = ({ toolCalls = [] }: ReplyDraft, reason: string | null): Fai
   return unclear === undefined ? null : retryable("unknown", message);
 };
 
-/** A whole body may say no reason. */
+/** A whole body may have no reason. */
 const saysDone = /^$|stop|tool|function|^end|eos|complete|finish/i;
 
 type ReplyPart = Exclude<ReplyDraft["content"], string | undefined>[number];
@@ -114,16 +110,10 @@ const isBlank = (part: ReplyPart): boolean => {
   return isObject(value) && value["type"] === "message" && listOf(value["content"]).length === 0;
 };
 
-/** What chat completions keep beside text and calls. */
-const otherCalls = ["function_call", "audio"];
-
 const stopped: ReadonlySet<string> = new Set(["stop", "end_turn", "stop_sequence", "eos", "eos_token", "completed"]);
 
 /** Whether a reason is a full window: Anthropic's `model_context_window_exceeded`, Mistral's `model_length`. */
 export const saysFull = (reason: string): boolean => /context|^model_length$/i.test(reason);
-
-const noRoom = (reason: string | null): string =>
-  `the prompt left no room for an answer, which ended with the reason ${JSON.stringify(reason)}`;
 
 /** OpenAI, Anthropic, Gemini, Bedrock (`guardrail_intervened`), Zhipu (`sensitive`). */
 const incomplete =

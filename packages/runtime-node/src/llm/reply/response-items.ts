@@ -2,8 +2,8 @@ import type { LlmDelta } from "@colloquy/host";
 import { replyFromResponseItems } from "@colloquy/interchange";
 import type { Json, JsonObject } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import { deltasOf } from "./outcome.ts";
 import { isList, isObject, isText, parseJson, textOf } from "../json/loose-json.ts";
+import { deltasOf } from "./outcome.ts";
 import { oneObject } from "./tool-call-pieces.ts";
 
 /** Puts the items of a streamed output together, and shows the pieces of the reply as they come. */
@@ -11,9 +11,9 @@ export class ResponseItems {
   readonly #onDelta: (delta: LlmDelta) => void;
   /** By their place in the output. */
   readonly #growing = new Map<number, GrowingItem>();
-  /** Where the item of an id stands. */
+  /** The place of the item of an id. */
   readonly #places = new Map<Json | undefined, number>();
-  /** Behind the last item. */
+  /** The place after the last item. */
   #end = 0;
   #calls = 0;
 
@@ -21,7 +21,7 @@ export class ResponseItems {
     this.#onDelta = onDelta;
   }
 
-  /** An item was begun (`response.output_item.added`). What is encrypted in it may not be whole. */
+  /** An item was begun (`response.output_item.added`). Its encrypted part may be incomplete. */
   begin(event: JsonObject): void {
     const { item } = event;
     if (!isObject(item)) return;
@@ -30,23 +30,23 @@ export class ResponseItems {
   }
 
   /**
-   * A piece of an item (`.delta`), or the whole of which pieces may have come before (`.done`). Events of other types are passed
-   * over, and so are pieces of an item that is whole.
+   * Takes a piece of an item (`.delta`), or the whole of which pieces may have come before (`.done`). Skips events of other types,
+   * and pieces of an item that is whole.
    */
   grow(event: JsonObject, type: string): void {
     const { part } = event;
     if (type === "response.content_part.done" && isObject(part))
       return this.grow({ ...event, ...part, part: null }, `response.${textOf(part["type"])}.done`);
-    const piece = pieces.get(type.replace(/\.(delta|done)$/, ""));
+    const [, name = "", end] = /^response\.(\w+)\.(delta|done)$/.exec(type) ?? [];
+    const piece = pieces.get(name);
     if (piece === undefined) return;
-    const isDone = type.endsWith(".done");
-    const said = textOf(isDone ? (event["text"] ?? event[piece.member]) : event["delta"]);
     const place = this.#placeOf(event, event["item_id"]) ?? Math.max(0, this.#end - 1);
-    const { name, call_id } = event;
-    const growth = this.#itemAt(place, isText(name) ? { type: piece.item, name, call_id } : { type: piece.item });
+    const named = isText(event["name"]) ? { name: event["name"], call_id: event["call_id"] } : {};
+    const growth = this.#itemAt(place, { type: piece.item, ...named });
     if (growth.whole) return;
     const newOf = (before: string): string => {
-      if (!isDone) return said;
+      if (end === "delta") return textOf(event["delta"]);
+      const said = textOf(event["text"] ?? event[piece.member]);
       return said.startsWith(before) ? said.slice(before.length) : "";
     };
     if (piece.kind === "toolCall" || piece.list === undefined) {
@@ -57,13 +57,14 @@ export class ResponseItems {
     }
     const list = (growth.lists[piece.list] ??= []);
     const index = indexOf(event[`${piece.list}_index`], list);
-    const text = newOf(list[index]?.text ?? "");
+    const before = list[index];
+    const text = newOf(before?.text ?? "");
     if (text === "") return;
+    list[index] = { piece, text: (before?.text ?? "") + text };
     // The texts of reasoning are lines of one.
-    const shown = piece.kind === "reasoning" && list[index] === undefined && growth.shown ? `\n${text}` : text;
-    list[index] = { piece, text: (list[index]?.text ?? "") + text };
+    const isNextLine = piece.kind === "reasoning" && before === undefined && growth.shown;
     growth.shown = true;
-    this.#onDelta({ type: piece.kind, text: shown });
+    this.#onDelta({ type: piece.kind, text: isNextLine ? `\n${text}` : text });
   }
 
   /** An item is whole (`response.output_item.done`). */
@@ -78,11 +79,11 @@ export class ResponseItems {
     return begun.some((item) => item["type"] === "function_call" && !isObject(parseJson(textOf(item["arguments"]))));
   }
 
-  /** The output as the end of the stream has it, for what had no event of its own. */
+  /** Takes the items that the end of the stream has and that had no event of their own. */
   complete(output: readonly Json[]): void {
     for (const [index, item] of output.entries()) {
       if (!isObject(item)) continue;
-      // Servers count otherwise than they say, and some give an item another id in each event.
+      // Some servers miscount, and some give an item another id in each event.
       const place = this.#places.get(item["id"]) ?? index;
       const there = this.#growing.get(place);
       if (there?.whole !== true) this.#finishAt(place, item);
@@ -90,7 +91,7 @@ export class ResponseItems {
     }
   }
 
-  /** The items in the order of the output: as they are when whole, else as far as they came. */
+  /** Returns the items in the order of the output, as far as they came. */
   items(): readonly JsonObject[] {
     return [...this.#growing].sort(([left], [right]) => left - right).map(([, growth]) => itemOf(growth));
   }
@@ -109,7 +110,7 @@ export class ResponseItems {
     return typeof index === "number" && Number.isSafeInteger(index) && index >= 0 ? index : this.#places.get(id);
   }
 
-  /** Where an item is that neither its place nor its id tells: the last of its type that is not whole. */
+  /** Returns the place of an item without an index and an id: the last of its type that is not whole. */
   #openOf({ type, id }: JsonObject): number | undefined {
     const open = [...this.#growing].filter(([, { whole, item }]) => !whole && item["type"] === type);
     return id === undefined ? open.at(-1)?.[0] : undefined;
@@ -123,12 +124,11 @@ export class ResponseItems {
     growth.whole = true;
   }
 
-  /** What was not shown in pieces. */
   #showRest(growth: GrowingItem): void {
     const { item, input, call } = growth;
     const whole = textOf(item["arguments"] ?? item["input"]);
-    const isRest = whole.length > input.length && whole.startsWith(input);
-    if (call !== null && isRest) this.#showCall(growth, whole.slice(input.length));
+    if (call !== null && whole.length > input.length && whole.startsWith(input))
+      this.#showCall(growth, whole.slice(input.length));
     if (growth.shown) return;
     growth.shown = true;
     const reply = replyFromResponseItems([item]);
@@ -151,7 +151,7 @@ export class ResponseItems {
   }
 }
 
-/** Returns the members that came in pieces and are empty in the whole item: gateways end items without their texts and arguments. */
+/** Returns what came in pieces and is empty in the whole item: gateways end items without their texts and arguments. */
 const missingIn = (item: JsonObject, growth: GrowingItem): JsonObject =>
   Object.fromEntries(
     Object.entries(itemOf({ ...growth, item, whole: false })).filter(
@@ -168,47 +168,48 @@ const isEmpty = (value: Json | undefined): boolean =>
 interface GrowingItem {
   item: JsonObject;
   whole: boolean;
-  /** The parts of its content and its summary, as far as they came. */
+  /** The parts of its content and its summary so far. */
   readonly lists: { [list in "content" | "summary"]?: { readonly piece: Piece; readonly text: string }[] };
-  /** The arguments of a call, as far as they came. */
+  /** The arguments of a call so far. */
   input: string;
   /** Something of it was shown. */
   shown: boolean;
-  /** Which call of the reply it is. */
+  /** The index of its call in the reply. */
   call: number | null;
 }
 
 interface Piece {
+  /** The kind of its delta. */
   readonly kind: "text" | "refusal" | "reasoning" | "toolCall";
-  /** The type of the item that it is a piece of. */
+  /** The type of its item. */
   readonly item: string;
-  /** The list in which its part stands, if it has one, and the type of that. */
+  /** The list that has its part, and the type of the part; none for the input of a call. */
   readonly list?: "content" | "summary";
   readonly part?: string;
-  /** Where the item, or its part, has what the pieces make. */
+  /** The member of the item, or of its part, that the pieces make. */
   readonly member: string;
 }
 
 const message = { item: "message", list: "content" } as const;
 const reasoning = { kind: "reasoning", item: "reasoning", member: "text" } as const;
 const pieces: ReadonlyMap<string, Piece> = new Map<string, Piece>([
-  ["response.output_text", { ...message, kind: "text", part: "output_text", member: "text" }],
-  ["response.refusal", { ...message, kind: "refusal", part: "refusal", member: "refusal" }],
-  ["response.reasoning_text", { ...reasoning, list: "content", part: "reasoning_text" }],
-  ["response.reasoning_summary_text", { ...reasoning, list: "summary", part: "summary_text" }],
-  ["response.function_call_arguments", { kind: "toolCall", item: "function_call", member: "arguments" }],
-  ["response.custom_tool_call_input", { kind: "toolCall", item: "custom_tool_call", member: "input" }],
+  ["output_text", { ...message, kind: "text", part: "output_text", member: "text" }],
+  ["refusal", { ...message, kind: "refusal", part: "refusal", member: "refusal" }],
+  ["reasoning_text", { ...reasoning, list: "content", part: "reasoning_text" }],
+  ["reasoning_summary_text", { ...reasoning, list: "summary", part: "summary_text" }],
+  ["function_call_arguments", { kind: "toolCall", item: "function_call", member: "arguments" }],
+  ["custom_tool_call_input", { kind: "toolCall", item: "custom_tool_call", member: "input" }],
 ]);
 
 const isCall = ({ type }: JsonObject): boolean => type === "function_call" || type === "custom_tool_call";
 
-/** Without an index it is the part that came last. Indexes are few: one beyond all bounds is none. */
+/** Without a possible index it is the part that came last. */
 const indexOf = (given: Json | undefined, list: readonly unknown[]): number =>
   typeof given === "number" && Number.isInteger(given) && given >= 0 && given <= list.length
     ? given
     : Math.max(0, list.length - 1);
 
-/** An item that did not come to its end has no status, and what is encrypted in it is worthless. */
+/** An item that did not end has no status, and its encrypted part is worthless. */
 const itemOf = ({ item, whole, lists, input }: GrowingItem): JsonObject => {
   if (whole) return item;
   const { encrypted_content: _encrypted, status: _status, ...begun } = item;
@@ -216,5 +217,5 @@ const itemOf = ({ item, whole, lists, input }: GrowingItem): JsonObject => {
   for (const [list, parts] of Object.entries(lists))
     grown[list] = parts.map(({ piece, text }) => ({ type: piece.part, [piece.member]: text }));
   if (item["type"] === "custom_tool_call") return { ...begun, input: input || textOf(item["input"]) };
-  return { ...begun, ...grown, ...(isCall(item) ? { arguments: oneObject(input || item["arguments"]) } : {}) };
+  return { ...begun, ...grown, ...(isCall(item) && { arguments: oneObject(input || item["arguments"]) }) };
 };

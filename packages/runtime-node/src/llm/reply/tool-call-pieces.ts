@@ -2,18 +2,18 @@ import type { LlmDelta } from "@colloquy/host";
 import type { JsonObject } from "@colloquy/machine";
 import { isObject, parseJson, textOf } from "../json/loose-json.ts";
 
-/** Where a piece came from. */
+/** The place of a piece. */
 interface PiecePlace {
   /** The choice: each numbers its calls from 0. */
   readonly choice?: number;
-  /** The place in a list of several whose indexes don't tell them apart. */
+  /** The place in a list of several that have the same index. */
   readonly entry?: number | null;
 }
 
 /**
- * Puts the tool calls of a streamed reply together. A known id decides first. Then the place in a list of several decides, then
- * the `index`, which servers may leave out, write as a text, or give as 0 to all calls, and then the call that grew last. A piece
- * with a name begins another call if its id is new, or if it can't be the rest of the call (`beginsAnother`).
+ * Puts the tool calls of a streamed reply together. The call of a piece is decided by a known id, then by the place in a list of
+ * several, then by the `index`, which servers may leave out, write as a text, or give as 0 to all calls; else it is the call that
+ * grew last. A piece with a name begins another call if its id is new, or if it cannot be the rest (`beginsAnother`).
  */
 export class ToolCallPieces {
   readonly #calls: GrowingCall[] = [];
@@ -21,8 +21,8 @@ export class ToolCallPieces {
   #last: GrowingCall | undefined;
 
   /**
-   * Takes one entry of a delta's `tool_calls`. Returns the call that it belongs to and what is new of its arguments; null if
-   * there is nothing to show yet. An entry that says nothing is none.
+   * Takes one entry of a delta's `tool_calls`. Returns its call with the new part of the arguments; null if there is nothing to
+   * show yet. Skips an empty entry.
    */
   add(wire: JsonObject, place: PiecePlace = {}): CallDelta | null {
     const piece = pieceOf(wire, place);
@@ -41,12 +41,12 @@ export class ToolCallPieces {
     return isHeld ? null : deltaOf(call, added);
   }
 
-  /** Returns what was held back of the arguments, once the reply says that it is complete. */
+  /** Returns the arguments that were held back, after the end of the reply. */
   rest(): readonly CallDelta[] {
     return this.#calls.map((call) => deltaOf(call, call.arguments.rest())).filter((piece) => piece.arguments !== "");
   }
 
-  /** Returns the calls so far, in the order in which they began, as they are in a message. */
+  /** Returns the calls so far in the form of a message, in the order in which they began. */
   calls(): readonly JsonObject[] {
     return this.#calls.map(wireOf);
   }
@@ -72,7 +72,7 @@ export class ToolCallPieces {
     const [first] = keys;
     const there = this.#known.get(`id ${id}`) ?? (first === undefined ? this.#last : this.#known.get(first));
     if (there !== undefined) return there;
-    // Without a name only an id of a place of its own begins a call.
+    // Without a name, an id begins a call only with an index of its own.
     if (mayBegin && (name !== "" || (id !== "" && isIndexed))) return undefined;
     return keys.map((key) => this.#known.get(key)).find((call) => call !== undefined) ?? this.#last;
   }
@@ -109,9 +109,9 @@ interface Piece {
   readonly isCustom: boolean;
   readonly index: string | null;
   readonly isIndexed: boolean;
-  /** What tells its call apart beside the id, the strongest first. */
+  /** The keys of its call beside the id, the strongest first. */
   readonly keys: readonly string[];
-  /** It isn't the rest of an object. */
+  /** It is not the rest of an object. */
   readonly mayBegin: boolean;
 }
 
@@ -134,13 +134,13 @@ const pieceOf = (wire: JsonObject, { choice = 0, entry = null }: PiecePlace): Pi
   };
 };
 
-/** The index of an entry, which may be written as a text; null for none. */
+/** Returns the index of an entry, which may be a text; null for none. */
 export const indexOf = ({ index }: JsonObject): number | null =>
   (typeof index === "number" || (typeof index === "string" && index !== "")) && Number.isFinite(Number(index))
     ? Number(index)
     : null;
 
-/** Whether a piece begins a call of its own, although its id or its place is that of a call. */
+/** Whether a piece begins another call, although it has the id or the place of one. */
 const beginsAnother = (call: GrowingCall, piece: Piece): boolean => {
   // A server that gives each piece a new id gives the name only once.
   if (piece.name === "" || call.name === "") return false;
@@ -164,7 +164,7 @@ const beginsAnother = (call: GrowingCall, piece: Piece): boolean => {
   return !(isPlaced && call.id) && !begun.isEmpty() && piece.arguments !== begun.text();
 };
 
-/** A name comes at once, or again with each piece; one that comes in pieces does so before any arguments, or whole after them. */
+/** A name comes whole, whole with each piece, or in pieces before any arguments. */
 const joinedName = (call: GrowingCall, name: string): string =>
   name === call.name || (call.name !== "" && !call.arguments.isEmpty()) ? call.name : call.name + name;
 
@@ -178,7 +178,7 @@ const argumentsOf = (value: JsonObject[string]): string => {
   return value === undefined || value === null ? "" : JSON.stringify(value);
 };
 
-/** Returns the arguments of a call that came in one piece, as `CallArguments` reads them. */
+/** Returns the arguments of a call that came in one piece. */
 export const oneObject = (value: JsonObject[string]): string => {
   const given = new CallArguments();
   given.add(argumentsOf(value));
@@ -186,10 +186,10 @@ export const oneObject = (value: JsonObject[string]): string => {
 };
 
 /**
- * The arguments of one tool call, as they grow. They are one JSON object. Gateways send `{}`, `null` or `""` before the real
- * object (the `input: {}` of Anthropic's `content_block_start`), repeat the object at the end, or send a new one with each piece:
- * an object that follows another replaces it, unless it is empty. Some repeat with each piece all that came before, or encode
- * the object twice. Any other text stays as it came.
+ * The growing arguments of one tool call: one JSON object. Gateways send `{}`, `null` or `""` before the real object (the
+ * `input: {}` of Anthropic's `content_block_start`), repeat the object at the end, or send a new one with each piece: a later
+ * object replaces an earlier one, unless it is empty. Some repeat with each piece all that came before, or encode the object
+ * twice. Any other text stays as it came.
  */
 class CallArguments {
   // A text that pieces were added to is copied whole when it is looked at, so each piece looks at as little as it can.
@@ -204,7 +204,7 @@ class CallArguments {
   #mayBeEmpty = true;
   #isQuoted = false;
 
-  /** Takes the next piece. Returns what can be shown: what may yet be replaced is held back, and nothing is shown twice. */
+  /** Takes the next piece. Returns the new text that can be shown: text that may yet be replaced is held back. */
   add(piece: string): string {
     if (beginsObject(piece) && this.isEmpty()) this.#clear();
     this.#isReplaced ||= beginsObject(piece) && this.isWhole();
@@ -220,7 +220,7 @@ class CallArguments {
     return rest;
   }
 
-  /** Returns what was held back, once the reply says that it is complete. */
+  /** Returns the text that was held back. */
   rest(): string {
     const text = this.text();
     const rest = text.startsWith(this.#shown) ? text.slice(this.#shown.length) : "";
@@ -265,7 +265,7 @@ const beginsObject = (text: string): boolean => /^\s*\{/.test(text);
 
 const isEmptyObject = (text: string): boolean => /^\s*\{\s*\}\s*$/.test(text);
 
-/** The last object of a row that is not empty. */
+/** Returns the last object of a row that is not empty. */
 const lastObject = (text: string): string => {
   let whole = "";
   let from = 0;

@@ -2,9 +2,8 @@ import type { Json, JsonObject, ReportedUsage } from "@colloquy/machine";
 import { isObject } from "../json/loose-json.ts";
 
 /**
- * What a provider reported of one call, under whichever names. What is no non-negative integer is unknown, which
- * is not zero; undefined when nothing is known at all. What it reports beyond that (prices, audio tokens, times)
- * is kept under `provider`.
+ * Reads a report of usage under any names; undefined if it has no figures. A value that is not an integer ≥ 0 is unknown, which
+ * is not zero. Other facts of the report (prices, audio tokens, times) are kept under `provider`.
  */
 export const usageFromWire = (usage: JsonObject | null | undefined): ReportedUsage | undefined => {
   if (usage === null || usage === undefined) return undefined;
@@ -25,9 +24,9 @@ export const usageFromWire = (usage: JsonObject | null | undefined): ReportedUsa
 };
 
 /**
- * The report of usage that a chunk or a choice has: in its own place (OpenAI), inside the last choice (Moonshot), under
+ * Returns the report of usage in a chunk or a choice; null for none: in its own place (OpenAI), inside the last choice (Moonshot), under
  * `x_groq` (Groq), as `usage_metadata` (Gemini, LangChain), as `timings` (llama.cpp), or beside the choices (`eval_count` of
- * Ollama); null for none. Of several the first counts, but for zeros.
+ * Ollama). Of several the first counts, except for zeros.
  */
 export const reportIn = (place: JsonObject): JsonObject | null => {
   const { usage, x_groq: groq, timings, prompt_eval_count: read, eval_count: written } = place;
@@ -51,7 +50,7 @@ const reportOfGemini = (report: JsonObject): JsonObject | null => {
   };
 };
 
-/** A member, which servers in Java and JavaScript write as `promptTokens`. */
+/** Reads a member, which servers in Java and JavaScript write as `promptTokens`. */
 const memberOf = (object: JsonObject, name: string): Json | undefined => object[name] ?? object[camelCase(name)];
 
 const camelCase = (name: string): string => name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
@@ -67,8 +66,8 @@ const sumOf = (first: Json | undefined, second: Json | undefined): number | unde
   tokensOf(first) === undefined ? undefined : (tokensOf(first) ?? 0) + (tokensOf(second) ?? 0);
 
 /**
- * The report that counts once another came. Zeros never replace what was reported. Where each of two has a figure that the
- * other lacks (gateways of Anthropic report input first and output last), both count, and a total of one of them does not.
+ * Returns the report that counts after another came. Zeros never replace a figure. If each of two has a figure that the other
+ * lacks (gateways of Anthropic report input first and output last), both count, and a total of one of them does not.
  */
 export const laterReport = (before: JsonObject | null, later: JsonObject | null): JsonObject | null => {
   if (before === null || later === null) return later ?? before;
@@ -86,7 +85,7 @@ const saysSomething = (value: Json | undefined): boolean =>
 
 type Field = Exclude<keyof ReportedUsage, "provider">;
 
-/** Where each figure is looked for, in this order. */
+/** The places of each figure, in this order. */
 const wireNames: readonly (readonly [Field, readonly string[]])[] = [
   ["inputTokens", ["prompt_tokens", "input_tokens", "prompt_eval_count"]],
   ["outputTokens", ["completion_tokens", "output_tokens", "eval_count"]],
@@ -118,13 +117,13 @@ const at = (usage: JsonObject, name: string): Json | undefined => {
   return inner !== undefined && isObject(value) ? memberOf(value, inner) : inner === undefined ? value : undefined;
 };
 
-/** A number, which some servers write as a text. */
+/** Reads a number, which some servers write as a text. */
 const tokensOf = (value: Json | undefined): number | undefined => {
   const tokens = typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value;
   return typeof tokens === "number" && Number.isSafeInteger(tokens) && tokens >= 0 ? tokens : undefined;
 };
 
-/** What was not read and says something: neither null, nor zero, nor empty. */
+/** Returns the members that were not read, without null, zeros and empty objects. */
 const restOf = (usage: JsonObject, prefix: string): JsonObject | undefined => {
   const rest: { [member: string]: Json } = {};
   for (const [member, value] of Object.entries(usage)) {

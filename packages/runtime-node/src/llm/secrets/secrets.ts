@@ -1,19 +1,41 @@
+import { charactersRead, redact } from "@colloquy/host/runtime";
 import type OpenAI from "openai";
 import type { ClientOptions } from "openai";
-import { ConfigurationError } from "@colloquy/machine";
-import { redact } from "@colloquy/host/runtime";
 
-/**
- * Texts that go with each request and must not stand in an error: keys, and the values of headers and query, where other
- * providers take keys.
- */
+/** A header or parameter that goes with each request. A key of the client itself has no name. */
+export interface Sent {
+  readonly name: string | null;
+  readonly value: string;
+}
+
+/** Returns what a client of the SDK sends with each request, or will send, by its options. */
+export const sentBy = (client: OpenAI | ClientOptions): readonly Sent[] => {
+  const { apiKey, adminAPIKey } = client;
+  // The SDK's types protect them; there is no other way to the options of a given client.
+  const { defaultHeaders, defaultQuery } = "_options" in client ? client["_options"] : client;
+  const keys = [apiKey, adminAPIKey].map((value): Row => [null, value]);
+  return [...keys, ...rowsOf(defaultHeaders), ...rowsOf(defaultQuery)].flatMap(([name, given]) =>
+    [given].flat().flatMap((value) => (typeof value === "string" ? [{ name, value }] : [])),
+  );
+};
+
+type Row = readonly [name: string | null, value: unknown];
+
+const rowsOf = (given: unknown): readonly Row[] => {
+  if (typeof given !== "object" || given === null) return [];
+  // The SDK wraps headers if its environment variable adds some.
+  const rows = "values" in given && given.values instanceof Headers ? given.values : given;
+  // Headers are a `Headers`, pairs or an object, as `connect` checks.
+  return Symbol.iterator in rows ? [...(rows as Iterable<Row>)] : Object.entries(rows);
+};
+
+/** Returns the texts that no error may show: keys, and the values of headers and query, where other providers take keys. */
 export const secretsIn = (sent: readonly Sent[]): readonly string[] =>
   sent.flatMap(({ value }) => partsOf(value).flatMap((part) => [part, encodeURIComponent(part.toWellFormed())]));
 
 /**
- * Those of them that are keys beyond doubt, and must not stand in a reply either: the client's keys, what a header or
- * a parameter has that is named like one, and what looks like a key itself. Not the words that local servers take in
- * place of a key ("not-needed"), which may stand in any reply.
+ * Returns the secrets that no reply may show either: the client's keys, the values of headers and parameters that are named
+ * like keys, and values that look like keys. Placeholders for local servers ("not-needed") may be in any reply.
  */
 export const keysIn = (sent: readonly Sent[]): readonly string[] =>
   sent.flatMap(({ name, value }) => {
@@ -21,64 +43,62 @@ export const keysIn = (sent: readonly Sent[]): readonly string[] =>
     return partsOf(value).filter((part) => !isPlaceholder(part) && (isKey || redact(part) !== part));
   });
 
-/** `x-design-version` is no signature, and `X-Authority` no authorization. */
+/** `x-design-version` is not a signature, and `X-Authority` not an authorization. */
 const namesOfKeys =
   /(?:keys?|tokens?|secrets?|passwords?|passwd|credentials?|cookies?)$|^(?:o?auth|authorization|authentication|sig|signature|code)$/i;
 
-/** Names are written in words: `x-api-key`, `apiKey`, `access_token`. */
+/** Splits names such as `x-api-key`, `apiKey` and `access_token`. */
 const wordsOf = (name: string): readonly string[] => name.replaceAll(/([a-z])([A-Z])/g, "$1-$2").split(/[-_. ]+/);
 
-/**
- * Refuses a base URL with a user name or a password: `fetch` refuses each request to it, with the whole URL in the
- * message.
- *
- * @param handler Whose it is, for the error.
- * @throws ConfigurationError
- */
-export const refuseCredentials = (handler: string, baseURL: string): void => {
-  if (!URL.canParse(baseURL)) return;
-  const { username, password, host } = new URL(baseURL);
-  if (username === "" && password === "") return;
-  throw new ConfigurationError(
-    `${handler}: the base URL of ${host} holds a user name or a password; send them as a header, by defaultHeaders`,
-  );
-};
-
-/** A header or parameter that goes with each request. */
-export interface Sent {
-  /** Null for a key of the client itself. */
-  readonly name: string | null;
-  readonly value: string;
-}
-
-/** Returns what a client of the SDK sends with each request, or one that is not made yet, by its options. */
-export const sentBy = (client: OpenAI | ClientOptions): readonly Sent[] => {
-  const { apiKey, adminAPIKey } = client;
-  // Protected in the SDK's types; there is no other way to what a ready-made client was given.
-  const { defaultHeaders, defaultQuery } = isMade(client) ? client["_options"] : client;
-  const keys = [apiKey, adminAPIKey].map((value): [null, unknown] => [null, value]);
-  return [...keys, ...membersOf(defaultHeaders), ...membersOf(defaultQuery)].flatMap(([name, given]) =>
-    [given].flat().flatMap((value) => (typeof value === "string" ? [{ name, value }] : [])),
-  );
-};
-
-const isMade = (client: OpenAI | ClientOptions): client is OpenAI => "_options" in client;
-
-const membersOf = (given: unknown): readonly (readonly [string, unknown])[] => {
-  if (given instanceof Headers) return [...given.entries()];
-  if (typeof given !== "object" || given === null) return [];
-  if (Array.isArray(given)) return given.flatMap((member: unknown) => (isPair(member) ? [member] : []));
-  // The SDK keeps headers so when some come from its environment variable.
-  if ("values" in given && given.values instanceof Headers) return [...given.values.entries()];
-  return Object.entries(given);
-};
-
-const isPair = (member: unknown): member is [string, unknown] => Array.isArray(member) && typeof member[0] === "string";
-
-/** A header may hold words before its secret, such as `Bearer`, and several secrets, each with a name. */
+/** A header may have words before its secret, such as `Bearer`, and several secrets, each with a name. */
 const partsOf = (value: string): readonly string[] => [
   value,
   ...value.split(/[\s,;]+/).flatMap((part) => [part, part.slice(part.indexOf("=") + 1)]),
 ];
 
 const isPlaceholder = (key: string): boolean => key.length < 16 && /^[a-z]+(?:[-_. ][a-z]+)*$/i.test(key);
+
+/**
+ * Returns the values of environment variables with secret-like names, each of their lines, and both as a URL has them: JSON
+ * quotes a key of several lines, or a part of it.
+ */
+export const secretsOfEnvironment = (): readonly string[] =>
+  valuesNamed(/(?:^|_)(?:\w*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD)|PASS|PASSPHRASE|CREDENTIALS?|AUTH)(?:_|$)/i)
+    .flatMap((value) => [value, ...value.split(/\r?\n/)])
+    .flatMap((text) => [text, encodeURIComponent(text.toWellFormed())])
+    .map((text) => text.slice(0, charactersRead));
+
+/**
+ * Returns the values of variables that are named like keys of model providers, such as `ANTHROPIC_API_KEY`: few enough to
+ * look for in replies. Shorter values are placeholders, which may be in any reply.
+ */
+export const keysOfEnvironment = (): readonly string[] =>
+  valuesNamed(/(?:^|_)(?:API_KEY|API_TOKEN|ACCESS_KEY|AUTH_TOKEN|BEARER_TOKEN(?:_\w+)?)$/i)
+    .filter((value) => value.length >= 16)
+    .map((value) => value.slice(0, charactersRead));
+
+/** Returns none if the variables cannot be listed, as in Deno without `--allow-env`. */
+const valuesNamed = (pattern: RegExp): readonly string[] => {
+  try {
+    return Object.entries(environment()).flatMap(([name, value]) =>
+      value !== undefined && pattern.test(name) ? [value] : [],
+    );
+  } catch {
+    return [];
+  }
+};
+
+/** Returns the value of one variable; undefined if there is none, or if it may not be read. */
+export const variable = (name: string): string | undefined => {
+  try {
+    return environment()[name];
+  } catch {
+    return undefined;
+  }
+};
+
+/** Node, Deno and Bun have a process; some workers and browsers have none. */
+const environment = (): Readonly<Record<string, string | undefined>> => {
+  const platform = globalThis as { readonly process?: { readonly env?: Readonly<Record<string, string | undefined>> } };
+  return platform.process?.env ?? {};
+};

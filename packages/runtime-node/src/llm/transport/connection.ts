@@ -1,60 +1,64 @@
 import type { LlmHandler } from "@colloquy/host";
-import { problemOfOptions } from "@colloquy/host/store";
+import { checkOptions, checkValue, kinds, type OptionKind } from "@colloquy/host/store";
 import { ConfigurationError } from "@colloquy/machine";
 import { frozenCopy } from "@colloquy/machine/hosting";
 import type OpenAI from "openai";
 import type { ClientOptions } from "openai";
-import { variable } from "../secrets/environment.ts";
-import { keysIn, refuseCredentials, sentBy } from "../secrets/secrets.ts";
-import { connectionOptions, problemOfValues, waitOptions, type WaitOptions, type Waits, waitsOf } from "./options.ts";
+import { isList } from "../json/loose-json.ts";
+import { checkDialect } from "../wire/dialects.ts";
+import { keysIn, sentBy, variable } from "../secrets/secrets.ts";
+import type { WireOptions } from "../wire/wired.ts";
+import type { WaitOptions } from "./running-call.ts";
 
-/** A client of the official SDK, or what to make one from. Its own retries are not used: the machine retries. */
+/** A client of the official SDK, or options for one. The client's own retries are not used: the machine retries. */
 export type OpenAiConnection = WaitOptions &
-  ({ readonly client: OpenAI } | ({ readonly client?: never } & Pick<ClientOptions, keyof typeof connectionOptions>));
+  ({ readonly client: OpenAI } | ({ readonly client?: never } & Pick<ClientOptions, ConnectionOption>));
 
-/** How a handler comes by its client, and its other options: a frozen copy of them. */
+/** The options of the SDK's client that a handler takes. */
+type ConnectionOption =
+  | ("apiKey" | "baseURL" | "organization" | "project" | "defaultHeaders" | "defaultQuery" | "fetch" | "fetchOptions")
+  | ("timeout" | "dangerouslyAllowBrowser");
+
+/** The connection of a handler, and a frozen copy of its other options. */
 export interface Connected<Options> {
-  /** Its name, for errors. */
+  /** The handler's name, for errors. */
   readonly handler: string;
-  /** The client that was given, or one that is made with the first call. */
+  /** Returns the given client, or makes one at the first call. */
   readonly client: (sdk: typeof OpenAI) => OpenAI;
   readonly options: Partial<Options>;
-  readonly waits: Waits;
-  /** The base URL of the server. @throws as `check` */
+  readonly waits: WaitOptions;
+  /** @throws ConfigurationError as `check` */
   readonly baseURL: string;
   /** The client is the caller's. */
   readonly isGiven: boolean;
-  /** Gives the keys that go with each request, as far as they are known by now. */
+  /** Returns the keys of each request, as far as they are known. */
   readonly keys: () => readonly string[];
-  /** Throws a `ConfigurationError` if no call can be made: where there is no key, and where the environment is wrong. */
+  /** @throws ConfigurationError if no call can be made: there is no key, or the environment is invalid */
   readonly check: () => void;
 }
 
 /**
- * Splits the options of a handler into those of its connection, from which a client is made, and its own. What is wrong with
- * the options is said at once. The environment is read by the first call, the key with it: a server may be built without one.
- * The SDK takes longer to load than all else, and is loaded with that call too.
+ * Splits the options of a handler into those of its connection and its own. The first call reads the environment, loads the
+ * SDK and makes the client: a server may be built without a key.
  *
- * @param handler Its name, for errors.
- * @param own The names of its own options.
- * @throws ConfigurationError for an option that there is none of or that is invalid
+ * @param own The kinds of the handler's own options.
+ * @throws ConfigurationError for an unknown or invalid option
  */
-export const connect = <Options extends object>(
+export const connect = <Options extends WireOptions>(
   handler: string,
   given: Options & OpenAiConnection,
-  own: { readonly [Name in keyof Options]-?: true },
+  own: { readonly [Name in keyof Options]-?: OptionKind },
 ): Connected<Options> => {
-  const problem =
-    problemOfOptions(handler, given, { ...own, ...connectionOptions, ...waitOptions, client: true }) ??
-    problemOfValues(handler, given);
-  if (problem !== null) throw new ConfigurationError(problem);
-  const common = { handler, options: frozenCopy(pick<Options, keyof Options>(given, own)), waits: waitsOf(given) };
+  const connection = { ...connectionKinds, baseURL: urlFor(given.client === undefined ? given.fetch : undefined) };
+  checkOptions<object>(handler, given, { ...own, ...connection, ...waitKinds, client: clientKind });
+  checkDialect(handler, given.dialect);
+  const common = {
+    handler,
+    options: frozenCopy(pick<Options, keyof Options>(given, own)),
+    waits: pick<WaitOptions, keyof WaitOptions>(given, waitKinds),
+  };
   const { client } = given;
   if (client !== undefined) {
-    if (!isClient(client))
-      throw new ConfigurationError(
-        `client of ${handler} is none of the package openai; give new OpenAI({ … }), or leave it out`,
-      );
     const { baseURL } = client;
     refuseCredentials(handler, baseURL);
     return {
@@ -66,39 +70,31 @@ export const connect = <Options extends object>(
       check: () => {},
     };
   }
-  const chosen: ClientOptions = { fetch, ...frozenCopy(pick(given, connectionOptions)) };
-  checkConnection(handler, chosen);
+  const chosen: ClientOptions = { fetch, ...frozenCopy(pick(given, connectionKinds)) };
+  checkHeaders(handler, chosen.defaultHeaders);
+  checkSecrets(handler, chosen);
   let found: ClientOptions | undefined;
-  const connection = (): ClientOptions => {
+  const connected = (): ClientOptions => {
     if (found !== undefined) return found;
-    const environment = fromEnvironment();
-    const wrong = problemOfValues(handler, given, environment);
-    if (wrong !== null) throw new ConfigurationError(wrong);
-    const all = { ...environment, ...chosen };
-    checkConnection(handler, all);
+    const all = { ...environmentFor(chosen, connection), ...chosen };
+    checkSecrets(handler, all);
     return (found = { ...all, ...keyFor(handler, all) });
   };
   let made: OpenAI | undefined;
   return {
     ...common,
-    client: (SDK) => (made ??= new SDK(connection())),
+    client: (SDK) => (made ??= new SDK(connected())),
     get baseURL() {
-      return connection().baseURL || "https://api.openai.com/v1";
+      return connected().baseURL || "https://api.openai.com/v1";
     },
     isGiven: false,
     keys: () => keysIn(sentBy(made ?? found ?? { ...fromEnvironment(), ...chosen })),
-    check: () => void connection(),
+    check: () => void connected(),
   };
 };
 
-/** @throws ConfigurationError if the base URL holds credentials, and if a page would show the key */
-const checkConnection = (handler: string, connection: ClientOptions): void => {
-  refuseCredentials(handler, connection.baseURL ?? "");
-  refuseShownKey(handler, connection);
-};
-
 /**
- * A handler whose code is loaded with its first call, the SDK with it: not every process that makes one calls it. Calls fail
+ * Returns a handler whose code and SDK are loaded with its first call: not every process that makes one calls it. Calls fail
  * while `check` throws.
  */
 export const loadedLater = ({ keys, check }: Connected<object>, load: () => Promise<LlmHandler>): LlmHandler => {
@@ -118,45 +114,144 @@ export const loadedLater = ({ keys, check }: Connected<object>, load: () => Prom
   return Object.assign(handler, { secrets: keys, check });
 };
 
-/** Returns the options that the SDK reads from the environment, as it is now. */
+const isSendable = (name: string, value: string): boolean => {
+  try {
+    return new Headers([[name, value]]).has(name);
+  } catch {
+    return false;
+  }
+};
+
+/** The SDK takes null for "left out". */
+const orNull = (kind: OptionKind): OptionKind => ({ ...kind, fits: (value) => value === null || kind.fits(value) });
+
+const headerText = orNull(
+  kinds.of("a text that a header can have", (value) => typeof value === "string" && isSendable("a", value)),
+);
+
+/** A `fetch` of the caller's may know other schemes than Node's. */
+const urlFor = (given: unknown): OptionKind => {
+  const isUrl = (value: string): boolean =>
+    URL.canParse(value) && ((given ?? fetch) !== fetch || /^https?:$/.test(new URL(value).protocol));
+  return orNull(
+    kinds.of(
+      'a URL with http:// or https://, such as "http://127.0.0.1:8080/v1"',
+      (value) => typeof value === "string" && (value === "" || isUrl(value)),
+    ),
+  );
+};
+
+const isKey = (value: unknown): boolean =>
+  typeof value === "function" || (typeof value === "string" && isSendable("authorization", `Bearer ${value}`));
+
+/** Timers of Node cannot wait longer. */
+const timeoutMax = 2 ** 31 - 1;
+
+const isTimeout = (value: unknown): boolean => typeof value === "number" && value > 0 && value <= timeoutMax;
+
+const connectionKinds: Readonly<Record<ConnectionOption, OptionKind>> = {
+  apiKey: {
+    ...orNull(kinds.of("a text that a header can have, without line breaks, or a function that gives one", isKey)),
+    isSecret: true,
+  },
+  baseURL: urlFor(undefined),
+  organization: headerText,
+  project: headerText,
+  defaultHeaders: orNull(kinds.of("an object of headers", (value) => typeof value === "object")),
+  defaultQuery: orNull(kinds.object),
+  fetch: orNull(kinds.call),
+  fetchOptions: orNull(kinds.object),
+  timeout: orNull(kinds.word(`a number of milliseconds, from 1 to ${timeoutMax}`, isTimeout)),
+  dangerouslyAllowBrowser: orNull(kinds.flag),
+};
+
+const clientKind = kinds.having("a client of the package openai, such as new OpenAI({ … })", "post");
+
+export const waitKind: OptionKind = kinds.word(
+  "a whole number of milliseconds above 0, or null for no limit",
+  (value) => value === null || (Number.isSafeInteger(value) && Number(value) > 0),
+);
+
+const waitKinds = { idleTimeoutMs: waitKind, endTimeoutMs: waitKind };
+
+/** A `Headers` has refused invalid members already. No value is shown. */
+const checkHeaders = (handler: string, headers: unknown): void => {
+  for (const row of isList(headers) ? headers : Object.entries(headers ?? {})) {
+    const [name, ...values] = isList(row) ? row.flat() : [];
+    if (typeof name !== "string")
+      throw new ConfigurationError(`${handler}: defaultHeaders must be an object of headers (got a list of others)`);
+    if (["", ...values].some((value) => typeof value === "string" && !isSendable(name, value)))
+      throw new ConfigurationError(
+        `${handler}: a header ${JSON.stringify(name)} can't be sent; mend its name or its value`,
+      );
+  }
+};
+
+/** Where the SDK looks for options that are not given. */
+const variables = {
+  apiKey: "OPENAI_API_KEY",
+  adminAPIKey: "OPENAI_ADMIN_KEY",
+  baseURL: "OPENAI_BASE_URL",
+  organization: "OPENAI_ORG_ID",
+  project: "OPENAI_PROJECT_ID",
+} as const;
+
 const fromEnvironment = (): ClientOptions =>
   Object.fromEntries(
-    [
-      ["apiKey", "OPENAI_API_KEY"],
-      ["adminAPIKey", "OPENAI_ADMIN_KEY"],
-      ["baseURL", "OPENAI_BASE_URL"],
-      ["organization", "OPENAI_ORG_ID"],
-      ["project", "OPENAI_PROJECT_ID"],
-    ].flatMap(([name = "", from = ""]) => {
+    Object.entries(variables).flatMap(([name, from]) => {
       const value = variable(from)?.trim() ?? "";
       return value === "" ? [] : [[name, value]];
     }),
   );
 
-/** @throws ConfigurationError where a page would show the key. The SDK asks for the same, but it is made with the first call. */
-const refuseShownKey = (handler: string, { apiKey, adminAPIKey, dangerouslyAllowBrowser }: ClientOptions): void => {
-  if ((isGiven(apiKey) || isGiven(adminAPIKey)) && isPage() && dangerouslyAllowBrowser !== true)
+/** @throws ConfigurationError for an invalid variable, unless its option is given */
+const environmentFor = (chosen: ClientOptions, connection: Readonly<Record<string, OptionKind>>): ClientOptions => {
+  const environment = fromEnvironment();
+  for (const [name, from] of Object.entries(variables)) {
+    const kind = name in environment && !(name in chosen) ? connection[name] : undefined;
+    if (kind !== undefined) checkValue(from, Reflect.get(environment, name), kind);
+  }
+  return environment;
+};
+
+/** @throws ConfigurationError if the base URL has credentials, or if a page would show the key */
+const checkSecrets = (
+  handler: string,
+  { baseURL, apiKey, adminAPIKey, dangerouslyAllowBrowser }: ClientOptions,
+): void => {
+  refuseCredentials(handler, baseURL ?? "");
+  // The SDK refuses it too, but only with the first call.
+  if ((isFilled(apiKey) || isFilled(adminAPIKey)) && isPage() && dangerouslyAllowBrowser !== true)
     throw new ConfigurationError(
       `${handler} has an apiKey, which everybody who opens the page can read; give the baseURL of a server of yours that has the key, and no apiKey, or dangerouslyAllowBrowser: true`,
     );
 };
 
-const isGiven = (value: unknown): boolean => value !== undefined && value !== null && value !== "";
+/** `fetch` refuses each request to a URL with credentials, and shows the whole URL in its error. */
+const refuseCredentials = (handler: string, baseURL: string): void => {
+  const url = URL.parse(baseURL);
+  if (url === null || (url.username === "" && url.password === "")) return;
+  throw new ConfigurationError(
+    `${handler}: the base URL of ${url.host} holds a user name or a password; send them as a header, by defaultHeaders`,
+  );
+};
 
-/** A server of one's own often needs no key, but the SDK wants one. @throws ConfigurationError where OpenAI's needs one */
+const isFilled = (value: unknown): boolean => value !== undefined && value !== null && value !== "";
+
+/** The SDK wants a key, which servers other than OpenAI's often do not need. @throws ConfigurationError if OpenAI needs one */
 const keyFor = (
   handler: string,
   { apiKey, adminAPIKey, baseURL }: ClientOptions,
 ): Pick<ClientOptions, "apiKey" | "dangerouslyAllowBrowser"> => {
-  if (isGiven(apiKey) || isGiven(adminAPIKey)) return {};
-  // Where there is no key, a page shows none.
-  if (isGiven(baseURL)) return { apiKey: "none", dangerouslyAllowBrowser: true };
+  if (isFilled(apiKey) || isFilled(adminAPIKey)) return {};
+  // A page cannot show a key that is not there.
+  if (isFilled(baseURL)) return { apiKey: "none", dangerouslyAllowBrowser: true };
   throw new ConfigurationError(
     `${handler} has no key: set OPENAI_API_KEY, or give apiKey; a server of your own, named by baseURL or OPENAI_BASE_URL, needs none`,
   );
 };
 
-/** As the SDK asks. */
+/** The SDK's own rule. */
 const isPage = (): boolean => {
   const { window, navigator } = globalThis as {
     readonly window?: { readonly document?: unknown };
@@ -165,13 +260,9 @@ const isPage = (): boolean => {
   return window?.document !== undefined && navigator !== undefined;
 };
 
-/** Callers in JavaScript hand in anything. It may be a client of another copy of the SDK, so no class is asked for. */
-const isClient = (client: object | null): boolean =>
-  typeof client === "object" && client !== null && "post" in client && "baseURL" in client;
-
 const pick = <Options extends object, Name extends keyof Options>(
   options: Options,
-  names: { readonly [Each in Name]: true },
+  names: { readonly [Each in Name]: unknown },
 ): Partial<Pick<Options, Name>> =>
   // Those of the names that have a value.
   Object.fromEntries(

@@ -1,4 +1,5 @@
 import type { LlmContext, LlmOutcome } from "@colloquy/host";
+import { errorTextOf } from "@colloquy/host/runtime";
 import type { CallLlm } from "@colloquy/machine";
 import OpenAI from "openai";
 import { aborted, failureOfBody, failureOfThrown, type FailureSetting, isStatusError } from "../failure/failure.ts";
@@ -6,23 +7,21 @@ import { redirectFailure } from "../failure/response-facts.ts";
 import { type AnswerReader, readWhole } from "../reply/answer-reader.ts";
 import { deltasOf } from "../reply/outcome.ts";
 import { keysIn, secretsIn, sentBy } from "../secrets/secrets.ts";
-import { oursOnly, readBody, withBoundedErrors } from "./body.ts";
 import type { Connected } from "./connection.ts";
-import { runningCall } from "./running-call.ts";
+import { type RunningCall, runningCall } from "./running-call.ts";
 import { type RequestBody, sentBody } from "./written-messages.ts";
 
 /** One way to ask a server for a reply. */
 export interface Endpoint {
-  /** Where requests go, behind the base URL, such as `/chat/completions`. */
+  /** The path after the base URL, such as `/chat/completions`. */
   readonly path: string;
-  /** Makes what reads one answer. */
+  /** Makes the reader of one answer. */
   readonly reader: (onDelta: LlmContext["onDelta"], call: CallLlm) => AnswerReader;
 }
 
 /**
- * Returns what makes one request of a call: aborted with the call's signal, given up after `idleTimeoutMs` without a piece,
- * answered at most `endMs` after the answer said why it ended, not redirected, not retried, read whole or in pieces. A body with
- * `stream: true` asks for the reply piece by piece.
+ * Returns a function that makes one request of a call, without redirects and retries. A body with `stream: true` asks for the
+ * reply piece by piece. The call's signal, a silence of `idleTimeoutMs`, or `endTimeoutMs` after the finish reason end it.
  */
 export const exchanges = ({ client: made, waits }: Pick<Connected<object>, "client" | "waits">, endpoint: Endpoint) => {
   const client = withBoundedErrors(made(OpenAI));
@@ -37,22 +36,21 @@ export const exchanges = ({ client: made, waits }: Pick<Connected<object>, "clie
       if (context.signal.aborted) return stream.failed(aborted);
       // The answer is whole: only what would have followed it (a report of usage) is lost.
       if (stream.state.finished) return ended(stream, "");
-      // A server that answered with an error said why, also where the rest of its body never came.
+      // The status of an error says why the call failed, even if the rest of its body never came.
       const silence = isStatusError(thrown) ? null : running.silence();
       return stream.failed(silence ?? failureOfThrown(thrown, setting()));
     };
     const answered = async (): Promise<LlmOutcome> => {
       const response = await request(client, endpoint.path, body, call, running.signal);
-      const touch = (): void => running.touch(stream.state);
       running.begin();
-      touch();
+      running.touch(stream.state);
       if (response.redirected) {
-        // A `fetch` of the caller's own follows redirects although it is asked not to. Nobody reads the body.
-        void response.body?.cancel().catch(() => {});
+        // A `fetch` of the caller's own may follow redirects against the request. Nobody reads the body.
+        cancel(response.body);
         return stream.failed(redirectFailure(response.status, response.url, setting()));
       }
       const streams = isEventStream(response, body["stream"] === true);
-      const text = await readBody(response, { stream: streams ? stream : null, signal: running.signal, touch });
+      const text = await readBody(response, streams ? stream : null, running);
       // An aborted body may just end.
       if (running.signal.aborted) return interrupted(undefined);
       if (streams && stream.state.begun) return ended(stream, "");
@@ -70,7 +68,7 @@ export const exchanges = ({ client: made, waits }: Pick<Connected<object>, "clie
   };
 };
 
-/** The SDK makes the request; the response is taken as it is. */
+/** Has the SDK make the request, and returns the response as it is. */
 const request = (
   client: OpenAI,
   path: string,
@@ -96,3 +94,87 @@ const isEventStream = (response: Response, wanted: boolean): boolean => {
   const type = response.headers.get("content-type") ?? "";
   return type.includes("event-stream") || (wanted && !/application\/json|text\/html/.test(type));
 };
+
+/**
+ * Reads a body into the stream, or whole without one. Returns the text that no stream has understood, to report a page or an
+ * error in place of the stream. Comments, empty events and white space are not signs of life: a server may send them for ever.
+ */
+const readBody = async (
+  { body }: Response,
+  stream: AnswerReader | null,
+  { signal, touch }: RunningCall,
+): Promise<string> => {
+  if (body === null) return "";
+  const reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> = body.getReader();
+  const kept: Uint8Array<ArrayBuffer>[] = [];
+  let keptBytes = 0;
+  try {
+    while (!signal.aborted) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      const before = stream?.state.heard;
+      stream?.feed(value);
+      if (stream === null ? value.some((byte) => byte > space) : stream.state.heard !== before) touch(stream?.state);
+      if (stream?.state.done === true) {
+        finish(reader);
+        return "";
+      }
+      if (stream === null || (!stream.state.begun && keptBytes < keptBytesMax)) {
+        kept.push(value);
+        keptBytes += value.length;
+        if (keptBytes > bodyBytesMax) throw new RangeError(`the server's answer is larger than ${bodyBytesMax} bytes`);
+      }
+    }
+    stream?.end();
+  } catch (thrown) {
+    // The connection must not stay open.
+    cancel(reader);
+    throw thrown;
+  }
+  return new Blob(kept).text();
+};
+
+/** JSON has no white space with a greater byte. */
+const space = 0x20;
+
+const keptBytesMax = 65_536;
+
+/** Larger than any reply: an endless answer must fail. */
+const bodyBytesMax = 2 ** 26;
+
+/** Reads the end of a body after its answer, so that the connection can be used again; cancels it after a second. */
+const finish = (reader: ReadableStreamDefaultReader<Uint8Array>): void => {
+  const timer = setTimeout(() => cancel(reader), 1000);
+  void reader
+    .read()
+    .then(({ done }) => (done ? undefined : reader.cancel()))
+    .catch(() => {})
+    .finally(() => clearTimeout(timer));
+};
+
+const cancel = (source: { cancel(): Promise<void> } | null): void => void source?.cancel().catch(() => {});
+
+/** Marks the requests of the handlers among the options of their `fetch`: a client may be shared with other code. */
+const isOurs: unique symbol = Symbol("colloquy");
+const oursOnly: { readonly [isOurs]: true } = { [isOurs]: true };
+
+/**
+ * Has the client read the error bodies of marked requests to a bound, and within the request's time: the SDK itself reads them
+ * to their end, which may never come.
+ */
+const withBoundedErrors = (client: OpenAI): OpenAI => {
+  // Private in the SDK's types. A copy of the client would not know a key that is given to the client later.
+  const own = client["fetch"] as typeof fetch | undefined;
+  if (own === undefined || bounded.has(own)) return client;
+  const fetchBounded: typeof fetch = async (input, init) => {
+    const response = await own(input, init);
+    if (response.ok || init === undefined || !(isOurs in init)) return response;
+    const text = await errorTextOf(response, init.signal ?? undefined);
+    return Object.defineProperty(response, "text", { value: () => Promise.resolve(text) });
+  };
+  bounded.add(fetchBounded);
+  client["fetch"] = fetchBounded;
+  return client;
+};
+
+const bounded = new WeakSet<typeof fetch>();

@@ -2,29 +2,42 @@ import type { LlmContext, LlmDelta, LlmOutcome } from "@colloquy/host";
 import { type KeyFilter, keyFilter, type KeyPieces, type KeyWalk, redact } from "@colloquy/host/runtime";
 import type { CallLlm, Failure } from "@colloquy/machine";
 import { retryable } from "../failure/failure.ts";
-import type { Waits } from "./options.ts";
 
-/** A call while it runs: it ends with its signal or after a silence, and nothing that leaves it holds a key. */
+/** How long to wait for an answer. */
+export interface WaitOptions {
+  /**
+   * The longest silence within an answer that has begun, in milliseconds, if the call has no `idleTimeoutMs` of its own.
+   * Default 5 minutes; null for none. Comments, pings and empty pieces do not end the silence.
+   */
+  readonly idleTimeoutMs?: number | null;
+  /**
+   * How long to wait for the end of a stream, and for its report of usage, after the answer said why it ended, in
+   * milliseconds. Default 2 seconds; null for no limit.
+   */
+  readonly endTimeoutMs?: number | null;
+}
+
+/** A running call. Its signal or a silence ends it, and it shows no key. */
 export interface RunningCall {
   readonly signal: AbortSignal;
   readonly abort: () => void;
   readonly onDelta: (delta: LlmDelta) => void;
   /** The answer has begun: from now on the handler's own limit bounds the silence, if the call has none. */
   readonly begin: () => void;
-  /** There was a sign of life. A finished answer has `endMs` from then on to end, unless another choice of it begins. */
+  /** Reports a sign of life. A finished answer has `endTimeoutMs` to end, unless another choice of it begins. */
   readonly touch: (state?: { readonly finished: boolean }) => void;
-  /** The failure of a silence that was too long; null if none was. */
+  /** Returns the failure of a silence that was too long; null if there was none. */
   readonly silence: () => Failure | null;
-  /** Shows what was held back, and returns the outcome without keys and without these secrets. */
+  /** Shows the deltas that were held back, and returns the outcome without keys and without these secrets. */
   readonly filtered: (outcome: LlmOutcome, secrets: readonly string[] | undefined) => LlmOutcome;
   readonly close: () => void;
 }
 
-/** @param keys Looked up when something has come: a client may fetch its key when it makes the request. */
+/** @param keys called at the first delta: a client may fetch its key when it makes the request. */
 export const runningCall = (
   call: CallLlm,
   { signal, clock, onDelta }: LlmContext,
-  waits: Waits,
+  { idleTimeoutMs = 300_000, endTimeoutMs = 2000 }: WaitOptions,
   keys: () => readonly string[],
 ): RunningCall => {
   const control = new AbortController();
@@ -39,35 +52,34 @@ export const runningCall = (
   let stopIdle: (() => void) | undefined;
   let stopEnd: (() => void) | undefined;
   // A touch costs one look at the clock: the timer is set again only when it rings.
-  const mind = (idleMs: number | undefined): void => {
-    if (idleMs === undefined) return;
+  const mind = (idleMs: number): void => {
     stopIdle = clock.wakeAt(touchedAt + idleMs, () => {
       if (clock.now() < touchedAt + idleMs) return mind(idleMs);
       isOver = true;
       abort();
     });
   };
-  mind(call.idleTimeoutMs);
+  if (call.idleTimeoutMs !== undefined) mind(call.idleTimeoutMs);
   return {
     signal: control.signal,
     abort,
     onDelta: deltas.onDelta,
     begin: () => {
-      if (stopIdle !== undefined || control.signal.aborted) return;
+      if (stopIdle !== undefined || control.signal.aborted || idleTimeoutMs === null) return;
       touchedAt = clock.now();
-      mind(waits.idleMs);
+      mind(idleTimeoutMs);
     },
     touch: (state) => {
       touchedAt = clock.now();
-      if (waits.endMs === undefined || stopEnd !== undefined || state?.finished !== true) return;
-      stopEnd = clock.wakeAt(touchedAt + waits.endMs, () => {
+      if (endTimeoutMs === null || stopEnd !== undefined || state?.finished !== true) return;
+      stopEnd = clock.wakeAt(touchedAt + endTimeoutMs, () => {
         stopEnd = undefined;
         if (state.finished) abort();
       });
     },
     silence: () =>
       isOver
-        ? retryable("timeout", `the server was silent for more than ${call.idleTimeoutMs ?? waits.idleMs} ms`)
+        ? retryable("timeout", `the server was silent for more than ${call.idleTimeoutMs ?? idleTimeoutMs} ms`)
         : null,
     filtered: (outcome, secrets) => {
       deltas.end();
@@ -85,46 +97,43 @@ export const runningCall = (
 };
 
 /**
- * Keys are looked for in each text of the reply, in the ids, names and arguments of its calls, and over the bounds of
- * these, however they are cut. `filterOf` gives the filter when the first piece comes: a client may fetch its key when
- * it makes a request. `end` shows what was held back, since it might have become a key.
+ * Looks for keys in each text of the reply, in the ids, names and arguments of its calls, and across them, however they are
+ * cut. `end` shows the texts that were held back because they might have become a key.
  */
-const filteredDeltas = (
-  filterOf: () => KeyFilter,
-  onDelta: (delta: LlmDelta) => void,
-): { readonly onDelta: (delta: LlmDelta) => void; readonly end: () => void } => {
+const filteredDeltas = (filterOf: () => KeyFilter, onDelta: (delta: LlmDelta) => void) => {
   const texts = new Map<string, Shown>();
   let walk: KeyWalk | undefined;
+  const show = ({ last }: Shown, text: string): void =>
+    onDelta(last.type === "toolCall" ? { ...last, arguments: text } : { ...last, text });
   return {
-    onDelta: (delta) => {
+    onDelta: (delta: LlmDelta): void => {
       walk ??= filterOf().walk();
       const name = delta.type === "toolCall" ? `call ${delta.index}` : delta.type;
       const before = texts.get(name);
       const last = named(delta, before, walk);
       const text: Shown = { pieces: before?.pieces ?? walk.pieces(), given: delta, last };
       texts.set(name, text);
-      const piece = text.pieces.push(textOf(delta));
-      if (piece !== "" || delta.type === "toolCall") onDelta(withText(last, piece));
+      const piece = text.pieces.push(delta.type === "toolCall" ? delta.arguments : delta.text);
+      if (piece !== "" || delta.type === "toolCall") show(text, piece);
     },
-    end: () => {
-      for (const { pieces, last } of texts.values()) {
-        const piece = pieces.end();
-        if (piece !== "") onDelta(withText(last, piece));
+    end: (): void => {
+      for (const text of texts.values()) {
+        const piece = text.pieces.end();
+        if (piece !== "") show(text, piece);
       }
       texts.clear();
     },
   };
 };
 
-/** One text of the reply, or one call, as far as it was shown. */
+/** One text of the reply, or one call: its last delta as it came and as it was shown. */
 interface Shown {
   readonly pieces: KeyPieces;
-  /** The piece of it that came last, and what was shown of that. */
   readonly given: LlmDelta;
   readonly last: LlmDelta;
 }
 
-/** The id and the name come again with each piece, and are read only where they are new. */
+/** Each delta of a call repeats its id and name. They are read when they are new. */
 const named = (delta: LlmDelta, before: Shown | undefined, { text }: KeyWalk): LlmDelta => {
   if (delta.type !== "toolCall") return delta;
   const [given, last] = [before?.given, before?.last];
@@ -135,8 +144,3 @@ const named = (delta: LlmDelta, before: Shown | undefined, { text }: KeyWalk): L
     name: isKnown && delta.name === given.name ? last.name : text(delta.name),
   };
 };
-
-const textOf = (delta: LlmDelta): string => (delta.type === "toolCall" ? delta.arguments : delta.text);
-
-const withText = (delta: LlmDelta, text: string): LlmDelta =>
-  delta.type === "toolCall" ? { ...delta, arguments: text } : { ...delta, text };

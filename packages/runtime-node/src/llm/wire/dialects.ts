@@ -1,4 +1,107 @@
-import { common, type Dialect, dialect } from "./dialect.ts";
+import { checkOptions, checkValue, kinds } from "@colloquy/host/store";
+import type { JsonObject } from "@colloquy/machine";
+import { isObject } from "../json/loose-json.ts";
+
+/**
+ * States what a family of servers takes in the messages and tools of a request. A plain value: `JSON.stringify` shows all of
+ * it, and `{ ...dialect, name: "ours", texts: "joined" }` is another one. Patterns are the sources of regular expressions.
+ */
+export interface Dialect {
+  readonly name: string;
+  /** The ids of tool calls. An id that does not match, or that an earlier call of the prompt has, is replaced on the wire. */
+  readonly callIds: string;
+  /** The names of tools. A name that does not match is replaced on the wire, and comes back as it was. */
+  readonly toolNames: string;
+  /** The names of speakers, with other characters replaced by `_`; null leaves names out. */
+  readonly messageNames: string | null;
+  /** Whether several texts of a message stay a list of parts, or become one string. */
+  readonly texts: "listed" | "joined";
+  /**
+   * Which messages have images and files: all, those of users, or none. If only users have them, those of a tool's result
+   * follow its round in a message of the user. All others that are not taken are named in a text.
+   */
+  readonly images: "everywhere" | "of users" | "none";
+  /** Whether messages of developers have their own role, or that of the system. */
+  readonly developers: "own role" | "system";
+  /** Whether a system message may stand after the beginning, or becomes a user's there. */
+  readonly lateSystem: "taken" | "user";
+  /**
+   * Whether texts of white space are sent: all of them, none, or those beside something else in their message. If a blank
+   * message is left out, blank questions and results are marked.
+   */
+  readonly blank: "sent" | "beside others" | "left out";
+  /** The roles that a user message may follow only after a mark as an assistant message. */
+  readonly noUserAfter: readonly ("tool" | "user")[];
+  /** Whether a prompt may begin with a reply, as after a seed with a greeting, or only after a marked question. */
+  readonly firstReply: "taken" | "marked";
+  /** Whether a refusal has a field of its own, or is a text. */
+  readonly refusals: "field" | "text";
+  /** The provider fields that it takes of its own replies, and of messages of unrecorded origin. It gets no field of another server. */
+  readonly fields: "all" | readonly string[];
+  /** Whether it takes back every field of the replies that are known to be its own. */
+  readonly ownFields: boolean;
+  /** The field of reasoning that each reply with calls must have, if only empty; null for no such field. */
+  readonly owedReasoning: string | null;
+  /** Fields that the first call of a reply gets if it has none of its own; null for none. */
+  readonly owedOfCall: JsonObject | null;
+  /** Whether schemas of tools are completed (`type`, `properties`, `items`), or sent as they are. */
+  readonly schemas: "completed" | "as given";
+}
+
+/** Makes a dialect by its differences from another one. */
+const dialect = (name: string, differences: Partial<Dialect>, base: Dialect = known): Dialect =>
+  Object.freeze({ ...base, ...differences, name });
+
+/** Unknown servers get the strictest common form. Fields go back to where they are known to come from. */
+const common: Dialect = Object.freeze({
+  name: "common",
+  // 40 is the longest id that OpenAI's chat completions take; Anthropic takes these characters only.
+  callIds: "^[a-zA-Z0-9_-]{1,40}$",
+  // https://platform.openai.com/docs/api-reference/chat/create (tools.function.name); Gemini wants a letter or `_` first.
+  toolNames: "^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$",
+  messageNames: "^[a-zA-Z0-9_-]{1,64}$",
+  texts: "joined",
+  images: "of users",
+  // Only OpenAI documents the other role; templates of open models raise an exception for it.
+  developers: "system",
+  // Templates of open models: "System message must be at the beginning" (QwenLM/Qwen3.8 issues 164 and 244).
+  lateSystem: "user",
+  blank: "left out",
+  noUserAfter: [],
+  // "The first message (except the system message) of deepseek-reasoner must be a user message"; Anthropic's says the same.
+  firstReply: "marked",
+  refusals: "text",
+  fields: [],
+  ownFields: true,
+  owedReasoning: null,
+  owedOfCall: null,
+  schemas: "completed",
+});
+
+const anyId = "^.+$";
+
+/** Servers whose family is known take back the fields that are named. Most take lists of texts. */
+const known: Dialect = { ...common, texts: "listed", ownFields: false };
+
+/**
+ * Nothing is changed but what no server takes: arguments that are not an object, ids that repeat, half characters.
+ */
+const lenient = dialect("lenient", {
+  lateSystem: "taken",
+  callIds: "^[^]+$",
+  toolNames: "^[^]+$",
+  messageNames: "^[^]+$",
+  images: "everywhere",
+  developers: "own role",
+  blank: "sent",
+  firstReply: "taken",
+  refusals: "field",
+  fields: "all",
+  schemas: "as given",
+});
+
+/** Text completions: the template writes all that it is given, and a text has no place for images and files. */
+const text = dialect("text", { images: "none" }, lenient);
 
 /**
  * Chat completions of OpenAI and Azure.
@@ -9,18 +112,18 @@ import { common, type Dialect, dialect } from "./dialect.ts";
  * - fields: https://platform.openai.com/docs/api-reference/chat/create (assistant message: audio, function_call, refusal;
  *   `type`: calls of custom tools)
  */
-const openaiChat: Dialect = dialect("openai-chat", {
-  callIds: "^.{1,40}$",
-  toolNames: "^[a-zA-Z0-9_-]{1,64}$",
-  messageNames: "^[^\\s<|\\\\/>]{1,64}$",
-  texts: "listed",
-  lateSystem: "taken",
-  developers: "own role",
-  blank: "sent",
-  firstReply: "taken",
-  refusals: "field",
-  fields: ["role", "function_call", "audio", "type"],
-});
+const openaiChat = dialect(
+  "openai-chat",
+  {
+    callIds: "^.{1,40}$",
+    toolNames: "^[a-zA-Z0-9_-]{1,64}$",
+    messageNames: "^[^\\s<|\\\\/>]{1,64}$",
+    images: "of users",
+    fields: ["role", "function_call", "audio", "type"],
+    schemas: "completed",
+  },
+  lenient,
+);
 
 /**
  * The Responses API of OpenAI, Azure and xAI.
@@ -28,19 +131,11 @@ const openaiChat: Dialect = dialect("openai-chat", {
  * - images: `function_call_output.output` takes input_image and input_file
  * - fields: encrypted reasoning, ids and phases go back (https://platform.openai.com/docs/guides/reasoning)
  */
-const openaiResponses: Dialect = dialect("openai-responses", {
-  callIds: "^.{1,64}$",
-  toolNames: "^[a-zA-Z0-9_-]{1,64}$",
-  messageNames: null,
-  texts: "listed",
-  images: "everywhere",
-  lateSystem: "taken",
-  developers: "own role",
-  blank: "sent",
-  firstReply: "taken",
-  refusals: "field",
-  fields: "all",
-});
+const openaiResponses = dialect(
+  "openai-responses",
+  { callIds: "^.{1,64}$", messageNames: null, images: "everywhere", fields: "all" },
+  openaiChat,
+);
 
 /**
  * Models of Anthropic behind chat completions: https://platform.claude.com/docs/en/api/openai-sdk, LiteLLM, Bedrock's gateways.
@@ -50,12 +145,11 @@ const openaiResponses: Dialect = dialect("openai-responses", {
  * - names: the field is ignored; tools: "tools.0.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'"
  * - fields: https://docs.litellm.ai/docs/reasoning_content (thinking_blocks), cache_control
  */
-const anthropic: Dialect = dialect("anthropic", {
+const anthropic = dialect("anthropic", {
+  lateSystem: "taken",
   callIds: "^[a-zA-Z0-9_-]{1,64}$",
   toolNames: "^[a-zA-Z0-9_-]{1,64}$",
-  texts: "listed",
   images: "everywhere",
-  lateSystem: "taken",
   fields: ["thinking_blocks", "reasoning_content", "cache_control"],
 });
 
@@ -67,30 +161,28 @@ const anthropic: Dialect = dialect("anthropic", {
  * - fields: https://ai.google.dev/gemini-api/docs/thought-signatures (extra_content, else 400 in Gemini 3; calls
  *   without one go with "skip_thought_signature_validator")
  */
-const gemini: Dialect = dialect("gemini", {
-  callIds: "^.+$",
+const gemini = dialect("gemini", {
+  callIds: anyId,
   toolNames: "^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$",
-  texts: "listed",
   fields: ["extra_content"],
   owedOfCall: { extra_content: { google: { thought_signature: "skip_thought_signature_validator" } } },
 });
 
 /** Models before Gemini 3 need no signatures: LiteLLM sends the stand-in to Gemini 3 and newer ones only. */
-const gemini2: Dialect = dialect("gemini-2", { ...gemini, owedOfCall: null });
+const gemini2 = dialect("gemini-2", { owedOfCall: null }, gemini);
 
 /**
  * Mistral's API, and servers with its tokenizer.
  * - ids: "Tool call id was … but must be a-z, A-Z, 0-9, with a length of 9" (mistralai/mistral-common, validator.py)
  * - user after tool: "Unexpected role 'user' after role 'tool'" (the same file); pydantic-ai puts an assistant's "OK." between
- * - system: "Unexpected role 'system' after role 'assistant'" (the same file); a developer's message is no member of its union
+ * - system: "Unexpected role 'system' after role 'assistant'" (the same file); its union has no message of a developer
  * - blank: "Assistant message must have either content or tool_calls, but not none."
  * - names: messages of users have no such field, and others are "Extra inputs are not permitted"
  * - fields: https://docs.mistral.ai/api (prefix), https://docs.mistral.ai/capabilities/reasoning (thinking, a part)
  */
-const mistral: Dialect = dialect("mistral", {
+const mistral = dialect("mistral", {
   callIds: "^[a-zA-Z0-9]{9}$",
   messageNames: null,
-  texts: "listed",
   noUserAfter: ["tool"],
   fields: ["prefix", "part"],
 });
@@ -99,7 +191,7 @@ const mistral: Dialect = dialect("mistral", {
  * Perplexity, and models whose templates want turns to alternate.
  * - user after user: "Conversation roles must alternate user/assistant/user/assistant/..." (simular-ai/Agent-S issue 70)
  */
-const alternating: Dialect = dialect("alternating", { ...common, noUserAfter: ["user", "tool"] });
+const alternating = dialect("alternating", { noUserAfter: ["user", "tool"] }, common);
 
 /**
  * DeepSeek's API, and its models elsewhere.
@@ -111,9 +203,10 @@ const alternating: Dialect = dialect("alternating", { ...common, noUserAfter: ["
  *   an empty one too ("Missing reasoning_content field in the assistant message");
  *   https://api-docs.deepseek.com/guides/chat_prefix_completion (prefix)
  */
-const deepseek: Dialect = dialect("deepseek", {
-  images: "none",
+const deepseek = dialect("deepseek", {
   lateSystem: "taken",
+  texts: "joined",
+  images: "none",
   blank: "beside others",
   fields: ["reasoning_content", "prefix"],
   owedReasoning: "reasoning_content",
@@ -125,9 +218,10 @@ const deepseek: Dialect = dialect("deepseek", {
  * - texts: "for 'role:tool' the following must be satisfied[('messages.6.content' : value must be a string)]"
  * - ids: any, such as `functions.weather:0` of Kimi
  */
-const groq: Dialect = dialect("groq", {
-  callIds: "^.+$",
+const groq = dialect("groq", {
   lateSystem: "taken",
+  texts: "joined",
+  callIds: anyId,
   developers: "own role",
   blank: "beside others",
   fields: ["reasoning"],
@@ -140,12 +234,7 @@ const groq: Dialect = dialect("groq", {
  * - images: oaicompat_chat_params_parse takes them of models that see, and templates show those of users
  * - fields: common_chat_msgs_parse_oaicompat reads reasoning_content
  */
-const llamaCpp: Dialect = dialect("llama.cpp", {
-  callIds: "^.+$",
-  texts: "listed",
-  blank: "beside others",
-  fields: ["reasoning_content"],
-});
+const llamaCpp = dialect("llama.cpp", { callIds: anyId, blank: "beside others", fields: ["reasoning_content"] });
 
 /**
  * Ollama (ollama/ollama, openai/openai.go).
@@ -153,13 +242,7 @@ const llamaCpp: Dialect = dialect("llama.cpp", {
  * - images: FromChatRequest reads image_url in a message of any role
  * - fields: Message has `reasoning`
  */
-const ollama: Dialect = dialect("ollama", {
-  callIds: "^.+$",
-  texts: "listed",
-  blank: "beside others",
-  images: "everywhere",
-  fields: ["reasoning"],
-});
+const ollama = dialect("ollama", { images: "everywhere", fields: ["reasoning"] }, llamaCpp);
 
 /**
  * vLLM (vllm-project/vllm, entrypoints/chat_utils.py).
@@ -168,13 +251,7 @@ const ollama: Dialect = dialect("ollama", {
  * - images: _parse_chat_message_content takes parts of any role
  * - fields: reasoning_content and reasoning of an assistant are read
  */
-const vllm: Dialect = dialect("vllm", {
-  callIds: "^.+$",
-  texts: "listed",
-  blank: "beside others",
-  images: "everywhere",
-  fields: ["reasoning_content", "reasoning"],
-});
+const vllm = dialect("vllm", { fields: ["reasoning_content", "reasoning"] }, ollama);
 
 /**
  * OpenRouter, and gateways that write for each provider what it takes (Vercel's AI Gateway, the router of Hugging Face).
@@ -184,46 +261,24 @@ const vllm: Dialect = dialect("vllm", {
  * - fields: https://openrouter.ai/docs/use-cases/reasoning-tokens (reasoning_details unchanged),
  *   https://openrouter.ai/docs/features/prompt-caching (cache_control)
  */
-const openrouter: Dialect = dialect("openrouter", {
-  callIds: "^.+$",
-  texts: "listed",
-  images: "everywhere",
+const openrouter = dialect("openrouter", {
   lateSystem: "taken",
+  callIds: anyId,
+  images: "everywhere",
   developers: "own role",
   fields: ["reasoning_details", "reasoning", "reasoning_content", "cache_control", "extra_content"],
 });
 
-/** The router with a provider behind it: names, roles, refusals and fields are the router's own. */
-const openrouterTo = (provider: Dialect): Dialect =>
-  dialect(`openrouter-${provider.name}`, {
-    ...provider,
-    messageNames: openrouter.messageNames,
-    refusals: openrouter.refusals,
-    developers: openrouter.developers,
-    fields: openrouter.fields,
-    owedReasoning: null,
-  });
+/** The router in front of a provider has names, roles, refusals and fields of its own. */
+const openrouterTo = (provider: Dialect): Dialect => {
+  const { messageNames, refusals, developers, fields, owedReasoning } = openrouter;
+  const own = { messageNames, refusals, developers, fields, owedReasoning };
+  return dialect(`openrouter-${provider.name}`, own, provider);
+};
 
-/** Nothing is changed but what no server takes: arguments that are not an object, ids that repeat, half characters. */
-const lenient: Dialect = dialect("lenient", {
-  callIds: "^[^]+$",
-  toolNames: "^[^]+$",
-  messageNames: "^[^]+$",
-  texts: "listed",
-  images: "everywhere",
-  lateSystem: "taken",
-  developers: "own role",
-  blank: "sent",
-  firstReply: "taken",
-  refusals: "field",
-  fields: "all",
-  schemas: "as given",
-});
+type Choices = readonly (readonly [pattern: RegExp, dialect: Dialect])[];
 
-/** Text completions: the template writes what it is given, and a text has no place for images and files. */
-const text: Dialect = dialect("text", { ...lenient, images: "none" });
-
-/** The dialect of a model, wherever it is served. The first that fits counts. */
+/** The dialects of models, wherever they are served. The first match counts. */
 const models: Choices = [
   [/claude/, anthropic],
   [/gemini-[12]/, gemini2],
@@ -237,26 +292,18 @@ const models: Choices = [
 
 const throughRouter: Choices = models.map(([pattern, provider]) => [pattern, openrouterTo(provider)]);
 
-type Choices = readonly (readonly [pattern: RegExp, dialect: Dialect])[];
-
-/** The dialect of a host. */
-const hosts: Choices = [
+/** The dialects of hosts, and of those of their models that differ. */
+const hosts: readonly (readonly [pattern: RegExp, dialect: Dialect, models?: Choices])[] = [
   [/(^|\.)openai\.com$|(^|\.)azure\.com$/, openaiChat],
   [/(^|\.)anthropic\.com$/, anthropic],
-  [/(^|\.)googleapis\.com$/, gemini],
+  [/(^|\.)googleapis\.com$/, gemini, [[/gemini-[12]/, gemini2]]],
   [/(^|\.)mistral\.ai$/, mistral],
   [/(^|\.)deepseek\.com$/, deepseek],
   [/(^|\.)groq\.com$/, groq],
   [/(^|\.)perplexity\.ai$/, alternating],
   [/(^|\.)ollama\.com$|:11434$/, ollama],
-  [/(^|\.)openrouter\.ai$|^ai-gateway\.vercel\.sh$|^router\.huggingface\.co$/, openrouter],
+  [/(^|\.)openrouter\.ai$|^ai-gateway\.vercel\.sh$|^router\.huggingface\.co$/, openrouter, throughRouter],
 ];
-
-/** The dialects of hosts that are different for some of their models. */
-const byModel = new Map<Dialect, Choices>([
-  [openrouter, throughRouter],
-  [gemini, [[/gemini-[12]/, gemini2]]],
-]);
 
 const all = [common, openaiChat, openaiResponses, anthropic, gemini, gemini2, mistral, alternating, deepseek].concat(
   [groq, llamaCpp, ollama, vllm, openrouter],
@@ -265,26 +312,45 @@ const all = [common, openaiChat, openaiResponses, anthropic, gemini, gemini2, mi
   text,
 );
 
-/** The dialects that Colloquy has, by name. */
+/** The dialects of Colloquy, by name. */
 export const dialects: { readonly [name: string]: Dialect } = Object.freeze(
   Object.fromEntries(all.map((each) => [each.name, each])),
 );
 
-/** What a handler speaks: chat completions, the Responses API, text, or the AI SDK. */
+/** Checks the option `dialect` of a handler, for callers in JavaScript. @throws ConfigurationError */
+export const checkDialect = (handler: string, given: unknown): void => {
+  if (given === undefined) return;
+  if (isObject(given)) return checkOptions<object>(`dialect of ${handler}`, given, kindsOfDialect);
+  checkValue(`dialect of ${handler}`, given, kinds.oneOf(...Object.keys(dialects)));
+};
+
+const pattern = kinds.word("the source of a regular expression", (value) => {
+  try {
+    return new RegExp(String(value), "u").source !== "" && typeof value === "string";
+  } catch {
+    return false;
+  }
+});
+
+const kindsOfDialect = {
+  ...Object.fromEntries(Object.keys(common).map((member) => [member, kinds.anything])),
+  callIds: pattern,
+  toolNames: pattern,
+  messageNames: { ...pattern, fits: (value: unknown): boolean => value === null || pattern.fits(value) },
+};
+
+/** The API of a handler: chat completions, the Responses API, text, or the AI SDK. */
 export type Api = "chat" | "responses" | "text" | "ai-sdk";
 
-/** Returns the dialect of a server, by its base URL and the model that is called there. */
+/** Returns the dialect of a server, by its base URL and model. */
 export const dialectFor = (baseURL: string, model: string, api: Api = "chat"): Dialect => {
   if (api === "responses") return openaiResponses;
   if (api === "text") return text;
   const host = hostOf(baseURL);
-  const name = model.toLowerCase();
-  const served = hosts.find(([pattern]) => pattern.test(host))?.[1];
-  const choices = served === undefined ? models : (byModel.get(served) ?? []);
-  const family = choices.find(([pattern]) => pattern.test(name))?.[1] ?? served;
+  const [, served, choices = []] = hosts.find(([each]) => each.test(host)) ?? [null, common, models];
+  const family = choices.find(([each]) => each.test(model.toLowerCase()))?.[1] ?? served;
   // The providers of the AI SDK write images and reasoning as their servers take them.
-  if (api === "ai-sdk") return { ...(family ?? common), ...ofProviders };
-  return family ?? common;
+  return api === "ai-sdk" ? { ...family, ...ofProviders } : family;
 };
 
 const ofProviders = {
@@ -300,10 +366,4 @@ const ofProviders = {
 } as const;
 
 /** Returns the host of a base URL with its port, in lower case; the text itself if it is not a URL. */
-export const hostOf = (baseURL: string): string => {
-  try {
-    return new URL(baseURL).host;
-  } catch {
-    return baseURL.toLowerCase();
-  }
-};
+export const hostOf = (baseURL: string): string => URL.parse(baseURL)?.host ?? baseURL.toLowerCase();

@@ -1,4 +1,6 @@
+import type { LlmOutcome } from "@colloquy/host";
 import {
+  type CallLlm,
   type ContentPart,
   type Json,
   type JsonObject,
@@ -6,6 +8,7 @@ import {
   messageFromDraft,
   messageFromReply,
   type Part,
+  type ReplyDraft,
   type Role,
   type ToolCallPart,
   type ToolResultPart,
@@ -14,27 +17,32 @@ import {
 } from "@colloquy/machine";
 import { wellFormed } from "@colloquy/machine/hosting";
 import { isObject, isText, listOf, parseJson, textOf } from "../json/loose-json.ts";
-import type { Dialect } from "./dialect.ts";
-import { partWithTaken, type Taken, takenFields, takenOf, type WireFormat } from "./fields.ts";
+import { type Dialect, hostOf } from "./dialects.ts";
 import { callIdOnWire, messageNameOnWire, SeenIds, toolNameOnWire } from "./names.ts";
 
-/** The server that messages go to: what it takes, where it is (`originOf`), and in which format they are written. */
+/** The server that messages go to: what it takes, where it is (`originOf`), and the format of the messages. */
 export interface Wire {
   readonly dialect: Dialect;
   readonly origin: string;
   readonly format: WireFormat;
 }
 
-/** What is known of the messages of a prompt so far, for those that follow. */
+/** The format of `@colloquy/interchange` whose own parts are written; null for chat completions, which have none. */
+export type WireFormat = "responses" | "model" | null;
+
+/** The provider fields of a message that go to a server. */
+type Taken = "all" | "none" | readonly string[];
+
+/** The state after the messages of a prompt so far, for those that follow. */
 export class WireState {
-  /** The ids of its calls, and those of the items that a format writes. */
   readonly ids: SeenIds;
+  /** The ids of the items that a format writes. */
   readonly itemIds: SeenIds;
   /** The role of the last message; null before the first. */
   last: Role | null;
   /** Whether a user or the model has said anything. */
   isBegun: boolean;
-  /** The calls of the newest round, by the machine's id, and what is taken of the fields of the reply that asked for them. */
+  /** The calls of the newest round, by the machine's id, and the fields that are taken of their reply. */
   calls: ReadonlyMap<string, ToolCallPart> = new Map();
   taken: Taken = "none";
 
@@ -47,10 +55,10 @@ export class WireState {
 }
 
 /**
- * Returns the messages as a server of the dialect takes them: the pure step before a format writes them. Text is well-formed,
- * arguments are objects, ids of calls are unique, and what says nothing is left out. A message becomes what it becomes
- * whatever follows it, except that the images of a round follow its last result: a prompt may be written in pieces that end
- * where no result follows. The state is changed.
+ * Returns the messages as a server of the dialect takes them, before a format writes them. Text is well-formed, arguments are
+ * objects, ids of calls are unique, and messages that say nothing are left out. Later messages do not change earlier ones,
+ * except that the images of a round follow its last result. So a prompt may be written in pieces that end before a message
+ * that is not a result. Changes the state.
  */
 export const wireMessages = (messages: readonly Message[], wire: Wire, state: WireState): readonly Message[] => {
   const written: Message[] = [];
@@ -95,17 +103,20 @@ const roleOnWire = (role: Role, { developers, lateSystem }: Dialect, isBegun: bo
   return developers === "system" ? "system" : role;
 };
 
-/** What pydantic-ai has Mistral's models say between a result and a question. */
+/** pydantic-ai has Mistral's models say so between a result and a question. */
 const afterTool = "OK.";
 
 /** Stands for the answer to a question that has none. */
 const noAnswer = "(no answer)";
 
-/** Stands for a result without any text. */
+/** Stands for a result without text. */
 const noOutput = { type: "text", text: "(no output)" } as const;
 
-/** Stands for a question without any text, and for the one before a greeting: without it a prompt ends or begins with an answer. */
+/** Stands for a question without text, and for the one before a greeting: else a prompt would end or begin with an answer. */
 const noText = "(no text)";
+
+/** Stands for an image or a file that a server does not take. */
+const noFile = { type: "text", text: "(a file that can't be shown to this model)" } as const;
 
 const replyOnWire = (message: Message, wire: Wire, state: WireState): Message | null => {
   const { dialect, origin, format } = wire;
@@ -117,68 +128,77 @@ const replyOnWire = (message: Message, wire: Wire, state: WireState): Message | 
     if (owed === null || hasMembers(written.provider, owed) || hasSealed(provider)) return written;
     return { ...written, provider: { ...written.provider, ...owed } };
   });
-  if (calls.length > 0) {
-    state.calls = new Map(calls.map((call) => [call.callId, call]));
-    state.taken = taken;
-  }
   const byId = new Map(calls.map((call) => [call.callId, call]));
+  if (calls.length > 0) [state.calls, state.taken] = [byId, taken];
   const parts = message.parts.flatMap((part): readonly Part[] =>
-    part.type === "toolCall" ? [byId.get(part.callId) ?? part] : partWithTaken(asSaid(part, dialect), taken, format),
+    part.type === "toolCall" ? [byId.get(part.callId) ?? part] : partWithTaken(replyPart(part, dialect), taken, format),
   );
   const owed = calls.length > 0 ? owedParts(parts, dialect) : [];
   const content = contentOnWire([...owed, ...parts], dialect, "");
-  // A reply that is reasoning alone is refused even where an empty one is taken.
+  // Servers refuse a reply of reasoning alone even if they take an empty one.
   const isEmpty = dialect.blank === "sent" && message.parts.length === 0;
-  if (!isEmpty && !stands(provider) && content.every((part) => part.type === "reasoning")) return null;
-  return { ...withName(message, dialect), parts: content, ...withProvider(provider) };
+  const isSaid = provider?.["function_call"] !== undefined || provider?.["audio"] !== undefined;
+  if (!isEmpty && !isSaid && content.every((part) => part.type === "reasoning")) return null;
+  return messageWith(message, dialect, content, provider);
 };
 
-/** The reasoning that a reply with calls must have, empty if it has none that is taken. */
+/** Returns the reasoning that a reply with calls must have, empty if it has none that is taken. */
 const owedParts = (parts: readonly Part[], { owedReasoning }: Dialect): readonly Part[] => {
   if (owedReasoning === null) return [];
-  const isThere = parts.some((part) => {
-    const names = part.type === "reasoning" ? part.provider?.["fields"] : undefined;
-    return Array.isArray(names) && names.includes(owedReasoning);
-  });
+  const isThere = parts.some(
+    (part) => part.type === "reasoning" && listOf(part.provider?.["fields"]).includes(owedReasoning),
+  );
   return isThere ? [] : [{ type: "reasoning", text: "", provider: { fields: [owedReasoning] } }];
 };
-
-/** Fields that stand for what a message says. */
-const stands = (provider: JsonObject | undefined): boolean =>
-  provider?.["function_call"] !== undefined || provider?.["audio"] !== undefined;
 
 /** Routers have the signatures of Gemini among the details of the message. */
 const hasSealed = (provider: JsonObject | undefined): boolean =>
   listOf(provider?.["reasoning_details"]).some((detail) => isObject(detail) && isText(detail["data"]));
 
-/** Whether a value has all members of another one, and theirs. */
+/** Whether a value has all members of another one, at each depth. */
 const hasMembers = (value: Json | undefined, others: JsonObject): boolean =>
   isObject(value) &&
   Object.entries(others).every(([name, other]) =>
     isObject(other) ? hasMembers(value[name], other) : textOf(value[name]) !== "",
   );
 
-const asSaid = (part: Part, { refusals, images }: Dialect): Part => {
+const replyPart = (part: Part, { refusals, images }: Dialect): Part => {
   if (part.type === "refusal" && refusals === "text") return { type: "text", text: part.text };
   const isLeftOut = images === "none" ? isFile(part) : part.type === "image" && images !== "everywhere";
   return isLeftOut ? noFile : part;
 };
-
-/** Stands for an image or a file that a server does not take. */
-const noFile = { type: "text", text: "(a file that can't be shown to this model)" } as const;
 
 const inputOnWire = (message: Message, { dialect, format }: Wire): Message | null => {
   const taken = dialect.fields;
   const isShown = dialect.images === "everywhere" || (dialect.images === "of users" && message.role === "user");
   const parts = message.parts.flatMap((part) => partWithTaken(isShown || !isFile(part) ? part : noFile, taken, format));
   const content = contentOnWire(parts, dialect, "\n");
-  const provider = takenOf(message.provider, taken);
-  const named = { ...withName(message, dialect), ...withProvider(provider) };
-  if (content.length > 0 || dialect.blank === "sent") return { ...named, parts: content };
-  return message.role === "user" ? { ...named, parts: [{ type: "text", text: noText }] } : null;
+  const isSent = content.length > 0 || dialect.blank === "sent";
+  if (!isSent && message.role !== "user") return null;
+  return messageWith(
+    message,
+    dialect,
+    isSent ? content : [{ type: "text", text: noText }],
+    takenOf(message.provider, taken),
+  );
 };
 
-/** A call of a custom tool, whose input is a text, becomes one of a function for a server that does not know custom tools. */
+const messageWith = (
+  { name, provider: _, ...message }: Message,
+  { messageNames }: Dialect,
+  parts: readonly Part[],
+  provider: JsonObject | undefined,
+): Message => {
+  const written = isText(name) ? messageNameOnWire(name, messageNames) : undefined;
+  return {
+    ...message,
+    ...(written === undefined ? {} : { name: written }),
+    parts,
+    ...(provider === undefined ? {} : { provider }),
+  };
+};
+
+/** A call of a custom tool, whose input is a text, becomes a function call for a server that does not know custom tools. */
 const callOnWire = (call: ToolCallPart, taken: Taken, { dialect, format }: Wire, state: WireState): ToolCallPart => {
   const [left = call] = partWithTaken(call, taken, format);
   const isCustom = call.provider?.["type"] === "custom";
@@ -192,7 +212,7 @@ const callOnWire = (call: ToolCallPart, taken: Taken, { dialect, format }: Wire,
   };
 };
 
-/** Arguments that are an object stay the text that the model wrote. For all others its result says what was wrong. */
+/** An object stays the text that the model wrote. The result of a call with other arguments says what was wrong. */
 const argumentsOnWire = (text: string): string => {
   const value = parseJson(text);
   if (!isObject(value)) return "{}";
@@ -200,7 +220,7 @@ const argumentsOnWire = (text: string): string => {
   return whole === value ? text : JSON.stringify(whole);
 };
 
-/** A result under the id of its call, and what of it follows in a message of the user. */
+/** Returns a result under the id of its call, and the parts of it that follow in a message of the user. */
 const resultOnWire = (
   result: ToolResultPart,
   { dialect, format }: Wire,
@@ -208,7 +228,7 @@ const resultOnWire = (
 ): { readonly kept: ToolResultPart; readonly moved: readonly ContentPart[] } => {
   const { callId, content } = result;
   const call = calls.get(callId);
-  const named = { ...result, providerCallId: call?.providerCallId ?? result.providerCallId };
+  const id = call?.providerCallId ?? result.providerCallId;
   const parts = content.flatMap((part) =>
     dialect.images === "none" && isFile(part)
       ? [noFile]
@@ -216,23 +236,23 @@ const resultOnWire = (
   );
   const isMoved = (part: ContentPart): boolean => isFile(part) && dialect.images === "of users";
   const moved = parts.filter(isMoved);
-  const texts = contentOnWire(
-    parts.filter((part) => !isMoved(part)),
-    dialect,
-    "\n",
-  ) as readonly ContentPart[];
-  const isMarked = texts.length === 0 && dialect.blank === "left out";
-  if (moved.length === 0) return { kept: { ...named, content: isMarked ? [noOutput] : texts }, moved };
-  const of = `From the result of ${call?.name ?? result.name} (${named.providerCallId ?? callId}):`;
-  const kept = texts.length > 0 ? texts : [{ type: "text" as const, text: "See the next message of the user." }];
-  return { kept: { ...named, content: kept }, moved: [{ type: "text", text: of }, ...moved] };
+  const others = parts.filter((part) => !isMoved(part));
+  // Content stays content.
+  let kept = contentOnWire(others, dialect, "\n") as readonly ContentPart[];
+  if (moved.length === 0) {
+    if (kept.length === 0 && dialect.blank === "left out") kept = [noOutput];
+    return { kept: { ...result, providerCallId: id, content: kept }, moved };
+  }
+  const of = `From the result of ${call?.name ?? result.name} (${id ?? callId}):`;
+  if (kept.length === 0) kept = [{ type: "text", text: "See the next message of the user." }];
+  return { kept: { ...result, providerCallId: id, content: kept }, moved: [{ type: "text", text: of }, ...moved] };
 };
 
-/** An image, a file or a sound. What only one format can read is for its writer. */
+/** An image, a file or a sound. A foreign part is for the writer of its format. */
 const isFile = (part: Part): boolean =>
   part.type === "image" || (part.type === "opaque" && part.value["type"] !== "foreign");
 
-/** Parts without the blank ones, as one text if the dialect wants that and there is nothing else. */
+/** Returns the parts without the blank ones, as one text if the dialect wants that and there is nothing else. */
 const contentOnWire = (parts: readonly Part[], { blank, texts }: Dialect, between: string): readonly Part[] => {
   const filled = parts.filter((part) => part.type !== "text" || part.text.trim() !== "");
   const isAlone = filled.every((part) => part.type === "reasoning");
@@ -246,10 +266,11 @@ const contentOnWire = (parts: readonly Part[], { blank, texts }: Dialect, betwee
     return one + (meets ? "" : between) + other;
   });
   const [first] = plain;
-  return said.flatMap((part) => (part === first ? [{ type: "text" as const, text }] : isOfText(part) ? [] : [part]));
+  return said.flatMap((part): readonly Part[] => {
+    if (part.type !== "text" && part.type !== "data") return [part];
+    return part === first ? [{ type: "text", text }] : [];
+  });
 };
-
-const isOfText = ({ type }: Part): boolean => type === "text" || type === "data";
 
 /** Whether a part makes a list of the content: reasoning, refusals and calls have fields of their own. */
 const isOfList = (part: Part): boolean =>
@@ -257,15 +278,93 @@ const isOfList = (part: Part): boolean =>
   part.type === "opaque" ||
   ((part.type === "reasoning" || part.type === "refusal") && part.provider?.["part"] !== undefined);
 
-const textOfPart = (part: Part): string => {
-  if (part.type === "data") return `${part.field}: ${JSON.stringify(part.value)}`;
-  return part.type === "text" ? part.text : "";
+const textOfPart = (part: Extract<Part, { type: "text" | "data" }>): string =>
+  part.type === "data" ? `${part.field}: ${JSON.stringify(part.value)}` : part.text;
+
+/** Returns the provider fields of a message that a server takes: none of a reply that another server wrote. */
+const takenFields = ({ role, provider }: Message, { fields, ownFields }: Dialect, origin: string): Taken => {
+  const recorded = role === "assistant" ? provider?.["origin"] : undefined;
+  if (typeof recorded !== "string") return fields;
+  return recorded !== origin ? "none" : ownFields ? "all" : fields;
 };
 
-const withName = ({ name, provider: _, ...message }: Message, { messageNames }: Dialect): Message => {
-  const written = isText(name) ? messageNameOnWire(name, messageNames) : undefined;
-  return { ...message, ...(written === undefined ? {} : { name: written }) };
+const takenOf = (provider: JsonObject | undefined, taken: Taken): JsonObject | undefined => {
+  const left = Object.entries(provider ?? {}).filter(
+    // `output` says how a part was an output, and is not a field on the wire.
+    ([name]) =>
+      name !== "origin" && (taken === "all" || (taken !== "none" && (taken.includes(name) || name === "output"))),
+  );
+  return left.length === 0 ? undefined : Object.fromEntries(left);
 };
 
-const withProvider = (provider: JsonObject | undefined): { readonly provider?: JsonObject } =>
-  provider === undefined ? {} : { provider };
+/** Returns the part with the fields that are taken; nothing for a part that only another server or format can read. */
+const partWithTaken = <Any extends Part>(part: Any, taken: Taken, format: WireFormat): readonly Any[] => {
+  if (part.type === "opaque")
+    return part.value["type"] === "foreign" && (taken === "none" || part.value["format"] !== format) ? [] : [part];
+  if (!("provider" in part) || part.provider === undefined || (part.type === "reasoning" && taken === "all"))
+    return part.type === "reasoning" && taken !== "all" ? [] : [part];
+  const { provider, ...others } = part;
+  let left = takenOf(provider, taken);
+  if (part.type === "reasoning") {
+    // Reasoning is sent if one of the names under which it came is taken, or the part that it was.
+    const names = taken === "all" || taken === "none" ? [] : taken;
+    const fields = listOf(provider["fields"]).filter((name) => typeof name === "string" && names.includes(name));
+    if (fields.length > 0) left = { ...left, fields };
+    if (left === undefined) return [];
+  }
+  // The same part, without some of its fields.
+  return [{ ...others, ...(left === undefined ? {} : { provider: left }) } as unknown as Any];
+};
+
+/**
+ * Returns the origin of a reply: the host of the server, and the family of the model (`gpt` of `openai/gpt-5-mini`). Provider
+ * fields go back to the same origin only.
+ */
+export const originOf = (baseURL: string, model: string): string => {
+  const name = model.slice(model.lastIndexOf("/") + 1).toLowerCase();
+  return `${hostOf(baseURL)} ${/[a-z]+/.exec(name)?.[0] ?? name}`;
+};
+
+/** Records the origin of a reply that has anything that only its server can read. */
+export const withOrigin = (outcome: LlmOutcome, origin: string): LlmOutcome =>
+  outcome.type === "completed" && hasFields(outcome.reply)
+    ? { ...outcome, reply: { ...outcome.reply, provider: { ...outcome.reply.provider, origin } } }
+    : outcome;
+
+/**
+ * Whether a server refuses what it gave itself: a signature or encrypted reasoning of another account or model ("could not be
+ * verified", "Invalid `signature` in `thinking` block"), the id of an item, or a field of a message.
+ */
+export const refusesFields = (outcome: LlmOutcome): boolean =>
+  outcome.type === "failed" &&
+  outcome.partial === undefined &&
+  outcome.failure.kind === "bad_request" &&
+  ofFields.test(outcome.failure.message);
+
+const ofFields =
+  /encrypted[ _]content|\bsignature|\bthinking\W* block|\breasoning_\w+|\breasoning\b.{0,20}\bitem|\binput\[\d+\]\.id\b|\bItem (with id )?'|\bmessages?\b.{0,60}\b(unsupported|unknown|unexpected|not permitted)|\b(unsupported|unknown|unexpected|unrecognized)\b.{0,40}\bmessages?\b/i;
+
+/** Returns the call without the fields of servers in its replies, as if they had another origin; the same call if there are none. */
+export const withoutFields = (call: CallLlm): CallLlm => {
+  const messages = call.messages.map((message) => {
+    const { role, parts, provider } = message;
+    const isPlain = provider === undefined && !parts.some(hasServerData);
+    return role !== "assistant" || isPlain ? message : { ...message, provider: { ...provider, origin: "" } };
+  });
+  return messages.every((message, index) => message === call.messages[index]) ? call : { ...call, messages };
+};
+
+const hasFields = ({ content, toolCalls = [], provider }: ReplyDraft): boolean =>
+  [{ provider }, ...toolCalls, ...(typeof content === "string" ? [] : (content ?? []))].some(hasServerData);
+
+/** Whether a part has fields of its server, or only its server can read it. Sources are for users, and sent to no server. */
+const hasServerData = (part: {
+  readonly type?: string;
+  readonly provider?: unknown;
+  readonly value?: unknown;
+}): boolean => {
+  const { type, provider, value } = part;
+  // The place of a call among the parts is not a field of a server.
+  const hasOwn = isObject(provider) && Object.keys(provider).some((name) => name !== "aiPlace");
+  return hasOwn || (type === "opaque" && isObject(value) && value["type"] === "foreign" && value["format"] !== "ui");
+};

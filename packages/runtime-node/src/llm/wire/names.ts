@@ -1,8 +1,8 @@
 import { digestOf } from "@colloquy/machine";
 
 /**
- * Returns the name that a tool goes by on the wire: its own if it matches the pattern, else one that ends with a digest of it,
- * so that no two names become one, whatever other tools there are.
+ * Returns the name of a tool on the wire: its own if it matches the pattern, else one that ends with its digest, so that no two
+ * names become one, whatever other tools there are.
  */
 export const toolNameOnWire = (name: string, pattern: string): string => {
   if (matches(pattern, name)) return name;
@@ -17,25 +17,24 @@ export const messageNameOnWire = (name: string, pattern: string | null): string 
   return /[^_]/.test(written) ? written : undefined;
 };
 
-/** Whether a text matches a pattern of a dialect. */
 const matches = (pattern: string, text: string): boolean => {
   let compiled = compiledPatterns.get(pattern);
   if (compiled === undefined) compiledPatterns.set(pattern, (compiled = new RegExp(pattern, "u")));
   return compiled.test(text);
 };
 
-/** Patterns are those of dialects, so there are few. */
+/** Dialects are few, and so are their patterns. */
 const compiledPatterns = new Map<string, RegExp>();
 
 const alphanumeric = (text: string): string => text.replaceAll(/[^0-9A-Za-z]/g, "");
 
-/** The text with `_` for each character that a name of the pattern can't have. */
+/** Returns the name with `_` for each character that the pattern does not allow. */
 const characters = (name: string, pattern: string): string => {
   const written = Array.from(name.toWellFormed(), (one) => (matches(pattern, `a${one}`) ? one : "_")).join("");
   return matches(pattern, written.slice(0, 1)) ? written : `_${written}`;
 };
 
-/** The ids that a prompt has so far. One that continues another sees the ids of both, and adds to its own. */
+/** The ids in a prompt so far. One that continues another sees the ids of both, and adds to its own. */
 export class SeenIds {
   readonly #before: SeenIds | null;
   readonly #own = new Set<string>();
@@ -57,18 +56,18 @@ export class SeenIds {
 }
 
 /**
- * Returns the id of a call on the wire, and adds it to the ids: the provider's if it matches the pattern and no call before it
- * has it, else one that is made from the machine's own id of the call.
+ * Returns the id of a call on the wire, and adds it to the ids: the provider's if it matches the pattern and is new, else one
+ * made from the machine's own id of the call.
  */
 export const callIdOnWire = (ids: SeenIds, providerCallId: string | null, callId: string, pattern: string): string => {
-  const isFree = (id: string): boolean => matches(pattern, id) && ids.add(id);
+  const isFree = (id: string | null): id is string => id !== null && matches(pattern, id) && ids.add(id);
   const plain = `call_${callId.replaceAll(/[^0-9A-Za-z]/g, "_")}`;
-  let id = [providerCallId, plain].find((each) => each !== null && isFree(each)) ?? null;
-  for (let round = 0; id === null; round++) {
-    const digest = alphanumeric(digestOf([callId, round]))
-      .padStart(9, "0")
-      .slice(-9);
-    id = [digest, `call_${digest}`].find(isFree) ?? (round > 99 ? digest : null);
+  let id = [providerCallId, plain].find(isFree);
+  for (let round = 0; id === undefined; round++) {
+    const digest = alphanumeric(digestOf([callId, round]));
+    const short = digest.padStart(9, "0").slice(-9);
+    // A pattern of the caller's own may take neither.
+    id = [short, `call_${short}`].find(isFree) ?? (round > 99 ? short : undefined);
   }
   return id;
 };

@@ -1,19 +1,18 @@
 import type { Json, JsonObject } from "@colloquy/machine";
-import { isList, isObject } from "../json/loose-json.ts";
+import { isList, isObject, listOf } from "../json/loose-json.ts";
 
 /**
  * Returns the schema of a tool's arguments as servers take it: an object at the root, with `properties`, and one schema as the
- * `items` of each list. A union or a reference at the root becomes one object that allows what any of its branches allows. The host checks
- * arguments by the schema that was declared, so nothing is accepted that it does not allow.
+ * `items` of each list. A union or a reference at the root becomes one object that allows what any of its branches allows: the
+ * host checks arguments by the declared schema, so it accepts nothing more.
  */
 export const completedSchema = (schema: JsonObject): JsonObject => {
   const known = completed.get(schema);
   if (known !== undefined) return known;
   const { type: _, $schema: _schema, properties, ...root } = merged(schema, schema, 0);
-  const all = isObject(properties) ? properties : {};
   const isSame =
-    schema["type"] === "object" && isObject(schema["properties"]) && !("$schema" in schema) && !isUnion(schema);
-  const filled = isSame ? schema : { type: "object", properties: all, ...root };
+    schema["type"] === "object" && isObject(schema["properties"]) && !parts.some((member) => member in schema);
+  const filled = isSame ? schema : { type: "object", properties: objectOf(properties), ...root };
   const whole = withItems(filled);
   completed.set(schema, whole);
   return whole;
@@ -22,40 +21,36 @@ export const completedSchema = (schema: JsonObject): JsonObject => {
 /** Declarations never change, and go with each request. */
 const completed = new WeakMap<JsonObject, JsonObject>();
 
-const unions = ["anyOf", "oneOf", "allOf"] as const;
+/** Members that no server takes at the root. */
+const parts = ["$schema", "$ref", "not", "enum", "anyOf", "oneOf", "allOf"];
 
-const isUnion = (schema: JsonObject): boolean =>
-  "$ref" in schema || "not" in schema || "enum" in schema || unions.some((union) => union in schema);
+const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});
 
-/** The root with its branches merged into it: properties of all, required what all of them require. */
+/** Merges the branches of the root into it: the properties of all, required if all of them require it. */
 const merged = (schema: JsonObject, root: JsonObject, depth: number): JsonObject => {
+  // A reference may lead back to where it is.
   if (depth > 8) return {};
   const { $ref, anyOf, oneOf, allOf, not: _, enum: _enum, const: _const, ...own } = schema;
-  const target = typeof $ref === "string" ? atPointer(root, $ref) : undefined;
-  let whole = isObject(target) ? joined(own, merged(target, root, depth + 1), true) : own;
-  for (const part of branches(allOf)) whole = joined(whole, merged(part, root, depth + 1), true);
-  for (const union of [branches(anyOf), branches(oneOf)]) {
-    const [first, ...others] = union.map((branch) => merged(branch, root, depth + 1));
+  const inside = (part: JsonObject): JsonObject => merged(part, root, depth + 1);
+  const target = typeof $ref === "string" ? [atPointer(root, $ref)] : [];
+  let whole: JsonObject = own;
+  for (const part of [...target, ...listOf(allOf)].filter(isObject)) whole = joined(whole, inside(part), true);
+  for (const union of [anyOf, oneOf]) {
+    // Arguments are an object, so other branches do not matter.
+    const [first, ...others] = listOf(union).filter(isObject).map(inside);
     if (first === undefined) continue;
-    // What is no object in a union can't be an argument.
-    whole = joined(
-      whole,
-      others.reduce((one, other) => joined(one, other, false), first),
-      true,
-    );
+    const either = others.reduce((one, other) => joined(one, other, false), first);
+    whole = joined(whole, either, true);
   }
   return whole;
 };
 
-const branches = (value: Json | undefined): readonly JsonObject[] => (isList(value) ? value.filter(isObject) : []);
-
-/** Two schemas of objects as one: of both, or of either. */
+/** Joins two schemas of objects: both must hold, or one of them. */
 const joined = (left: JsonObject, right: JsonObject, both: boolean): JsonObject => {
-  const { properties: ofLeft = {}, required: neededLeft, additionalProperties: openLeft, ...others } = left;
-  const { properties: ofRight = {}, required: neededRight, additionalProperties: openRight, ...more } = right;
-  const properties = joinedProperties(isObject(ofLeft) ? ofLeft : {}, isObject(ofRight) ? ofRight : {});
-  const first = isList(neededLeft) ? neededLeft : [];
-  const second = isList(neededRight) ? neededRight : [];
+  const { properties: ofLeft, required: neededLeft, additionalProperties: openLeft, ...others } = left;
+  const { properties: ofRight, required: neededRight, additionalProperties: openRight, ...more } = right;
+  const properties = joinedProperties(objectOf(ofLeft), objectOf(ofRight));
+  const [first, second] = [listOf(neededLeft), listOf(neededRight)];
   const required = both ? [...new Set([...first, ...second])] : first.filter((name) => second.includes(name));
   const open = both ? (openLeft ?? openRight) : openLeft === openRight ? openLeft : undefined;
   return {
@@ -73,13 +68,13 @@ const joinedProperties = (left: JsonObject, right: JsonObject): JsonObject => {
     const before = Object.hasOwn(all, name) ? all[name] : undefined;
     if (before === undefined) all[name] = schema;
     else if (JSON.stringify(before) !== JSON.stringify(schema))
-      all[name] = { anyOf: [...either(before), ...either(schema)] };
+      all[name] = { anyOf: [...branchesOf(before), ...branchesOf(schema)] };
   }
   return all;
 };
 
-/** A property of several branches is one of a flat list of them. */
-const either = (schema: Json | undefined): readonly Json[] => {
+/** A property of several branches becomes one flat list of them. */
+const branchesOf = (schema: Json | undefined): readonly Json[] => {
   if (isObject(schema) && isList(schema["anyOf"]) && Object.keys(schema).length === 1) return schema["anyOf"];
   return schema === undefined ? [] : [schema];
 };
@@ -92,19 +87,16 @@ const atPointer = (root: JsonObject, ref: string): Json | undefined =>
     .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"))
     .reduce<Json | undefined>((at, step) => (isObject(at) && Object.hasOwn(at, step) ? at[step] : undefined), root);
 
-/** The same with one schema as the `items` of each list, and an object in the place of `true` and `false`. */
-const withItems = (schema: JsonObject): JsonObject => {
-  const entries = Object.entries(withOneOfItems(withRequired(schema))).map(
-    ([name, value]): [string, Json | undefined] => {
-      if (value === undefined) return [name, value];
+/** Returns the schema with one schema as the `items` of each list, and an object in place of `true` and `false`. */
+const withItems = (schema: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(withOneOfItems(withRequired(schema))).map(([name, value]): [string, Json | undefined] => {
       if (maps.has(name) && isObject(value))
         return [name, Object.fromEntries(Object.entries(value).map(([key, each]) => [key, inSchema(each)]))];
       const isSchema = schemas.has(name) || (name === "additionalProperties" && isObject(value));
       return [name, isSchema ? inSchema(value) : value];
-    },
+    }),
   );
-  return Object.fromEntries(entries);
-};
 
 /** Gemini refuses a name that is required and not a property ("required[0]: property is not defined"). */
 const withRequired = (schema: JsonObject): JsonObject => {

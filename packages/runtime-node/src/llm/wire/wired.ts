@@ -4,32 +4,30 @@ import { wellFormed } from "@colloquy/machine/hosting";
 import * as Either from "fp-ts/lib/Either.js";
 import { badRequest } from "../failure/failure.ts";
 import { isObject } from "../json/loose-json.ts";
-import type { Dialect } from "./dialect.ts";
-import { type Api, dialectFor, dialects } from "./dialects.ts";
-import { originOf, refusesFields, withOrigin, withoutFields } from "./fields.ts";
-import type { Wire } from "./messages.ts";
+import { type Api, type Dialect, dialectFor, dialects } from "./dialects.ts";
+import { originOf, refusesFields, type Wire, withOrigin, withoutFields } from "./messages.ts";
 import { toolNameOnWire } from "./names.ts";
 import { completedSchema } from "./schemas.ts";
 
-/** Options of a handler that say which server it calls. */
+/** Options of a handler for the server that it calls. */
 export interface WireOptions {
-  /** The model that is called where neither thread nor ask names one. */
+  /** The model that is called if neither thread nor ask names one. */
   readonly model?: string;
   /**
-   * What the server takes: the name of a dialect, or a dialect of your own. Default: chosen by base URL and model, as the
+   * The dialect of the server: a name, or a dialect of your own. Default: chosen by base URL and model, as the
    * list in the page "Models" says.
    */
   readonly dialect?: string | Dialect;
 }
 
-/** How a handler asks the server that it calls. */
+/** How a handler asks its server. */
 interface Wiring<Request> {
-  /** Its name, for errors. */
+  /** The handler's name, for errors. */
   readonly name: string;
   readonly wireOf: (call: CallLlm) => Wire;
-  /** Declarations for callers that hand none over, if it takes any. */
+  /** Declarations for callers that hand none over, if the handler takes any. */
   readonly tools?: readonly ToolDeclaration[] | undefined;
-  /** Returns the request of a call with the declarations of the tools that it offers; or in words why there can be none. */
+  /** Returns the request of a call with the declarations of its tools, or the reason why there is none. */
   readonly request: (
     call: CallLlm,
     offered: readonly ToolDeclaration[],
@@ -39,9 +37,9 @@ interface Wiring<Request> {
 }
 
 /**
- * Makes a handler that asks with exactly the tools of a call, under the names and with the schemas that the server takes, while
- * its caller sees their own names. Outputs that are wanted by a tool or in words are asked for here. Replies that only their
- * server can read in full say where they come from. If the server refuses its own fields, a second request is without them.
+ * Makes a handler that offers exactly the tools of a call, under the names and with the schemas that the server takes, while
+ * its caller sees their own names. Asks for outputs by a tool or an instruction, and records the origin of replies.
+ * If the server refuses its own fields, a second request is without them.
  */
 export const wired =
   <Request>({ name, wireOf, tools: given, request, perform }: Wiring<Request>): LlmHandler =>
@@ -56,15 +54,17 @@ export const wired =
       );
     }
     const names = changedNames(call, offered, dialect);
-    const own = (written: string): string => names.get(written) ?? written;
-    const onDelta = (delta: LlmDelta): void =>
-      context.onDelta(delta.type === "toolCall" ? { ...delta, name: own(delta.name) } : delta);
-    const ask = async (given: CallLlm): Promise<LlmOutcome> => {
-      const written = callOnWire(given, dialect);
+    const own = <Named extends { readonly name: string }>(each: Named): Named => ({
+      ...each,
+      name: names.get(each.name) ?? each.name,
+    });
+    const onDelta = (delta: LlmDelta): void => context.onDelta(delta.type === "toolCall" ? own(delta) : delta);
+    const ask = async (asking: CallLlm): Promise<LlmOutcome> => {
+      const written = callOnWire(asking, dialect);
       const asked = outputRequest(written, {
         ...context,
         tools: offered.map((tool) => wellFormed(toolOnWire(tool, dialect))),
-        ...(names.size === 0 ? {} : { onDelta }),
+        ...(names.size > 0 && { onDelta }),
       });
       const body = request(asked.call, asked.context.tools, { wire, at: context.clock.now() });
       if (Either.isLeft(body)) return badRequest(body.left);
@@ -73,12 +73,16 @@ export const wired =
     const first = await ask(call);
     const plain = refusesFields(first) ? withoutFields(call) : call;
     const outcome = plain === call ? first : await ask(plain);
-    return names.size === 0 ? outcome : withOwnNames(outcome, own);
+    if (names.size === 0) return outcome;
+    const renamed = (reply: ReplyDraft): ReplyDraft =>
+      reply.toolCalls === undefined ? reply : { ...reply, toolCalls: reply.toolCalls.map(own) };
+    // A partial reply has no calls.
+    return outcome.type === "completed" ? { ...outcome, reply: renamed(outcome.reply) } : outcome;
   };
 
 /**
- * The declarations of the tools that a call offers, or the name of one that is missing. A call that does not say what it offers
- * (a thread of 0.1) offers all that is declared; parameters may bring tools themselves.
+ * Returns the declarations of the tools that a call offers, or the name of one that is missing. A call that does not say what
+ * it offers (a thread of 0.1) offers all that is declared; parameters may bring tools themselves.
  */
 const offeredTools = (
   { tools, model, purpose }: CallLlm,
@@ -96,9 +100,9 @@ const offeredTools = (
 };
 
 /**
- * Returns what gives the server of a call: by the options of its handler, or else by the base URL and the model.
+ * Returns the function that gives the server of a call, by the options of its handler, or else by base URL and model.
  *
- * @param connected.address Where the server is, if `baseURL` only names it.
+ * @param connected.address where the server is, if `baseURL` only names it.
  */
 export const wireFor =
   (
@@ -108,13 +112,13 @@ export const wireFor =
   ({ model: { model = options.model ?? "" } }: CallLlm): Wire => {
     const name = typeof model === "string" ? model : "";
     const { dialect } = options;
-    const own = typeof dialect === "string" ? dialects[dialect] : dialect;
+    // A dialect of a caller in JavaScript may lack members.
+    const own = typeof dialect === "object" ? { ...dialects["common"], ...dialect } : dialects[dialect ?? ""];
     return { dialect: own ?? dialectFor(baseURL, name, api), origin: originOf(address, name), format: formats[api] };
   };
 
 const formats = { chat: null, responses: "responses", text: null, "ai-sdk": "model" } as const;
 
-/** A declaration as the dialect takes it. */
 const toolOnWire = (tool: ToolDeclaration, { toolNames, schemas }: Dialect): ToolDeclaration => {
   const parameters = tool.parameters ?? { type: "object", properties: {} };
   return {
@@ -124,47 +128,34 @@ const toolOnWire = (tool: ToolDeclaration, { toolNames, schemas }: Dialect): Too
   };
 };
 
-/** The own names of tools by those on the wire, if they differ. */
+/** Returns the own names of tools by those on the wire, if they differ. */
 const changedNames = (
   { tools = [], output }: CallLlm,
   declared: readonly ToolDeclaration[],
   { toolNames }: Dialect,
 ): ReadonlyMap<string, string> => {
-  const names = new Map<string, string>();
-  for (const name of [...declared, ...tools].map((tool) => tool.name).concat(output?.name ?? [])) {
-    const written = toolNameOnWire(name, toolNames);
-    if (written !== name) names.set(written, name);
-  }
-  return names;
+  const names = [...declared, ...tools].map((tool) => tool.name).concat(output?.name ?? []);
+  const written = names.map((name) => [toolNameOnWire(name, toolNames), name] as const);
+  return new Map(written.filter(([onWire, name]) => onWire !== name));
 };
 
+/** Returns the call with its tools under their names on the wire, in each form of `tool_choice` too. */
 const callOnWire = (call: CallLlm, { toolNames }: Dialect): CallLlm => {
   const named = <Named extends { readonly name: string }>(value: Named): Named => ({
     ...value,
     name: toolNameOnWire(value.name, toolNames),
   });
+  const renamed = (member: string, value: Json): Json =>
+    (member === "name" || member === "toolName") && typeof value === "string"
+      ? toolNameOnWire(value, toolNames)
+      : value;
+  const model: { [parameter: string]: Json | undefined } = { ...call.model };
+  for (const choice of ["tool_choice", "toolChoice"])
+    if (isObject(model[choice])) model[choice] = JSON.parse(JSON.stringify(model[choice]), renamed) as JsonObject;
   return {
     ...call,
-    model: wellFormed(choiceOnWire(call.model, toolNames)),
+    model: wellFormed(model),
     ...(call.tools === undefined ? {} : { tools: call.tools.map(named) }),
     ...(call.output === undefined ? {} : { output: named(call.output) }),
   };
-};
-
-/** The parameters with the tools that are to be called under their names on the wire, in each form of the choice. */
-const choiceOnWire = (model: JsonObject, pattern: string): JsonObject => {
-  const renamed = (member: string, value: Json): Json =>
-    (member === "name" || member === "toolName") && typeof value === "string" ? toolNameOnWire(value, pattern) : value;
-  const chosen = ["tool_choice", "toolChoice"].filter((name) => isObject(model[name]));
-  const written = chosen.map((name) => [name, JSON.parse(JSON.stringify(model[name]), renamed) as Json] as const);
-  return { ...model, ...Object.fromEntries(written) };
-};
-
-const withOwnNames = (outcome: LlmOutcome, own: (name: string) => string): LlmOutcome => {
-  const renamed = (reply: ReplyDraft): ReplyDraft =>
-    reply.toolCalls === undefined
-      ? reply
-      : { ...reply, toolCalls: reply.toolCalls.map((call) => ({ ...call, name: own(call.name) })) };
-  if (outcome.type === "completed") return { ...outcome, reply: renamed(outcome.reply) };
-  return outcome.partial === undefined ? outcome : { ...outcome, partial: renamed(outcome.partial) };
 };

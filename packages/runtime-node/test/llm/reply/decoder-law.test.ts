@@ -2,7 +2,7 @@ import { checkChatDecoder, type ChatDecoder, LawBroken } from "@colloquy/runtime
 import type { Json, JsonObject } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
 import { chatChunks, type DecodedChat } from "../../../src/llm/reply/chat-chunks.ts";
-import { jsonEvents } from "../../../src/llm/reply/json-events.ts";
+import { jsonEvents } from "../../../src/llm/reply/answer-reader.ts";
 import { isObject, listOf, textOf } from "../../../src/llm/json/loose-json.ts";
 import { usageFromWire } from "../../../src/llm/reply/usage.ts";
 import { spread } from "../../../../../test/runs.ts";

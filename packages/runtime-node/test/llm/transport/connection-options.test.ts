@@ -2,8 +2,8 @@ import type { LlmHandler } from "@colloquy/host";
 import { ConfigurationError } from "@colloquy/machine";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { chatHandler } from "../../../src/llm/http-handlers.ts";
-import type { ChatRequestOptions } from "../../../src/llm/request.ts";
-import { openaiChat } from "../../../src/llm/openai.ts";
+import type { ChatRequestOptions } from "../../../src/llm/http-handlers.ts";
+import { chatKinds, openaiChat } from "../../../src/llm/openai.ts";
 import { openaiResponses } from "../../../src/llm/openai.ts";
 import { textCompletion } from "../../../src/llm/openai.ts";
 import { connect } from "../../../src/llm/transport/connection.ts";
@@ -34,50 +34,48 @@ const refusalOf = (make: () => unknown): string => {
   return "made";
 };
 
-const milliseconds = "it must be a number of milliseconds, from 1 to 2147483647";
-const url = 'it must be a URL with http:// or https://, such as "http://127.0.0.1:8080/v1"';
+const url = 'must be a URL with http:// or https://, such as "http://127.0.0.1:8080/v1"';
 
 test.each<[object, string]>([
-  [
-    { idleTimeoutMs: 0 },
-    "idleTimeoutMs of openaiChat is 0; it must be a whole number of milliseconds above 0, or null for no limit",
-  ],
+  [{ idleTimeoutMs: 0 }, "idleTimeoutMs must be a whole number of milliseconds above 0, or null for no limit (got 0)"],
   [
     { endTimeoutMs: "2s" },
-    'endTimeoutMs of openaiChat is "2s"; it must be a whole number of milliseconds above 0, or null for no limit',
+    'endTimeoutMs must be a whole number of milliseconds above 0, or null for no limit (got "2s")',
   ],
-  [{ timeout: "5" }, `timeout of openaiChat is "5"; ${milliseconds}`],
-  [{ timeout: 0 }, `timeout of openaiChat is 0; ${milliseconds}`],
-  [{ timeout: Number.NaN }, `timeout of openaiChat is NaN; ${milliseconds}`],
-  [{ timeout: Infinity }, `timeout of openaiChat is Infinity; ${milliseconds}`],
-  [{ baseURL: "nowhere" }, `baseURL of openaiChat is "nowhere"; ${url}`],
-  [{ baseURL: "localhost:8080/v1" }, `baseURL of openaiChat is "localhost:8080/v1"; ${url}`],
-  [{ baseURL: new URL("http://localhost") }, `baseURL of openaiChat is of type object; ${url}`],
-  [{ baseURL: "ada:lovelace@localhost/v1" }, `baseURL of openaiChat is a text of 25 characters; ${url}`],
-  [{ baseURL: "sk-proj-0123456789abcdef" }, `baseURL of openaiChat is "[redacted]"; ${url}`],
-  [{ fetch: 1 }, "fetch of openaiChat is 1; it must be a function such as fetch"],
-  [{ fetchOptions: "none" }, "fetchOptions of openaiChat is of type string; it must be an object"],
-  [{ defaultQuery: "key=secret" }, "defaultQuery of openaiChat is of type string; it must be an object"],
-  [{ organization: 7 }, "organization of openaiChat is 7; it must be a text that a header can have"],
-  [{ project: "計画" }, 'project of openaiChat is "計画"; it must be a text that a header can have'],
-  [{ apiKey: 123_456 }, "apiKey of openaiChat is of type number; it must be a text, or a function that gives one"],
+  [{ timeout: "5" }, 'timeout must be a number of milliseconds, from 1 to 2147483647 (got "5")'],
+  [{ timeout: 0 }, "timeout must be a number of milliseconds, from 1 to 2147483647 (got 0)"],
+  [{ timeout: Number.NaN }, "timeout must be a number of milliseconds, from 1 to 2147483647 (got NaN)"],
+  [{ timeout: Infinity }, "timeout must be a number of milliseconds, from 1 to 2147483647 (got Infinity)"],
+  [{ baseURL: "nowhere" }, `baseURL ${url} (got a text)`],
+  [{ baseURL: "localhost:8080/v1" }, `baseURL ${url} (got a text)`],
+  [{ baseURL: new URL("http://localhost") }, `baseURL ${url} (got an object)`],
+  [{ baseURL: "ada:lovelace@localhost/v1" }, `baseURL ${url} (got a text)`],
+  [{ fetch: 1 }, "fetch must be a function (got 1)"],
+  [{ fetchOptions: "none" }, "fetchOptions must be an object (got a text)"],
+  [{ defaultQuery: "key=secret" }, "defaultQuery must be an object (got a text)"],
+  [{ organization: 7 }, "organization must be a text that a header can have (got 7)"],
+  [{ project: "計画" }, "project must be a text that a header can have (got a text)"],
   [
-    { defaultHeaders: "x-key: secret" },
-    "defaultHeaders of openaiChat is of type string; it must be an object of headers",
+    { apiKey: 123_456 },
+    "apiKey must be a text that a header can have, without line breaks, or a function that gives one (got a value of type number)",
   ],
-  [{ client: null }, "client of openaiChat is none of the package openai; give new OpenAI({ … }), or leave it out"],
-  [{ client: {} }, "client of openaiChat is none of the package openai; give new OpenAI({ … }), or leave it out"],
+  [{ defaultHeaders: "x-key: secret" }, "defaultHeaders must be an object of headers (got a text)"],
+  [
+    { client: null },
+    "client must be a client of the package openai, such as new OpenAI({ … }) (got null); leave it out for the default",
+  ],
+  [{ client: {} }, "client must be a client of the package openai, such as new OpenAI({ … }) (got an object)"],
 ])("%o is refused when a handler is made, and what may be a key is not shown", (options, words) => {
-  expect(refusalOf(() => made(options))).toBe(words);
+  expect(refusalOf(() => made(options))).toBe(`openaiChat: ${words}`);
 });
 
 test.each<[object, string]>([
-  [{ apiKey: "se\ncret" }, "apiKey of openaiChat has a character that no header can have"],
-  [{ apiKey: "секрет" }, "apiKey of openaiChat has a character that no header can have"],
-  [{ defaultHeaders: { "x y": "secret" } }, 'defaultHeaders of openaiChat has a member "x y" that can\'t be sent'],
-  [{ defaultHeaders: { "x-y": ["a", "se\ncret"] } }, 'defaultHeaders of openaiChat has a member "x-y" that'],
-  [{ defaultHeaders: [["x-y", "se\ncret"]] }, 'defaultHeaders of openaiChat has a member "x-y" that can\'t be sent'],
-  [{ defaultHeaders: ["x-y"] }, "defaultHeaders of openaiChat has an element of type string in place of"],
+  [{ apiKey: "se\ncret" }, "openaiChat: apiKey must be a text that a header can have"],
+  [{ apiKey: "секрет" }, "openaiChat: apiKey must be a text that a header can have"],
+  [{ defaultHeaders: { "x y": "secret" } }, 'openaiChat: a header "x y" can\'t be sent'],
+  [{ defaultHeaders: { "x-y": ["a", "se\ncret"] } }, 'openaiChat: a header "x-y" can\'t be sent'],
+  [{ defaultHeaders: [["x-y", "se\ncret"]] }, 'openaiChat: a header "x-y" can\'t be sent'],
+  [{ defaultHeaders: ["x-y"] }, "openaiChat: defaultHeaders must be an object of headers"],
 ])("%j is refused without its value", (options, words) => {
   const refusal = refusalOf(() => made(options));
   expect(refusal).toContain(words);
@@ -111,12 +109,12 @@ describe("a key that is null", () => {
 test("what the environment has is called by its variable", () => {
   vi.stubEnv("OPENAI_BASE_URL", "nowhere");
   expect(refusalOf(() => openaiChat({ model: "m" }))).toBe("made");
-  expect(refusalOf(() => openaiChat({ model: "m" }).check?.())).toBe(`OPENAI_BASE_URL is "nowhere"; ${url}`);
+  expect(refusalOf(() => openaiChat({ model: "m" }).check?.())).toBe(`OPENAI_BASE_URL ${url} (got a text)`);
   expect(refusalOf(() => openaiChat({ ...local, model: "m" }).check?.())).toBe("made");
   vi.stubEnv("OPENAI_BASE_URL", undefined);
   vi.stubEnv("OPENAI_API_KEY", "se\ncret");
   expect(refusalOf(() => openaiChat({ model: "m" }).check?.())).toMatch(
-    /^OPENAI_API_KEY has a character that no header can have/,
+    /^OPENAI_API_KEY must be a text that a header can have/,
   );
 });
 
@@ -145,21 +143,13 @@ test("where key, organization and project are given, a server gets nothing of th
 test("all handlers over HTTP say so, each by its name", () => {
   // As a caller in JavaScript may have it.
   const wrong = { ...local, timeout: "5" as unknown as number };
-  expect(refusalOf(() => openaiResponses(wrong))).toMatch(/^timeout of openaiResponses is "5"/);
+  expect(refusalOf(() => openaiResponses(wrong))).toMatch(/^openaiResponses: timeout must be .*"5"/);
   const template = { name: "t", version: 1, options: {}, stop: [], opening: [], render: () => never() };
-  expect(refusalOf(() => textCompletion({ ...wrong, template }))).toMatch(/^timeout of textCompletion is "5"/);
+  expect(refusalOf(() => textCompletion({ ...wrong, template }))).toMatch(/^textCompletion: timeout must be .*"5"/);
 });
 
 test("a handler of one's own that is made of the parts of openaiChat speaks under its own name", async () => {
-  const names = {
-    model: true,
-    tools: true,
-    stream: true,
-    includeUsage: true,
-    writtenBytes: true,
-    dialect: true,
-  } as const;
-  const handler = chatHandler(connect<ChatRequestOptions>("ourChat", { ...local, tools: [] }, names));
+  const handler = chatHandler(connect<ChatRequestOptions>("ourChat", { ...local, tools: [] }, chatKinds));
   const { outcome } = perform(handler, callOf({ tools: [{ name: "f", digest: "" }] }));
   expect(await outcome).toMatchObject({
     failure: { message: expect.stringMatching(/ourChat has no declaration of it: .* give ourChat tools/) },

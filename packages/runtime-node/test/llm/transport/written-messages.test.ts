@@ -9,8 +9,8 @@ import {
 import fc from "fast-check";
 import OpenAI, { AzureOpenAI } from "openai";
 import { describe, expect, test } from "vitest";
-import { chatMessages } from "../../../src/llm/request.ts";
-import { responseItems } from "../../../src/llm/request.ts";
+import { chatMessages } from "../../../src/llm/http-handlers.ts";
+import { responseItems } from "../../../src/llm/http-handlers.ts";
 import { writtenBody } from "../../../src/llm/transport/written-messages.ts";
 import { type MessageFormat, messageWriter } from "../../../src/llm/transport/written-messages.ts";
 import { dialects } from "../../../src/llm/wire/dialects.ts";
@@ -217,6 +217,8 @@ describe("the request of a call", () => {
 
   test("needs a bound that is a number of bytes", () => {
     for (const writtenBytes of [-1, 0.5, Number.NaN])
-      expect(() => openaiChat({ apiKey: "k", writtenBytes })).toThrow(/writtenBytes of openaiChat is .*whole number/);
+      expect(() => openaiChat({ apiKey: "k", writtenBytes })).toThrow(
+        /openaiChat: writtenBytes must be a whole number/,
+      );
   });
 });
