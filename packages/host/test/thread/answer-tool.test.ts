@@ -23,6 +23,21 @@ const waiting = async (more: Parameters<typeof stage>[0] = {}) => {
 const typesOf = (parts: readonly AskPart[]): readonly string[] => parts.map(({ type }) => type);
 
 describe("a tool of the caller", () => {
+  test("is answered on a host that stood still meanwhile and does not know of the call", async () => {
+    const first = await waiting({ leaseTtlMs: 9_000, script: [call, says("done")] });
+    // As a process that stood still: its clock has gone on, and nothing that it should have done by then is done.
+    const later = first.clock.now() + 9_001;
+    first.clock.now = () => later;
+    const second = first.another({ script: [call] });
+    await second.host.thread().answerTool("1.1.0", "Yes.");
+    await settle();
+    expect(await second.host.thread().callsToAnswer()).toMatchObject([{ callId: "1.2.0" }]);
+    await second.host.close();
+    const { turn } = await first.thread.answerTool("1.2.0", "Yes, all.");
+    expect((await turn)?.text).toBe("done");
+    await first.host.close();
+  });
+
   test("is offered beside the host's, its call waits, and its answer goes on with the turn", async () => {
     const offered: (readonly string[])[] = [];
     const offering =
