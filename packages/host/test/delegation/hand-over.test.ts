@@ -62,6 +62,18 @@ describe("a thread that another host works on", () => {
     expect(clock.sleepers).toBe(0);
   });
 
+  test("is used in the order of the calls once its holder is gone: a cancel does not meet a later ask", async () => {
+    const first = stage({ script: [says("1")] });
+    await first.host.ask("one");
+    await first.host.close();
+    expect(await first.store.acquire("default", "dead", 1_000)).not.toBeNull();
+    const second = first.another({ script: [says("2")] });
+    const cancelled = errorOf(second.host.thread().cancel("stop"));
+    const asked = second.host.ask("two");
+    expect((await during(first.clock, 3_000, asked)).text).toBe("2");
+    expect(await cancelled).toMatchObject({ refusal: { kind: "stale" } });
+  });
+
   test("is given up by a host that closes while it waits for it", async () => {
     const clock = manualClock();
     const store = memoryStore({ clock });
