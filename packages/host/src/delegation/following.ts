@@ -7,7 +7,7 @@ import { notAskedEarlier } from "../ask/earlier-ask.ts";
 import { StoreError, ThreadHeldError } from "../boundary/errors.ts";
 import type { HostContext } from "../context/host-context.ts";
 import { HeldLease } from "../journal/lease.ts";
-import type { Diversion, Envelope, EventEnvelope, Sender } from "../mailbox/mailbox.ts";
+import type { Diversion, Envelope, Sender } from "../mailbox/mailbox.ts";
 import { type Engine, type LeaseLostError } from "../ports/store.ts";
 import { FailingStore } from "./failing-store.ts";
 import { FollowedEngine } from "./followed-engine.ts";
@@ -120,12 +120,19 @@ export class Following implements Diversion {
     return [...posted.values(), ...others, ...(this.#engine?.queue.takeAll() ?? [])];
   }
 
-  /** Returns the envelopes that were posted here: those of inbox items by id, and the others. */
-  takeAll(): { readonly posted: Map<string, EventEnvelope>; readonly others: readonly Envelope[] } {
-    const kept = this.#kept.flatMap((each) => each.take());
+  /**
+   * Returns the envelopes that were posted here, in order: those of inbox items by id, and the others. An envelope that
+   * was kept has the place of its request, so that a cancel, for one, does not meet a later ask.
+   */
+  takeAll(): { readonly posted: Map<string, Envelope>; readonly others: readonly Envelope[] } {
     this.#dropRequests();
     const { posted, others } = this.outbox.takeAll();
-    return { posted, others: [...others, ...kept] };
+    const meant = (envelope: Envelope): readonly Envelope[] =>
+      envelope.sender instanceof KeptEnvelope ? envelope.sender.take() : [envelope];
+    return {
+      posted: new Map([...posted].flatMap(([id, envelope]) => meant(envelope).map((each) => [id, each] as const))),
+      others: others.flatMap(meant),
+    };
   }
 
   /** Drops the requests of envelopes that failed, or were taken. */

@@ -5,7 +5,7 @@ import type { HostContext } from "../context/host-context.ts";
 import type { Envelope, EventEnvelope, Sender } from "../mailbox/mailbox.ts";
 import { fromStore } from "../ports/store-call.ts";
 import { type Inbox, type Lease, type InboxAnswer, LeaseLostError } from "../ports/store.ts";
-import { idOf, isEntryOf, readItem } from "./inbox-items.ts";
+import { idOf, isEntryOf, mayBeInInbox, readItem } from "./inbox-items.ts";
 
 /** The loop that reads the inbox of its thread, as long as the lease lasts. */
 export interface InboxHolder {
@@ -59,14 +59,15 @@ export class HeldInbox {
 
   /**
    * Returns the new inbox items as envelopes, in the order in which they came. Items of `own` among them, which this
-   * host posted itself, are removed from it.
+   * host posted itself, are removed from it. An envelope that no item can be is returned for the item that requested the
+   * lease for it.
    */
-  async collect(own: Map<string, EventEnvelope> | null = null): Promise<readonly EventEnvelope[]> {
+  async collect(own: Map<string, Envelope> | null = null): Promise<readonly Envelope[]> {
     return this.#envelopes(await this.#look(), own);
   }
 
-  #envelopes(stored: readonly unknown[], own: Map<string, EventEnvelope> | null): readonly EventEnvelope[] {
-    const envelopes: EventEnvelope[] = [];
+  #envelopes(stored: readonly unknown[], own: Map<string, Envelope> | null): readonly Envelope[] {
+    const envelopes: Envelope[] = [];
     for (const each of stored) {
       const id = idOf(each);
       if (id === null && !this.#hasNameless)
@@ -79,9 +80,15 @@ export class HeldInbox {
         this.#reportUnreadable(`inbox item "${id}" was refused: ${item.problem}`);
         this.#answer({ id, handled: false, refusal: { kind: "invalid", reason: item.problem } });
       } else {
-        const sender = own?.get(id)?.sender ?? null;
+        const mine = own?.get(id);
         own?.delete(id);
-        envelopes.push(this.#envelope(id, item.event, sender));
+        if (mine === undefined) envelopes.push(this.#envelope(id, item.event, null));
+        else if ("event" in mine && mayBeInInbox(mine.event))
+          envelopes.push(this.#envelope(id, item.event, mine.sender));
+        else {
+          envelopes.push(mine);
+          this.#answer({ id, handled: false, refusal: { kind: "stale", reason: "the lease is taken" } });
+        }
       }
     }
     return envelopes;

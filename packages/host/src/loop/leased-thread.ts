@@ -85,6 +85,8 @@ export const mayFollow = ({ store, whenHeld }: HostContext): boolean =>
 
 /** A thread of which this host has the lease: the lease itself, and what only its holder does with the store. */
 export class LeasedThread {
+  /** Whether the thread of another host was followed here before. */
+  readonly hasFollowed: boolean;
   readonly #candidate: Candidate;
   readonly #lease: HeldLease;
   readonly #inbox: HeldInbox | null;
@@ -94,14 +96,15 @@ export class LeasedThread {
   /** How many reads since the last entry missed a chunk of the snapshot. */
   #misses = 0;
   /** Envelopes of inbox items that this host posted while it followed, by id; null once they are handed over. */
-  #own: Map<string, EventEnvelope> | null;
+  #own: Map<string, Envelope> | null;
 
-  constructor(lease: HeldLease, candidate: Candidate, own: Map<string, EventEnvelope> | null) {
+  constructor(lease: HeldLease, candidate: Candidate, own: Map<string, Envelope> | null) {
     const { host } = candidate;
     const { inbox } = host.store;
     this.#candidate = candidate;
     this.#lease = lease;
     this.#own = own;
+    this.hasFollowed = own !== null;
     this.#inbox = inbox === undefined ? null : new HeldInbox(inbox, lease.lease, host, candidate);
     this.#snapshots = new Snapshots(host);
     const { threadId, token } = lease.lease;
@@ -124,7 +127,7 @@ export class LeasedThread {
   }
 
   /** The inbox items of the thread as envelopes: those of other hosts, and those that this host posted itself. */
-  async inboxItems(): Promise<readonly EventEnvelope[]> {
+  async inboxItems(): Promise<readonly Envelope[]> {
     const own = this.#own;
     this.#own = null;
     const items = (await this.#inbox?.collect(own)) ?? [];

@@ -166,7 +166,10 @@ export class ThreadLoop implements Candidate, LoopPort {
   }
 
   async #begin(leased: LeasedThread): Promise<void> {
-    for (const envelope of await leased.inboxItems()) this.#mailbox.add(envelope);
+    const items = await leased.inboxItems();
+    // Items that were posted while another host was followed are older than the mailbox.
+    if (leased.hasFollowed) this.#mailbox.addFirst(items);
+    else for (const envelope of items) this.#mailbox.add(envelope);
     this.#state = await leased.open();
     if (this.#ended !== null) return;
     const known = (state: State): void => void (this.#state = state);

@@ -62,6 +62,33 @@ describe("a thread that another host works on", () => {
     expect(clock.sleepers).toBe(0);
   });
 
+  test.each([true, false])(
+    "is used in the order of the calls once its holder is gone (posts arrive: %s)",
+    async (arrive) => {
+      const first = stage({ script: [says("1")] });
+      await first.host.ask("one");
+      await first.host.close();
+      expect(await first.store.acquire("default", "dead", 1_000)).not.toBeNull();
+      const { inbox } = first.store;
+      if (inbox === undefined) throw new Error("no inbox");
+      const store = overriding(first.store, {
+        inbox: { ...inbox, post: (...given) => (arrive ? inbox.post(...given) : Promise.reject(new Error("away"))) },
+      });
+      const { host } = stage({
+        clock: first.clock,
+        store,
+        owner: "second",
+        script: [says("2")],
+        onObserverError: () => {},
+      });
+      // It must not meet the later ask.
+      const cancelled = errorOf(host.thread().cancel("stop"));
+      const asked = host.ask("two");
+      expect((await during(first.clock, 3_000, asked)).text).toBe("2");
+      expect(await cancelled).toMatchObject({ refusal: { kind: "stale" } });
+    },
+  );
+
   test("is given up by a host that closes while it waits for it", async () => {
     const clock = manualClock();
     const store = memoryStore({ clock });
