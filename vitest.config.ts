@@ -19,7 +19,7 @@ export default defineConfig(({ mode }) => ({
       ...(mode === "long" ? { COLLOQUY_RUNS: process.env["COLLOQUY_RUNS"] ?? "full" } : {}),
     },
     setupFiles: ["test/setup.ts"],
-    // Nothing keeps state in its module, so files may share a worker: loading everything anew for each of them
+    // Nothing keeps state in its module, so files may share a worker: loading everything again for each of them
     // takes nine tenths of the time (24 files: 5.4 s against 0.5 s).
     pool: "forks",
     isolate: false,

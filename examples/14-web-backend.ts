@@ -1,5 +1,5 @@
 // A web backend: it streams answers to the browser as server-sent events, cancels a turn whose client goes away, has a
-// person approve tool calls, and goes on after a restart: `PORT=8080 THREADS=shop.db node examples/14-web-backend.ts`
+// person approve tool calls, and continues after a restart: `PORT=8080 THREADS=shop.db node examples/14-web-backend.ts`
 // starts it, and `curl -N localhost:8080/ada/asks -d '{"text":"Hello"}'` asks. The routes are below.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { json } from "node:stream/consumers";

@@ -15,7 +15,7 @@ export interface FileSize {
   readonly bytes: number;
 }
 
-/** Packs every package into a folder, which is made anew; the tarballs, by name. */
+/** Packs every package into a folder, which is made again; the tarballs, by name. */
 export const packAll = (root: string, folder: string): readonly string[] => {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });

@@ -70,7 +70,7 @@ export class Conversation {
     return new Response(streamOf(eventsOf(ask)), { headers: { "content-type": "text/event-stream" } });
   }
 
-  /** An object that died in the middle of a turn is called by its alarm, and goes on. */
+  /** An object that died in the middle of a turn is called by its alarm, and continues. */
   async alarm(): Promise<void> {
     const thread = this.#host.thread();
     if ((await thread.asks(1)).length === 0) return; // it died before the question was kept

@@ -47,7 +47,7 @@ export const takeOver = (program: string, options: TakeoversOptions): Promise<Ba
       const began = performance.now();
       if (way === "kill") await first.kill();
       else link.hold();
-      // A page whose connection broke sends its message again; or its user goes on.
+      // A page whose connection broke sends its message again; or its user continues.
       const next = done % 4 < 2 ? question : `after ${done}`;
       const answer = await within(patienceMs, askAs(second.url ?? "", chat, next));
       if (answer === answerTo(next)) figures.answered.seconds.push((performance.now() - began) / 1000);

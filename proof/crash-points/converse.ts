@@ -38,7 +38,7 @@ export interface ConverseOptions {
   readonly runAgain: boolean;
 }
 
-/** What came of a conversation that went on to its end. */
+/** The outcome of a conversation that continued to its end. */
 export interface Conversed {
   readonly journal: readonly Entry[];
   /** The journal as each crash left it. */
@@ -53,7 +53,7 @@ export interface Conversed {
   readonly answers: ReadonlyMap<string, string>;
 }
 
-/** Holds the conversation: when a process dies, another one goes on. */
+/** Holds the conversation: when a process dies, another one continues. */
 export const converse = async (options: ConverseOptions): Promise<Conversed> => {
   const pace = new Pace();
   const store = await options.openStore(pace);
@@ -109,7 +109,7 @@ class Conversing {
     });
     const over = this.#approve(life, fuse);
     const first = lines.findIndex((asks) => asks.some((askId) => !this.#answers.has(askId)));
-    // A host opens a thread when it is used: the process that goes on repeats the last ask that was answered.
+    // A host opens a thread when it is used: the process that continues repeats the last ask that was answered.
     const from = Math.max(0, (first < 0 ? lines.length : first) - 1);
     for (const asks of lines.slice(from)) {
       await Promise.all(asks.map((askId) => this.#ask(life, askId)));
@@ -122,7 +122,7 @@ class Conversing {
   async #ask(life: Life, askId: string): Promise<void> {
     const text = await life.ask(askId);
     const before = this.#answers.get(askId);
-    if (before !== undefined && before !== text) throw new Error(`"${askId}" was answered anew`);
+    if (before !== undefined && before !== text) throw new Error(`"${askId}" was answered again`);
     this.#answers.set(askId, text);
   }
 
@@ -132,7 +132,7 @@ class Conversing {
   }
 
   /**
-   * A person looks now and then what there is to approve. The person waits until nothing else goes on, so that answers
+   * A person looks now and then what there is to approve. The person waits until nothing else continues, so that answers
    * come in one order.
    */
   #approve(life: Life, fuse: Fuse): { now: boolean } {

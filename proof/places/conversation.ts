@@ -1,5 +1,5 @@
 // In Deno or Bun, a process of its own each time: `conversation.ts PLACE MODEL_URL [QUESTION]`. Asks a model over HTTP, with
-// a tool, on a store; without a question it goes on with what a process that died has left. Prints what was said.
+// a tool, on a store; without a question it continues what a process that died has left. Prints what was said.
 import { argv } from "node:process";
 import { setTimeout as pause } from "node:timers/promises";
 

@@ -52,7 +52,7 @@ export const handlersByHand = (
     const written = { ...place, seq: entries.at(-1)?.seq ?? place.seq, stamp: context.rand.uuidv4() };
     // At once, so that nothing that happens meanwhile leaves words here.
     const clean = redacted.length === 0 ? written : await withoutWords(context, written, redacted);
-    // What was under way where it comes from goes on here.
+    // What was under way where it comes from continues here.
     const orders =
       place.seq >= 0 ? [] : await context.run("begin", () => ordersOf(worker.performer, effectsIn(entries)));
     context.set(placeKey, await dispatch(worker, context, clean, orders, true));

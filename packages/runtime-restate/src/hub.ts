@@ -18,7 +18,7 @@ export interface Hub {
 export type HubMessage =
   /** Entries that were stored, and what they show. */
   | { readonly type: "stored"; readonly entries: readonly Entry[]; readonly parts: readonly ShownPart[] }
-  /** What a model or tool shows as it goes on. `run` is drawn for each time that an effect is performed: another one, and what the one before had shown is void. */
+  /** What a model or tool shows as it continues. `run` is drawn for each time that an effect is performed: another one, and what the one before had shown is void. */
   | { readonly type: "shown"; readonly effectId: string; readonly run: string; readonly parts: readonly ShownPart[] };
 
 /** A hub for workers and those who ask in one process. */
@@ -48,7 +48,7 @@ export const hubMessageIn = (text: string): HubMessage | Error => {
     // reads them as a journal, and parts of an unknown type are passed over.
     if (messageSchema.safeParse(message).success) return message as HubMessage;
   } catch {}
-  return new TypeError("what was published is no message of a hub: do others use its channels?");
+  return new TypeError("the published value is not a message of a hub: do others use its channels?");
 };
 
 const parts = z.array(z.looseObject({ turn: z.number(), part: z.looseObject({ type: z.string() }) }));

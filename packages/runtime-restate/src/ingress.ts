@@ -11,7 +11,7 @@ export interface IngressOptions {
   readonly name: string;
 }
 
-/** A thread, by its id, whose calls fail in words, with what is to be done. */
+/** A thread, by its id, whose calls fail with a message that says what to do. */
 export const threadsAt = (options: IngressOptions): ((threadId: string) => IngressClient<ThreadHandlers>) => {
   const { url, headers, name } = options;
   const ingress = connect({ url, headers: { ...headers }, fetch: fetchInWords(options) });

@@ -46,7 +46,7 @@ const shownSignal = "shown";
 /** How long that may take, in milliseconds. One that has just ended does not answer. */
 const shownMs = 2000;
 
-/** Calls that this process may begin, or go on with once their start is told: then with the attempt that began them. By token. No other has them: so after a crash it is known that they may have run. */
+/** Calls that this process may begin, or continue once their start is told: then with the attempt that began them. By token. No other has them: so after a crash it is known that they may have run. */
 type Claims = Map<string, Performance | null>;
 
 /** One attempt to perform one effect. */
@@ -84,7 +84,7 @@ class Performance {
     return this.#follow(await this.#step("perform", this.#begin));
   }
 
-  /** Nothing that this attempt began goes on behind it. */
+  /** Nothing that this attempt began continues behind it. */
   stop(): void {
     this.#running?.stop(null);
     for (const [claim, holder] of this.#claims) if (holder === this) this.#claims.delete(claim);
@@ -107,7 +107,7 @@ class Performance {
   /** A call whose start is told runs then: here, or not at all. */
   async #follow(outcome: Outcome): Promise<Mail | null> {
     if (outcome === null) return null;
-    // Where its tool was declared anew meanwhile, it may be one that can be run again.
+    // Where its tool was declared again meanwhile, it may be one that can be run again.
     if ("isLost" in outcome) return (await this.#lost()) ?? this.#perform();
     if (!("claim" in outcome)) return outcome;
     const { claim, event } = outcome;
@@ -156,7 +156,7 @@ class Performance {
     return withThread(this.#worker, this.#context, place, label, find, listening);
   }
 
-  /** Waits for a step; whoever asks meanwhile is given what was shown. Only promises of the SDK may be raced, and only by its own race. */
+  /** Waits for a step; those who ask meanwhile get what was shown. Only promises of the SDK may be raced, and only by its own race. */
   readonly #listening = async <Result>(step: RestatePromise<Result>): Promise<Result> => {
     const done = step.map((_, failure) => settled(null, failure));
     for (;;) {
@@ -185,7 +185,7 @@ class Performance {
 
 type Act<Result> = (thread: KnownThread, effect: PerformedEffect) => Result | null | Promise<Result | null>;
 
-/** What a step comes to: what is told, and where that is the start of a call, who goes on with it. */
+/** The result of a step: the events to tell, and the owner of a call that starts. */
 type Outcome = Mail | { readonly event: Event; readonly claim: string } | typeof nobodyKnows | null;
 
 const nobodyKnows = { isLost: true } as const;

@@ -7,8 +7,8 @@ import type { ThreadHandlers } from "./handlers.ts";
 type Called = Exclude<keyof ThreadHandlers, "perform" | "remove">;
 
 /**
- * How what handlers are called with is read. Whoever reaches Restate's ingress may call them with anything; one that throws is
- * tried again for ever, and nobody else has the key of its thread meanwhile. So what can't be meant is refused before.
+ * How what handlers are called with is read. Anyone who reaches Restate's ingress may call them with anything; one that throws is
+ * tried again for ever, and nobody else has the key of its thread meanwhile. So impossible calls are refused before.
  */
 export const requests = (): { readonly [Name in Called]: Serde<Parameters<ThreadHandlers[Name]>[1]> } => {
   const mail = z.looseObject({
@@ -37,7 +37,7 @@ export const requests = (): { readonly [Name in Called]: Serde<Parameters<Thread
 /** Far longer than any host asks for: nobody keeps others from a thread for good, and forgets it. */
 const longestLeaseMs = 600_000;
 
-/** JSON of a schema, which is given just as it was sent. What is wrong with other JSON is said without a word of it. */
+/** JSON of a schema, which is given just as it was sent. Errors about other JSON quote nothing of it. */
 const requestOf = <Request, Read>(schema: z.ZodType<Read>, check: (read: Read) => void = () => {}): Serde<Request> => ({
   contentType: "application/json",
   serialize: (request) => serde.json.serialize(request),

@@ -41,7 +41,7 @@ export interface ServeOptions extends Omit<PerformerOptions, keyof PerformingOpt
 /** A worker that listens. */
 export interface Worker {
   readonly url: string;
-  /** Takes no more work. What is under way has five seconds to end; then it is taken up when a worker is back at this address. */
+  /** Takes no more work. Work under way has five seconds to end; the rest continues when a worker is back at this address. */
   close(): Promise<void>;
 }
 
@@ -190,7 +190,7 @@ const oncePerId = { idempotencyRetention: { hours: 1 } };
 /** A model may take as long: Restate would cut off what sends it nothing for a minute. */
 const day = { hours: 24 };
 
-/** @throws Error in words, with what is to be done */
+/** @throws Error with a message that says what to do */
 const makeKnown = async (admin: string, uri: string): Promise<void> => {
   // Without a password that the address may have.
   const { origin } = new URL(admin);

@@ -19,7 +19,7 @@ import {
 import { laterMs, type WorkerContext } from "./worker-context.ts";
 
 /**
- * Has the machine handle an event, and what follows from it performed. What it comes to is decided in one durable step, and
+ * Has the machine handle an event, and what follows from it performed. The result is decided in one durable step, and
  * its entries are set before anything is sent.
  */
 export const tellHandler =
@@ -50,7 +50,7 @@ export const tellHandler =
     return { type: "handled", seq };
   };
 
-/** What an event comes to, as a durable step says it. */
+/** The result of an event, as a durable step gives it. */
 type Decided =
   | {
       readonly type: "handled";
@@ -69,7 +69,7 @@ const decide = ({ performer }: WorkerContext, threadId: string, thread: KnownThr
   return performer.decide(threadId, thread?.state ?? null, event, how);
 };
 
-/** Keeps the state that a decision comes to, under a stamp of its own. */
+/** Keeps the state after a decision, under a stamp of its own. */
 const keep = (
   { performer, known }: WorkerContext,
   threadId: string,
@@ -143,7 +143,7 @@ const withSnapshot = async (
     return { head: snapshot.head, chunks };
   });
   if (taken !== null) setSnapshot(context, { seq: place.seq, head: taken.head }, taken.chunks);
-  // Only now: what a step came to that was not recorded is not in the store.
+  // Only now: the result of a step that was not recorded is not in the store.
   keepTaken();
   return { ...place, snapshotSeq: place.seq };
 };

@@ -14,7 +14,7 @@ import type { Page } from "./handlers.ts";
 
 /** Where a thread stands: the one small value that each event reads and writes. */
 export interface Place {
-  /** Of the newest entry; -1 where there is no thread. */
+  /** Of the newest entry; -1 if the thread does not exist. */
   readonly seq: number;
   /** Drawn with the decision of the newest entry: a state of a decision that was not recorded never has it. */
   readonly stamp: string;
@@ -94,7 +94,7 @@ export class KnownThreads {
 }
 
 /**
- * Does something with the state of a thread as a durable step. What this process does not have of it is read between steps, as
+ * Does something with the state of a thread as a durable step. Parts that this process lacks are read between steps, as
  * the results of those say and never as this process happens to know: so a retry in another process reads the same.
  *
  * @param act may be done again, as long as its step is not recorded. Its result is plain JSON.

@@ -18,7 +18,7 @@ describe("a message between processes", () => {
     "that is none is an error that quotes nothing: %s",
     (text) => {
       expect(hubMessageIn(text)).toEqual(
-        new TypeError("what was published is no message of a hub: do others use its channels?"),
+        new TypeError("the published value is not a message of a hub: do others use its channels?"),
       );
     },
   );

@@ -31,7 +31,7 @@ export interface Candidate extends Follower, Worker {
 export interface PreviousLoop {
   /** Resolves when that loop has ended; undefined where there was none. */
   readonly over: Promise<void> | undefined;
-  /** The state in which it lost the thread, if its asks go on; else null. */
+  /** The state in which it lost the thread, if its asks continue; else null. */
   readonly lost: State | null;
 }
 
@@ -179,7 +179,7 @@ export class LeasedThread {
   }
 
   /**
-   * The state to go on with after a chunk of the snapshot could not be read: the same one, where the chunk had only to be
+   * The state to continue with after a chunk of the snapshot could not be read: the same one, where the chunk had only to be
    * fetched; otherwise one that is folded from the whole journal, and the snapshot is given up.
    *
    * @throws JournalUnreadableError, StoreError

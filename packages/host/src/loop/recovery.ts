@@ -46,7 +46,7 @@ export const recover = async (loop: LoopPort, state: State): Promise<readonly Ev
   return envelopes;
 };
 
-/** A validator may never come to an end; a thread that is closed does not wait for it. */
+/** A validator may never end; a thread that is closed does not wait for it. */
 const unlessStopped = async <Answer>(
   { running }: LoopPort,
   effectId: string,
@@ -68,7 +68,7 @@ const performAgain = (loop: LoopPort, effect: AnswerableEffect): void => {
   perform(loop, effect);
 };
 
-/** Summaries are no turn's: they go on whatever becomes of one. */
+/** Summaries belong to no turn, and continue however one ends. */
 const isOfTurn = (effect: AnswerableEffect): boolean =>
   effect.type === "callTool" ||
   effect.type === "checkOutput" ||

@@ -176,7 +176,7 @@ const isFree = async (host: HostContext, threadId: string): Promise<boolean> => 
   return held !== null;
 };
 
-/** Whether something goes on in a thread when it is opened, or an item lies in its inbox. */
+/** Whether something continues in a thread when it is opened, or an item lies in its inbox. */
 const isOutstanding = async (host: HostContext, threadId: string): Promise<boolean> => {
   const isUnderWay = await lookAt(
     host,

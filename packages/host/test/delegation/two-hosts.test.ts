@@ -28,7 +28,7 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ type: fc.constant("close" as const), host: fc.nat(1) }) },
 );
 
-/** A store as one process sees it, that can be made to stand still, as in a process that was stopped, and to go on. */
+/** A store as one process sees it, that can be made to stand still, as in a process that was stopped, and to continue. */
 const stoppable = (inner: Store): { readonly store: Store; readonly stand: () => void; readonly goOn: () => void } => {
   let gate = Promise.withResolvers<void>();
   gate.resolve();

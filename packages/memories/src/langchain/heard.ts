@@ -54,7 +54,7 @@ export class HeardReply {
   }
 
   #addCall(index: number | undefined, id = "", name = "", args = ""): void {
-    // A piece without an index goes on with the last call, or begins one by its id or its name.
+    // A piece without an index continues the last call, or begins one by its id or its name.
     const known =
       index === undefined ? (id === "" && name === "" ? this.#calls.length - 1 : -1) : this.#places.get(index);
     const place = known === undefined || known < 0 ? this.#calls.length : known;

@@ -106,7 +106,7 @@ export const allOf = async <Element>(elements: AsyncIterable<Element>): Promise<
   return all;
 };
 
-/** The message that the SDK's own reader makes of a stream, and goes on with. */
+/** The message that the SDK's own reader makes of a stream, and continues with. */
 export const messageOf = async (chunks: readonly UiMessageChunk[], message?: UIMessage): Promise<UIMessage> => {
   // Typed as the SDK has them: what is one of ours is one of its.
   const stream = new ReadableStream<UIMessageChunk>({

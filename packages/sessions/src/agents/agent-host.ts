@@ -32,7 +32,7 @@ export interface AgentHostOptions extends Omit<HostOptions, "llm" | "machine" | 
   readonly machine?: AgentMachineOptions;
 }
 
-/** The conversations of an agent. `threads` and recovery pass over those of its subagents: they go on with the calls that they answer. */
+/** The conversations of an agent. `threads` and recovery pass over those of its subagents: they continue the calls that they answer. */
 export interface AgentHost extends Host {
   readonly agent: Agent;
   /**

@@ -184,7 +184,7 @@ describe("what leaves", () => {
             if (role === "tool" || (!isEnd && !cuts.next().value)) continue;
             pieces.push(...sent(messages.slice(from, index), wire, state));
             from = index;
-            // A turn that goes on begins with what was sent before.
+            // A turn that continues begins with what was sent before.
             expect(sent(messages.slice(0, index), wire)).toEqual(whole.slice(0, pieces.length));
           }
           expect(pieces).toEqual(whole);

@@ -92,7 +92,7 @@ test.each([
     fullfsync: pragma("fullfsync"),
     autocheckpoint: pragma("wal_autocheckpoint"),
   }).toEqual(told);
-  // The log is flushed before it is put into the file, and the file before the log begins anew, with either.
+  // The log is flushed before it is put into the file, and the file before the log starts again, with either.
   expect(pragma("journal_mode")).toBe("wal");
   database.close();
 });
