@@ -82,13 +82,13 @@ const machineRunKinds: OptionKinds<MachineLawsRun> = {
 /**
  * Checks a machine with these options, above all its policy, against the laws of the machine, on random schedules.
  *
- * @param run `runs` schedules (default 60), from `seed` if given.
+ * @param run `runs` schedules (default 30), from `seed` if given.
  * @throws ConfigurationError for an invalid `run`. If a law is broken: an error with the smallest schedule that was
  * found, its seed, and the law.
  */
 export const checkMachineLaws = (options: MachineOptions, run: MachineLawsRun = {}): void => {
   checkOptions("checkMachineLaws", run, machineRunKinds);
-  const { runs = 60, seed, subject } = run;
+  const { runs = 30, seed, subject } = run;
   fc.assert(
     fc.property(scheduleFor(options), (schedule) => {
       for (const law of Object.values(laws)) law(options, schedule, subject);
