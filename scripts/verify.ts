@@ -122,6 +122,18 @@ const examples = (seed: number): readonly Step[] => [
   proof("Deno, Bun and workerd", `proof/places --seed ${seed}`, { minutesMax: 6, servers: true, beside: true }),
 ];
 
+/** Processes, stores and servers that die. */
+const crashes = (seed: number): readonly Step[] => [
+  // On each store, PostgreSQL and Redis among them.
+  proof("crash points", "proof/crash-points --every 2", { servers: true, beside: true }),
+  proof("tampering", `proof/tampering --runs 12 --seed ${seed}`, { servers: true, beside: true }),
+  proof("crashes", `proof/crash --runs 6 --seed ${seed}`, { beside: true }),
+  proof("killed stores", `proof/crash-store --writing all --runs 6 --seed ${seed}`, { beside: true }),
+  // These mostly wait for a disk.
+  proof("crashes of PostgreSQL", `proof/crash-postgres --runs 2 --seed ${seed}`, { beside: true }),
+  proof("crashes of Redis", `proof/crash-redis --runs 3 --seed ${seed}`, { beside: true }),
+];
+
 const stepsFrom = (seed: number): readonly Step[] => [
   { name: "format", command: ["oxfmt", "--check", "."], minutesMax: 1 },
   { name: "types", command: ["tsc", "-p", "."], minutesMax: 2 },
@@ -146,7 +158,7 @@ const stepsFrom = (seed: number): readonly Step[] => [
     // All of them, on fewer cases: `pnpm test:long` by itself draws sixteen times as many.
     name: "long tests, from the seed of the sources",
     command: [...pnpm, "test:long"],
-    minutesMax: 8,
+    minutesMax: 12,
     seed,
     runs: sixteenth,
     servers: true,
@@ -167,14 +179,7 @@ const stepsFrom = (seed: number): readonly Step[] => [
   proof("law on bytes", "proof/wire --threads 300 --seed 1", { beside: true }),
   proof("laws of pruning", `proof/policy-laws --seeds 8 --seed ${seed}`, { minutesMax: 4, beside: true }),
   proof("power cuts", "proof/power-loss --runs 50 --seed 1", { beside: true }),
-  // On each store, PostgreSQL and Redis among them.
-  proof("crash points", "proof/crash-points --every 2", { servers: true, beside: true }),
-  proof("tampering", `proof/tampering --runs 12 --seed ${seed}`, { servers: true, beside: true }),
-  proof("crashes", `proof/crash --runs 6 --seed ${seed}`, { beside: true }),
-  proof("killed stores", `proof/crash-store --writing all --runs 6 --seed ${seed}`, { beside: true }),
-  // These mostly wait for a disk.
-  proof("crashes of PostgreSQL", `proof/crash-postgres --runs 2 --seed ${seed}`, { beside: true }),
-  proof("crashes of Redis", `proof/crash-redis --runs 3 --seed ${seed}`, { beside: true }),
+  ...crashes(seed),
   ...(existsSync(recordings) ? ofRecordings : []),
   // One by one again.
   proof("simulation", "proof/simulate --runs 2000 --seed 1 --workers 2", { minutesMax: 4 }),
