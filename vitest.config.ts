@@ -16,7 +16,7 @@ export default defineConfig(({ mode }) => ({
       // What a process has stripped and compiled is kept for the next one, of this run and of others: a start from
       // the sources takes half of the time (`colloquy threads`: 1.3 s of the processor against 0.75 s).
       NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/compiled"),
-      ...(mode === "long" ? { COLLOQUY_RUNS: process.env["COLLOQUY_RUNS"] ?? "full" } : {}),
+      ...(mode === "long" ? { COLLOQUY_RUNS: process.env["COLLOQUY_RUNS"] ?? "full", COLLOQUY_SPREAD: "all" } : {}),
     },
     setupFiles: ["test/setup.ts"],
     // Nothing keeps state in its module, so files may share a worker: loading everything again for each of them

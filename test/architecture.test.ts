@@ -43,8 +43,8 @@ const manifest = (
   text: JSON.stringify({ name, exports }),
 });
 
-const manifests: readonly Source[] = ["machine", "host", "runtime-node", "runtime-test", "tokens", "cli"].map((name) =>
-  manifest(`packages/${name}`, `@colloquy/${name}`),
+const manifests: readonly Source[] = ["machine", "host", "runtime-node", "runtime-test", "interchange", "cli"].map(
+  (name) => manifest(`packages/${name}`, `@colloquy/${name}`),
 );
 
 const file = (path: string, ...lines: readonly string[]): Source => ({ path, text: lines.join("\n") });
@@ -55,11 +55,11 @@ const page = (...rooms: readonly string[]): Source =>
     housePage,
     "## Packages",
     "| `machine` | Pure. | |",
-    "| `tokens` | Counters. | `machine` |",
+    "| `interchange` | Formats. | `machine` |",
     "| `host` | The loop. | `machine` |",
     "| `runtime-node` | For Node. | `machine`, `host` |",
     "| `runtime-test` | For tests. | `machine`, `host` |",
-    "| `cli` | The command. | `machine`, `host`, `runtime-node`, `tokens` |",
+    "| `cli` | The command. | `machine`, `host`, `runtime-node`, `interchange` |",
     "## packages/machine",
     ...rooms,
   );
@@ -103,12 +103,12 @@ const cases: readonly Case[] = [
         sources: [
           ...manifests,
           page(),
-          file("packages/tokens/src/index.ts", 'import "@colloquy/machine";', 'import "@colloquy/host";'),
-          file("packages/runtime-node/src/index.ts", 'import "@colloquy/tokens";'),
-          file("packages/host/src/index.ts", 'const tokens = await import("@colloquy/tokens");'),
-          file("packages/cli/src/index.ts", 'import "@colloquy/tokens";'),
+          file("packages/interchange/src/index.ts", 'import "@colloquy/machine";', 'import "@colloquy/host";'),
+          file("packages/runtime-node/src/index.ts", 'import "@colloquy/interchange";'),
+          file("packages/host/src/index.ts", 'const interchange = await import("@colloquy/interchange");'),
+          file("packages/cli/src/index.ts", 'import "@colloquy/interchange";'),
         ],
-        finds: [/tokens\/src\/index\.ts:2 /, /runtime-node\/src\/index\.ts:1 /, /host\/src\/index\.ts:1 /],
+        finds: [/interchange\/src\/index\.ts:2 /, /runtime-node\/src\/index\.ts:1 /, /host\/src\/index\.ts:1 /],
       },
     ],
   },

@@ -195,7 +195,9 @@ class ConversationHost implements Host, Loops {
 
   use(threadId: string): ThreadLoop | null {
     this.#beginRecovery();
-    return this.opened(threadId) ?? (this.#closed ? null : this.#open(threadId, null));
+    // It ends if its lease ran out while the process stood still: another host may have continued the thread since.
+    this.#loops.get(threadId)?.mayCall();
+    return this.#loops.get(threadId) ?? (this.#closed ? null : this.#open(threadId, null));
   }
 
   #open(threadId: string, lost: State | null): ThreadLoop {
@@ -211,8 +213,6 @@ class ConversationHost implements Host, Loops {
   }
 
   opened(threadId: string): ThreadLoop | undefined {
-    // Ends where its lease ran out while the process stood still: another host may have gone on, unknown to this one.
-    this.#loops.get(threadId)?.mayCall();
     return this.#loops.get(threadId);
   }
 

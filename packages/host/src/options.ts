@@ -83,7 +83,7 @@ export interface HostOptions {
   /**
    * The handling of an ask when another host holds the thread's lease. `enqueue`: it is posted to the store's inbox,
    * and followed. `reject`: it rejects with `ThreadHeldError` if that host works on the
-   * thread. Default `enqueue`, if the store has an inbox.
+   * thread (within two polls) or does not answer (after 25). Default `enqueue`, if the store has an inbox.
    */
   readonly whenHeld?: "enqueue" | "reject";
   /** How often an open thread reads its inbox, and a followed ask is checked for news, in milliseconds. Default 200. */

@@ -129,6 +129,11 @@ export class ThreadLoop implements Candidate, LoopPort {
     return this.#released ?? this.#underWay;
   }
 
+  /** Whether the lease ran out, as it does while a process stands still: the thread may have continued elsewhere. */
+  get ranOut(): boolean {
+    return this.#leased?.ranOut === true;
+  }
+
   mayCall(): boolean {
     if (this.#leased?.ranOut === true) this.end(new LeaseLostError(this.#leased.lease));
     return this.#ended === null;

@@ -16,7 +16,7 @@ import { redactedText } from "@colloquy/machine/storage";
 import { EventRefusedError, ThreadUnknownError } from "../boundary/errors.ts";
 import { isRecord, messageOf } from "../boundary/thrown.ts";
 import { type AsksUnderWay, asksUnderWay, handlesTo, type Resumed } from "./resume.ts";
-import { look, submit, type ThreadRef } from "./thread-ref.ts";
+import { currentLoop, look, submit, type ThreadRef } from "./thread-ref.ts";
 
 /**
  * The caller's answer to a tool call: a text, parts, or null for an empty result. For a failed call, the reason, for
@@ -51,7 +51,7 @@ export const answerTool = async (thread: ThreadRef, callId: string, given: ToolA
 const seenCall = async (thread: ThreadRef, callId: string, answer: Answer): Promise<AnsweredCall | null> => {
   const see = (state: State): AnsweredCall => callIn(state, callId, answer);
   const seen = await look(thread, see);
-  const loop = thread.loops.opened(thread.id);
+  const loop = currentLoop(thread);
   return seen?.refusal?.kind === "unknown" && loop !== undefined && loop.state !== null ? loop.run(see) : seen;
 };
 

@@ -1,7 +1,7 @@
 import { approvalsOf, ConfigurationError, type State } from "@colloquy/machine";
 import type { OptionNames } from "../boundary/option-names.ts";
 import { asksOfEffect, handlesTo, type Resumed } from "./resume.ts";
-import { checkOptions, look, submit, type ThreadRef } from "./thread-ref.ts";
+import { checkOptions, currentLoop, look, submit, type ThreadRef } from "./thread-ref.ts";
 
 /** The options of an approval. */
 export interface ApproveOptions {
@@ -42,7 +42,7 @@ const answer = async (
     name: approvalsOf(state).find(({ id }) => id === effectId)?.name,
     underWay: asksOfEffect(state, effectId),
   });
-  const state = thread.loops.opened(thread.id)?.state ?? null;
+  const state = currentLoop(thread)?.state ?? null;
   // If the thread is open here, no event that is sent later comes before the answer.
   const seen = state === null ? await look(thread, asked) : asked(state);
   const name = approved ? seen?.name : undefined;

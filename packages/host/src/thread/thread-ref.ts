@@ -153,11 +153,17 @@ export const look = async <Seen>(
   see: (state: State) => Seen,
   extent: Extent = "some",
 ): Promise<Seen | null> => {
-  const loop = loops.opened(id);
+  const loop = currentLoop({ id, host, loops });
   const state = loop?.state ?? null;
   const reader = loop?.reader ?? null;
   if (state === null || reader === null) return lookAt(host, id, see, extent);
   return seenIn(host, { state, reader }, see, extent);
+};
+
+/** Returns the loop of a thread that is open here, if its state is current: not if its lease ran out. */
+export const currentLoop = ({ id, loops }: ThreadRef): ThreadLoop | undefined => {
+  const loop = loops.opened(id);
+  return loop?.ranOut === true ? undefined : loop;
 };
 
 /** Checks the options of a method. @throws EventRefusedError for invalid ones */

@@ -19,6 +19,7 @@ import {
 } from "@colloquy/machine/policies";
 import { checkPolicyLaws, type PolicyLawsRun } from "@colloquy/runtime-test/laws";
 import { describe, expect, test } from "vitest";
+import { runs } from "../../../../../test/runs.ts";
 
 const turnsOf = ({ history }: PolicyInput): readonly HistoryTurn[] => [...history.newestFirst()];
 
@@ -121,7 +122,7 @@ const mistakes: readonly Policy[] = [
   windowOfMessages(50),
 ];
 
-const conversations = 16;
+const conversations = Math.max(16, runs(100));
 
 describe("a claim that is left open and would not hold", () => {
   test.each(mistakes)("adds a remark with the open claim and its counterexample: $name", (wrong) => {
@@ -212,7 +213,7 @@ describe("a shipped policy", () => {
   ];
 
   test.each(shipped)("gets no remark but that it never makes room: $name $options", (each) => {
-    const { remarks } = checkPolicyLaws(each, { seed: 1, runs: 1 });
+    const { remarks } = checkPolicyLaws(each, { seed: 1, runs: runs(16) });
     expect(remarks.filter((remark) => !remark.includes("never makes room"))).toEqual([]);
   });
 });
