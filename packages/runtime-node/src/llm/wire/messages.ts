@@ -265,10 +265,11 @@ const contentOnWire = (parts: readonly Part[], { blank, texts }: Dialect, betwee
     const meets = between === "" || /\s$/.test(one) || /^\s/.test(other);
     return one + (meets ? "" : between) + other;
   });
-  const [first] = plain;
-  return said.flatMap((part): readonly Part[] => {
+  // By place: the same object may stand for several files.
+  const first = said.findIndex((part) => part.type === "text" || part.type === "data");
+  return said.flatMap((part, index): readonly Part[] => {
     if (part.type !== "text" && part.type !== "data") return [part];
-    return part === first ? [{ type: "text", text }] : [];
+    return index === first ? [{ type: "text", text }] : [];
   });
 };
 
