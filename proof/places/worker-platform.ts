@@ -8,27 +8,27 @@ import { inMemoryFolder } from "./memory-folder.ts";
 import { patienceMs } from "./worker-client.ts";
 import { Workerd } from "./workerd.ts";
 
-/** The packages that load in a worker without any module of Node. */
+/** The entry points that load in a worker without any module of Node. */
 const withoutNode = [
-  "datasets",
-  "dialogue",
   "host",
+  "host/telemetry",
   "interchange",
-  "langchain",
+  "interchange/templates",
+  "interchange/tokens",
   "machine",
-  "opensearch",
+  "memories/dialogue",
+  "memories/langchain",
+  "memories/opensearch",
   "runtime-browser",
   "runtime-node/openai",
   "server",
-  "telemetry",
-  "templates",
-  "tokens",
+  "sessions/datasets",
 ] as const;
 
-/** The packages that also need Node's modules, which workers of Cloudflare have from 2026-08-04 on. */
-const withNode = ["agents", "mcp", "sessions", "studio"] as const;
+/** The entry points that also need Node's modules, which workers of Cloudflare have from 2026-08-04 on. */
+const withNode = ["runtime-node/mcp", "server/studio", "sessions", "sessions/agents"] as const;
 
-/** The packages that load in neither: their stores are those of a computer. */
+/** The entry points that load in neither: their stores are those of a computer. */
 const nowhere = ["runtime-node"] as const;
 
 /**
@@ -80,7 +80,7 @@ const configured = (text: string, modules: readonly string[], setting: string): 
 
 const embedded = (file: string): string => `(name = "${file}", esModule = embed "${file}")`;
 
-const fileOf = (module: string): string => `${module.replace("/", "-")}.js`;
+const fileOf = (module: string): string => `${module.replaceAll("/", "-")}.js`;
 
 /** As a user's tool does. */
 const bundle = async (root: string, module: string, folder: string): Promise<void> => {
