@@ -197,13 +197,17 @@ const standingOf = (state: State, record: AskRecord | null, shownParent: number 
   return { ahead: isAhead ? threadIsAhead : null, parent };
 };
 
-/** Cancels the open turn. Returns false if it ended meanwhile. */
+/** Cancels the open turn, also in another process: by its asks. Returns false if it ended meanwhile. */
 export const cancelled = async (thread: HostedThread, reason: string): Promise<boolean> => {
-  try {
-    await thread.cancel(reason);
-    return true;
-  } catch (thrown) {
-    if (thrown instanceof EventRefusedError) return false;
-    throw thrown;
+  let isCancelled = false;
+  for (const { askId, status } of await thread.asks()) {
+    if (status !== "open") continue;
+    try {
+      await thread.cancel(reason, askId);
+      isCancelled = true;
+    } catch (thrown) {
+      if (!(thrown instanceof EventRefusedError)) throw thrown;
+    }
   }
+  return isCancelled;
 };

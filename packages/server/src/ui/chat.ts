@@ -89,10 +89,7 @@ export const resume = async (thread: HostedThread, call: ChatCall): Promise<Asyn
 };
 
 /** Cancels the open turn. Returns false if there is none. */
-export const stop = async (thread: HostedThread): Promise<boolean> => {
-  const isOpen = (await thread.asks()).some(({ status }) => status === "open");
-  return isOpen && (await cancelled(thread, "the user stopped it"));
-};
+export const stop = (thread: HostedThread): Promise<boolean> => cancelled(thread, "the user stopped it");
 
 /** Returns the chunks of an earlier ask. */
 const chunksAgain = (

@@ -233,6 +233,19 @@ describe("a page of the AI SDK", () => {
     await host.close();
   });
 
+  test("stops a turn that another process runs", async () => {
+    const { host, another } = stage([never({ pieces: [{ text: "One" }] })]);
+    const chat = new Chat({ server: threadServer(host) });
+    const sent = chat.sendMessage({ text: "Count." });
+    await expect.poll(() => textsOf(chat.messages)).toEqual(["Count.", "One"]);
+    const other = another();
+    const stopped = await threadServer(other.host).fetch(post("/ui/t/stop", {}));
+    expect(await stopped.json()).toEqual({ stopped: true });
+    await sent;
+    expect(chat.lastMessage?.metadata).toMatchObject({ turn: 1, status: "cancelled" });
+    await Promise.all([host.close(), other.host.close()]);
+  });
+
   test("stops a turn, and does not begin it again by itself", async () => {
     const { host, server } = served([
       toolCalls([{ name: "echo", arguments: {} }]),
