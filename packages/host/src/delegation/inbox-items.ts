@@ -43,6 +43,12 @@ export const mayBeInInbox = (event: Event | ThreadStarted): event is InboxEvent 
   event.type === "tool.failed" ||
   (event.type === "cancel.requested" && event.askId !== undefined);
 
+/** Returns whether an inbox item requests the lease: it cancels an ask of its own id, which nobody made. */
+export const isRequest = (stored: unknown): boolean => {
+  const event = isRecord(stored) ? stored["event"] : undefined;
+  return isRecord(event) && event["type"] === "cancel.requested" && event["askId"] === idOf(stored);
+};
+
 /**
  * Returns whether an entry of a journal is that of an inbox item's event. Members that the holder added are ignored,
  * and the entry may be redacted.

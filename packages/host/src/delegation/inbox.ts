@@ -5,7 +5,7 @@ import type { HostContext } from "../context/host-context.ts";
 import type { Envelope, EventEnvelope, Sender } from "../mailbox/mailbox.ts";
 import { fromStore } from "../ports/store-call.ts";
 import { type Inbox, type Lease, type InboxAnswer, LeaseLostError } from "../ports/store.ts";
-import { idOf, isEntryOf, mayBeInInbox, readItem } from "./inbox-items.ts";
+import { idOf, isEntryOf, isRequest, mayBeInInbox, readItem } from "./inbox-items.ts";
 
 /** The loop that reads the inbox of its thread, as long as the lease lasts. */
 export interface InboxHolder {
@@ -60,10 +60,14 @@ export class HeldInbox {
   /**
    * Returns the new inbox items as envelopes, in the order in which they came. Items of `own` among them, which this
    * host posted itself, are removed from it. An envelope that no item can be is returned for the item that requested the
-   * lease for it.
+   * lease for it. Requests of other hosts wait for the next poll: the thread may be idle by then.
    */
   async collect(own: Map<string, Envelope> | null = null): Promise<readonly Envelope[]> {
-    return this.#envelopes(await this.#look(), own);
+    const stored = await this.#look();
+    return this.#envelopes(
+      stored.filter((each) => !isRequest(each) || own?.has(idOf(each) ?? "") === true),
+      own,
+    );
   }
 
   #envelopes(stored: readonly unknown[], own: Map<string, Envelope> | null): readonly Envelope[] {

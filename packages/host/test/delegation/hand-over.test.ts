@@ -104,6 +104,18 @@ describe("a thread that another host works on", () => {
 });
 
 describe("a thread that another host holds, and on which nothing happens", () => {
+  test("is handed over for a request that was there before its holder opened it", async () => {
+    const first = stage({ idleMs, script: [says("1")] });
+    const event = { type: "cancel.requested", at: 0, askId: "request" } as const;
+    await first.store.inbox?.post("default", { id: "request", event });
+    await first.host.ask("one");
+    expect(await first.store.inbox?.answerTo("default", "request")).toBeNull();
+    expect(await first.store.acquire("default", "second", 1_000)).toBeNull();
+    await first.clock.advance(400);
+    expect(await first.store.acquire("default", "second", 1_000)).not.toBeNull();
+    expect(await first.store.inbox?.answerTo("default", "request")).toBeNull();
+  });
+
   test("is handed over to the host that is asked, which answers itself and shows all of its answer", async () => {
     const first = stage({ idleMs, script: [says("1"), says("3")] });
     await first.host.ask("one");
