@@ -159,7 +159,7 @@ const stepsFrom = (seed: number): readonly Step[] => [
     // another seed than the tests on another day.
     name: "long tests, from the seed after that of the sources",
     command: [...pnpm, "test:long"],
-    minutesMax: 12,
+    minutesMax: 16,
     seed: (seed + 1) % seedsMax,
     runs: sixteenth,
     servers: true,
