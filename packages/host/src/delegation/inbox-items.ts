@@ -14,6 +14,7 @@ import { redactEntry } from "@colloquy/machine/storage";
 import * as Either from "fp-ts/lib/Either.js";
 import { isRecord } from "../boundary/thrown.ts";
 import type { InboxItem, InboxAnswer } from "../ports/store.ts";
+import type { Clock } from "../ports/clock.ts";
 
 /** An inbox item that has an id, with its event or the problem with it. */
 export type ReadItem = InboxItem | { readonly id: string; readonly problem: string };
@@ -43,7 +44,14 @@ export const mayBeInInbox = (event: Event | ThreadStarted): event is InboxEvent 
   event.type === "tool.failed" ||
   (event.type === "cancel.requested" && event.askId !== undefined);
 
-/** Returns whether an inbox item requests the lease: it cancels an ask of its own id, which nobody made. */
+/** Returns the event of the inbox item that requests a lease: it cancels an ask of the item's own id, which nobody made. */
+export const requestOf = (id: string, clock: Clock): CancelRequested => ({
+  type: "cancel.requested",
+  at: clock.now(),
+  askId: id,
+});
+
+/** Returns whether an inbox item requests the lease. */
 export const isRequest = (stored: unknown): boolean => {
   const event = isRecord(stored) ? stored["event"] : undefined;
   return isRecord(event) && event["type"] === "cancel.requested" && event["askId"] === idOf(stored);

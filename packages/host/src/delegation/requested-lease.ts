@@ -3,9 +3,9 @@ import { ThreadHeldError } from "../boundary/errors.ts";
 import type { HostContext } from "../context/host-context.ts";
 import { HeldLease } from "../journal/lease.ts";
 import type { Envelope, Sender } from "../mailbox/mailbox.ts";
-import type { Clock } from "../ports/clock.ts";
 import { fromStore } from "../ports/store-call.ts";
 import type { LeaseLostError } from "../ports/store.ts";
+import { requestOf } from "./inbox-items.ts";
 import { keptPolls } from "./inbox.ts";
 
 /**
@@ -61,13 +61,6 @@ export const requestLease = async (
   }
   throw new ThreadHeldError(threadId);
 };
-
-/** Returns the event of the inbox item that requests a lease. */
-const requestOf = (id: string, clock: Clock): CancelRequested => ({
-  type: "cancel.requested",
-  at: clock.now(),
-  askId: id,
-});
 
 /**
  * An envelope that cannot be an inbox item, kept while the lease is requested for it. It is the sender of that request,

@@ -110,7 +110,7 @@ const outcomeOf = (chat: DecodedChat, stream: ReadState | null, setting: Failure
 /** Zhipu has `network_error`. */
 const saysError = (reason: string | null): boolean => /(^|_)error$/i.test(reason ?? "");
 
-/** Turns a `function_call`, if there is no other call, into the call of a tool, which is all that a thread knows. */
+/** Turns a lone `function_call` into a tool call, the only kind of call in a thread. */
 const withToolCall = (message: JsonObject): JsonObject => {
   const { function_call: called, ...others } = message;
   return isObject(called) && isText(called["name"]) && listOf(message["tool_calls"]).length === 0

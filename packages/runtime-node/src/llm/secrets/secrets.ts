@@ -11,7 +11,7 @@ export interface Sent {
 /** Returns what a client of the SDK sends with each request, or will send, by its options. */
 export const sentBy = (client: OpenAI | ClientOptions): readonly Sent[] => {
   const { apiKey, adminAPIKey } = client;
-  // The SDK's types protect them; there is no other way to the options of a given client.
+  // The SDK's types protect them; only a cast reaches the options of a given client.
   const { defaultHeaders, defaultQuery } = "_options" in client ? client["_options"] : client;
   const keys = [apiKey, adminAPIKey].map((value): Row => [null, value]);
   return [...keys, ...rowsOf(defaultHeaders), ...rowsOf(defaultQuery)].flatMap(([name, given]) =>

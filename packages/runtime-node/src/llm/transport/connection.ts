@@ -33,7 +33,7 @@ export interface Connected<Options> {
   readonly isGiven: boolean;
   /** Returns the keys of each request, as far as they are known. */
   readonly keys: () => readonly string[];
-  /** @throws ConfigurationError if no call can be made: there is no key, or the environment is invalid */
+  /** @throws ConfigurationError if the key is missing or the environment is invalid */
   readonly check: () => void;
 }
 
