@@ -31,7 +31,7 @@ export const historyOf = (source: HistorySource): History => {
     newestFirst: () => new NewestFirst(source, pins),
     fixed,
     fixedTokens: () => counts.prompt(messagesOf(fixed())),
-    lead: (from) => leadOf(source, pins, from),
+    lead: (from, isShown) => leadOf(source, pins, from, isShown),
     summaryTokens: (turns) => {
       const message = summaryMessage(thread, { summarised: allOf(turns), interrupted });
       return message === null ? 0 : counts.message(message);
@@ -128,7 +128,12 @@ const newestRunsWithin = (source: HistorySource, pins: Pins, tokens: number): St
  * Returns the question of an earlier turn that leads a window. Returns null if a pinned message of the exchange
  * precedes the window.
  */
-const leadOf = ({ thread, interrupted, open }: HistorySource, pins: Pins, from: UnitPosition): Unit | null => {
+const leadOf = (
+  { thread, interrupted, open }: HistorySource,
+  pins: Pins,
+  from: UnitPosition,
+  isShown: (question: Unit) => boolean = () => true,
+): Unit | null => {
   const isPinnedBefore = (turn: number): boolean =>
     turn < from.turn && pinnedUnits(thread, pins, turn).some((unit) => !isAside(unit));
   if ([...pins.keys()].some(isPinnedBefore)) return null;
@@ -144,7 +149,8 @@ const leadOf = ({ thread, interrupted, open }: HistorySource, pins: Pins, from: 
   const question = questionIn(from.turn, units);
   if (first === undefined || !needsQuestion(first) || (question !== undefined && question.position < first.position))
     return null;
-  return questionsBefore(thread, first, interrupted).next().value ?? null;
+  for (const unit of questionsBefore(thread, first, interrupted)) if (isShown(unit)) return unit;
+  return null;
 };
 
 /**

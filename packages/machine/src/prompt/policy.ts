@@ -125,9 +125,10 @@ export interface History {
   /**
    * Returns the question of an earlier turn that is shown before a window which begins there, because a prompt begins
    * with a user message. Returns null if the window begins with a user message, or if its own turn has a question. The
-   * question takes room. (The question of a turn that the window cuts is among that turn's units.)
+   * question takes room. (The question of a turn that the window cuts is among that turn's units.) A policy whose
+   * decision hides a question says so by `isShown`; the nearest one that is shown leads.
    */
-  readonly lead: (from: UnitPosition) => Unit | null;
+  readonly lead: (from: UnitPosition, isShown?: (question: Unit) => boolean) => Unit | null;
   /** Returns the tokens of the message that shows turns as their summaries. */
   readonly summaryTokens: (turns: TurnRange) => number;
 }

@@ -1,7 +1,7 @@
 import type { Cut } from "../cut.ts";
 import { newestFittingOf, withNewestFitting } from "../history.ts";
 import type { History, HistoryTurn, PolicyInput } from "../policy.ts";
-import { isOlder, nowhere } from "../position.ts";
+import { isOlder, nowhere, type UnitPosition } from "../position.ts";
 import { isCutOff, showing, type Showing, showUnit, showUnits, type Shrinker } from "../render.ts";
 import { questionIn } from "../question.ts";
 import { appliesAt, clearedUntil, type Shrink } from "../shrink.ts";
@@ -27,7 +27,7 @@ export const inputUnder = (input: PolicyInput, decided: Shown): PolicyInput => {
         leavesFixed(decided)
           ? history.fixedTokens()
           : measure(mergedDecision(decided, { from: nowhere })) - leadOfOpen(input, cut),
-      lead: (from) => leadUnder(history.lead(from), cut, input.shrink),
+      lead: (from, isShown) => leadUnder(input, cut, from, isShown),
       summaryTokens: history.summaryTokens,
     }),
     measure: (decision) => measure(mergedDecision(decided, decision)),
@@ -99,20 +99,30 @@ const unitsUnder = (turn: HistoryTurn, how: Showing): readonly Unit[] => {
 
 const isBefore = ({ turn, position }: Unit, cut: Cut): boolean => isCutOff({ turn, unit: position }, cut);
 
-const leadUnder = (lead: Unit | null, { from: _, dropped: __, ...cut }: Cut, shrink: Shrinker): Unit | null => {
-  if (lead === null) return null;
-  const messages = showUnit(lead, showing({ ...cut, from: null }, shrink));
-  return messages.length === 0 ? null : { ...lead, messages };
+/** A question of which earlier decisions leave nothing leads no prompt: one before it does. */
+const leadUnder = (
+  { history, shrink }: PolicyInput,
+  { from: _, dropped: __, ...cut }: Cut,
+  from: UnitPosition,
+  isShown: (unit: Unit) => boolean = () => true,
+): Unit | null => {
+  const how = showing({ ...cut, from: null }, shrink);
+  const under = (unit: Unit): Unit => ({ ...unit, messages: showUnit(unit, how) });
+  const lead = history.lead(from, (unit) => {
+    const left = under(unit);
+    return left.messages.length > 0 && isShown(left);
+  });
+  return lead === null ? null : under(lead);
 };
 
 /**
  * Returns the tokens of the question that leads the open turn, if nothing else is shown. Otherwise the shown part has
  * its own question.
  */
-const leadOfOpen = ({ history, shrink, count }: PolicyInput, cut: Cut): number => {
-  const [first] = openUnits(history);
-  const lead = first === undefined ? null : leadUnder(history.lead({ turn: first.turn, unit: 0 }), cut, shrink);
-  return lead === null ? 0 : lead.messages.reduce((tokens, message) => tokens + count(message), 0);
+const leadOfOpen = (input: PolicyInput, cut: Cut): number => {
+  const [first] = openUnits(input.history);
+  const lead = first === undefined ? null : leadUnder(input, cut, { turn: first.turn, unit: 0 });
+  return lead === null ? 0 : lead.messages.reduce((tokens, message) => tokens + input.count(message), 0);
 };
 
 const leavesFixed = ({ shrink, system, summarised }: Shown): boolean =>

@@ -79,12 +79,12 @@ export const inputOf = (made: MadeUp, looked: Looked = { turns: 0, units: 0, mea
           counter,
           fixedOf(made).flatMap(({ messages }) => messages),
         ),
-      lead: (from) => {
+      lead: (from, isShown) => {
         const start = closedUnits(made).filter((unit) => !isBefore(positionOf(unit), from));
         const shown = new Set([...closedUnits(made).filter(({ pinned }) => pinned === true), ...start]);
         // The seed has no question of its own: what leads it is one of its user messages.
         const isOther = ({ turn }: Unit): boolean => turn !== from.turn || turn === 0;
-        return [...withQuestions(made, shown)].find((unit) => !shown.has(unit) && isOther(unit)) ?? null;
+        return [...withQuestions(made, shown, isShown)].find((unit) => !shown.has(unit) && isOther(unit)) ?? null;
       },
       summaryTokens: ({ from, to }) => {
         const lines = summaryLines(made, from, to);

@@ -111,7 +111,7 @@ const hiding = ({ history, ...input }: PolicyInput, turns: readonly HistoryTurn[
     newestFirst: () => turns,
     fixed: () => history.fixed(),
     fixedTokens: () => history.fixedTokens(),
-    lead: (from) => history.lead(from),
+    lead: (from, isShown) => history.lead(from, isShown),
     summaryTokens: (covered) => history.summaryTokens(covered),
   },
 });
