@@ -130,9 +130,7 @@ export class LeasedThread {
   async inboxItems(): Promise<readonly Envelope[]> {
     const own = this.#own;
     this.#own = null;
-    const items = (await this.#inbox?.collect(own)) ?? [];
-    // An own item that is no longer in the inbox may have been handled or not: it is handled again, which is recognised.
-    return [...items, ...(own?.values() ?? [])];
+    return (await this.#inbox?.collect(own ?? undefined)) ?? [];
   }
 
   get host(): HostContext {
