@@ -109,6 +109,7 @@ export class ThreadLoop implements Candidate, LoopPort {
     this.asks.add(ask);
     const lookUp = (state: State): void => ask.refused(notAskedEarlier, state);
     this.post(event === null ? { task: lookUp, sender: ask } : { event, sender: ask });
+    if (ask.cancel !== null) this.post({ event: ask.cancel, sender: null });
   }
 
   /** Takes an ask out of the mailbox again. Returns false if it was already taken. */

@@ -51,7 +51,7 @@ const moveJournal = async (host: HostContext, lease: Lease, other: MoveTarget<Mo
   // If another host took the lease meanwhile, it may have continued the thread.
   const isKept = await fromStore(threadId, "renew its lease", () => store.renew(lease, leaseTtlMs));
   if (!isKept) throw new LeaseLostError(lease);
-  await deleteWords(host, threadId);
+  await deleteWords(host, lease);
 };
 
 /** Stores the journal, unless that was done before. Then only entries that follow from it may be there. */
