@@ -4,7 +4,7 @@ import { Random } from "../world/random.ts";
 /** Returns the configuration of a seed's hosts: the same for all its processes. */
 export const madeUpHost = (
   seed: number,
-): Pick<HostOptions, "whenHeld" | "pollMs" | "progressMs" | "partials" | "snapshotEvery" | "maxActive"> => {
+): Pick<HostOptions, "whenHeld" | "pollMs" | "progressMs" | "partials" | "snapshotEvery"> => {
   const random = new Random(seed, "host");
   return {
     whenHeld: random.chance(0.75) ? "enqueue" : "reject",
@@ -12,6 +12,5 @@ export const madeUpHost = (
     progressMs: random.pick([null, null, 10]),
     partials: random.pick(["askAgain", "keep"]),
     snapshotEvery: random.pick([0, 1, 5, 512]),
-    maxActive: random.pick([1, 2, 256]),
   };
 };
