@@ -168,7 +168,7 @@ class ConversationHost implements Host, Loops {
   start(): void {
     if (this.#recovery === null || this.#closed) return;
     this.#host.llm.check?.();
-    this.#host.active.code.run(null, () => this.#recovery?.repeat());
+    this.#recovery.repeat();
   }
 
   inMemory(): Host {
@@ -214,8 +214,7 @@ class ConversationHost implements Host, Loops {
   }
 
   #beginRecovery(): void {
-    if (this.#recovery === null || this.#closed) return;
-    this.#host.active.code.run(null, () => this.#recovery?.begin());
+    if (!this.#closed) this.#recovery?.begin();
   }
 
   opened(threadId: string): ThreadLoop | undefined {

@@ -133,7 +133,6 @@ const serveOptionNames: OptionNames<ServeOptions> = {
   onObserverError: true,
   describeThrown: true,
   secrets: true,
-  maxActive: true,
   hub: true,
   port: true,
   hostname: true,

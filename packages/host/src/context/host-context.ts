@@ -1,5 +1,4 @@
 import type { ConversationMachine, ThreadInput } from "@colloquy/machine";
-import type { ActiveThreads } from "../activity/active-threads.ts";
 import type { OptionNames } from "../boundary/option-names.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
@@ -27,7 +26,6 @@ export interface RunContext {
   readonly secrets: () => readonly string[];
   readonly toolContext: ToolContext;
   readonly threadDefaults: ThreadDefaults;
-  readonly active: ActiveThreads;
   /** How often the shown part of a reply is journalled, in milliseconds; null for never. */
   readonly progressMs: number | null;
   readonly partials: "askAgain" | "keep";

@@ -1,5 +1,5 @@
 import { type Entry, type Signal, type State, turnNumbered } from "@colloquy/machine";
-import { isIdle } from "../activity/idle.ts";
+import { isIdle } from "../mailbox/idle.ts";
 import { announce } from "../ask/announce.ts";
 import { Ask } from "../ask/ask.ts";
 import type { Asks } from "../ask/asks.ts";

@@ -65,7 +65,7 @@ export class HeldInbox {
    * this host posted itself, in their order. An envelope that no item can be is returned for the item that requested the
    * lease for it. Requests of other hosts wait for the next poll: the thread may be idle by then.
    */
-  async collect(own: Map<string, Envelope> = new Map()): Promise<readonly Envelope[]> {
+  async collect(own: Map<string, Envelope>): Promise<readonly Envelope[]> {
     const stored = await this.#look();
     const envelopes = this.#envelopes(
       stored.filter((each) => !isRequest(each) || own.has(idOf(each) ?? "")),

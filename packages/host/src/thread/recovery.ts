@@ -1,4 +1,4 @@
-import { isIdle } from "../activity/idle.ts";
+import { isIdle } from "../mailbox/idle.ts";
 import { ThreadHeldError } from "../boundary/errors.ts";
 import { messageOf } from "../boundary/thrown.ts";
 import type { LeftThread } from "../context/hooks.ts";
@@ -159,7 +159,7 @@ export class Recovery {
   }
 }
 
-/** How many threads are looked at, or wait for a slot, at a time. */
+/** How many threads are looked at, or being opened, at a time. */
 const atOnce = 16;
 
 const longestBusyMs = 10;
