@@ -18,11 +18,14 @@ export const json: Shape = (value) => (value === undefined ? mustBe("a JSON valu
 
 export const jsonObject: Shape = (value) => (isObject(value) ? null : mustBe("an object", value));
 
-export const oneOf = (...words: readonly string[]): Shape => {
-  const known: ReadonlySet<unknown> = new Set(words);
-  const which = words.map((word) => `"${word}"`).join(", ");
-  return (value) => (known.has(value) ? null : mustBe(words.length === 1 ? which : `one of ${which}`, value));
+export const oneOf = (...values: readonly (string | number)[]): Shape => {
+  const known: ReadonlySet<unknown> = new Set(values);
+  const which = values.map((value) => JSON.stringify(value)).join(", ");
+  return (value) => (known.has(value) ? null : mustBe(values.length === 1 ? which : `one of ${which}`, value));
 };
+
+export const trueOrAbsent: Shape = (value) =>
+  value === undefined || value === true ? null : mustBe("true, or absent", value);
 
 export const optional =
   (shape: Shape): Shape =>
@@ -33,11 +36,6 @@ export const nullable =
   (shape: Shape): Shape =>
   (value) =>
     value === null ? null : shape(value);
-
-export const textOr =
-  (shape: Shape): Shape =>
-  (value) =>
-    typeof value === "string" ? null : shape(value);
 
 export const list =
   (shape: Shape): Shape =>
@@ -61,6 +59,18 @@ export const object = (members: { readonly [name: string]: Shape }): Shape => {
       const problem = member === undefined ? null : member.shape(value[member.name]);
       if (member !== undefined && problem !== null) return within(member.name, problem);
     }
+    return null;
+  };
+};
+
+/** Checks an object with these members and no others. */
+export const closed = (members: { readonly [name: string]: Shape }): Shape => {
+  const shape = object(members);
+  return (value) => {
+    const problem = shape(value);
+    if (problem !== null) return problem;
+    // The shape has checked that it is an object.
+    for (const name in value as object) if (!Object.hasOwn(members, name)) return wrong(`has a member ${name}`);
     return null;
   };
 };
