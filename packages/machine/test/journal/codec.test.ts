@@ -130,13 +130,13 @@ describe("what is no journal", () => {
       "an empty threadId",
       [{ ...first, event: { ...first.event, threadId: "" } }],
       "event.threadId",
-      /not empty, and is ""/,
+      /not empty \(got ""\)/,
     ],
     [
       "an empty askId",
       [first, later({ type: "ask.received", askId: "", input: "x" })],
       "event.askId",
-      /not empty, and is ""/,
+      /not empty \(got ""\)/,
     ],
     [
       "a limit below zero",
@@ -157,7 +157,7 @@ describe("what is no journal", () => {
         }),
       ],
       "event.reply.toolCalls.0.arguments",
-      /text, and is an object: {}/,
+      /text \(got an object\): {}/,
     ],
     [
       "a call of a seed without arguments",
@@ -171,7 +171,7 @@ describe("what is no journal", () => {
         },
       ],
       "event.seed.0.toolCalls.0.arguments",
-      /text, and is undefined/,
+      /text \(got undefined\)/,
     ],
     [
       "a kind of failure that there is not",

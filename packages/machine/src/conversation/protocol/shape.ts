@@ -89,8 +89,7 @@ export const byTag = (tag: string, kinds: { readonly [kind: string]: Shape }): S
 };
 
 /** Describes a value that must be something else. */
-export const mustBe = (what: string, value: unknown): ValueProblem =>
-  wrong(`must be ${what}, and is ${glimpse(value)}`);
+export const mustBe = (what: string, value: unknown): ValueProblem => wrong(`must be ${what} (got ${glimpse(value)})`);
 
 /** Returns a short value itself, otherwise its kind. Never throws. */
 export const glimpse = (value: unknown): string => {
