@@ -212,10 +212,7 @@ export const event = byTag<Event, "type">(
   "type",
   // Each type has its own members, as the type of `members` says.
   Object.fromEntries(
-    Object.entries(members).map(([type, fields]) => [
-      type,
-      object({ type: oneOf(type), at: number, ...fields } as never),
-    ]),
+    Object.entries(members).map(([type, fields]) => [type, object({ type: oneOf(type), at: number, ...fields })]),
   ) as never,
 );
 

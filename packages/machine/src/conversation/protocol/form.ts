@@ -142,9 +142,10 @@ export const byTag = <Of extends object, Tag extends keyof Of>(
   tag: Tag & string,
   kinds: { readonly [Kind in Of[Tag] & string]: Some },
 ): Lasting<Of> => {
-  const forms = new Map<unknown, Some>(Object.entries<Some>(kinds));
+  const all = Object.entries<Some>(kinds);
+  const forms = new Map<unknown, Some>(all);
   return {
-    shape: shapes.byTag(tag, Object.fromEntries([...forms].map(([kind, { shape }]) => [kind, shape]))),
+    shape: shapes.byTag(tag, Object.fromEntries(all.map(([kind, { shape }]) => [kind, shape]))),
     // The value has the form of its kind, by which it was checked. Of any other value only the tag is left.
     redact: (value) => (forms.get(value[tag])?.redact?.(value as never) ?? { [tag]: value[tag] }) as Of,
   };
