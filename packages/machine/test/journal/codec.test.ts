@@ -189,6 +189,12 @@ describe("what is no journal", () => {
       /0/,
     ],
     [
+      "a part that is null",
+      [first, later({ type: "message.appended", message: { role: "user", content: [null] } })],
+      "event.message.content.0",
+      /object \(got null\)/,
+    ],
+    [
       "a round without a call",
       [first, later({ type: "round.appended", reply: { toolCalls: [] }, results: [] })],
       "event.reply.toolCalls",
