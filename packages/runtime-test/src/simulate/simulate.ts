@@ -241,7 +241,7 @@ const rulesIn = ({ seed, script }: SimulateOptions): PromptRules => {
 /** Returns the configuration of a seed's hosts: the same for all its processes. */
 const madeUpHost = (
   seed: number,
-): Pick<HostOptions, "whenHeld" | "pollMs" | "progressMs" | "partials" | "snapshotEvery" | "maxActive"> => {
+): Pick<HostOptions, "whenHeld" | "pollMs" | "progressMs" | "partials" | "snapshotEvery"> => {
   const random = new Random(seed, "host");
   return {
     whenHeld: random.chance(0.75) ? "enqueue" : "reject",
@@ -249,7 +249,6 @@ const madeUpHost = (
     progressMs: random.pick([null, null, 10]),
     partials: random.pick(["askAgain", "keep"]),
     snapshotEvery: random.pick([0, 1, 5, 512]),
-    maxActive: random.pick([1, 2, 256]),
   };
 };
 
