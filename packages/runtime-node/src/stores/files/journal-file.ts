@@ -35,7 +35,12 @@ export const hasEntries = (path: string): boolean => {
 };
 
 /** Throws `SequenceConflictError` if a journal ends at another seq. */
-export const refuseOtherEnd = (path: string, threadId: string, expectedSeq: number, { seq } = endOf(path)): void => {
+export const refuseOtherEnd = (
+  path: string,
+  threadId: string,
+  expectedSeq: number,
+  { seq }: JournalEnd = endOf(path),
+): void => {
   if (seq !== expectedSeq) throw new SequenceConflictError(threadId, expectedSeq, seq);
 };
 

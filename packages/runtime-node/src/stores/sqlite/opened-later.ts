@@ -1,6 +1,8 @@
 import { disposable, type Inbox, type PartLog, StorageError } from "@colloquy/host/store";
 import type { Store } from "@colloquy/host";
 
+type Search = NonNullable<Store["search"]>;
+
 /** A store with an inbox and a log of shown parts. */
 export type WholeStore = Required<Pick<Store, "inbox" | "parts">> & Store;
 
@@ -8,12 +10,12 @@ export type WholeStore = Required<Pick<Store, "inbox" | "parts">> & Store;
  * Creates a store that its first call opens. If that fails, the call rejects, and the next call tries again.
  *
  * @param name a description of the store for messages
- * @param search returns the search of an opened store; left out if it can't search
+ * @param search searches an opened store; left out if it can't search
  */
 export const openedLater = <Opened extends WholeStore>(
   name: string,
   open: () => Opened,
-  search?: (store: Opened) => NonNullable<Store["search"]>,
+  search?: (store: Opened, ...given: Parameters<Search>) => ReturnType<Search>,
 ): WholeStore & AsyncDisposable => {
   let opened: Opened | null = null;
   let isClosed = false;
@@ -54,7 +56,7 @@ export const openedLater = <Opened extends WholeStore>(
     saveSnapshot: later((store, ...given) => store.saveSnapshot(...given)),
     readSnapshot: later((store, ...given) => store.readSnapshot(...given)),
     list: later((store, ...given) => store.list(...given)),
-    ...(search !== undefined && { search: later((store, ...given) => search(store)(...given)) }),
+    ...(search !== undefined && { search: later(search) }),
     delete: later((store, ...given) => store.delete(...given)),
     close: async () => {
       isClosed = true;

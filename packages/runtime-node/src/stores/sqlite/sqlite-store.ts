@@ -60,7 +60,7 @@ export const sqliteStore = (options: SqliteStoreOptions): Store & AsyncDisposabl
     const database = openSqlite({ path, busyTimeoutMs: Math.ceil(busyTimeoutMs), synchronous });
     return storeOver(database, { path, clock, erasing });
   };
-  return openedLater(nameOf(path), open, ({ search }) => search);
+  return openedLater(nameOf(path), open, (store, ...given) => store.search(...given));
 };
 
 /** Creates a store over a database that `openSqlite` opened. */
