@@ -109,7 +109,7 @@ const storeOver = (database: DatabaseSync, settings: Settings): WholeStore => {
     read: async (...given) => files.read(...given),
     rewrite: async (...given) => files.rewrite(...given),
     list: async (options) => pageOfThreads(() => files.list(), options),
-    delete: async (threadId) => files.delete(threadId),
+    delete: async (...given) => files.delete(...given),
   };
 };
 
@@ -177,17 +177,20 @@ class JournalFiles {
   }
 
   /** Removes the journal last, so that no new thread of this id finds what belonged to it. */
-  delete(threadId: string): boolean {
+  delete(threadId: string, lease?: Lease): boolean {
     const { connection, leases, inbox, eraser } = this.#threads;
     const path = this.#path(threadId);
-    this.#ends.delete(threadId);
     let existed = false;
     connection.reserve.makingRoom(() => {
       this.#exclusively(() => {
+        if (lease !== undefined) leases.check(lease);
         this.#forgetDerived(threadId);
         if (inbox.forget(threadId)) eraser.owe();
       });
       this.#exclusively(() => {
+        // This process may have stood still in between, and another one have taken the thread.
+        if (lease !== undefined) leases.check(lease);
+        this.#ends.delete(threadId);
         leases.forget(threadId);
         existed = hasEntries(path) || existed;
         removeFile(path, this.#settings.flush);
