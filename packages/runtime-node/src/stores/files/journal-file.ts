@@ -3,7 +3,7 @@ import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, openSync } from "no
 import { noSuchEntry, SequenceConflictError, StorageError } from "@colloquy/host/store";
 import type { Entry } from "@colloquy/machine";
 
-import { bytesBetween, ifThere, readIfThere, replaceFile, writeAll } from "./disk.ts";
+import { bytesBetween, ifThere, readIfThere, removeFile, replaceFile, writeAll } from "./disk.ts";
 import { damaged, entryIn, firstDamage, type Line, linesOf, type StoredEntry, wholeLines } from "./journal-lines.ts";
 
 /** The end of a journal: its length in bytes and its last seq; 0 and -1 if it is empty or does not exist. */
@@ -107,7 +107,13 @@ export interface Addition {
  */
 export const beginJournal = (path: string, { threadId, count, lines }: Addition, flush: boolean): JournalEnd => {
   refuseOtherEnd(path, threadId, -1);
-  replaceFile(path, lines, flush);
+  try {
+    replaceFile(path, lines, flush);
+  } catch (error) {
+    // It may be there, and its folder not be flushed.
+    removeFile(path, false);
+    throw error;
+  }
   return { length: lines.length, seq: count - 1 };
 };
 
