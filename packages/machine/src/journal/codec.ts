@@ -88,9 +88,11 @@ const problemOfFirst = (value: unknown): ValueProblem | null => {
 };
 
 const problemOfLater = (value: unknown): ValueProblem | null => {
-  const event = isObject(value) ? value["event"] : undefined;
-  const problem = isObject(value) ? (problemOfType(event, true) ?? problemOfRise(event)) : null;
-  return problem === null ? laterEntry.shape(value) : within("event", problem);
+  const problem = laterEntry.shape(value);
+  if (!isObject(value)) return problem;
+  const { event } = value;
+  const ofEvent = (problem === null ? null : problemOfType(event, true)) ?? problemOfRise(event);
+  return ofEvent === null ? problem : within("event", ofEvent);
 };
 
 const problemOfEvent = (value: unknown): ValueProblem | null => problemOfType(value, false) ?? journalled.shape(value);

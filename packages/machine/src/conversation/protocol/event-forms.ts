@@ -36,6 +36,7 @@ import {
   redactedText,
   replaced,
   ruled,
+  tag,
   text,
   words,
 } from "./form.ts";
@@ -212,7 +213,7 @@ export const event = byTag<Event, "type">(
   "type",
   // Each type has its own members, as the type of `members` says.
   Object.fromEntries(
-    Object.entries(members).map(([type, fields]) => [type, object({ type: oneOf(type), at: number, ...fields })]),
+    Object.entries(members).map(([type, fields]) => [type, object({ type: tag(type), at: number, ...fields })]),
   ) as never,
 );
 

@@ -69,6 +69,9 @@ export const nameOrWords: Lasting<string> = {
 export const oneOf = <const Known extends string | number>(...known: readonly Known[]): Lasting<Known> =>
   lasting(shapes.oneOf(...known));
 
+/** The member that names the kind of an object. `byTag` has checked it. */
+export const tag = <const Kind extends string>(_: Kind): Lasting<Kind> => lasting(() => null);
+
 export const optional = <Value>({ shape, redact }: Form<Value>): Optional<Value> => ({
   shape: shapes.optional(shape),
   redact,
@@ -96,8 +99,10 @@ export const either = <First, Second>(
   redact: (value) => (isFirst(value) ? first.redact(value as First) : second.redact(value as Second)),
 });
 
-export const textOr = <Value>(form: Lasting<Value>): Lasting<string | Value> =>
-  either((value) => typeof value === "string", words, form);
+export const textOr = <Value>({ shape, redact }: Lasting<Value>): Lasting<string | Value> => ({
+  shape: (value) => (typeof value === "string" ? null : shape(value)),
+  redact: (value) => (typeof value === "string" ? words.redact(value) : redact(value)),
+});
 
 /** Adds a rule that the type cannot express. `what` says what the value must be. */
 export const ruled = <Value>(

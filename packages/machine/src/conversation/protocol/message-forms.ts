@@ -27,6 +27,7 @@ import {
   optional,
   redactedText,
   replaced,
+  tag,
   text,
   textOr,
   words,
@@ -42,22 +43,22 @@ const asText = <Of extends ContentPart>({ shape }: Lasting<Of>): Lasting<Content
   replaced<ContentPart>({ shape, redact: undefined }, { type: "text", text: redactedText });
 
 const contentParts = {
-  text: object<TextPart>({ type: oneOf("text"), text: words, provider }),
+  text: object<TextPart>({ type: tag("text"), text: words, provider }),
   data: object<DataPart>({
-    type: oneOf("data"),
+    type: tag("data"),
     field: keep(text),
     value: { shape: json.shape, redact: (value) => (value === null || value === "" ? value : redactedText) },
   }),
-  image: asText(object<ImagePart>({ type: oneOf("image"), url: words, detail: optional(text) })),
-  opaque: asText(object<OpaquePart>({ type: oneOf("opaque"), value: replaced(jsonObject, {}) })),
+  image: asText(object<ImagePart>({ type: tag("image"), url: words, detail: optional(text) })),
+  opaque: asText(object<OpaquePart>({ type: tag("opaque"), value: replaced(jsonObject, {}) })),
 };
 
 export const contentPart = byTag<ContentPart, "type">("type", contentParts);
 
 const replyParts = {
   ...contentParts,
-  reasoning: object<ReasoningPart>({ type: oneOf("reasoning"), text: words, provider }),
-  refusal: object<RefusalPart>({ type: oneOf("refusal"), text: words, provider }),
+  reasoning: object<ReasoningPart>({ type: tag("reasoning"), text: words, provider }),
+  refusal: object<RefusalPart>({ type: tag("refusal"), text: words, provider }),
 };
 
 const replyPart = byTag<ContentPart | ReasoningPart | RefusalPart, "type">("type", replyParts);
@@ -94,9 +95,9 @@ const replyMembers: Members<ReplyDraft> = {
 export const reply = object<ReplyDraft>(replyMembers);
 
 export const seedDraft = byTag<SeedDraft, "role">("role", {
-  tool: object<SeedResult>({ role: oneOf("tool"), toolCallId: nullable(keep(text)), content }),
+  tool: object<SeedResult>({ role: tag("tool"), toolCallId: nullable(keep(text)), content }),
   // An assistant's message may be a message or a reply. The form of a reply covers both.
-  assistant: object<SeedReply>({ role: oneOf("assistant"), ...replyMembers, metadata }),
+  assistant: object<SeedReply>({ role: tag("assistant"), ...replyMembers, metadata }),
   system: messageDraft,
   developer: messageDraft,
   user: messageDraft,

@@ -63,14 +63,20 @@ export const object = (members: { readonly [name: string]: Shape }): Shape => {
   };
 };
 
-/** Checks an object with these members and no others. */
+/** Checks an object with these members and no others. Of many members most are absent, so it looks at those that are not. */
 export const closed = (members: { readonly [name: string]: Shape }): Shape => {
-  const shape = object(members);
+  const required = Object.keys(members).filter((name) => members[name]?.(undefined) !== null);
   return (value) => {
-    const problem = shape(value);
-    if (problem !== null) return problem;
-    // The shape has checked that it is an object.
-    for (const name in value as object) if (!Object.hasOwn(members, name)) return wrong(`has a member ${name}`);
+    if (!isObject(value)) return mustBe("an object", value);
+    for (const name in value) {
+      if (!Object.hasOwn(members, name)) return wrong(`has a member ${name}`);
+      const problem = members[name]?.(value[name]) ?? null;
+      if (problem !== null) return within(name, problem);
+    }
+    for (let index = 0; index < required.length; index++) {
+      const name = required[index] ?? "";
+      if (value[name] === undefined) return within(name, mustBe("given", undefined));
+    }
     return null;
   };
 };
