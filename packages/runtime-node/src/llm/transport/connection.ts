@@ -7,7 +7,7 @@ import type { ClientOptions } from "openai";
 import { isList } from "../json/loose-json.ts";
 import { checkDialect } from "../wire/dialects.ts";
 import { keysIn, sentBy, variable } from "../secrets/secrets.ts";
-import type { WireOptions } from "../wire/wired.ts";
+import type { WireOptions } from "../wire/handler-on-wire.ts";
 import type { WaitOptions } from "./running-call.ts";
 
 /** A client of the official SDK, or options for one. The client's own retries are not used: the machine retries. */
