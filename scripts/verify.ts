@@ -70,7 +70,7 @@ const counted = (file: string, step: Omit<Step, "report">): Step => {
   };
 };
 
-/** A command of this repository, by its folder and its arguments: `proof/crash --runs 6`. It gets two minutes. */
+/** A command of this repository, by its folder and its arguments: `proof/chaos --target process`. It gets two minutes. */
 const proof = (name: string, command: string, more: Partial<Step> = {}): Step => {
   const [folder, ...args] = command.split(" ");
   return { name, command: ["node", `${folder}/main.ts`, ...args], minutesMax: 2, ...more };
@@ -125,9 +125,9 @@ const examples = (seed: number): readonly Step[] => [
 /** Processes, stores and servers that die. */
 const crashes = (seed: number): readonly Step[] => [
   // On each store, PostgreSQL and Redis among them.
-  proof("crash points", "proof/crash-points --every 2", { servers: true, beside: true }),
+  proof("crash points", "proof/chaos --target points --every 2", { servers: true, beside: true }),
   proof("tampering", `proof/tampering --runs 12 --seed ${seed}`, { servers: true, beside: true }),
-  proof("crashes", `proof/crash --runs 6 --seed ${seed}`, { beside: true }),
+  proof("killed processes", `proof/chaos --target process --runs 4 --seed ${seed}`, { beside: true }),
   proof("killed stores", `proof/crash-store --writing all --runs 6 --seed ${seed}`, { beside: true }),
   // These mostly wait for a disk.
   proof("crashes of PostgreSQL", `proof/crash-postgres --runs 2 --seed ${seed}`, { beside: true }),

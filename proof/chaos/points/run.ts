@@ -1,7 +1,9 @@
-import { converse, type Conversed, type Life, type LifeParts } from "./converse.ts";
-import { hostLife } from "./host-life.ts";
-import { judge } from "./judge.ts";
-import type { Place } from "./stores.ts";
+import { judge, lastOut } from "../judge.ts";
+import type { Life, LifeParts } from "../life.ts";
+import { asks, storyMachine } from "../script.ts";
+import { converse, type Conversed } from "./converse.ts";
+import type { Place } from "./places.ts";
+import { rowOf } from "./table.ts";
 
 /** Which points to crash at. */
 export interface PointOptions {
@@ -28,12 +30,12 @@ export interface Outcome {
 /** Holds the conversation once undisturbed, and once for each point with a crash there; and what is wrong, if anything is. */
 export const crashAtPoints = async (
   place: Place,
-  { begin = hostLife, every = 1, again = null }: PointOptions = {},
+  { begin, every = 1, again = null }: PointOptions = {},
 ): Promise<Outcome> => {
   const converseTo = (diesAt: number | null, runAgain: boolean): Promise<Conversed> =>
     converse({
-      begin,
-      openStore: ({ clock }) => place.open(clock),
+      ...(begin && { begin }),
+      openStore: place.open,
       diesAt,
       diesAgainAt: diesAt === null ? null : again,
       runAgain,
@@ -46,10 +48,23 @@ export const crashAtPoints = async (
     // Who is asked about an unknown outcome says yes at one point, and no at the next.
     const crashed = await converseTo(diesAt, diesAt % 2 === 0);
     crashes += crashed.left.length;
-    const verdict = judge(uncrashed, crashed);
-    for (const row of verdict.rows) rows.set(row, (rows.get(row) ?? 0) + 1);
+    for (const row of new Set(lastOut(crashed.left).map((effect) => rowOf(effect).name)))
+      rows.set(row, (rows.get(row) ?? 0) + 1);
     const point = crashed.points.at(-1);
-    problems.push(...verdict.problems.map((problem) => `point ${diesAt}, ${point?.when} ${point?.what}: ${problem}`));
+    problems.push(
+      ...judgePoint(uncrashed, crashed).map((problem) => `point ${diesAt}, ${point?.when} ${point?.what}: ${problem}`),
+    );
   }
   return { points: uncrashed.points.length, crashes, entries: uncrashed.journal.length, rows, problems };
+};
+
+/** Holds a conversation that was crashed against the one that was not. */
+export const judgePoint = (uncrashed: Conversed, crashed: Conversed): readonly string[] => {
+  const answers = uncrashed.facts.filter((fact) => fact.type === "answered");
+  return judge({
+    ...crashed,
+    asked: asks,
+    machine: storyMachine(),
+    uncrashed: { journal: uncrashed.journal, answers, isOrdered: true },
+  });
 };

@@ -1,7 +1,6 @@
 import { type Clock, memoryStore, type Store } from "@colloquy/host";
 
-import { deleteThreads, leavePlace, newPlace, openStore } from "../kit/places.ts";
-import { serverUrl } from "../kit/server-urls.ts";
+import { deleteThreads, leavePlace, newPlace, openStore } from "../../kit/places.ts";
 
 /** A place for conversations. */
 export interface Place {
@@ -17,11 +16,10 @@ export type StoreName = (typeof storeNames)[number];
 
 export const memoryPlace: Place = { open: async (clock) => memoryStore({ clock }), leave: async () => undefined };
 
-/** A place for a store; null where it needs a server and none is named. */
-export const placeOf = (name: StoreName): Place | null => {
+/** A place for a store; @throws where it needs a server and none is named. */
+export const placeOf = (name: StoreName): Place => {
   if (name === "memory") return memoryPlace;
-  if ((name === "postgres" || name === "redis") && serverUrl(name) === null) return null;
-  const place = newPlace(name, "crash-points");
+  const place = newPlace(name, "chaos-points");
   return {
     open: async (clock) => {
       const store = openStore(place, { clock });

@@ -13,10 +13,12 @@ export class Fuse {
   readonly points: Point[] = [];
   readonly #diesAt: number | null;
   readonly #death: PromiseWithResolvers<void> = Promise.withResolvers();
+  readonly #onDeath: () => void;
   #alive = true;
 
-  constructor(diesAt: number | null) {
+  constructor(diesAt: number | null, onDeath: () => void = () => undefined) {
     this.#diesAt = diesAt;
+    this.#onDeath = onDeath;
   }
 
   get alive(): boolean {
@@ -34,6 +36,7 @@ export class Fuse {
     this.points.push({ when, what });
     if (this.points.length !== this.#diesAt) return true;
     this.#alive = false;
+    this.#onDeath();
     this.#death.resolve();
     return false;
   }

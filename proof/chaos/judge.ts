@@ -1,0 +1,255 @@
+// The one judge: what was acknowledged is in the journal, the journal folds and replays, each ask has one outcome, what
+// must not run twice ran once, what has to be approved was, and prompts are well-formed.
+import {
+  type AnswerableEffect,
+  type ConversationMachine,
+  type Entry,
+  outstanding,
+  type State,
+  type ToolDeclaration,
+  type Usage,
+  usageMonoid,
+  usageOfCall,
+} from "@colloquy/machine";
+import { replay } from "@colloquy/machine/inspect";
+import { type ApprovalLogItem, lawApproved, lawRecovery, lawSharedThread } from "@colloquy/runtime-test/laws";
+import * as Either from "fp-ts/lib/Either.js";
+
+import { violationsOfLaw } from "../kit/calls.ts";
+import { entriesIn, statesOf } from "../kit/journal.ts";
+import { performedProblems } from "../kit/performed.ts";
+import { wordsOf } from "../kit/report.ts";
+import { endProblems, messageProblems } from "./ends.ts";
+import type { Answer, Fact, Performed } from "./facts.ts";
+import { recoveredAs, rowOf } from "./points/table.ts";
+import { answerTo, type Asked, declarations, inputOf } from "./script.ts";
+import { digestOfEntry } from "./watched.ts";
+
+/** A conversation as it was held, after all of it ended. */
+export interface Held {
+  /** The journal, as the store has it. */
+  readonly journal: readonly unknown[];
+  /** The journal as each crash left it. */
+  readonly left?: readonly (readonly Entry[])[];
+  readonly asked: readonly Asked[];
+  /** The asks whose askers were notified that no answer follows. */
+  readonly unanswered?: readonly string[];
+  /** All that processes reported, in order. */
+  readonly facts: readonly Fact[];
+  /** The machine, if it decides the same again; and a journal of the same conversation without a crash. */
+  readonly machine?: ConversationMachine;
+  readonly uncrashed?: Uncrashed;
+}
+
+export interface Uncrashed {
+  readonly journal: readonly Entry[];
+  readonly answers: readonly Answer[];
+  /** The order of answers that come at the same time is fixed: the journals have the same entries. */
+  readonly isOrdered: boolean;
+}
+
+/** What is known of the conversation beside its facts. */
+interface Facts {
+  readonly entries: readonly Entry[];
+  readonly states: readonly State[];
+  readonly state: State;
+  readonly performed: readonly Performed[];
+  readonly answers: readonly Answer[];
+}
+
+/** Returns the problems of a conversation; empty when nothing is lost, repeated, or run without leave. */
+export const judge = (held: Held): readonly string[] => {
+  try {
+    const entries = entriesIn(held.journal);
+    const states = statesOf(entries);
+    const state = states.at(-1);
+    if (state === undefined) return ["there is no conversation"];
+    const performed = held.facts.filter((fact) => fact.type === "performed");
+    const answers = held.facts.filter((fact) => fact.type === "answered");
+    const facts = { entries, states, state, performed, answers };
+    return [
+      ...keptProblems(entries, held),
+      ...replayProblems(entries, held.machine),
+      ...askProblems(held, facts),
+      ...performedProblems(states, performed, onceOnly),
+      ...promptProblems(held, facts),
+      ...approvalProblems(entries, performed),
+      ...tableProblems(entries, held.left ?? []),
+      ...(held.uncrashed === undefined ? [] : uncrashedProblems(held, facts, held.uncrashed)),
+    ];
+  } catch (error) {
+    return [wordsOf(error)];
+  }
+};
+
+/** The tools whose start is journalled before they run. */
+const onceOnly: readonly string[] = declarations
+  .filter(({ recovery }) => recovery === "once")
+  .map(({ name }: ToolDeclaration) => name);
+
+/** Whatever was acknowledged, and whatever a crash left, is in the journal. */
+export const keptProblems = (
+  entries: readonly Entry[],
+  { facts, left = [] }: Pick<Held, "facts" | "left">,
+): readonly string[] => {
+  const digests = entries.map(digestOfEntry);
+  return [
+    ...facts.flatMap((fact) => {
+      if (fact.type !== "acknowledged" || digests[fact.seq] === fact.digest) return [];
+      return [`entry ${fact.seq} was acknowledged, and ${digests[fact.seq] === undefined ? "is lost" : "is another"}`];
+    }),
+    ...left
+      .flat()
+      .filter((entry) => digestOfEntry(entry) !== digests[entry.seq])
+      .map(({ seq }) => `entry ${seq} was there after a crash, and is lost or another`),
+  ];
+};
+
+const replayProblems = (entries: readonly Entry[], machine: ConversationMachine | undefined): readonly string[] => {
+  const replayed = machine === undefined ? Either.right(null) : replay(machine, entries);
+  return Either.isLeft(replayed) ? [`it replays otherwise: ${JSON.stringify(replayed.left)}`] : [];
+};
+
+/** Each ask was taken once and has one outcome, and its askers had that one. What has a result was done, once where it must be. */
+const askProblems = (
+  { asked, unanswered = [], journal, facts }: Held,
+  { answers, performed }: Facts,
+): readonly string[] => {
+  const ran = performed.filter(({ what }) => what !== "model").map(({ id }) => id);
+  const done = new Set(facts.flatMap((fact) => (fact.type === "done" ? [fact.key] : [])));
+  const inputs = new Map(asked.map(({ askId, input }) => [askId, input]));
+  const awaited = asked.map(({ askId }) => askId).filter((askId) => !unanswered.includes(askId));
+  return [
+    ...violationsOfLaw(() =>
+      lawSharedThread({ asked: awaited, unanswered, answered: answers, stored: journal, ran, tools: declarations }),
+    ),
+    ...completedIn(journal)
+      .filter((key) => ran.includes(key) && done.size > 0 && !done.has(key))
+      .map((key) => `${key} is said to be completed, and never changed the world`),
+    ...answers
+      .filter(({ askId, text }) => !text.includes(answerTo(inputs.get(askId) ?? "")))
+      .map(({ askId, text }) => `${askId} was answered with ${JSON.stringify(text)}, which does not answer it`),
+  ];
+};
+
+const completedIn = (journal: readonly unknown[]): readonly string[] =>
+  entriesIn(journal).flatMap(({ event }) =>
+    event.type === "tool.completed" ? [event.effectId.replace(/#\d+$/u, "#1")] : [],
+  );
+
+/** Prompts are well-formed, and what is sent again is what was sent. */
+const promptProblems = ({ facts }: Held, { performed }: Facts): readonly string[] => {
+  const digests = new Map<string, string>();
+  return [
+    ...facts.flatMap((fact) => (fact.type === "malformed" ? [`the prompt of ${fact.effectId}: ${fact.reason}`] : [])),
+    ...performed.flatMap(({ id, promptDigest }): readonly string[] => {
+      if (promptDigest === undefined) return [];
+      const first = digests.get(id) ?? promptDigest;
+      digests.set(id, first);
+      return first === promptDigest ? [] : [`${id} was sent again with another prompt`];
+    }),
+  ];
+};
+
+/** Returns the calls that need an approval and ran without one, or more than once. */
+const approvalProblems = (entries: readonly Entry[], performed: readonly Performed[]): readonly string[] => {
+  const log: ApprovalLogItem[] = [];
+  let known = 0;
+  const store = (until: number): void => {
+    for (const entry of entries.slice(known, until)) log.push({ did: "appended", entry });
+    known = Math.max(known, until);
+  };
+  for (const { what, id, seq } of performed) {
+    if (what === "model") continue;
+    store(seq + 1);
+    log.push({ did: "ran", key: id, input: inputOf(id) });
+  }
+  store(entries.length);
+  return violationsOfLaw(() => lawApproved(log, declarations));
+};
+
+/** Returns the effects that a crash came upon and that were not answered as their row of the table says, or by another side. */
+const tableProblems = (entries: readonly Entry[], left: Held["left"] & object): readonly string[] =>
+  lastOut(left).flatMap((effect) => {
+    const row = rowOf(effect);
+    const answer = entries.find(({ event }) => isAnswerTo(event, effect.id));
+    // A timer, or a summary, may be called off instead.
+    if (answer === undefined)
+      return row.name === "timer" || row.name === "summary" ? [] : [`${effect.id} (${row.name}) was never answered`];
+    const is = recoveredAs(answer);
+    return is === row.recovered
+      ? []
+      : [`${effect.id} (${row.name}) was answered by ${is ?? "itself"}, and should be by ${row.recovered ?? "itself"}`];
+  });
+
+/** The effects that were outstanding at crashes. One that was outstanding at two was answered after the second. */
+export const lastOut = (left: readonly (readonly Entry[])[]): readonly AnswerableEffect[] => {
+  const out = left.flatMap((entries) =>
+    statesOf(entries)
+      .slice(-1)
+      .flatMap((state) => outstanding(state)),
+  );
+  return [...new Map(out.map((effect) => [effect.id, effect])).values()];
+};
+
+const isAnswerTo = (event: Entry["event"], effectId: string): boolean =>
+  "effectId" in event &&
+  event.effectId === effectId &&
+  event.type !== "tool.started" &&
+  event.type !== "llm.progressed";
+
+/** Nothing is otherwise than without the crash but what the crash came upon. */
+const uncrashedProblems = (
+  { asked }: Held,
+  { entries, state, performed, answers }: Facts,
+  uncrashed: Uncrashed,
+): readonly string[] => {
+  const expected = statesOf(uncrashed.journal).at(-1);
+  const ran = performed.map(({ id }) => id);
+  return [
+    ...violationsOfLaw(() =>
+      lawRecovery({
+        uncrashed: uncrashed.isOrdered ? uncrashed.journal : entries,
+        resumed: entries,
+        tools: declarations,
+        ran,
+      }),
+    ),
+    ...endProblems(
+      state,
+      asked.map(({ askId }) => askId),
+    ),
+    ...(expected === undefined ? ["there is nothing to compare it with"] : messageProblems(state, expected)),
+    ...answers
+      .filter(({ askId, text }) => !uncrashed.answers.some((each) => each.askId === askId && each.text === text))
+      .map(({ askId, text }) => `"${askId}" was answered with ${JSON.stringify(text)}`),
+    ...usageProblems(entries, state, uncrashed.journal),
+  ];
+};
+
+/**
+ * Answers cost the same. Summaries may cost something else, since a result that a crash swallowed is longer or shorter;
+ * but all of it is counted once.
+ */
+const usageProblems = (entries: readonly Entry[], state: State, uncrashed: readonly Entry[]): readonly string[] => [
+  ...(isSame(usageOf(entries, isAnswer), usageOf(uncrashed, isAnswer)) ? [] : ["its answers cost something else"]),
+  ...(isSame(
+    state.context.usage.total,
+    usageOf(entries, () => true),
+  )
+    ? []
+    : ["the usage is not that of its calls"]),
+];
+
+const isAnswer = (effectId: string): boolean => !effectId.includes("/summary-");
+
+const usageOf = (entries: readonly Entry[], of: (effectId: string) => boolean): Usage =>
+  entries.reduce(
+    (total, { event }) =>
+      (event.type === "llm.completed" || event.type === "llm.failed") && of(event.effectId)
+        ? usageMonoid.concat(total, usageOfCall(event.usage ?? null, null))
+        : total,
+    usageMonoid.empty,
+  );
+
+const isSame = (left: Usage, right: Usage): boolean => JSON.stringify(left) === JSON.stringify(right);
