@@ -128,10 +128,13 @@ const crashes = (seed: number): readonly Step[] => [
   proof("crash points", "proof/chaos --target points --every 2", { servers: true, beside: true }),
   proof("tampering", `proof/tampering --runs 12 --seed ${seed}`, { servers: true, beside: true }),
   proof("killed processes", `proof/chaos --target process --runs 4 --seed ${seed}`, { beside: true }),
-  proof("killed stores", `proof/crash-store --writing all --runs 6 --seed ${seed}`, { beside: true }),
   // These mostly wait for a disk.
-  proof("crashes of PostgreSQL", `proof/crash-postgres --runs 2 --seed ${seed}`, { beside: true }),
-  proof("crashes of Redis", `proof/crash-redis --runs 3 --seed ${seed}`, { beside: true }),
+  proof("killed stores", `proof/chaos --target database --store sqlite --store files --runs 6 --seed ${seed}`, {
+    beside: true,
+  }),
+  proof("killed servers", `proof/chaos --target database --store postgres --store redis --runs 1 --seed ${seed}`, {
+    beside: true,
+  }),
 ];
 
 const stepsFrom = (seed: number): readonly Step[] => [
@@ -179,13 +182,12 @@ const stepsFrom = (seed: number): readonly Step[] => [
   proof("vectors, in both machines", "proof/vectors --faults 2", { beside: true }),
   proof("law on bytes", "proof/wire --threads 300 --seed 1", { beside: true }),
   proof("laws of pruning", `proof/policy-laws --seeds 8 --seed ${seed}`, { minutesMax: 4, beside: true }),
-  proof("power cuts", "proof/power-loss --runs 50 --seed 1", { beside: true }),
+  proof("power cuts", "proof/chaos --target disk --runs 50 --seed 1", { beside: true }),
   ...crashes(seed),
   ...(existsSync(recordings) ? ofRecordings : []),
   // One by one again.
   proof("simulation", "proof/simulate --runs 2000 --seed 1 --workers 2", { minutesMax: 4 }),
-  proof("writers", "proof/writers --asks 1000"),
-  proof("writers on PostgreSQL", "proof/writers --store postgres --asks 500", { servers: true }),
+  proof("writers", "proof/chaos --target writers --asks 500", { servers: true }),
   proof("two servers", `proof/two-servers --kills 5 --seed ${seed}`, { servers: true }),
   // Behind a pooler it is the same, and takes as long again: `pnpm servers pnpm backend`.
   proof("a backend", `proof/backend --part restart --part takeover --kills 1 --takeovers 1 --seed ${seed}`, {
@@ -197,7 +199,7 @@ const stepsFrom = (seed: number): readonly Step[] => [
     "engines",
     `proof/engines --runs 1 --conversations 21 --kills 6 --server-kills 1 --lanes 10 --snapshot-every 4 --seed ${seed}`,
   ),
-  proof("bad networks", `proof/bad-network --runs 2 --seed ${seed}`, { servers: true }),
+  proof("bad networks", `proof/chaos --target network --runs 2 --seed ${seed}`, { servers: true }),
   ...benchmarks,
 ];
 

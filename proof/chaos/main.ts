@@ -6,6 +6,10 @@ import type { Command } from "./target.ts";
 const targets = {
   process: async () => (await import("./process/target.ts")).command,
   points: async () => (await import("./points/target.ts")).command,
+  writers: async () => (await import("./writers/target.ts")).command,
+  database: async () => (await import("./database/target.ts")).command,
+  network: async () => (await import("./network/target.ts")).command,
+  disk: async () => (await import("./disk/target.ts")).command,
 } as const satisfies Readonly<Record<string, () => Promise<Command>>>;
 
 const named = process.argv[process.argv.indexOf("--target") + 1] ?? "";

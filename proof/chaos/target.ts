@@ -14,6 +14,8 @@ export interface Target<
   readonly name: string;
   /** The stores that it is brought to, one after the other. */
   readonly stores: readonly [Store, ...Store[]];
+  /** It starts the servers of its stores itself. */
+  readonly ownServers?: boolean;
   /** Mistakes that can be built in, to see that each is noticed. */
   readonly faults: Readonly<Record<Fault, string>>;
   /** How many runs there are if the command does not say, and what a run is. */
@@ -67,7 +69,8 @@ export const commandOf = <
           readonly store: readonly Store[];
         };
         for (const store of named) {
-          if (named.length > 1 && !isThere(store)) console.log(`${store}: left out, no server is named`);
+          if (named.length > 1 && target.ownServers !== true && !isThere(store))
+            console.log(`${store}: left out, no server is named`);
           else
             await report(
               target,
