@@ -126,7 +126,7 @@ const examples = (seed: number): readonly Step[] => [
 const crashes = (seed: number): readonly Step[] => [
   // On each store, PostgreSQL and Redis among them.
   proof("crash points", "proof/chaos --target points --every 2", { servers: true, beside: true }),
-  proof("tampering", `proof/tampering --runs 12 --seed ${seed}`, { servers: true, beside: true }),
+  proof("tampered rows", `proof/chaos --target rows --runs 12 --seed ${seed}`, { servers: true, beside: true }),
   proof("killed processes", `proof/chaos --target process --runs 4 --seed ${seed}`, { beside: true }),
   // These mostly wait for a disk.
   proof("killed stores", `proof/chaos --target database --store sqlite --store files --runs 6 --seed ${seed}`, {

@@ -10,6 +10,7 @@ const targets = {
   database: async () => (await import("./database/target.ts")).command,
   network: async () => (await import("./network/target.ts")).command,
   disk: async () => (await import("./disk/target.ts")).command,
+  rows: async () => (await import("./rows/target.ts")).command,
 } as const satisfies Readonly<Record<string, () => Promise<Command>>>;
 
 const named = process.argv[process.argv.indexOf("--target") + 1] ?? "";

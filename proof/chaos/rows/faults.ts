@@ -1,12 +1,12 @@
 import type { Store } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
 
-import { methodsOf } from "../kit/store-methods.ts";
+import { methodsOf } from "../../kit/store-methods.ts";
 
 /** Ways to believe what is stored, to see that each is noticed. */
 export const faults = {
   renumbering: "entries are given the seqs that they should have",
-  blocking: "an inbox with an envelope that can't be read is not read",
+  blocking: "an inbox with an inbox item that can't be read is not read",
 } as const;
 
 export type Fault = keyof typeof faults;

@@ -9,8 +9,8 @@ import { redisStore } from "@colloquy/runtime-node/redis";
 import pg from "pg";
 import { createClient } from "redis";
 
-import { newFolder, removeFolder } from "../kit/folder.ts";
-import { neededServerUrl } from "../kit/server-urls.ts";
+import { newFolder, removeFolder } from "../../kit/folder.ts";
+import { neededServerUrl } from "../../kit/server-urls.ts";
 
 /** A text that a store keeps, where all who can reach its disk or its server can change it. */
 export interface Cell {
@@ -41,9 +41,6 @@ export const places = {
 } as const satisfies Readonly<Record<string, () => Promise<Place>>>;
 
 export type PlaceName = keyof typeof places;
-
-// The keys of the object above.
-export const placeNames = Object.keys(places) as readonly PlaceName[];
 
 const sqlitePlace = (): Place => {
   const folder = newFolder("tampering");

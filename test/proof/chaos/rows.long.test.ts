@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { run } from "../../proof/tampering/run.ts";
+import { run } from "../../../proof/chaos/rows/run.ts";
 
 // Their seeds are those of a damage that each fault makes nothing of.
 test("tampering would show a store that gives entries other seqs than they have", async () => {

@@ -4,11 +4,11 @@ import { createHost, type Host, JournalUnreadableError, type Store, StoreError }
 import { canonicalText, conversationMachine, type Entry, type State } from "@colloquy/machine";
 import { randomIds, StorageError, systemClock } from "@colloquy/runtime-node";
 
-import { ending } from "../kit/calls.ts";
-import { entriesIn, stateOf } from "../kit/journal.ts";
-import { randomOf } from "../kit/random.ts";
-import type { SeededRun } from "../kit/seeded-runs.ts";
-import { noteStray } from "../kit/stray.ts";
+import { ending } from "../../kit/calls.ts";
+import { entriesIn, stateOf } from "../../kit/journal.ts";
+import { randomOf } from "../../kit/random.ts";
+import type { SeededRun } from "../../kit/seeded-runs.ts";
+import { noteStray } from "../../kit/stray.ts";
 import { type Damage, tamper } from "./damage.ts";
 import { type Fault, faultyStore } from "./faults.ts";
 import { type PlaceName, places } from "./places.ts";

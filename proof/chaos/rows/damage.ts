@@ -1,4 +1,4 @@
-import type { Random } from "../kit/random.ts";
+import type { Random } from "../../kit/random.ts";
 import type { Cell } from "./places.ts";
 
 /** A change of a store's data, with its description. */
