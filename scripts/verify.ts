@@ -107,8 +107,10 @@ const benchmarks: readonly Step[] = [
 
 /** In a Chromium: tabs that go, and tabs that stand still. */
 const inTabs = (seed: number): readonly Step[] => [
-  proof("tabs", `proof/tabs --runs 2 --asks 40 --closes 10 --seed ${seed}`, { servers: true }),
-  proof("tabs that stand still", `proof/tabs --asks 20 --closes 2 --stalls 2 --seed ${seed}`, { servers: true }),
+  proof("tabs", `proof/chaos --target tabs --runs 2 --asks 40 --closes 10 --seed ${seed}`, { servers: true }),
+  proof("tabs that stand still", `proof/chaos --target tabs --asks 20 --closes 2 --stalls 2 --seed ${seed}`, {
+    servers: true,
+  }),
 ];
 
 const examples = (seed: number): readonly Step[] => [
@@ -188,7 +190,7 @@ const stepsFrom = (seed: number): readonly Step[] => [
   // One by one again.
   proof("simulation", "proof/simulate --runs 2000 --seed 1 --workers 2", { minutesMax: 4 }),
   proof("writers", "proof/chaos --target writers --asks 500", { servers: true }),
-  proof("two servers", `proof/two-servers --kills 5 --seed ${seed}`, { servers: true }),
+  proof("two servers", `proof/chaos --target server --kills 5 --seed ${seed}`, { servers: true }),
   // Behind a pooler it is the same, and takes as long again: `pnpm servers pnpm backend`.
   proof("a backend", `proof/backend --part restart --part takeover --kills 1 --takeovers 1 --seed ${seed}`, {
     servers: true,

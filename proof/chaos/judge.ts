@@ -34,6 +34,8 @@ export interface Held {
   readonly asked: readonly Asked[];
   /** The asks whose askers were notified that no answer follows. */
   readonly unanswered?: readonly string[];
+  /** Processes stood still past their leases: what they had begun may be begun by others. */
+  readonly hasStalled?: boolean;
   /** All that processes reported, in order. */
   readonly facts: readonly Fact[];
   /** The machine, if it decides the same again; and a journal of the same conversation without a crash. */
@@ -73,7 +75,7 @@ export const judge = (held: Held): readonly string[] => {
       ...askProblems(held, facts),
       ...performedProblems(states, performed, onceOnly),
       ...promptProblems(held, facts),
-      ...approvalProblems(entries, performed),
+      ...(held.hasStalled === true ? [] : approvalProblems(entries, performed)),
       ...tableProblems(entries, held.left ?? []),
       ...(held.uncrashed === undefined ? [] : uncrashedProblems(held, facts, held.uncrashed)),
     ];
@@ -121,7 +123,14 @@ const askProblems = (
   const awaited = asked.map(({ askId }) => askId).filter((askId) => !unanswered.includes(askId));
   return [
     ...violationsOfLaw(() =>
-      lawSharedThread({ asked: awaited, unanswered, answered: answers, stored: journal, ran, tools: declarations }),
+      lawSharedThread({
+        asked: awaited,
+        unanswered: [...new Set(unanswered)],
+        answered: answers,
+        stored: journal,
+        ran,
+        tools: declarations,
+      }),
     ),
     ...completedIn(journal)
       .filter((key) => ran.includes(key) && done.size > 0 && !done.has(key))

@@ -7,10 +7,12 @@ const targets = {
   process: async () => (await import("./process/target.ts")).command,
   points: async () => (await import("./points/target.ts")).command,
   writers: async () => (await import("./writers/target.ts")).command,
+  server: async () => (await import("./server/target.ts")).command,
   database: async () => (await import("./database/target.ts")).command,
   network: async () => (await import("./network/target.ts")).command,
   disk: async () => (await import("./disk/target.ts")).command,
   rows: async () => (await import("./rows/target.ts")).command,
+  tabs: async () => (await import("./tabs/target.ts")).command,
 } as const satisfies Readonly<Record<string, () => Promise<Command>>>;
 
 const named = process.argv[process.argv.indexOf("--target") + 1] ?? "";

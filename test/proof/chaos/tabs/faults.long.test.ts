@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { Fault } from "../../../proof/tabs/faults.ts";
-import { useTabs } from "../../../proof/tabs/main.ts";
-import type { RunOptions } from "../../../proof/tabs/use.ts";
+import type { Fault } from "../../../../proof/chaos/tabs/faults.ts";
+import { useTabs } from "../../../../proof/chaos/tabs/target.ts";
+import type { RunOptions } from "../../../../proof/chaos/tabs/conversation.ts";
 
 const path = process.env["COLLOQUY_CHROMIUM"] ?? "";
 const leftOut =

@@ -1,14 +1,13 @@
 // Has tabs of a Chromium talk on one thread in IndexedDB: they ask, steer, cancel and approve, and are closed, crashed,
-// loaded again or stopped in the middle of turns, as a seed says. Then looks whether anything was lost, repeated or is
-// there twice. Exits with 1 when anything is wrong.
-import { neededBrowser, startBrowser } from "../kit/browser.ts";
-import { bundleForBrowser } from "../kit/browser-bundle.ts";
-import { runCommand } from "../kit/command.ts";
-import { fault, seed, whole } from "../kit/options.ts";
-import { reportRuns, runSeeds, sumOf } from "../kit/seeded-runs.ts";
+// loaded again or stopped in the middle of turns. Nothing is lost, repeated or there twice.
+import { neededBrowser, startBrowser } from "../../kit/browser.ts";
+import { bundleForBrowser } from "../../kit/browser-bundle.ts";
+import { whole } from "../../kit/options.ts";
+import { runSeeds, sumOf } from "../../kit/seeded-runs.ts";
+import { commandOf } from "../target.ts";
+import type { RunOptions } from "./conversation.ts";
 import { type Fault, faults, seedFault } from "./faults.ts";
 import { type Run, run } from "./run.ts";
-import type { RunOptions } from "./use.ts";
 
 /** Runs of consecutive seeds, each a conversation in a profile of its own. Stops early at a violation. */
 export const useTabs = async (
@@ -26,7 +25,7 @@ export const useTabs = async (
   }
 };
 
-const totalsOf = (runs: readonly Run[]): string => {
+const totals = (runs: readonly Run[]): string => {
   const took = runs.flatMap(({ tookOver }) => tookOver).sort((one, other) => one - other);
   const ms = (share: number): string => (took[Math.floor(took.length * share)] ?? took.at(-1) ?? 0).toFixed(0);
   return [
@@ -45,17 +44,17 @@ const totalsOf = (runs: readonly Run[]): string => {
 
 const some = { least: 0 };
 
-if (import.meta.main)
-  await runCommand({
-    name: "tabs",
-    options: {
-      runs: whole(1, "how many conversations, one after the other"),
-      asks: whole(60, "how much is asked in each"),
-      tabs: whole(3, "how many tabs are open at a time", { least: 2 }),
-      closes: whole(12, "how often a tab is closed, crashed or loaded again", some),
-      stalls: whole(0, "how often a tab stands still past its lease, which is short then", some),
-      seed: seed("what is done when follows from; run i has the seed S + i"),
-      fault: fault(faults),
-    },
-    run: ({ runs, seed, ...options }, again) => reportRuns(useTabs(runs, seed, options), totalsOf, seed, again),
-  });
+export const command = commandOf({
+  name: "tabs",
+  stores: ["indexeddb"],
+  faults,
+  runs: [1, "how many conversations, one after the other"],
+  options: {
+    asks: whole(60, "how much is asked in each"),
+    tabs: whole(3, "how many tabs are open at a time", { least: 2 }),
+    closes: whole(12, "how often a tab is closed, crashed or loaded again", some),
+    stalls: whole(0, "how often a tab stands still past its lease, which is short then", some),
+  },
+  run: ({ runs, seed, fault }, options) => useTabs(runs, seed, { ...options, fault }),
+  totals,
+});

@@ -1,4 +1,4 @@
-import type { StorePlace } from "../kit/places.ts";
+import type { StorePlace } from "../../kit/places.ts";
 
 /** Ways to break the servers, which show that a fault is noticed. */
 export const faults = { blind: "an ask is shown nothing of its turn but that it began and ended" } as const;

@@ -1,14 +1,13 @@
 import type { Browser } from "playwright-core";
 
-import { withCleanup } from "../kit/cleanup.ts";
-import { randomOf } from "../kit/random.ts";
-import { wordsOf } from "../kit/report.ts";
-import type { SeededRun } from "../kit/seeded-runs.ts";
-import { Conversation } from "./conversation.ts";
-import { type Had, judge } from "./judge.ts";
+import { withCleanup } from "../../kit/cleanup.ts";
+import { randomOf } from "../../kit/random.ts";
+import { wordsOf } from "../../kit/report.ts";
+import type { SeededRun } from "../../kit/seeded-runs.ts";
+import { Conversation, type RunOptions } from "./conversation.ts";
+import { type Had, judgeTabs } from "./judge.ts";
 import { TabServer } from "./server.ts";
 import { type Report, reporter } from "./talk.ts";
-import type { RunOptions } from "./use.ts";
 
 /** The outcome of one conversation. */
 export interface Run extends SeededRun {
@@ -38,7 +37,8 @@ export const run = (browser: Browser, page: string, seed: number, options: RunOp
     const { performedBy: calls, went, tookOver } = conversation;
     return {
       seed,
-      violations: typeof had === "string" ? [had, ...conversation.troubles] : [...judge(had), ...conversation.troubles],
+      violations:
+        typeof had === "string" ? [had, ...conversation.troubles] : [...judgeTabs(had), ...conversation.troubles],
       entries: typeof had === "string" ? 0 : had.journal.length,
       calls: calls.length,
       again: calls.length - new Set(calls.map(({ id }) => id)).size,

@@ -1,6 +1,7 @@
 // The messages between a tab and the proof.
 import type { AskPart } from "@colloquy/host";
-import type { CallLlm } from "@colloquy/machine";
+
+import type { Called } from "../script.ts";
 
 /** The thread that all tabs are on. */
 export const threadId = "shared";
@@ -22,9 +23,8 @@ export interface CallBody {
   readonly id: string;
   /** The newest entry that the tab knew to be stored. */
   readonly seq: number;
-  /** Of a model call: what the turn has been asked so far, and which of its calls it is. */
-  readonly questions: readonly string[];
-  readonly place: Pick<CallLlm, "step" | "attempt">;
+  /** Of a model call: what its reply depends on. */
+  readonly called: Called | null;
 }
 
 /** How an ask ended, as its asker was told. */

@@ -2,10 +2,10 @@ import { setTimeout as pause } from "node:timers/promises";
 
 import { z } from "zod";
 
-import { NeverEnds } from "../kit/calls.ts";
-import type { Random } from "../kit/random.ts";
-import type { Served } from "../kit/served.ts";
-import { answerTo, callerTool } from "./talk.ts";
+import { NeverEnds } from "../../kit/calls.ts";
+import type { Random } from "../../kit/random.ts";
+import type { Served } from "../../kit/served.ts";
+import { answerTo, callerTool } from "./questions.ts";
 
 const response = z.object({
   id: z.string(),

@@ -1,16 +1,16 @@
 import { setTimeout as pause } from "node:timers/promises";
 
 import { toArray, turnsOf, textOf } from "@colloquy/machine";
-import { decodeJournal, fold } from "@colloquy/machine/journal";
-import * as Either from "fp-ts/lib/Either.js";
 
-import { withCleanup } from "../kit/cleanup.ts";
-import { leavePlace, newPlace, openStore, type StorePlace } from "../kit/places.ts";
-import { randomOf } from "../kit/random.ts";
-import type { SeededRun } from "../kit/seeded-runs.ts";
-import { Served } from "../kit/served.ts";
+import { withCleanup } from "../../kit/cleanup.ts";
+import { entriesIn, stateOf } from "../../kit/journal.ts";
+import { leavePlace, newPlace, openStore, type StorePlace } from "../../kit/places.ts";
+import { wordsOf } from "../../kit/report.ts";
+import { randomOf } from "../../kit/random.ts";
+import type { SeededRun } from "../../kit/seeded-runs.ts";
+import { Served } from "../../kit/served.ts";
 import { answeredAfterDeath, converse, type Had } from "./client.ts";
-import type { ChildOptions, faults } from "./talk.ts";
+import type { ChildOptions, faults } from "./questions.ts";
 
 export interface TwoServersOptions {
   readonly store: "sqlite" | "postgres";
@@ -83,10 +83,8 @@ const lostIn = async (place: StorePlace, all: readonly Had[]): Promise<readonly 
   try {
     const journals: (readonly string[])[] = [];
     for (const { threadId } of (await store.list({ limit: 10_000 })).threads) {
-      const entries = decodeJournal(await store.read(threadId));
-      const state = Either.isLeft(entries) ? null : fold(entries.right);
-      if (state === null || Either.isLeft(state)) return [`${threadId} can't be read`];
-      const turns = turnsOf(state.right).filter(({ outcome }) => outcome.status === "completed");
+      const state = stateOf(entriesIn(await store.read(threadId)));
+      const turns = turnsOf(state).filter(({ outcome }) => outcome.status === "completed");
       const said = turns.map(({ messages, answer }) => toArray(messages).find(({ id }) => id === answer));
       journals.push(said.map((message) => (message === undefined ? "" : textOf(message))));
     }
@@ -99,6 +97,8 @@ const lostIn = async (place: StorePlace, all: readonly Had[]): Promise<readonly 
           !left.every((before) => journals.some((journal) => startsWith(journal, before))),
       )
       .map(({ conversation }) => `the answers of ${conversation} are not those of a journal`);
+  } catch (error) {
+    return [wordsOf(error)];
   } finally {
     await store.close();
   }

@@ -8,8 +8,8 @@ import { createHost, tool } from "@colloquy/runtime-node";
 import { threadServer } from "@colloquy/server";
 import { getRequestListener } from "@hono/node-server";
 
-import { openStore } from "../kit/places.ts";
-import { answerTo, callerTool, type ChildOptions, hostTool, recoveryMs } from "./talk.ts";
+import { openStore } from "../../kit/places.ts";
+import { answerTo, callerTool, type ChildOptions, hostTool, recoveryMs } from "./questions.ts";
 
 // The parent wrote it.
 const { place, fault } = JSON.parse(process.argv[2] ?? "") as ChildOptions;

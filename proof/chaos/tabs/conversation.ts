@@ -2,19 +2,43 @@ import { setTimeout as pause } from "node:timers/promises";
 
 import type { BrowserContext } from "playwright-core";
 
-import type { Random } from "../kit/random.ts";
+import type { Random } from "../../kit/random.ts";
 import type { Had } from "./judge.ts";
-import { inputOf, kinds } from "./script.ts";
-import type { Performed, TabServer } from "./server.ts";
+import type { TabCall, TabServer } from "./server.ts";
 import type { Shown } from "./shown.ts";
-import { type Fate, mayPass, takenIn } from "./fate.ts";
 import { OpenedTab, type WayToGo, waysToGo } from "./tab.ts";
 import type { Ending, Report, TabOptions } from "./talk.ts";
-import type { ConversationParts, Use } from "./use.ts";
+
+/** The options of a run. */
+export interface RunOptions {
+  readonly asks: number;
+  readonly tabs: number;
+  /** How often a tab goes. */
+  readonly closes: number;
+  /** How often a tab stands still past its lease, which is short then; else it is so long that nobody could wait for its end. */
+  readonly stalls: number;
+}
+
+/** How the tabs of a conversation are used. */
+export interface Use extends RunOptions {
+  readonly options: Omit<TabOptions, "tab">;
+}
+
+/** The parts of a conversation in tabs. */
+export interface ConversationParts {
+  readonly context: BrowserContext;
+  readonly server: TabServer;
+  readonly url: string;
+  readonly random: Random;
+  readonly use: Use;
+}
+
+/** The kinds of asks. */
+const kinds = ["plain", "plain", "lookup", "notify", "charge", "refund", "retry", "two"] as const;
 
 /** Holds one conversation in tabs of one browser: what is done next is drawn. */
 export class Conversation {
-  readonly performedBy: Performed[] = [];
+  readonly performedBy: TabCall[] = [];
   /** How long after a tab was gone in mid-turn another continued, in milliseconds. */
   readonly tookOver: number[] = [];
   readonly went: Record<WayToGo | "stall", number> = { close: 0, crash: 0, reload: 0, stall: 0 };
@@ -75,7 +99,7 @@ export class Conversation {
   }
 
   /** The server was called. */
-  called(call: Performed): void {
+  called(call: TabCall): void {
     this.performedBy.push(call);
     if (this.#left !== null && this.#left.tab !== call.tab) {
       this.tookOver.push(call.at - this.#left.at);
@@ -144,7 +168,7 @@ export class Conversation {
     const tab = this.#random.pick(this.#awake);
     if (tab === undefined) return;
     const askId = `ask-${this.#fates.size + 1}`;
-    const input = inputOf(this.#random.pick(kinds) ?? "plain", askId);
+    const input = `${this.#random.pick(kinds) ?? "plain"} ${askId}`;
     this.#fates.set(askId, { input, tab: tab.number, isEnded: false });
     await this.#try(tab, tab.do("ask", askId, input, how));
   }
@@ -295,3 +319,26 @@ export class Conversation {
 const lookMs = 500;
 /** Without news of a call. */
 const looksMax = 30;
+
+/** An ask of a conversation. */
+interface Fate {
+  readonly input: string;
+  /** The tab that waits for it; null where that is gone and nobody asked again. */
+  tab: number | null;
+  isEnded: boolean;
+}
+
+/** Whether an ask was rejected by what may pass: then it may be asked again. */
+const mayPass = (ending: Ending): boolean => ending.type === "failed" && passing.includes(ending.name);
+
+const passing: readonly string[] = ["ThreadHeldError", "LeaseLostError", "SequenceConflictError", "StoreError"];
+
+/** The asks that a journal has. */
+const takenIn = (journal: readonly unknown[]): ReadonlySet<string> =>
+  new Set(
+    journal.flatMap((entry) => {
+      // A journal has at least these members; the judge reads it whole.
+      const { event } = entry as { readonly event: { readonly type: string; readonly askId?: string } };
+      return event.type === "ask.received" && event.askId !== undefined ? [event.askId] : [];
+    }),
+  );

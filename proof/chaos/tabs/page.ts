@@ -1,10 +1,10 @@
 // What runs in a tab: a host on the one thread, whose model and tools are the proof's server, and functions by which
 // the proof has it do things.
 import { type AskHandle, createHost, type Host, type HostedThread, type LlmHandler, type Store } from "@colloquy/host";
-import { type CallLlm, messagesOf, outstanding, textOf } from "@colloquy/machine";
+import { messagesOf, outstanding } from "@colloquy/machine";
 import { indexedDbStore, randomIds, systemClock } from "@colloquy/runtime-browser";
 
-import { machineOf, toolsOf } from "./script.ts";
+import { calledBy, machineOf, toolsOf } from "../script.ts";
 import {
   type CallBody,
   type Ending,
@@ -37,12 +37,12 @@ class OpenTab implements Tab {
       },
     });
     const tools = toolsOf(async (name, { idempotencyKey: id, signal }) => {
-      const response = await this.#call({ what: name, id, questions: [], place: { step: 0, attempt: 0 } }, signal);
+      const response = await this.#call({ what: name, id, called: null }, signal);
       return response.text();
     });
     this.#store = store;
     this.#host = createHost({
-      machine: machineOf(tools),
+      machine: machineOf(),
       tools,
       store,
       llm: this.#model,
@@ -120,16 +120,12 @@ class OpenTab implements Tab {
   }
 
   readonly #model: LlmHandler = async (call, { onDelta, signal }) => {
-    const { id, step, attempt } = call;
-    const response = await this.#call(
-      { what: "model", id, questions: questionsOf(call), place: { step, attempt } },
-      signal,
-    );
+    const response = await this.#call({ what: "model", id: call.id, called: calledBy(call) }, signal);
     const pieces = new PieceReader(onDelta);
     const decoder = new TextDecoder();
     if (response.body !== null)
       for await (const bytes of response.body) pieces.read(decoder.decode(bytes, { stream: true }));
-    if (pieces.outcome === null) throw new Error(`the reply to ${id} was cut off`);
+    if (pieces.outcome === null) throw new Error(`the reply to ${call.id} was cut off`);
     return pieces.outcome;
   };
 
@@ -165,10 +161,6 @@ class OpenTab implements Tab {
 }
 
 const passing: readonly string[] = ["EventRefusedError", "ThreadHeldError", "ThreadUnknownError", "LeaseLostError"];
-
-/** What the turn of a call has been asked. */
-const questionsOf = ({ turn, messages }: CallLlm): readonly string[] =>
-  messages.filter(({ role, id }) => role === "user" && id.startsWith(`${turn}.`)).map((message) => textOf(message));
 
 const endingOf = async (handle: AskHandle): Promise<Ending> => {
   try {

@@ -2,18 +2,18 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 
-import { randomOf, seedOf } from "../kit/random.ts";
-import { outcomeOf, resultOf } from "./script.ts";
+import { randomOf, seedOf } from "../../kit/random.ts";
+import { outcomeOf, resultOf } from "../script.ts";
 import type { CallBody } from "./talk.ts";
 
 /** A call that came in, in the order in which they do. */
-export interface Performed extends Pick<CallBody, "tab" | "what" | "id" | "seq"> {
+export interface TabCall extends Pick<CallBody, "tab" | "what" | "id" | "seq"> {
   /** When, in milliseconds of this process. */
   readonly at: number;
 }
 
 /** A call whose answer waits until it is released, piece by piece. */
-export interface HeldCall extends Performed {
+export interface HeldCall extends TabCall {
   /** Writes the next piece of the answer. */
   readonly letGo: () => void;
 }
@@ -29,14 +29,14 @@ export class TabServer {
   readonly #stalled: ServerResponse[] = [];
   readonly #seed: number;
   readonly #page: string;
-  readonly #onNews: (call: Performed) => void;
+  readonly #onNews: (call: TabCall) => void;
   readonly #server = createServer((request, response) => {
     this.#answer(request, response).catch((error: unknown) =>
       response.destroy(error instanceof Error ? error : undefined),
     );
   });
 
-  constructor(seed: number, page: string, onNews: (call: Performed) => void) {
+  constructor(seed: number, page: string, onNews: (call: TabCall) => void) {
     this.#seed = seed;
     this.#page = page;
     this.#onNews = onNews;
@@ -87,7 +87,7 @@ export class TabServer {
     // The page of this server asks.
     const body = (await json(request)) as CallBody;
     const { tab, what, id, seq } = body;
-    const performed: Performed = { tab, what, id, seq, at: performance.now() };
+    const performed: TabCall = { tab, what, id, seq, at: performance.now() };
     const pieces = this.#piecesOf(body);
     const held: HeldCall = {
       ...performed,
@@ -106,9 +106,9 @@ export class TabServer {
     this.#onNews(performed);
   }
 
-  #piecesOf({ what, id, questions, place: { step, attempt } }: CallBody): string[] {
-    if (what !== "model") return [resultOf(what, id)];
-    const outcome = outcomeOf(questions, step, attempt);
+  #piecesOf({ what, id, called }: CallBody): string[] {
+    if (called === null) return [resultOf(what)];
+    const outcome = outcomeOf(called);
     const text = outcome.type === "completed" && typeof outcome.reply.content === "string" ? outcome.reply.content : "";
     // The same pieces whenever it is asked.
     const size = randomOf(seedOf(this.#seed, id)).integer(8, 40);

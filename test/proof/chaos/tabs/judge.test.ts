@@ -2,12 +2,12 @@ import { createHost, memoryStore } from "@colloquy/host";
 import { type Entry, messagesOf } from "@colloquy/machine";
 import { randomIds, systemClock } from "@colloquy/runtime-node";
 import { beforeAll, describe, expect, test } from "vitest";
-import { type Had, judge } from "../../../proof/tabs/judge.ts";
-import { inputOf, machineOf, outcomeOf, resultOf, toolsOf } from "../../../proof/tabs/script.ts";
-import { threadId } from "../../../proof/tabs/talk.ts";
+import { type Had, judgeTabs } from "../../../../proof/chaos/tabs/judge.ts";
+import { calledBy, machineOf, outcomeOf, resultOf, toolsOf } from "../../../../proof/chaos/script.ts";
+import { threadId } from "../../../../proof/chaos/tabs/talk.ts";
 
 const kinds = ["plain", "charge", "lookup"] as const;
-const asks = kinds.map((kind, index) => ({ askId: `ask-${index + 1}`, input: inputOf(kind, `ask-${index + 1}`) }));
+const asks = kinds.map((kind, index) => ({ askId: `ask-${index + 1}`, input: `${kind} ask-${index + 1}` }));
 
 /** A conversation that one tab had, with a host in memory. */
 const conversation = async (): Promise<Had> => {
@@ -17,18 +17,18 @@ const conversation = async (): Promise<Had> => {
   const note = (what: string, id: string): void => void performed.push({ tab: 1, what, id, seq, at: performed.length });
   const tools = toolsOf(async (name, { idempotencyKey: id }) => {
     note(name, id);
-    return resultOf(name, id);
+    return resultOf(name);
   });
   const host = createHost({
-    machine: machineOf(tools),
+    machine: machineOf(),
     tools,
     store,
     clock: systemClock,
     ids: randomIds,
     observers: [{ entry: (entry) => (seq = entry.seq) }],
-    llm: async ({ id, step, attempt, turn }) => {
-      note("model", id);
-      return outcomeOf([asks[turn - 1]?.input ?? ""], step, attempt);
+    llm: async (call) => {
+      note("model", call.id);
+      return outcomeOf(calledBy(call));
     },
   });
   const endings: Had["endings"][number][] = [];
@@ -64,7 +64,7 @@ describe("the judge of tabs", () => {
     had = await conversation();
   });
 
-  const problemsOf = (changes: Partial<Had>): string => judge({ ...had, ...changes }).join("\n");
+  const problemsOf = (changes: Partial<Had>): string => judgeTabs({ ...had, ...changes }).join("\n");
 
   test("finds nothing wrong with what is right, nor with a call that is made again for a tab that is gone", () => {
     expect(problemsOf({})).toBe("");
