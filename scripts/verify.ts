@@ -199,7 +199,7 @@ const stepsFrom = (seed: number): readonly Step[] => [
   // Small and often: what a process knows of a thread is then mostly of a snapshot, or of another process.
   proof(
     "engines",
-    `proof/engines --runs 1 --conversations 21 --kills 6 --server-kills 1 --lanes 10 --snapshot-every 4 --seed ${seed}`,
+    `proof/chaos --target restate --runs 1 --conversations 21 --kills 6 --server-kills 1 --lanes 10 --snapshot-every 4 --seed ${seed}`,
   ),
   proof("bad networks", `proof/chaos --target network --runs 2 --seed ${seed}`, { servers: true }),
   ...benchmarks,

@@ -20,8 +20,8 @@ export interface Performed {
   readonly what: string;
   /** Of the effect; of a tool, its idempotency key. */
   readonly id: string;
-  /** The newest entry that its process knew to be stored. */
-  readonly seq: number;
+  /** The newest entry that its process knew to be stored, if it knew. */
+  readonly seq?: number;
   readonly promptDigest?: string;
 }
 

@@ -46,8 +46,11 @@ export interface Held {
 export interface Uncrashed {
   readonly journal: readonly Entry[];
   readonly answers: readonly Answer[];
-  /** The order of answers that come at the same time is fixed: the journals have the same entries. */
-  readonly isOrdered: boolean;
+  /**
+   * Whether the order of answers that come at the same time is fixed, so that the journals have the same entries; or it is
+   * but for those of tools.
+   */
+  readonly isOrdered: boolean | "but for tools";
 }
 
 /** What is known of the conversation beside its facts. */
@@ -73,7 +76,7 @@ export const judge = (held: Held): readonly string[] => {
       ...keptProblems(entries, held),
       ...replayProblems(entries, held.machine),
       ...askProblems(held, facts),
-      ...performedProblems(states, performed, onceOnly),
+      ...performedProblems(states, performed.filter(isPlaced), onceOnly),
       ...promptProblems(held, facts),
       ...(held.hasStalled === true ? [] : approvalProblems(entries, performed)),
       ...tableProblems(entries, held.left ?? []),
@@ -83,6 +86,9 @@ export const judge = (held: Held): readonly string[] => {
     return [wordsOf(error)];
   }
 };
+
+const isPlaced = (performed: Performed): performed is Performed & { readonly seq: number } =>
+  performed.seq !== undefined;
 
 /** The tools whose start is journalled before they run. */
 const onceOnly: readonly string[] = declarations
@@ -168,7 +174,7 @@ const approvalProblems = (entries: readonly Entry[], performed: readonly Perform
     for (const entry of entries.slice(known, until)) log.push({ did: "appended", entry });
     known = Math.max(known, until);
   };
-  for (const { what, id, seq } of performed) {
+  for (const { what, id, seq } of performed.filter(isPlaced)) {
     if (what === "model") continue;
     store(seq + 1);
     log.push({ did: "ran", key: id, input: inputOf(id) });
@@ -215,26 +221,62 @@ const uncrashedProblems = (
 ): readonly string[] => {
   const expected = statesOf(uncrashed.journal).at(-1);
   const ran = performed.map(({ id }) => id);
+  const isLoose = uncrashed.isOrdered === "but for tools";
+  const [other, resumed] = isLoose
+    ? [inOneOrder(uncrashed.journal), inOneOrder(entries)]
+    : [uncrashed.journal, entries];
   return [
     ...violationsOfLaw(() =>
-      lawRecovery({
-        uncrashed: uncrashed.isOrdered ? uncrashed.journal : entries,
-        resumed: entries,
-        tools: declarations,
-        ran,
-      }),
+      lawRecovery({ uncrashed: uncrashed.isOrdered === false ? entries : other, resumed, tools: declarations, ran }),
     ),
+    ...(isLoose ? shapeProblems(resumed, other) : []),
     ...endProblems(
       state,
       asked.map(({ askId }) => askId),
     ),
     ...(expected === undefined ? ["there is nothing to compare it with"] : messageProblems(state, expected)),
     ...answers
-      .filter(({ askId, text }) => !uncrashed.answers.some((each) => each.askId === askId && each.text === text))
-      .map(({ askId, text }) => `"${askId}" was answered with ${JSON.stringify(text)}`),
+      .filter((answer) => !uncrashed.answers.some((each) => isSameAnswer(each, answer)))
+      .map(({ askId, turn, text }) => `${askId} was answered with ${JSON.stringify({ turn, text })}`),
     ...usageProblems(entries, state, uncrashed.journal),
   ];
 };
+
+const isSameAnswer = (one: Answer, other: Answer): boolean =>
+  one.askId === other.askId && one.turn === other.turn && one.text === other.text;
+
+/** After an entry that a recovery wrote, the conversation also continues as it would have. */
+const shapeProblems = (resumed: readonly Entry[], uncrashed: readonly Entry[]): readonly string[] => {
+  const [shapes, expected] = [resumed.map(shapeOf), uncrashed.map(shapeOf)];
+  const other = shapes.findIndex((shape, seq) => shape !== expected[seq]);
+  return [
+    ...(other < 0 ? [] : [`entry ${other} is ${shapes[other]}, and should be ${expected[other] ?? "none"}`]),
+    ...(shapes.length < expected.length ? [`entry ${shapes.length} is missing: ${expected[shapes.length]}`] : []),
+  ];
+};
+
+/** Returns the subject of an entry, the same for each way in which a recovery may write it. */
+const shapeOf = ({ event }: Entry): string => {
+  const type = event.type === "tool.failed" || event.type === "tool.withheld" ? "tool.completed" : event.type;
+  return "effectId" in event ? `${type} ${event.effectId}` : type;
+};
+
+/** The answers of tools that run at the same time, in the order of their calls: which of them comes first is nobody's choice. */
+const inOneOrder = (journal: readonly Entry[]): readonly Entry[] => {
+  const isAnswer = (entry: Entry | undefined): boolean => shapeOf(entry ?? nothing).startsWith("tool.completed");
+  const ordered = [...journal];
+  for (let from = 0; from < ordered.length; from += 1) {
+    let end = from;
+    while (isAnswer(ordered[end])) end += 1;
+    const answers = ordered.slice(from, end).sort((one, other) => (shapeOf(one) < shapeOf(other) ? -1 : 1));
+    ordered.splice(from, answers.length, ...answers);
+    from = Math.max(from, end);
+  }
+  // In another place it is the same entry: nothing was decided about it that hangs on the others.
+  return ordered.map((entry, index) => ({ ...entry, seq: journal[index]?.seq ?? index }) as Entry);
+};
+
+const nothing: Entry = { seq: 0, event: { type: "system.reset", at: 0 } };
 
 /**
  * Answers cost the same. Summaries may cost something else, since a result that a crash swallowed is longer or shorter;

@@ -13,6 +13,7 @@ const targets = {
   disk: async () => (await import("./disk/target.ts")).command,
   rows: async () => (await import("./rows/target.ts")).command,
   tabs: async () => (await import("./tabs/target.ts")).command,
+  restate: async () => (await import("./restate/target.ts")).command,
 } as const satisfies Readonly<Record<string, () => Promise<Command>>>;
 
 const named = process.argv[process.argv.indexOf("--target") + 1] ?? "";

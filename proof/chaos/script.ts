@@ -76,7 +76,7 @@ export const machineOf = (options: MachineOptions = {}): ConversationMachine =>
   conversationMachine({
     tools: declarations,
     overlap: { type: "queue", max: 100_000 },
-    retry: { attempts: 3, baseDelayMs: 5 },
+    retry: { attempts: 3, baseDelayMs: 20 },
     ...options,
   });
 
@@ -137,7 +137,6 @@ interface Story {
 export const storyMachine = (tools: readonly ToolDeclaration[] = declarations): ConversationMachine =>
   machineOf({
     tools,
-    retry: { baseDelayMs: 20 },
     overlap: { type: "queue", max: 4 },
     limits: { deadlineMs: 600_000 },
     // So little that some turns are summarised when they have ended, and some calls wait for a summary.

@@ -2,11 +2,12 @@
 // loaded again or stopped in the middle of turns. Nothing is lost, repeated or there twice.
 import { neededBrowser, startBrowser } from "../../kit/browser.ts";
 import { bundleForBrowser } from "../../kit/browser-bundle.ts";
+import { withMistakes } from "../../kit/mistakes.ts";
 import { whole } from "../../kit/options.ts";
 import { runSeeds, sumOf } from "../../kit/seeded-runs.ts";
 import { commandOf } from "../target.ts";
 import type { RunOptions } from "./conversation.ts";
-import { type Fault, faults, seedFault } from "./faults.ts";
+import { type Fault, faults, mistakes } from "./faults.ts";
 import { type Run, run } from "./run.ts";
 
 /** Runs of consecutive seeds, each a conversation in a profile of its own. Stops early at a violation. */
@@ -15,7 +16,7 @@ export const useTabs = async (
   seed: number,
   options: RunOptions & { readonly fault: Fault | null },
 ): Promise<readonly Run[]> => {
-  const plugins = options.fault === null ? [] : [seedFault(options.fault)];
+  const plugins = options.fault === null ? [] : [withMistakes(mistakes[options.fault])];
   const page = await bundleForBrowser(new URL(import.meta.resolve("./page.ts")), {}, plugins);
   const browser = await startBrowser(neededBrowser());
   try {

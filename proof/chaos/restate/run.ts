@@ -2,22 +2,22 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 
-import { withCleanup } from "../kit/cleanup.ts";
-import { inFolder } from "../kit/folder.ts";
-import { randomOf } from "../kit/random.ts";
-import { wordsOf } from "../kit/report.ts";
-import type { SeededRun } from "../kit/seeded-runs.ts";
-import { startRedis } from "../servers/redis.ts";
-import { type Answer, answerTo } from "./converse.ts";
-import { type Costs, costsOf, noCosts, plus } from "./costs.ts";
+import { withCleanup } from "../../kit/cleanup.ts";
+import { inFolder } from "../../kit/folder.ts";
+import { randomOf } from "../../kit/random.ts";
+import { wordsOf } from "../../kit/report.ts";
+import type { SeededRun } from "../../kit/seeded-runs.ts";
+import { startRedis } from "../../servers/redis.ts";
+import { type Answer, type Performed, readFacts } from "../facts.ts";
+import { judge } from "../judge.ts";
+import { type Asked, machineOf } from "../script.ts";
+import { answerTo } from "./converse.ts";
 import type { Fault } from "./faults.ts";
 import { type Fleet, startFleet } from "./fleet.ts";
-import { judge, type Verdict } from "./judge.ts";
-import { type Ran, readLedger } from "./ledger.ts";
 import { type Kill, planOf } from "./plan.ts";
 import type { References } from "./reference.ts";
-import { type Engine, type Kept, startEngine } from "./restate.ts";
-import { type Asked, asksOf, scriptOf, threadOf } from "./script.ts";
+import { type Engine, startEngine } from "./restate.ts";
+import { asksOf, threadOf } from "./script.ts";
 
 /** How conversations are held, and what is killed meanwhile. */
 export interface RunOptions {
@@ -40,18 +40,11 @@ export interface RunOptions {
 
 /** The outcome of all conversations of one seed. */
 export interface Run extends SeededRun {
+  readonly asks: number;
   readonly kills: number;
   readonly serverKills: number;
   readonly entries: number;
   readonly recovered: number;
-  /** How long each ask took, in milliseconds. */
-  readonly askMs: readonly number[];
-  readonly seconds: number;
-  readonly server: Costs;
-  readonly workers: Costs;
-  /** Connections of the engine to each worker. */
-  readonly connections: readonly number[];
-  readonly kept: readonly Kept[];
 }
 
 /** Holds conversations on an engine that is killed as the seed says, and checks their outcomes. */
@@ -72,6 +65,9 @@ export const run = (program: string, seed: number, options: RunOptions, referenc
     ({ violations }) => options.keep || (violations.length > 0 && options.fault === null),
   );
 
+/** The entries of conversations, and those of them that are marked `recovered`. */
+type Counts = Pick<Run, "entries" | "recovered">;
+
 interface Given {
   readonly program: string;
   readonly folder: string;
@@ -84,49 +80,38 @@ interface Given {
 
 class HeldConversations {
   readonly #given: Given;
-  readonly #ledger: string;
+  readonly #facts: string;
   readonly #plan: Kill[];
   readonly #answers: (readonly Answer[])[] = [];
-  readonly #askMs: number[] = [];
   readonly #violations: string[] = [];
   readonly #killed = { worker: 0, server: 0 };
-  /** Of servers that were killed. */
-  #spent = noCosts;
   #runs = 0;
   #killing: Promise<void> | null = null;
   #fleet: Fleet | null = null;
 
   constructor(given: Given) {
     this.#given = given;
-    this.#ledger = join(given.folder, "ledger");
-    writeFileSync(this.#ledger, "");
+    this.#facts = join(given.folder, "facts");
+    writeFileSync(this.#facts, "");
     const runs = given.references.ran.filter(({ what }) => given.options.at.includes(what)).length;
     this.#plan = [...planOf(randomOf(given.seed), { ...given.options, runs })];
   }
 
   async run(): Promise<Run> {
     const { folder, engine, seed, options } = this.#given;
-    const started = performance.now();
     const fleet = await this.#startFleet();
     await engine.register(fleet.url);
     await this.#converseAll();
     await this.#killing;
-    const seconds = (performance.now() - started) / 1000;
-    const costs = { server: plus(this.#spent, costsOf(engine.pid())), workers: fleet.costs() };
-    const verdicts = this.#violations.length > 0 ? [] : await this.#judgeAll();
+    const counts = this.#violations.length > 0 ? { entries: 0, recovered: 0 } : await this.#judgeAll();
     return {
       seed,
       violations: this.#violations,
       ...(options.fault === null && { note: `  Its files are in ${folder}` }),
       kills: this.#killed.worker,
       serverKills: this.#killed.server,
-      entries: verdicts.reduce((sum, { entries }) => sum + entries, 0),
-      recovered: verdicts.reduce((sum, { recovered }) => sum + recovered, 0),
-      askMs: this.#askMs,
-      seconds,
-      ...costs,
-      connections: fleet.connections,
-      kept: await engine.kept(),
+      ...counts,
+      asks: this.#answers.flat().length,
     };
   }
 
@@ -144,7 +129,7 @@ class HeldConversations {
       program,
       workers: options.workers,
       folder: logs,
-      options: { ...options, redisUrl, ledger: this.#ledger },
+      options: { ...options, redisUrl, facts: this.#facts },
       onRun: (place, what) => this.#ran(place, what),
     });
     return this.#fleet;
@@ -170,10 +155,7 @@ class HeldConversations {
     const { engine } = this.#given;
     await pause(afterMs);
     this.#killed[what] += 1;
-    if (what === "server") {
-      this.#spent = plus(this.#spent, costsOf(engine.pid()));
-      return engine.kill(awayMs);
-    }
+    if (what === "server") return engine.kill(awayMs);
     await this.#fleet?.kill(place);
     await pause(awayMs);
     await this.#fleet?.restart(place);
@@ -192,10 +174,8 @@ class HeldConversations {
     const answers: Answer[] = [];
     this.#answers[conversation] = answers;
     for (const asked of this.#asksOf(conversation)) {
-      const started = performance.now();
       const answer = await this.#answerTo(conversation, asked);
       if (answer === null) return;
-      this.#askMs.push(performance.now() - started);
       answers.push(answer);
     }
   }
@@ -210,28 +190,31 @@ class HeldConversations {
     }
   }
 
-  async #judgeAll(): Promise<readonly Verdict[]> {
-    const byThread = Map.groupBy(readLedger(this.#ledger), ({ id }) => id.slice(0, id.lastIndexOf("/")));
-    const verdicts: Verdict[] = [];
+  async #judgeAll(): Promise<Counts> {
+    const performed = readFacts(this.#facts).filter((fact) => fact.type === "performed");
+    const byThread = Map.groupBy(performed, ({ id }) => id.slice(0, id.lastIndexOf("/")));
+    const counts = { entries: 0, recovered: 0 };
     for (let conversation = 0; conversation < this.#given.options.conversations; conversation += 1) {
-      const verdict = await this.#judge(conversation, byThread.get(threadOf(conversation)) ?? []);
-      this.#violations.push(...verdict.problems.map((problem) => `${threadOf(conversation)}: ${problem}`));
-      verdicts.push(verdict);
+      const found = await this.#judge(conversation, byThread.get(threadOf(conversation)) ?? []);
+      counts.entries += found.entries;
+      counts.recovered += found.recovered;
     }
-    return verdicts;
+    return counts;
   }
 
-  async #judge(conversation: number, ran: readonly Ran[]): Promise<Verdict> {
-    const { engine, references, options } = this.#given;
-    const asks = this.#asksOf(conversation);
+  async #judge(conversation: number, ran: readonly Performed[]): Promise<Counts> {
+    const { engine, references } = this.#given;
+    const asked = this.#asksOf(conversation);
     // An ask that is repeated has the answer that it had, and is not journalled.
-    const once = asks[conversation % asks.length];
+    const once = asked[conversation % asked.length];
     const again = once === undefined ? null : await this.#answerTo(conversation, once);
     const answers = [...(this.#answers[conversation] ?? []), ...(again === null ? [] : [again])];
     const journal = await engine.host.thread(threadOf(conversation)).exportJournal();
-    const reference = references.of[conversation] ?? { journal: [], answers: [] };
-    const script = scriptOf({ note: () => {}, slackMs: options.slackMs });
-    return judge({ asks, answers, journal, ran }, reference, script);
+    const facts = [...ran, ...answers.map((answer) => ({ type: "answered", ...answer }) as const)];
+    const uncrashed = references.of[conversation];
+    const problems = judge({ journal, asked, facts, machine: machineOf(), ...(uncrashed && { uncrashed }) });
+    this.#violations.push(...problems.map((problem) => `${threadOf(conversation)}: ${problem}`));
+    return { entries: journal.length, recovered: journal.filter((entry) => "recovered" in entry).length };
   }
 
   #asksOf(conversation: number): readonly Asked[] {

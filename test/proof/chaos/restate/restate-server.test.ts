@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 
-import { inFolder } from "../../../proof/kit/folder.ts";
-import { restateProgram } from "../../../proof/servers/restate-package.ts";
-import { type RestateServer, startRestate } from "../../../proof/servers/restate.ts";
+import { inFolder } from "../../../../proof/kit/folder.ts";
+import { restateProgram } from "../../../../proof/servers/restate-package.ts";
+import { type RestateServer, startRestate } from "../../../../proof/servers/restate.ts";
 
 const isInstalled = restateProgram() !== null;
 // The report shows the reason.

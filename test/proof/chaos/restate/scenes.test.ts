@@ -1,7 +1,7 @@
 import { lawSameJournal } from "@colloquy/runtime-test/laws";
 import { describe, expect, test } from "vitest";
 
-import { hostInMemory, type Played, playedOn, scenes } from "../../../proof/engines/scenes.ts";
+import { hostInMemory, type Played, playedOn, scenes } from "../../../../proof/chaos/restate/scenes.ts";
 
 describe("a scene is the same whenever it is played", () => {
   test.each(Object.entries(scenes))("%s", async (_, stage) => {

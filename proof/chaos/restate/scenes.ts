@@ -20,8 +20,8 @@ import { conversationMachine, type ConversationMachine, type Entry, type JsonObj
 import { compactTurns } from "@colloquy/machine/policies";
 import { randomIds, systemClock } from "@colloquy/runtime-node";
 
-import { ending } from "../kit/calls.ts";
-import { wordsOf } from "../kit/report.ts";
+import { ending } from "../../kit/calls.ts";
+import { wordsOf } from "../../kit/report.ts";
 
 /** A scene with its actors, made again for each host that plays it. */
 export interface Staged {

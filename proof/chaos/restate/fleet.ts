@@ -5,8 +5,6 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 
 import { type Balancer, startBalancer } from "./balancer.ts";
-import { type Costs, costsOf, noCosts, plus } from "./costs.ts";
-import { runsIn } from "./ledger.ts";
 import type { WorkerOptions } from "./worker.ts";
 
 /** Workers of an engine, each a process, behind one address. */
@@ -17,10 +15,6 @@ export interface Fleet {
   readonly kill: (place: number) => Promise<void>;
   /** Starts another one there. */
   readonly restart: (place: number) => Promise<void>;
-  /** Of all that were ever started. */
-  readonly costs: () => Costs;
-  /** How many connections each place has had. */
-  readonly connections: readonly number[];
   /** Kills all of them. */
   readonly stop: () => Promise<void>;
 }
@@ -49,8 +43,6 @@ class Workers implements Fleet {
   readonly #given: FleetOptions;
   readonly #balancer: Balancer;
   readonly #children = new Map<number, ChildProcess>();
-  /** Of those that are gone. */
-  #spent = noCosts;
 
   constructor(given: FleetOptions, balancer: Balancer) {
     this.#given = given;
@@ -58,18 +50,9 @@ class Workers implements Fleet {
     this.url = `http://127.0.0.1:${balancer.port}`;
   }
 
-  get connections(): readonly number[] {
-    return this.#balancer.connections;
-  }
-
-  costs(): Costs {
-    return [...this.#children.values()].map(({ pid = 0 }) => costsOf(pid)).reduce(plus, this.#spent);
-  }
-
   async kill(place: number): Promise<void> {
     const child = this.#children.get(place);
     if (child === undefined) return;
-    this.#spent = plus(this.#spent, costsOf(child.pid ?? 0));
     this.#children.delete(place);
     this.#balancer.set(place, null);
     const exit = once(child, "exit");
@@ -92,7 +75,7 @@ class Workers implements Fleet {
       );
       createInterface(stdout).on("line", (line) => {
         const ready = /^listens on (\d+)$/u.exec(line);
-        if (ready === null) for (const { what } of runsIn(line)) onRun(place, what);
+        if (ready === null) onRun(place, line);
         else resolve(Number(ready[1]));
       });
     });

@@ -10,32 +10,33 @@ import { postgresStore } from "@colloquy/runtime-node/postgres";
 import { redisStore } from "@colloquy/runtime-node/redis";
 import { differenceOf } from "@colloquy/runtime-test/laws";
 
-import { type Later, withCleanup } from "../kit/cleanup.ts";
-import { withProgram } from "../kit/program.ts";
-import { startPostgres } from "../servers/postgres.ts";
-import { startRedis } from "../servers/redis.ts";
-import { type Answer, answerTo } from "./converse.ts";
+import { type Later, withCleanup } from "../../kit/cleanup.ts";
+import { withProgram } from "../../kit/program.ts";
+import { startPostgres } from "../../servers/postgres.ts";
+import { startRedis } from "../../servers/redis.ts";
+import { type Answer, type Fact, readFacts, recorderOf } from "../facts.ts";
+import { judge } from "../judge.ts";
+import { answerTo } from "./converse.ts";
 import { startFleet } from "./fleet.ts";
-import { judge } from "./judge.ts";
-import { noteRun, readLedger } from "./ledger.ts";
 import { referencesOf } from "./reference.ts";
 import { type Engine, startEngine } from "./restate.ts";
+import { machineOf } from "../script.ts";
 import { asksOf, type Script, scriptOf, threadOf } from "./script.ts";
 
 /** Moves threads through all places and back, and says what is otherwise than it was. */
 export const moveAround = (folder: string, snapshotEvery: number): Promise<readonly string[]> =>
   withProgram(new URL(import.meta.resolve("./worker.ts")), (program) =>
     withCleanup(async (later) => {
-      const ledger = join(folder, "ledger");
+      const facts = join(folder, "facts");
       const engine = await startEngine(join(folder, "server"), null);
       later(engine.stop);
-      const options = { ledger, slackMs: 0, snapshotEvery, redisUrl: null, fault: null };
+      const options = { facts, slackMs: 0, snapshotEvery, redisUrl: null };
       const fleet = await startFleet({ program, workers: 1, folder, options, onRun: () => {} });
       later(() => fleet.stop());
       await engine.register(fleet.url);
       const stores = await storesIn(folder, later);
-      const script = scriptOf({ note: (ran) => noteRun(ledger, ran), slackMs: 0 });
-      return new Journey(placesOf(stores, engine, script, snapshotEvery), script, ledger).problems();
+      const script = scriptOf({ note: recorderOf(facts), slackMs: 0 });
+      return new Journey(placesOf(stores, engine, script, snapshotEvery), facts).problems();
     }),
   );
 
@@ -87,15 +88,13 @@ const limitMs = 60_000;
 /** One thread that is asked something in each place, and one whose call waits for approval all the time. */
 class Journey {
   readonly #places: readonly Place[];
-  readonly #script: Script;
-  readonly #ledger: string;
+  readonly #facts: string;
   readonly #answers: Answer[] = [];
   readonly #problems: string[] = [];
 
-  constructor(places: readonly Place[], script: Script, ledger: string) {
+  constructor(places: readonly Place[], facts: string) {
     this.#places = places;
-    this.#script = script;
-    this.#ledger = ledger;
+    this.#facts = facts;
   }
 
   async problems(): Promise<readonly string[]> {
@@ -139,13 +138,18 @@ class Journey {
     const [request] = await thread.approvals();
     if (request !== undefined) await thread.approve(request.id);
     const { text } = await thread.rejoin(waiting);
-    if (!text.startsWith("answer to refund 1"))
+    if (!text.startsWith("the answer to <refund 1>"))
       this.#problems.push(`what was approved came to ${JSON.stringify(text)}`);
     const { of } = await referencesOf(1, this.#places.length);
     const journal = await host.thread(threadOf(0)).exportJournal();
-    const ran = readLedger(this.#ledger).filter(({ id }) => id.startsWith(`${threadOf(0)}/`));
-    const held = { asks: asksOf(0, this.#places.length), answers: this.#answers, journal, ran };
-    for (const reference of of) this.#problems.push(...judge(held, reference, this.#script).problems);
+    const ran = readFacts(this.#facts).filter((fact) => "id" in fact && fact.id.startsWith(`${threadOf(0)}/`));
+    const facts: readonly Fact[] = [
+      ...ran,
+      ...this.#answers.map((answer) => ({ type: "answered", ...answer }) as const),
+    ];
+    const asked = asksOf(0, this.#places.length);
+    for (const uncrashed of of)
+      this.#problems.push(...judge({ journal, asked, facts, machine: machineOf(), uncrashed }));
   }
 }
 

@@ -1,11 +1,10 @@
-import { fileURLToPath } from "node:url";
-
 import { differenceOf, lawSameJournal } from "@colloquy/runtime-test/laws";
 
-import { violationsOfLaw } from "../kit/calls.ts";
-import { runChild } from "../kit/program.ts";
-import { startRestate } from "../servers/restate.ts";
-import type { Fault } from "./faults.ts";
+import { violationsOfLaw } from "../../kit/calls.ts";
+import { withMistakes } from "../../kit/mistakes.ts";
+import { runChild, withProgram } from "../../kit/program.ts";
+import { startRestate } from "../../servers/restate.ts";
+import { type Fault, mistakes } from "./faults.ts";
 import type { PlayerOptions } from "./scene-player.ts";
 import { hostInMemory, type Played, playedOn, scenes } from "./scenes.ts";
 
@@ -17,9 +16,11 @@ export const playScenes = async (
 ): Promise<readonly string[]> => {
   const { url, adminUrl, stop } = await startRestate({ folder });
   try {
-    const options: PlayerOptions = { url, adminUrl, snapshotEvery, fault };
-    const player = fileURLToPath(import.meta.resolve("./scene-player.ts"));
-    const [end, memory] = await Promise.all([runChild(player, options, null), playInMemory()]);
+    const options: PlayerOptions = { url, adminUrl, snapshotEvery };
+    const plugins = fault === null ? [] : [withMistakes([mistakes[fault]])];
+    const player = new URL(import.meta.resolve("./scene-player.ts"));
+    const playing = withProgram(player, (program) => runChild(program, options, null), plugins);
+    const [end, memory] = await Promise.all([playing, playInMemory()]);
     if (end.code !== 0) return [`the player ended with ${end.signal ?? end.code}: ${end.stderr}`];
     // Our own player writes this JSON.
     const engine = JSON.parse(end.stdout) as Readonly<Record<string, Played>>;

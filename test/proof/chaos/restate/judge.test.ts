@@ -1,26 +1,37 @@
 import type { Entry } from "@colloquy/machine";
 import { beforeAll, describe, expect, test } from "vitest";
 
-import { type Held, judge } from "../../../proof/engines/judge.ts";
-import type { Ran } from "../../../proof/engines/ledger.ts";
-import { type Reference, referencesOf } from "../../../proof/engines/reference.ts";
-import { asksOf, kinds, scriptOf } from "../../../proof/engines/script.ts";
+import type { Answer, Performed } from "../../../../proof/chaos/facts.ts";
+import { judge, type Uncrashed } from "../../../../proof/chaos/judge.ts";
+import { referencesOf } from "../../../../proof/chaos/restate/reference.ts";
+import { asksOf, kinds } from "../../../../proof/chaos/restate/script.ts";
+import { machineOf } from "../../../../proof/chaos/script.ts";
 
 const turns = kinds.length;
-const script = scriptOf({ note: () => {}, slackMs: 0 });
+
+/** What the judge is given, apart. */
+interface Given {
+  readonly journal: readonly unknown[];
+  readonly answers: readonly Answer[];
+  readonly ran: readonly Performed[];
+}
 
 describe("the judge of conversations on an engine", () => {
-  let reference: Reference = { journal: [], answers: [] };
-  let whole: Held;
+  let uncrashed: Uncrashed = { journal: [], answers: [], isOrdered: "but for tools" };
+  let whole: Given;
 
   beforeAll(async () => {
     const { of, ran } = await referencesOf(1, turns);
-    [reference = reference] = of;
-    whole = { asks: asksOf(0, turns), answers: reference.answers, journal: reference.journal, ran };
+    [uncrashed = uncrashed] = of;
+    whole = { answers: uncrashed.answers, journal: uncrashed.journal, ran };
   });
 
-  const problemsOf = (changes: Partial<Held>): string =>
-    judge({ ...whole, ...changes }, reference, script).problems.join("\n");
+  const judged = (changes: Partial<Given>): readonly string[] => {
+    const { journal, answers, ran } = { ...whole, ...changes };
+    const facts = [...ran, ...answers.map((answer) => ({ type: "answered", ...answer }) as const)];
+    return judge({ journal, asked: asksOf(0, turns), facts, machine: machineOf(), uncrashed });
+  };
+  const problemsOf = (changes: Partial<Given>): string => judged(changes).join("\n");
 
   /** The journal with the answer of the tool call of a turn put otherwise. */
   const answered = (kind: (typeof kinds)[number], otherwise: object, mark: object): readonly unknown[] =>
@@ -49,7 +60,10 @@ describe("the judge of conversations on an engine", () => {
   });
 
   test("catches a once-only tool that ran twice, and lets one run again that may", () => {
-    const again = (what: string): readonly Ran[] => [...whole.ran, ...whole.ran.filter((ran) => ran.what === what)];
+    const again = (what: string): readonly Performed[] => [
+      ...whole.ran,
+      ...whole.ran.filter((ran) => ran.what === what),
+    ];
     expect(problemsOf({ ran: again("charge") })).toMatch(/t0\/4\.1\.0#1.* ran 2 times/);
     expect(problemsOf({ ran: again("refund") })).toMatch(/t0\/5\.1\.0#1.* ran 2 times/);
     expect(problemsOf({ ran: again("notify") })).toMatch(/ran 2 times/);
@@ -88,13 +102,8 @@ describe("the judge of conversations on an engine", () => {
   });
 
   test("takes what a recovery says of a once-only call, where the table has it so, and is marked", () => {
-    const { problems, recovered } = judge(
-      { ...whole, journal: answered("charge", unknown, { recovered: true }) },
-      reference,
-      script,
-    );
+    const problems = judged({ journal: answered("charge", unknown, { recovered: true }) });
     // The prompts behind it show what the recovery said, and say so by their digests.
-    expect(recovered).toBe(1);
     expect(problems.filter((problem) => !problem.includes("replays otherwise"))).toEqual([]);
   });
 

@@ -7,10 +7,10 @@ import type { AskHandle, Host } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
 import { lawSameJournal } from "@colloquy/runtime-test/laws";
 
-import { ending, violationsOfLaw } from "../kit/calls.ts";
-import { withCleanup } from "../kit/cleanup.ts";
-import { withProgram } from "../kit/program.ts";
-import { wordsOf } from "../kit/report.ts";
+import { ending, violationsOfLaw } from "../../kit/calls.ts";
+import { withCleanup } from "../../kit/cleanup.ts";
+import { withProgram } from "../../kit/program.ts";
+import { wordsOf } from "../../kit/report.ts";
 import { startFleet } from "./fleet.ts";
 import { startEngine } from "./restate.ts";
 import { hostInMemory } from "./scenes.ts";
@@ -22,7 +22,7 @@ export const outliveKills = (folder: string, snapshotEvery: number): Promise<rea
     withCleanup(async (later) => {
       const engine = await startEngine(join(folder, "server"), null);
       later(engine.stop);
-      const options = { ledger: join(folder, "ledger"), slackMs: 0, snapshotEvery, redisUrl: null, fault: null };
+      const options = { facts: join(folder, "facts"), slackMs: 0, snapshotEvery, redisUrl: null };
       const fleet = await startFleet({ program, workers: 1, folder, options, onRun: () => {} });
       later(() => fleet.stop());
       await engine.register(fleet.url);

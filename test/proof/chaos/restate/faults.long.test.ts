@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 
-import type { Fault } from "../../../proof/engines/faults.ts";
-import { killEngines } from "../../../proof/engines/main.ts";
-import { playScenes } from "../../../proof/engines/play-scenes.ts";
-import { inFolder } from "../../../proof/kit/folder.ts";
-import { restateProgram } from "../../../proof/servers/restate-package.ts";
+import type { Fault } from "../../../../proof/chaos/restate/faults.ts";
+import { killEngines } from "../../../../proof/chaos/restate/target.ts";
+import { playScenes } from "../../../../proof/chaos/restate/play-scenes.ts";
+import { inFolder } from "../../../../proof/kit/folder.ts";
+import { restateProgram } from "../../../../proof/servers/restate-package.ts";
 
 const isInstalled = restateProgram() !== null;
 const leftOut = isInstalled ? "" : " (left out: there is no Restate; `pnpm engines:install` gets it)";

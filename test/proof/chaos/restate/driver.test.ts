@@ -4,10 +4,9 @@ import { text } from "node:stream/consumers";
 
 import { describe, expect, test } from "vitest";
 
-import { startBalancer } from "../../../proof/engines/balancer.ts";
-import { costsOf, noCosts, percentile } from "../../../proof/engines/costs.ts";
-import { planOf } from "../../../proof/engines/plan.ts";
-import { randomOf } from "../../../proof/kit/random.ts";
+import { startBalancer } from "../../../../proof/chaos/restate/balancer.ts";
+import { planOf } from "../../../../proof/chaos/restate/plan.ts";
+import { randomOf } from "../../../../proof/kit/random.ts";
 
 describe("the plan of what is killed", () => {
   const wanted = { kills: 20, serverKills: 5, runs: 100, slackMs: 15 };
@@ -41,21 +40,7 @@ describe("the balancer before workers", () => {
     expect([await met(), await met(), await met()].toSorted().join("")).toMatch(/^(aab|abb)$/);
     balancer.set(0, null);
     expect([await met(), await met()]).toEqual(["b", "b"]);
-    expect(balancer.connections).toHaveLength(2);
     await balancer.close();
     for (const { server } of workers) server.close();
-  });
-});
-
-describe("what processes cost", () => {
-  test("is read of one that lives, and nothing of one that is gone", () => {
-    expect(costsOf(0)).toEqual(noCosts);
-    expect(costsOf(process.pid).cpuMs).toBeGreaterThanOrEqual(0);
-  });
-
-  test("a percentile is one of the values", () => {
-    expect(percentile([5, 1, 3], 0.5)).toBe(3);
-    expect(percentile([5, 1, 3], 1)).toBe(5);
-    expect(percentile([], 0.99)).toBe(0);
   });
 });

@@ -1,6 +1,6 @@
-// Plays the scenes on an engine, with a worker in this process, and prints their outcomes. A seeded fault is built in
-// before the package is loaded.
-import { seedFault, type Fault } from "./faults.ts";
+// Plays the scenes on an engine, with a worker in this process, and prints their outcomes.
+import { connect, memoryHub, serve } from "@colloquy/runtime-restate";
+
 import { type Played, playedOn, scenes } from "./scenes.ts";
 
 /** The options of a player, as JSON in its first argument. */
@@ -8,13 +8,9 @@ export interface PlayerOptions {
   readonly url: string;
   readonly adminUrl: string;
   readonly snapshotEvery: number;
-  readonly fault: Fault | null;
 }
 
-const main = async ({ url, adminUrl, snapshotEvery, fault }: PlayerOptions): Promise<void> => {
-  if (fault !== null) seedFault(fault);
-  // Behind the mistake: what is loaded is wrong by now.
-  const { connect, memoryHub, serve } = await import("@colloquy/runtime-restate");
+const main = async ({ url, adminUrl, snapshotEvery }: PlayerOptions): Promise<void> => {
   const played: Record<string, Played> = {};
   for (const [name, stage] of Object.entries(scenes)) {
     const { play, ...parts } = stage();

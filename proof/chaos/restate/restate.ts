@@ -4,20 +4,17 @@ import type { Host } from "@colloquy/host";
 import { connect } from "@colloquy/runtime-restate";
 import { redisHub } from "@colloquy/runtime-restate/redis";
 
-import { type RestateServer, startRestate } from "../servers/restate.ts";
+import { type RestateServer, startRestate } from "../../servers/restate.ts";
 
 /** An engine that can be killed, with a host that asks by it. */
 export interface Engine {
   readonly name: string;
   /** Asks it, over all kills. */
   readonly host: Host;
-  readonly pid: () => number;
   /** Tells it where its workers are. */
   readonly register: (url: string) => Promise<void>;
   /** Kills it with SIGKILL, and starts it again on what it left. */
   readonly kill: (awayMs: number) => Promise<void>;
-  /** How many values it keeps for threads, and their bytes, by their keys, with `#` for a number. */
-  readonly kept: () => Promise<readonly Kept[]>;
   /** The messages that it will send to threads later. */
   readonly timers: () => Promise<readonly Timer[]>;
   readonly stop: () => Promise<void>;
@@ -33,12 +30,6 @@ export interface Timer {
   readonly at: string;
 }
 
-export interface Kept {
-  readonly key: string;
-  readonly count: number;
-  readonly bytes: number;
-}
-
 /** Starts a Restate in a folder, and a host that is shown what happens by a Redis; where that is null, it looks into journals. */
 export const startEngine = async (folder: string, redisUrl: string | null): Promise<Engine> => {
   let server = await startRestate({ folder, streamsPerConnection: 4 });
@@ -47,22 +38,12 @@ export const startEngine = async (folder: string, redisUrl: string | null): Prom
   return {
     name: "Restate",
     host,
-    pid: () => server.pid,
     register: (url) => register(server, url),
     kill: async (awayMs) => {
       const { ports } = server;
       await server.kill();
       await pause(awayMs);
       server = await startRestate({ folder, ports, streamsPerConnection: 4 });
-    },
-    kept: async () => {
-      const rows = await query(
-        server,
-        `SELECT regexp_replace(key, '[0-9]+', '#') AS key, count(*) AS count, sum(length(value)) AS bytes
-         FROM state GROUP BY 1 ORDER BY 2 DESC`,
-      );
-      // Of the columns of the query.
-      return rows as readonly Kept[];
     },
     timers: async () => {
       // Of a row that is not read whole it leaves out the time.

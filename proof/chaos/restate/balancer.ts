@@ -4,8 +4,6 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 /** Stands before several workers: an engine knows one address for all of them. */
 export interface Balancer {
   readonly port: number;
-  /** How many connections each place has had. */
-  readonly connections: readonly number[];
   /** The worker of a place listens on this port; null: there is none for now. */
   readonly set: (place: number, port: number | null) => void;
   readonly close: () => Promise<void>;
@@ -14,7 +12,6 @@ export interface Balancer {
 /** Passes each new connection on to the next worker that is there. Without any it is closed, as a port without a listener would. */
 export const startBalancer = async (places: number): Promise<Balancer> => {
   const ports: (number | null)[] = Array.from({ length: places }, () => null);
-  const connections = ports.map(() => 0);
   const sockets = new Set<Socket>();
   let turn = 0;
   const nextPlace = (): number => {
@@ -27,7 +24,6 @@ export const startBalancer = async (places: number): Promise<Balancer> => {
     const place = nextPlace();
     const port = ports[place] ?? null;
     if (port === null) return void client.destroy();
-    connections[place] = (connections[place] ?? 0) + 1;
     const worker = connect({ port, host: "127.0.0.1", noDelay: true });
     for (const [one, other] of [
       [client, worker],
@@ -42,7 +38,6 @@ export const startBalancer = async (places: number): Promise<Balancer> => {
   return {
     // It listens on a port.
     port: (server.address() as AddressInfo).port,
-    connections,
     set: (place, port) => void (ports[place] = port),
     close: async () => {
       const closed = once(server, "close");

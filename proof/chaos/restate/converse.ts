@@ -2,15 +2,10 @@ import { setTimeout as pause } from "node:timers/promises";
 
 import { type AskHandle, EventRefusedError, type Host } from "@colloquy/host";
 
-import { ending, isPassing } from "../kit/calls.ts";
-import { type Asked, threadOf } from "./script.ts";
-
-/** An answer that an asker got. */
-export interface Answer {
-  readonly askId: string;
-  readonly turn: number;
-  readonly text: string;
-}
+import { ending, isPassing } from "../../kit/calls.ts";
+import type { Answer } from "../facts.ts";
+import type { Asked } from "../script.ts";
+import { threadOf } from "./script.ts";
 
 interface Call {
   readonly host: Host;

@@ -1,4 +1,4 @@
-import type { Random } from "../kit/random.ts";
+import type { Random } from "../../kit/random.ts";
 
 /** Something that is killed with SIGKILL in the middle of its work. */
 export interface Kill {
