@@ -1,6 +1,6 @@
 // Holds conversations and uses stores, and kills, cuts, delays or changes what they rest on, as a seed says. Then looks
 // whether anything that was acknowledged is lost, repeated or run without leave. Exits with 1 when anything is wrong.
-import type { Command } from "./target.ts";
+import type { Command } from "../kit/target.ts";
 
 /** All targets, by what is attacked. Each is loaded alone: some need a browser or an engine. */
 const targets = {

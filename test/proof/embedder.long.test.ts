@@ -3,11 +3,11 @@ import { askNamed, type ExpectedOutput, textOf, toArray, type Turn, turnNumbered
 import { expect, it } from "vitest";
 
 import { openThread } from "../../examples/docs/embedder.ts";
-import type { Life, LifeParts } from "../../proof/chaos/life.ts";
+import type { Life, LifeParts } from "../../proof/chaos/story/life.ts";
 import { memoryPlace } from "../../proof/chaos/points/places.ts";
 import { crashAtPoints } from "../../proof/chaos/points/run.ts";
-import { table } from "../../proof/chaos/points/table.ts";
-import { story, storyMachine } from "../../proof/chaos/script.ts";
+import { table } from "../../proof/chaos/story/table.ts";
+import { story, storyMachine } from "../../proof/chaos/story/script.ts";
 
 /** A process with the loop that docs/conversation.md shows, which opens the thread at once. */
 const embedderLife = ({ store, llm, tools, clock, sleep }: LifeParts): Life => {

@@ -16,7 +16,7 @@ import { startRedis } from "../../servers/redis.ts";
 import { Book } from "../store/book.ts";
 import { entryProblems } from "../store/check.ts";
 import { User } from "../store/user.ts";
-import type { Run } from "./target.ts";
+import type { Run } from "./writers.ts";
 
 export const serverFaults = {
   "asynchronous-commit": "PostgreSQL acknowledges what it has not written yet",
@@ -28,7 +28,7 @@ type Fault = keyof typeof serverFaults;
 
 const killsPerRun = 4;
 
-/** Kills a server while users append to it, starts it again, and looks at what is there; the same users go on. */
+/** Kills a server while users append to it, starts it again, and looks at what is there; the same users continue. */
 export const killServers = (type: ServerPlace["type"], seed: number, fault: Fault | null): Promise<Run> =>
   inFolder("chaos-database", async (folder) => {
     // The server may run as another user when this is root.

@@ -4,19 +4,11 @@ import { availableParallelism } from "node:os";
 
 import { flag } from "../../kit/options.ts";
 import { withProgram } from "../../kit/program.ts";
-import { runSeeds, type SeededRun, sumOf } from "../../kit/seeded-runs.ts";
+import { runSeeds, sumOf } from "../../kit/seeded-runs.ts";
 import { lateFaults } from "../store/faults.ts";
-import { type Choice, commandOf } from "../target.ts";
+import { type Choice, commandOf } from "../../kit/target.ts";
 import { killServers, serverFaults } from "./servers.ts";
-import { killWriters } from "./writers.ts";
-
-/** The outcome of one store. */
-export interface Run extends SeededRun {
-  readonly kills: number;
-  readonly acknowledged: number;
-  /** Calls that failed while a server was away. */
-  readonly failures: number;
-}
+import { killWriters, type Run } from "./writers.ts";
 
 const stores = ["sqlite", "files", "postgres", "redis"] as const;
 const faults = { ...lateFaults, ...serverFaults };

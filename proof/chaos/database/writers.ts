@@ -7,12 +7,20 @@ import { inFolder } from "../../kit/folder.ts";
 import { databaseIn, type FolderPlace, openStore } from "../../kit/places.ts";
 import { childSecondsMax, runChild } from "../../kit/program.ts";
 import { type Random, randomOf } from "../../kit/random.ts";
+import type { SeededRun } from "../../kit/seeded-runs.ts";
 import { Book, type Note } from "../store/book.ts";
 import { problemsIn } from "../store/check.ts";
 import { threadIds } from "../store/contents.ts";
 import { User } from "../store/user.ts";
 import { type ChildOptions, numbersApart } from "./child.ts";
-import type { Run } from "./target.ts";
+
+/** The outcome of one store. */
+export interface Run extends SeededRun {
+  readonly kills: number;
+  readonly acknowledged: number;
+  /** Calls that failed while a server was away. */
+  readonly failures: number;
+}
 
 /**
  * Kills processes that use one store, each at a moment that follows from the seed, and looks at the store after each.

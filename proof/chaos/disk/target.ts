@@ -2,7 +2,7 @@
 // on the disk in another order than it was written. A fresh process then finds everything that was acknowledged, every
 // journal can be read, and no snapshot or inbox item is torn.
 import { runSeeds, sumOf } from "../../kit/seeded-runs.ts";
-import { commandOf } from "../target.ts";
+import { commandOf } from "../../kit/target.ts";
 import { faults } from "./disk.ts";
 import { run } from "./run.ts";
 

@@ -4,11 +4,11 @@ import { createHost, type Host, type Store } from "@colloquy/host";
 import { randomIds, systemClock } from "@colloquy/runtime-node";
 
 import { ending, isPassing } from "../../kit/calls.ts";
-import type { Fact } from "../facts.ts";
-import { Fuse } from "../fuse.ts";
-import { judge } from "../judge.ts";
-import { type Asked, machineOf } from "../script.ts";
-import { watchedModel, watchedStore, watchedTools } from "../watched.ts";
+import type { Fact } from "../story/facts.ts";
+import { Fuse } from "../story/fuse.ts";
+import { judge } from "../story/judge.ts";
+import { type Asked, machineOf } from "../story/script.ts";
+import { watchedModel, watchedStore, watchedTools } from "../story/watched.ts";
 
 /** Hosts that converse on one thread, each over its own store, and ask again under the same id until they have the answer. */
 export interface Conversing {

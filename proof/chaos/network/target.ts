@@ -4,7 +4,7 @@
 import { runSeeds, sumOf } from "../../kit/seeded-runs.ts";
 import { neededServerUrl, serverNames } from "../../kit/server-urls.ts";
 import { networkFaults } from "../store/faults.ts";
-import { commandOf } from "../target.ts";
+import { commandOf } from "../../kit/target.ts";
 import { run } from "./run.ts";
 
 const [first = "postgres", ...others] = serverNames;

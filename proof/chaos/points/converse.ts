@@ -3,11 +3,11 @@ import type { Entry } from "@colloquy/machine";
 import { sequentialIds } from "@colloquy/runtime-test";
 
 import { entriesIn } from "../../kit/journal.ts";
-import type { Fact } from "../facts.ts";
-import { Fuse, type Point } from "../fuse.ts";
-import { hostLife, type Life, type LifeParts, live } from "../life.ts";
-import { story } from "../script.ts";
-import { watchedModel, watchedStore, watchedTools } from "../watched.ts";
+import type { Fact } from "../story/facts.ts";
+import { Fuse, type Point } from "../story/fuse.ts";
+import { hostLife, type Life, type LifeParts, live } from "../story/life.ts";
+import { story } from "../story/script.ts";
+import { watchedModel, watchedStore, watchedTools } from "../story/watched.ts";
 import { Pace } from "./pace.ts";
 
 /** In which store a conversation takes place, who holds it, and where its processes die. */

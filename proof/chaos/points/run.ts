@@ -1,9 +1,9 @@
-import { judge, lastOut } from "../judge.ts";
-import type { Life, LifeParts } from "../life.ts";
-import { asks, storyMachine } from "../script.ts";
+import { judge, lastOut } from "../story/judge.ts";
+import type { Life, LifeParts } from "../story/life.ts";
+import { asks, storyMachine } from "../story/script.ts";
 import { converse, type Conversed } from "./converse.ts";
 import type { Place } from "./places.ts";
-import { rowOf } from "./table.ts";
+import { rowOf } from "../story/table.ts";
 
 /** Which points to crash at. */
 export interface PointOptions {

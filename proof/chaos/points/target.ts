@@ -2,10 +2,10 @@
 // the outcome by the table of crash point by rule of recovery. Time is virtual; the stores are real.
 import { flag, whole } from "../../kit/options.ts";
 import type { SeededRun } from "../../kit/seeded-runs.ts";
-import { commandOf } from "../target.ts";
+import { commandOf } from "../../kit/target.ts";
 import { placeOf, storeNames } from "./places.ts";
 import { crashAtPoints, type Outcome } from "./run.ts";
-import { table, tableInMarkdown } from "./table.ts";
+import { table, tableInMarkdown } from "../story/table.ts";
 
 type Run = SeededRun & Outcome;
 

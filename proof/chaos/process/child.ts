@@ -7,11 +7,11 @@ import { randomIds, systemClock } from "@colloquy/runtime-node";
 
 import { type FolderPlace, openStore } from "../../kit/places.ts";
 import { methodsOf } from "../../kit/store-methods.ts";
-import { recorderOf } from "../facts.ts";
-import { Fuse } from "../fuse.ts";
-import { hostLife, type Life, live } from "../life.ts";
-import { storyMachine } from "../script.ts";
-import { watchedModel, watchedStore, watchedTools } from "../watched.ts";
+import { recorderOf } from "../story/facts.ts";
+import { Fuse } from "../story/fuse.ts";
+import { hostLife, type Life, live } from "../story/life.ts";
+import { storyMachine } from "../story/script.ts";
+import { watchedModel, watchedStore, watchedTools } from "../story/watched.ts";
 import { appendWith, falseStore, type Fault, faultyStore, sentWith } from "./faults.ts";
 
 /** The options of a child, as JSON in its first argument. */

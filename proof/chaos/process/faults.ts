@@ -2,7 +2,7 @@ import type { Store } from "@colloquy/host";
 import type { CallLlm, Entry } from "@colloquy/machine";
 
 import { methodsOf } from "../../kit/store-methods.ts";
-import type { Watch } from "../watched.ts";
+import type { Watch } from "../story/watched.ts";
 
 /**
  * Ways to break what the kills test, so that a test can show that they would notice. Each is what a plausible mistake
@@ -56,7 +56,7 @@ export const appendWith =
     await write();
   };
 
-/** What the model is sent. */
+/** Returns the messages that the model is sent. */
 export const sentWith =
   (fault: Fault | null) =>
   ({ messages }: CallLlm): CallLlm["messages"] =>
@@ -84,7 +84,7 @@ const unmarked = (entry: Entry): Entry => {
 
 /** Something harmless in the place of a tool's start. */
 const withoutStart = (stored: unknown): unknown => {
-  // What a host appended.
+  // A host appended it.
   const entry = stored as Entry;
   if (entry.event.type !== "tool.started") return stored;
   return { seq: entry.seq, event: { type: "checkpoint.named", at: entry.event.at, name: "forgotten" } };

@@ -12,17 +12,17 @@ import { childSecondsMax, runChild } from "../../kit/program.ts";
 import { type Random, randomOf } from "../../kit/random.ts";
 import { wordsOf } from "../../kit/report.ts";
 import type { SeededRun } from "../../kit/seeded-runs.ts";
-import { type Fact, readFacts } from "../facts.ts";
-import { Fuse } from "../fuse.ts";
-import { judge, keptProblems, lastOut, type Uncrashed } from "../judge.ts";
-import { hostLife, live } from "../life.ts";
-import { rowOf } from "../points/table.ts";
-import { asks, story, storyMachine } from "../script.ts";
-import { watchedModel, watchedStore, watchedTools } from "../watched.ts";
+import { type Fact, readFacts } from "../story/facts.ts";
+import { Fuse } from "../story/fuse.ts";
+import { judge, keptProblems, lastOut, type Uncrashed } from "../story/judge.ts";
+import { hostLife, live } from "../story/life.ts";
+import { rowOf } from "../story/table.ts";
+import { asks, story, storyMachine } from "../story/script.ts";
+import { watchedModel, watchedStore, watchedTools } from "../story/watched.ts";
 import { type ChildOptions, leaseLostCode } from "./child.ts";
 import type { Fault } from "./faults.ts";
 
-/** What came of one conversation that was killed. */
+/** The outcome of one conversation that was killed. */
 export interface Run extends SeededRun {
   readonly kills: number;
   readonly entries: number;

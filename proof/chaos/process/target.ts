@@ -5,8 +5,8 @@ import { availableParallelism } from "node:os";
 import { withProgram } from "../../kit/program.ts";
 import { count } from "../../kit/report.ts";
 import { runSeeds, sumOf } from "../../kit/seeded-runs.ts";
-import { table } from "../points/table.ts";
-import { type Choice, commandOf } from "../target.ts";
+import { table } from "../story/table.ts";
+import { type Choice, commandOf } from "../../kit/target.ts";
 import { type Fault, faults } from "./faults.ts";
 import { type Run, run } from "./run.ts";
 

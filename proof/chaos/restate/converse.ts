@@ -3,8 +3,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type AskHandle, EventRefusedError, type Host } from "@colloquy/host";
 
 import { ending, isPassing } from "../../kit/calls.ts";
-import type { Answer } from "../facts.ts";
-import type { Asked } from "../script.ts";
+import type { Answer } from "../story/facts.ts";
+import type { Asked } from "../story/script.ts";
 import { threadOf } from "./script.ts";
 
 interface Call {

@@ -14,13 +14,13 @@ import { type Later, withCleanup } from "../../kit/cleanup.ts";
 import { withProgram } from "../../kit/program.ts";
 import { startPostgres } from "../../servers/postgres.ts";
 import { startRedis } from "../../servers/redis.ts";
-import { type Answer, type Fact, readFacts, recorderOf } from "../facts.ts";
-import { judge } from "../judge.ts";
+import { type Answer, type Fact, readFacts, recorderOf } from "../story/facts.ts";
+import { judge } from "../story/judge.ts";
 import { answerTo } from "./converse.ts";
 import { startFleet } from "./fleet.ts";
 import { referencesOf } from "./reference.ts";
 import { type Engine, startEngine } from "./restate.ts";
-import { machineOf } from "../script.ts";
+import { machineOf } from "../story/script.ts";
 import { asksOf, type Script, scriptOf, threadOf } from "./script.ts";
 
 /** Moves threads through all places and back, and says what is otherwise than it was. */

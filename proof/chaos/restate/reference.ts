@@ -1,8 +1,8 @@
 import { createHost, memoryStore } from "@colloquy/host";
 import { randomIds, systemClock } from "@colloquy/runtime-node";
 
-import type { Answer, Performed } from "../facts.ts";
-import type { Uncrashed } from "../judge.ts";
+import type { Answer, Performed } from "../story/facts.ts";
+import type { Uncrashed } from "../story/judge.ts";
 import { answerTo } from "./converse.ts";
 import { asksOf, type Script, scriptOf, threadOf } from "./script.ts";
 

@@ -4,8 +4,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { LlmHandler, Tool } from "@colloquy/host";
 import type { ConversationMachine } from "@colloquy/machine";
 
-import type { Fact } from "../facts.ts";
-import { type Asked, calledBy, machineOf, outcomeOf, resultOf, toolsOf } from "../script.ts";
+import type { Fact } from "../story/facts.ts";
+import { type Asked, calledBy, machineOf, outcomeOf, resultOf, toolsOf } from "../story/script.ts";
 
 /** The kinds of asks. */
 export const kinds = ["plain", "lookup", "notify", "charge", "refund", "retry", "two"] as const;

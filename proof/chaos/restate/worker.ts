@@ -3,7 +3,7 @@
 import { serve } from "@colloquy/runtime-restate";
 import { redisHub } from "@colloquy/runtime-restate/redis";
 
-import { recorderOf } from "../facts.ts";
+import { recorderOf } from "../story/facts.ts";
 import { scriptOf } from "./script.ts";
 
 /** The options of a worker, as JSON in its first argument. */

@@ -2,7 +2,7 @@
 // from another thread. A host then has the earlier state, or the one that the journal has now, or an error that names
 // the thread and the entry. No process dies, and no other thread is harmed.
 import { runSeeds } from "../../kit/seeded-runs.ts";
-import { commandOf } from "../target.ts";
+import { commandOf } from "../../kit/target.ts";
 import { faults } from "./faults.ts";
 import { run } from "./run.ts";
 

@@ -3,7 +3,7 @@
 import { whole } from "../../kit/options.ts";
 import { withProgram } from "../../kit/program.ts";
 import { runSeeds, sumOf } from "../../kit/seeded-runs.ts";
-import { type Choice, commandOf } from "../target.ts";
+import { type Choice, commandOf } from "../../kit/target.ts";
 import { faults } from "./questions.ts";
 import { serveTwice, type TwoServersRun } from "./run.ts";
 

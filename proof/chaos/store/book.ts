@@ -1,6 +1,6 @@
 import { type Written, writtenIn } from "./contents.ts";
 
-/** What a user of a store did, or, in the words that end in -ing, is about to do. Plain data, so that a process can report it. */
+/** A deed of a user of a store, or, in the types that end in -ing, one that is about to be done. Plain data, so that a process can report it. */
 export type Note = { readonly threadId: string } & (
   | { readonly type: "appending" | "appended"; readonly entries: readonly Appended[] }
   | { readonly type: "rewriting" | "rewritten"; readonly tag: string; readonly version: number }
@@ -16,7 +16,7 @@ interface Appended {
   readonly after: string | null;
 }
 
-/** What is known of an item of an inbox. In a state that ends in -ing it may be there or not. */
+/** The known state of an item of an inbox. In a state that ends in -ing it may be there or not. */
 export type ItemState = (typeof itemStates)[number];
 
 const itemStates = ["posting", "posted", "answering", "answered", "discarding", "discarded"] as const;
@@ -118,7 +118,7 @@ export class ThreadBook {
     )
       noted.isThere = true;
     if (entries[0]?.after !== null) return;
-    // The thread began anew: nothing of an earlier one is there.
+    // The thread began again: nothing of an earlier one is there.
     for (const [tag, { root }] of this.#entries) if (root !== entries[0].tag) this.#entries.delete(tag);
     this.#voidSnapshots(false);
     this.#voidSnapshots(true);
@@ -203,7 +203,7 @@ export class ThreadBook {
     ];
   }
 
-  /** What was found there stays there. */
+  /** Books everything that was found there as flushed. */
   adopt(stored: readonly unknown[], snapshot: number | null): void {
     const found = new Map(
       stored.flatMap((entry) => writtenIn(this.#threadId, entry) ?? []).map((each) => [each.tag, each]),

@@ -18,7 +18,7 @@ export const entryProblems = async (
 };
 
 interface ProblemsOptions {
-  /** What is found stays there: it is flushed. Default: false. */
+  /** Everything that is found is flushed. Default: false. */
   readonly adopts?: boolean;
   /** There are no other threads. Default: true. */
   readonly isAlone?: boolean;

@@ -1,4 +1,4 @@
-// What the users of a store write. Each item shows by itself whether it is whole, since all of it follows from its name.
+// The data that the users of a store write. Each item shows by itself whether it is whole, since all of it follows from its name.
 import type { InboxItem } from "@colloquy/host/store";
 import type { Entry, Json } from "@colloquy/machine";
 
@@ -20,7 +20,7 @@ export const entryOf = (threadId: string, { seq, tag, version, length }: Written
   return { seq, event: { type: "turn.annotated", at: 0, turn: 1, name: "note", value: tag, metadata } };
 };
 
-/** What a stored entry is; null for one that is not whole. */
+/** Returns the name of a stored entry; null for one that is not whole. */
 export const writtenIn = (threadId: string, entry: unknown): Written | null => {
   const { seq, event } = (entry ?? {}) as StoredShape;
   const { tag, version, text } = event?.metadata ?? {};

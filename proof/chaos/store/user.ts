@@ -23,7 +23,7 @@ export interface UserOptions {
   readonly deletes?: boolean;
   /** One of these is how long a lease lasts. */
   readonly leasesMs: readonly number[];
-  /** What is known of leases may be lost: their tokens begin again. Default: false. */
+  /** Leases may be lost, and their tokens then begin again. Default: false. */
   readonly forgetsLeases?: boolean;
   /** Draws the number of a snapshot: larger than those of all others before. */
   readonly nextNumber: () => number;

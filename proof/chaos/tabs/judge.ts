@@ -2,8 +2,8 @@ import { askNamed } from "@colloquy/machine";
 
 import { entriesIn, stateOf } from "../../kit/journal.ts";
 import { wordsOf } from "../../kit/report.ts";
-import { judge } from "../judge.ts";
-import { machineOf } from "../script.ts";
+import { judge } from "../story/judge.ts";
+import { machineOf } from "../story/script.ts";
 import type { TabCall } from "./server.ts";
 import { partProblems, type Shown } from "./shown.ts";
 import type { Ending, Seen } from "./talk.ts";

@@ -4,7 +4,7 @@ import { type AskHandle, createHost, type Host, type HostedThread, type LlmHandl
 import { messagesOf, outstanding } from "@colloquy/machine";
 import { indexedDbStore, randomIds, systemClock } from "@colloquy/runtime-browser";
 
-import { calledBy, machineOf, toolsOf } from "../script.ts";
+import { calledBy, machineOf, toolsOf } from "../story/script.ts";
 import {
   type CallBody,
   type Ending,

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 
 import { randomOf, seedOf } from "../../kit/random.ts";
-import { outcomeOf, resultOf } from "../script.ts";
+import { outcomeOf, resultOf } from "../story/script.ts";
 import type { CallBody } from "./talk.ts";
 
 /** A call that came in, in the order in which they do. */

@@ -1,7 +1,7 @@
 // The messages between a tab and the proof.
 import type { AskPart } from "@colloquy/host";
 
-import type { Called } from "../script.ts";
+import type { Called } from "../story/script.ts";
 
 /** The thread that all tabs are on. */
 export const threadId = "shared";

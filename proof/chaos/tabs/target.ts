@@ -5,7 +5,7 @@ import { bundleForBrowser } from "../../kit/browser-bundle.ts";
 import { withMistakes } from "../../kit/mistakes.ts";
 import { whole } from "../../kit/options.ts";
 import { runSeeds, sumOf } from "../../kit/seeded-runs.ts";
-import { commandOf } from "../target.ts";
+import { commandOf } from "../../kit/target.ts";
 import type { RunOptions } from "./conversation.ts";
 import { type Fault, faults, mistakes } from "./faults.ts";
 import { type Run, run } from "./run.ts";

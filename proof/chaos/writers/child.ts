@@ -7,10 +7,10 @@ import { randomIds, systemClock } from "@colloquy/runtime-node";
 
 import { isPassing } from "../../kit/calls.ts";
 import { openStore, type StorePlace } from "../../kit/places.ts";
-import type { Fact } from "../facts.ts";
-import { Fuse } from "../fuse.ts";
-import type { Asked } from "../script.ts";
-import { watchedModel, watchedStore } from "../watched.ts";
+import type { Fact } from "../story/facts.ts";
+import { Fuse } from "../story/fuse.ts";
+import type { Asked } from "../story/script.ts";
+import { watchedModel, watchedStore } from "../story/watched.ts";
 import { asksOf, machine, type Report, threadId } from "./thread.ts";
 
 /** The options of a child, as JSON in its first argument. */

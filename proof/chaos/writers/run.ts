@@ -2,8 +2,8 @@ import { setTimeout as delay } from "node:timers/promises";
 
 import { leavePlace, newPlace, openStore, type StorePlace } from "../../kit/places.ts";
 import type { SeededRun } from "../../kit/seeded-runs.ts";
-import type { Fact } from "../facts.ts";
-import { judge } from "../judge.ts";
+import type { Fact } from "../story/facts.ts";
+import { judge } from "../story/judge.ts";
 import { asksOf, machine, threadId } from "./thread.ts";
 import { Writer } from "./writer.ts";
 

@@ -3,7 +3,7 @@
 import { whole } from "../../kit/options.ts";
 import { withProgram } from "../../kit/program.ts";
 import { runSeeds } from "../../kit/seeded-runs.ts";
-import { type Choice, commandOf } from "../target.ts";
+import { type Choice, commandOf } from "../../kit/target.ts";
 import { type Run, type WritersOptions, writeTogether } from "./run.ts";
 
 const stores = ["sqlite", "files", "postgres", "redis"] as const;

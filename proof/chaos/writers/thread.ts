@@ -1,8 +1,8 @@
 import type { ConversationMachine } from "@colloquy/machine";
 import { lastTurns } from "@colloquy/machine/policies";
 
-import type { Fact } from "../facts.ts";
-import { type Asked, machineOf } from "../script.ts";
+import type { Fact } from "../story/facts.ts";
+import { type Asked, machineOf } from "../story/script.ts";
 
 /** The thread that all processes write. */
 export const threadId = "shared";

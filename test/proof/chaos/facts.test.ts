@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import { type Fact, readFacts, recorderOf } from "../../../proof/chaos/facts.ts";
+import { type Fact, readFacts, recorderOf } from "../../../proof/chaos/story/facts.ts";
 import { inFolder } from "../../../proof/kit/folder.ts";
 
 test("facts are read as they were recorded, in their order, without one that a kill has torn", () =>

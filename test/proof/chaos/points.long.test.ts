@@ -3,7 +3,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { crashAtPoints } from "../../../proof/chaos/points/run.ts";
 import { memoryPlace, placeOf } from "../../../proof/chaos/points/places.ts";
 import { serverUrl } from "../../../proof/kit/server-urls.ts";
-import { table } from "../../../proof/chaos/points/table.ts";
+import { table } from "../../../proof/chaos/story/table.ts";
 
 it("leaves what the table says at each point, and every row of the table comes about", async () => {
   const { points, crashes, problems, rows } = await crashAtPoints(memoryPlace);

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { Fact } from "../../../proof/chaos/facts.ts";
+import type { Fact } from "../../../proof/chaos/story/facts.ts";
 import { converse, type Conversed } from "../../../proof/chaos/points/converse.ts";
 import { memoryPlace } from "../../../proof/chaos/points/places.ts";
 import { crashAtPoints, judgePoint } from "../../../proof/chaos/points/run.ts";
-import { tableInMarkdown } from "../../../proof/chaos/points/table.ts";
+import { tableInMarkdown } from "../../../proof/chaos/story/table.ts";
 
 describe("R2: a crash before and after each append and each effect", () => {
   it("leaves what the table says at some points, on the memory store", async () => {

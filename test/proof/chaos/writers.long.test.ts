@@ -1,9 +1,9 @@
 import type { Entry } from "@colloquy/machine";
 import { firstFormat } from "@colloquy/machine/journal";
 import { describe, expect, it } from "vitest";
-import type { Fact } from "../../../proof/chaos/facts.ts";
-import { judge } from "../../../proof/chaos/judge.ts";
-import { answerTo } from "../../../proof/chaos/script.ts";
+import type { Fact } from "../../../proof/chaos/story/facts.ts";
+import { judge } from "../../../proof/chaos/story/judge.ts";
+import { answerTo } from "../../../proof/chaos/story/script.ts";
 import { writers } from "../../../proof/chaos/writers/target.ts";
 import { serverUrl } from "../../../proof/kit/server-urls.ts";
 

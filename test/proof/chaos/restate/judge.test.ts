@@ -1,11 +1,11 @@
 import type { Entry } from "@colloquy/machine";
 import { beforeAll, describe, expect, test } from "vitest";
 
-import type { Answer, Performed } from "../../../../proof/chaos/facts.ts";
-import { judge, type Uncrashed } from "../../../../proof/chaos/judge.ts";
+import type { Answer, Performed } from "../../../../proof/chaos/story/facts.ts";
+import { judge, type Uncrashed } from "../../../../proof/chaos/story/judge.ts";
 import { referencesOf } from "../../../../proof/chaos/restate/reference.ts";
 import { asksOf, kinds } from "../../../../proof/chaos/restate/script.ts";
-import { machineOf } from "../../../../proof/chaos/script.ts";
+import { machineOf } from "../../../../proof/chaos/story/script.ts";
 
 const turns = kinds.length;
 

@@ -3,7 +3,7 @@ import { type Entry, messagesOf } from "@colloquy/machine";
 import { randomIds, systemClock } from "@colloquy/runtime-node";
 import { beforeAll, describe, expect, test } from "vitest";
 import { type Had, judgeTabs } from "../../../../proof/chaos/tabs/judge.ts";
-import { calledBy, machineOf, outcomeOf, resultOf, toolsOf } from "../../../../proof/chaos/script.ts";
+import { calledBy, machineOf, outcomeOf, resultOf, toolsOf } from "../../../../proof/chaos/story/script.ts";
 import { threadId } from "../../../../proof/chaos/tabs/talk.ts";
 
 const kinds = ["plain", "charge", "lookup"] as const;

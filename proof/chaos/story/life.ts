@@ -4,7 +4,7 @@ import { approvalsOf, outstanding, type RequestApproval, type State } from "@col
 import { story, storyMachine } from "./script.ts";
 import type { Answer } from "./facts.ts";
 
-/** What a process is made of that may die. */
+/** The parts of a process that may die. */
 export interface LifeParts {
   readonly store: Store;
   readonly llm: LlmHandler;

@@ -1,6 +1,6 @@
 import type { AnswerableEffect, Entry } from "@colloquy/machine";
 
-import { declarations } from "../script.ts";
+import { declarations } from "./script.ts";
 
 /** The rule of a recovery for one kind of effect that was outstanding when the process died. */
 export interface Row {

@@ -90,7 +90,7 @@ export const answerTo = (question: string): string =>
 const questionsOf = ({ turn, messages }: CallLlm): readonly string[] =>
   messages.filter(({ role, id }) => role === "user" && id.startsWith(`${turn}.`)).map((message) => textOf(message));
 
-/** What a reply depends on. */
+/** The parts of a call that its reply depends on. */
 export interface Called extends Pick<CallLlm, "purpose" | "turn" | "step" | "attempt"> {
   readonly questions: readonly string[];
 }

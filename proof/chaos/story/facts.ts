@@ -1,4 +1,4 @@
-// What processes report: lines of JSON, appended to a file at the moment of each fact. They survive the death of a
+// The reports of processes: lines of JSON, appended to a file at the moment of each fact. They survive the death of a
 // process as soon as they are written.
 import { existsSync, openSync, readFileSync, writeSync } from "node:fs";
 

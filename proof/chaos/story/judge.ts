@@ -15,13 +15,13 @@ import { replay } from "@colloquy/machine/inspect";
 import { type ApprovalLogItem, lawApproved, lawRecovery, lawSharedThread } from "@colloquy/runtime-test/laws";
 import * as Either from "fp-ts/lib/Either.js";
 
-import { violationsOfLaw } from "../kit/calls.ts";
-import { entriesIn, statesOf } from "../kit/journal.ts";
-import { performedProblems } from "../kit/performed.ts";
-import { wordsOf } from "../kit/report.ts";
+import { violationsOfLaw } from "../../kit/calls.ts";
+import { entriesIn, statesOf } from "../../kit/journal.ts";
+import { performedProblems } from "../../kit/performed.ts";
+import { wordsOf } from "../../kit/report.ts";
 import { endProblems, messageProblems } from "./ends.ts";
 import type { Answer, Fact, Performed } from "./facts.ts";
-import { recoveredAs, rowOf } from "./points/table.ts";
+import { recoveredAs, rowOf } from "./table.ts";
 import { answerTo, type Asked, declarations, inputOf } from "./script.ts";
 import { digestOfEntry } from "./watched.ts";
 
@@ -53,7 +53,7 @@ export interface Uncrashed {
   readonly isOrdered: boolean | "but for tools";
 }
 
-/** What is known of the conversation beside its facts. */
+/** The conversation, as its journal and its facts have it. */
 interface Facts {
   readonly entries: readonly Entry[];
   readonly states: readonly State[];
@@ -118,7 +118,7 @@ const replayProblems = (entries: readonly Entry[], machine: ConversationMachine 
   return Either.isLeft(replayed) ? [`it replays otherwise: ${JSON.stringify(replayed.left)}`] : [];
 };
 
-/** Each ask was taken once and has one outcome, and its askers had that one. What has a result was done, once where it must be. */
+/** Each ask was taken once and has one outcome, and its askers had that one. A call with a result was done, and done once if it must be. */
 const askProblems = (
   { asked, unanswered = [], journal, facts }: Held,
   { answers, performed }: Facts,

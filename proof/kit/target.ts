@@ -1,8 +1,8 @@
-import { runCommand } from "../kit/command.ts";
-import { type Again, type OptionsByName, type ValuesOf } from "../kit/command.ts";
-import { fault, type Option, oneOf, seed, someOf, whole } from "../kit/options.ts";
-import { reportRuns, type SeededRun } from "../kit/seeded-runs.ts";
-import { serverUrl } from "../kit/server-urls.ts";
+import { runCommand } from "./command.ts";
+import { type Again, type OptionsByName, type ValuesOf } from "./command.ts";
+import { fault, type Option, oneOf, seed, someOf, whole } from "./options.ts";
+import { reportRuns, type SeededRun } from "./seeded-runs.ts";
+import { serverUrl } from "./server-urls.ts";
 
 /** Something that chaos is brought to: `pnpm chaos --target NAME`. */
 export interface Target<

@@ -3,12 +3,12 @@ import type { StoredSnapshot } from "@colloquy/host/store";
 import { type CallLlm, canonicalText, digestOf, type Entry, type Json } from "@colloquy/machine";
 import { checkPrompt } from "@colloquy/machine/policies";
 
-import { methodsOf, type Through } from "../kit/store-methods.ts";
+import { methodsOf, type Through } from "../../kit/store-methods.ts";
 import type { RecordFact } from "./facts.ts";
 import { type Fuse, never } from "./fuse.ts";
 import { calledBy, outcomeOf, resultOf, story, toolsOf } from "./script.ts";
 
-/** What a process that may die records, and where it dies. */
+/** How a process that may die records facts, and where it dies. */
 export interface Watch {
   readonly fuse: Fuse;
   readonly record: RecordFact;
