@@ -127,11 +127,12 @@ const examples = (seed: number): readonly Step[] => [
 /** Processes, stores and servers that die. */
 const crashes = (seed: number): readonly Step[] => [
   // On each store, PostgreSQL and Redis among them.
-  proof("crash points", "proof/chaos --target points --every 2", { servers: true, beside: true }),
+  proof("crash points", "proof/chaos --target points --every 2", { servers: true, beside: true, minutesMax: 4 }),
   proof("tampered rows", `proof/chaos --target rows --runs 12 --seed ${seed}`, { servers: true, beside: true }),
   proof("killed processes", `proof/chaos --target process --runs 4 --seed ${seed}`, { beside: true }),
   // These mostly wait for a disk.
   proof("killed stores", `proof/chaos --target database --store sqlite --store files --runs 6 --seed ${seed}`, {
+    minutesMax: 4,
     beside: true,
   }),
   proof("killed servers", `proof/chaos --target database --store postgres --store redis --runs 1 --seed ${seed}`, {

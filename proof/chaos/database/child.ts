@@ -21,7 +21,7 @@ export interface ChildOptions {
 }
 
 /** Far more snapshots than one process saves. */
-export const numbersApart = 1_000_000;
+const numbersApart = 1_000_000;
 
 const main = async ({ place, synchronous, onlyAppends, seed, boot, fault }: ChildOptions): Promise<never> => {
   let number = boot * numbersApart;

@@ -3,19 +3,17 @@ import { chmodSync, globSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 
-import type { Store } from "@colloquy/host";
-import { LeaseLostError } from "@colloquy/host/store";
-
-import { eventually, isUnreachable } from "../../kit/calls.ts";
+import { eventually } from "../../kit/calls.ts";
 import { inFolder } from "../../kit/folder.ts";
 import { openStore, type ServerPlace } from "../../kit/places.ts";
 import { randomOf } from "../../kit/random.ts";
+import { wordsOf } from "../../kit/report.ts";
 import { startPostgres } from "../../servers/postgres.ts";
 import { freePort, type Server } from "../../servers/process.ts";
 import { startRedis } from "../../servers/redis.ts";
+import { AtWork } from "../store/at-work.ts";
 import { Book } from "../store/book.ts";
 import { entryProblems } from "../store/check.ts";
-import { User } from "../store/user.ts";
 import type { Run } from "./writers.ts";
 
 export const serverFaults = {
@@ -38,30 +36,52 @@ export const killServers = (type: ServerPlace["type"], seed: number, fault: Faul
     const place = { type, url: running.url, space: "chaos" } as const;
     const stores = Array.from({ length: 4 }, () => openStore(place));
     const [reader, ...used] = stores;
-    const crowd = new Crowd(used, seed);
+    const book = new Book();
     const violations: string[] = [];
     const random = randomOf(seed);
+    // Each has a store of its own, and uses a thread of its own and one that all share.
+    const users = used.map(
+      (store, index) =>
+        new AtWork({
+          store,
+          owner: `user-${index}`,
+          threadIds: ["shared", `alone ${index}`],
+          random: randomOf(seed * 10 + index),
+          note: (note) => book.note(note),
+          onlyAppends: true,
+          leasesMs: [2_000],
+          nextNumber: () => 0,
+        }),
+    );
+    const threadIds = ["shared", ...users.map((_, index) => `alone ${index}`)];
+    const acknowledged = async (count: number): Promise<void> => {
+      const wanted = book.acknowledged + count;
+      while (book.acknowledged < wanted && users.every((user) => user.violations.length === 0)) await pause(2);
+    };
     let kills = 0;
     try {
       for (; kills < killsPerRun && violations.length === 0; kills += 1) {
-        await crowd.acknowledged(random.integer(5, 200));
+        await acknowledged(random.integer(5, 200));
         const flushed = fault === "everysec" ? sizesIn(folder) : [];
-        if (fault === "everysec") await crowd.acknowledged(20);
+        if (fault === "everysec") await acknowledged(20);
         await kill(running.pid);
         for (const { path, bytes } of flushed) truncateSync(path, bytes);
         running = await started(type, folder, port, fault);
         // The reader's connection is broken, which its first call may have to find out.
-        if (reader !== undefined)
-          violations.push(...(await eventually(() => entryProblems(reader, crowd.book, crowd.threadIds))));
+        if (reader !== undefined) violations.push(...(await eventually(() => entryProblems(reader, book, threadIds))));
       }
       // The users continue, each with the store that it had. After a violation they may fail in other ways.
-      if (violations.length === 0) await crowd.acknowledged(20);
-      await crowd.stop().catch((error: unknown) => void violations.push(String(error)));
-      return { seed, kills, violations, acknowledged: crowd.book.acknowledged, failures: crowd.failures };
+      if (violations.length === 0) await acknowledged(20);
+    } catch (error) {
+      violations.push(wordsOf(error));
     } finally {
+      await Promise.all(users.map((user) => user.stop()));
       await Promise.all(stores.map((store) => store.close()));
       await running.stop();
     }
+    const failures = users.reduce((sum, user) => sum + user.failures, 0);
+    violations.push(...users.flatMap((user) => user.violations));
+    return { seed, kills, violations, acknowledged: book.acknowledged, failures };
   });
 
 const started = (type: ServerPlace["type"], folder: string, port: number, fault: Fault | null): Promise<Server> => {
@@ -81,55 +101,6 @@ const started = (type: ServerPlace["type"], folder: string, port: number, fault:
 /** Of the files that Redis appends to: all of them in version 7, where one that is read again grows no more. */
 const sizesIn = (folder: string): readonly { readonly path: string; readonly bytes: number }[] =>
   globSync(join(folder, "data/**/*.aof")).map((path) => ({ path, bytes: statSync(path).size }));
-
-/** Users at work: each with a store of its own, on a thread of its own and on one that all share. */
-class Crowd {
-  readonly book = new Book();
-  readonly threadIds: readonly string[];
-  failures = 0;
-  readonly #running: Promise<unknown>;
-  #stopped = false;
-
-  constructor(stores: readonly Store[], seed: number) {
-    this.threadIds = ["shared", ...stores.map((_, index) => `alone ${index}`)];
-    this.#running = Promise.all(stores.map((store, index) => this.#use(store, index, seed)));
-    // The caller of `stop` gets the rejection.
-    this.#running.catch(() => undefined);
-  }
-
-  async #use(store: Store, index: number, seed: number): Promise<void> {
-    const user = new User({
-      store,
-      owner: `user-${index}`,
-      threadIds: ["shared", `alone ${index}`],
-      random: randomOf(seed * 10 + index),
-      note: (note) => this.book.note(note),
-      onlyAppends: true,
-      leasesMs: [2_000],
-      nextNumber: () => 0,
-    });
-    while (!this.#stopped) {
-      try {
-        await user.visit();
-      } catch (error) {
-        if (!isUnreachable(error) && !(error instanceof LeaseLostError)) throw error;
-        this.failures += 1;
-      }
-      await pause(2);
-    }
-  }
-
-  /** Waits until so much more is acknowledged. Rejects when a user meets what it did not expect. */
-  async acknowledged(count: number): Promise<void> {
-    const wanted = this.book.acknowledged + count;
-    while (this.book.acknowledged < wanted) await Promise.race([pause(2), this.#running]);
-  }
-
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    await this.#running;
-  }
-}
 
 /** Kills a server and its children with SIGKILL, the parent first, and waits until none of them is there. */
 const kill = async (pid: number): Promise<void> => {

@@ -7,12 +7,13 @@ import { inFolder } from "../../kit/folder.ts";
 import { databaseIn, type FolderPlace, openStore } from "../../kit/places.ts";
 import { childSecondsMax, runChild } from "../../kit/program.ts";
 import { type Random, randomOf } from "../../kit/random.ts";
+import { wordsOf } from "../../kit/report.ts";
 import type { SeededRun } from "../../kit/seeded-runs.ts";
 import { Book, type Note } from "../store/book.ts";
 import { problemsIn } from "../store/check.ts";
 import { threadIds } from "../store/contents.ts";
 import { User } from "../store/user.ts";
-import { type ChildOptions, numbersApart } from "./child.ts";
+import type { ChildOptions } from "./child.ts";
 
 /** The outcome of one store. */
 export interface Run extends SeededRun {
@@ -43,7 +44,7 @@ export const killWriters = (
       let kills = 0;
       let violations: readonly string[] = [];
       for (const planned = random.integer(1, 3); kills < planned && violations.length === 0; kills += 1) {
-        const options = { place, synchronous, onlyAppends, fault, seed: seed * 10 + kills, boot: 2 * kills } as const;
+        const options = { place, synchronous, onlyAppends, fault, seed: seed * 10 + kills, boot: kills } as const;
         const ended = await killed(program, options, book, random);
         const found = ended === null ? await problemsLeft(place, book, options) : [ended];
         violations = found.map((violation) => `after kill ${kills + 1} (${synchronous}): ${violation}`);
@@ -73,15 +74,15 @@ const problemsLeft = async (
   { boot, seed, synchronous }: ChildOptions,
 ): Promise<readonly string[]> => {
   const store = openStore(place, { synchronous });
-  let number = (boot + 1) * numbersApart;
   const user = new User({
     store,
     owner: `checker ${boot}`,
     threadIds,
     random: randomOf(seed + 1),
     note: (note) => book.note(note),
-    leasesMs: [1000],
-    nextNumber: () => (number += 1),
+    onlyAppends: true,
+    leasesMs: [10_000],
+    nextNumber: () => 0,
   });
   try {
     const problems = [...(await problemsIn(store, book, threadIds))];
@@ -90,18 +91,20 @@ const problemsLeft = async (
       while (!(await user.visit(threadId)) && ++tries < 200) await delay(10);
       if (tries === 200) problems.push(`thread "${threadId.slice(0, 10)}": the lease can't be taken`);
     }
-    return [...problems, ...(problems.length === 0 ? await problemsIn(store, book, threadIds) : [])];
+    if (problems.length === 0) problems.push(...(await problemsIn(store, book, threadIds)));
+    return [...problems, ...damageIn(place)];
+  } catch (error) {
+    return [wordsOf(error)];
   } finally {
     await store.close();
-    if (place.type === "sqlite") requireSound(place);
   }
 };
 
-/** @throws where the file check of SQLite finds damage */
-const requireSound = (place: FolderPlace): void => {
+/** Returns the damage that the file check of SQLite finds; files have no such check. */
+const damageIn = (place: FolderPlace): readonly string[] => {
+  if (place.type !== "sqlite") return [];
   const database = new DatabaseSync(databaseIn(place));
   const found = database.prepare("PRAGMA integrity_check").all();
   database.close();
-  const damage = found.map((row) => String(row["integrity_check"])).filter((line) => line !== "ok");
-  if (damage.length > 0) throw new Error(`the file is damaged: ${damage.join(", ")}`);
+  return found.map((row) => String(row["integrity_check"])).filter((line) => line !== "ok");
 };

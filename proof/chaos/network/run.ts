@@ -1,18 +1,17 @@
 import { setTimeout as pause } from "node:timers/promises";
 
 import type { Store } from "@colloquy/host";
-import { LeaseLostError } from "@colloquy/host/store";
 
-import { ending, eventually, isUnreachable, NeverEnds } from "../../kit/calls.ts";
+import { ending, eventually } from "../../kit/calls.ts";
 import { deleteThreads, openStore, serverPlace } from "../../kit/places.ts";
-import { type Random, randomOf } from "../../kit/random.ts";
+import { randomOf } from "../../kit/random.ts";
 import type { SeededRun } from "../../kit/seeded-runs.ts";
 import type { ServerName } from "../../kit/server-urls.ts";
 import { noteStray } from "../../kit/stray.ts";
+import { AtWork } from "../store/at-work.ts";
 import { Book } from "../store/book.ts";
 import { problemsIn } from "../store/check.ts";
 import { faultyStore, type networkFaults } from "../store/faults.ts";
-import { User } from "../store/user.ts";
 import { type Conversing, startConversing } from "./hosts.ts";
 import { badNetwork, type FateName } from "./network.ts";
 
@@ -45,7 +44,19 @@ export const run = async (seed: number, target: Target): Promise<Run> => {
   try {
     const random = randomOf(seed + 1);
     const conversing = startConversing(far.slice(0, 2), limitMs);
-    const users = far.map((store, index) => new AtWork(faultyStore(store, target.fault), index, seed, book, limitMs));
+    const users = far.map((store, index) => {
+      const owner = `user-${index}`;
+      return new AtWork({
+        store: faultyStore(store, target.fault),
+        owner,
+        threadIds: [owner, shared],
+        random: randomOf(seed * 10 + index),
+        note: (note) => book.note(note),
+        leasesMs,
+        nextNumber: () => (newestNumber += 1),
+        call: (name, work) => ending(name, limitMs, work()),
+      });
+    });
     await pause(random.integer(1_000, 2_500));
     network.mend();
     const recovered = await recoveryProblems(far, users, conversing, limitMs);
@@ -77,55 +88,6 @@ const timeoutMs = 300;
 
 /** Short enough that others often take over, and long enough to try again after a call that was late. */
 const leasesMs = [250, 2_000];
-
-/** A user of a store at work, who continues in any state of the network. */
-class AtWork {
-  readonly owner: string;
-  readonly violations: string[] = [];
-  /** Visits of a thread that met with no failure, and those that met with one. */
-  visits = 0;
-  failures = 0;
-  /** A call of the user never ended, so the user cannot continue. */
-  ended = false;
-  readonly #running: Promise<void>;
-  #stopped = false;
-
-  constructor(store: Store, index: number, seed: number, book: Book, limitMs: number) {
-    this.owner = `user-${index}`;
-    const random = randomOf(seed * 10 + index);
-    const user = new User({
-      store,
-      owner: this.owner,
-      threadIds: [this.owner, shared],
-      random,
-      note: (note) => book.note(note),
-      leasesMs,
-      nextNumber: () => (newestNumber += 1),
-      call: (name, work) => ending(name, limitMs, work()),
-    });
-    this.#running = this.#run(user, random);
-  }
-
-  async #run(user: User, random: Random): Promise<void> {
-    while (!this.#stopped && !this.ended) {
-      try {
-        await user.visit();
-        this.visits += 1;
-      } catch (error) {
-        this.failures += 1;
-        if (!isUnreachable(error) && !(error instanceof LeaseLostError))
-          this.violations.push(`${this.owner}: ${String(error)}`);
-        this.ended = error instanceof NeverEnds;
-      }
-      await pause(random.integer(1, 20));
-    }
-  }
-
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    await this.#running;
-  }
-}
 
 /** Of all snapshots of this process. */
 let newestNumber = 0;

@@ -17,7 +17,7 @@ export interface UserOptions {
   readonly threadIds: readonly string[];
   readonly random: Random;
   readonly note: (note: Note) => void;
-  /** Only appends; default: all that a host does. */
+  /** It only appends, and releases each lease; default: all that a host does. */
   readonly onlyAppends?: boolean;
   /** Deletes threads, too. */
   readonly deletes?: boolean;
@@ -67,7 +67,7 @@ export class User {
     const leased: Leased = { lease, threadId, journal, last };
     for (let left = random.integer(1, 8); left > 0; left -= 1) await this.#write(leased);
     // Left to run out now and then.
-    if (random.percent(80)) await this.#call("release", () => store.release(lease));
+    if (onlyAppends || random.percent(80)) await this.#call("release", () => store.release(lease));
     return true;
   }
 

@@ -12,6 +12,7 @@ import {
   usageOfCall,
 } from "@colloquy/machine";
 import { replay } from "@colloquy/machine/inspect";
+import { checkPrompt } from "@colloquy/machine/policies";
 import { type ApprovalLogItem, lawApproved, lawRecovery, lawSharedThread } from "@colloquy/runtime-test/laws";
 import * as Either from "fp-ts/lib/Either.js";
 
@@ -138,6 +139,7 @@ const askProblems = (
         tools: declarations,
       }),
     ),
+    // Not all processes note that a tool is done.
     ...completedIn(journal)
       .filter((key) => ran.includes(key) && done.size > 0 && !done.has(key))
       .map((key) => `${key} is said to be completed, and never changed the world`),
@@ -152,10 +154,16 @@ const completedIn = (journal: readonly unknown[]): readonly string[] =>
     event.type === "tool.completed" ? [event.effectId.replace(/#\d+$/u, "#1")] : [],
   );
 
-/** Prompts are well-formed, and what is sent again is what was sent. */
-const promptProblems = ({ facts }: Held, { performed }: Facts): readonly string[] => {
+/** Prompts are well-formed, in the journal and as they were sent, and a call that is made again has the same one. */
+const promptProblems = ({ facts }: Held, { performed, states }: Facts): readonly string[] => {
   const digests = new Map<string, string>();
+  const out = states.flatMap((state) => outstanding(state));
+  const calls = new Map(out.flatMap((effect) => (effect.type === "callLlm" ? [[effect.id, effect.messages]] : [])));
   return [
+    ...[...calls].flatMap(([id, messages]) => {
+      const problem = checkPrompt(messages);
+      return problem === null ? [] : [`the prompt of ${id}, as it is journalled: ${problem.reason}`];
+    }),
     ...facts.flatMap((fact) => (fact.type === "malformed" ? [`the prompt of ${fact.effectId}: ${fact.reason}`] : [])),
     ...performed.flatMap(({ id, promptDigest }): readonly string[] => {
       if (promptDigest === undefined) return [];
