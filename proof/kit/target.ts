@@ -1,6 +1,6 @@
 import { runCommand } from "./command.ts";
 import { type Again, type OptionsByName, type ValuesOf } from "./command.ts";
-import { fault, type Option, oneOf, seed, someOf, whole } from "./options.ts";
+import { fault, oneOf, seed, someOf, whole } from "./options.ts";
 import { reportRuns, type SeededRun } from "./seeded-runs.ts";
 import { serverUrl } from "./server-urls.ts";
 
@@ -42,7 +42,7 @@ export const commandOf = <
   Store extends string,
   Fault extends string,
   Run extends SeededRun,
-  Options extends OptionsByName = Readonly<Record<never, Option<unknown>>>,
+  Options extends OptionsByName,
 >(
   target: Target<Store, Fault, Run, Options>,
 ): Command => {

@@ -1,7 +1,6 @@
-import type { AskReceived, Refusal, State, Turn } from "@colloquy/machine";
+import type { AskReceived, CancelRequested, Refusal, State, Turn } from "@colloquy/machine";
 import { askNamed, turnNumbered } from "@colloquy/machine";
 import { askedOtherwise, isSameInput, refusalOfRepeat } from "@colloquy/machine/hosting";
-import type { CodeWaits } from "../activity/code-waits.ts";
 import { AskRefusedError } from "../boundary/errors.ts";
 import { messageOf } from "../boundary/thrown.ts";
 import type { Sender } from "../mailbox/mailbox.ts";
@@ -30,12 +29,13 @@ export class Ask implements AskHandle, Sender {
   output: OwnOutput | null = null;
   /** The id of the inbox item by which it was passed to another host; null if there is none. */
   inboxId: string | null = null;
+  /** The event that cancels the ask, from when it was aborted. The next loop sends it again: the last one may have lost it. */
+  cancel: CancelRequested | null = null;
   /** Finds another thread for the ask if this one is busy; null if the ask is refused then. */
   whenBusy: (() => void) | null = null;
   #turn: number | null = null;
   readonly #parts = new PartQueue();
   readonly #stop: StopAsk<Ask>;
-  readonly #waits: CodeWaits | null;
   #signal: AbortSignal | null = null;
   /** The reason of an abort on this handle. */
   #reason: string | null = null;
@@ -45,23 +45,20 @@ export class Ask implements AskHandle, Sender {
   /** Whether the ask was compared with the first ask of its id. */
   #isChecked = false;
 
-  /** @param waits tracks the threads whose code waits for the ask; null if that does not matter. */
-  constructor(
-    threadId: string,
-    askId: string,
-    toolContext: ToolContext | undefined,
-    stop: StopAsk<Ask>,
-    waits: CodeWaits | null = null,
-  ) {
+  constructor(threadId: string, askId: string, toolContext: ToolContext | undefined, stop: StopAsk<Ask>) {
     this.threadId = threadId;
     this.askId = askId;
     this.toolContext = toolContext;
     this.#stop = stop;
-    this.#waits = waits;
   }
 
   get settled(): boolean {
     return this.#outcome.isThere;
+  }
+
+  /** Whether an earlier loop had the ask, which may have journalled it. */
+  get isCarried(): boolean {
+    return this.#carried > 0;
   }
 
   /** The turn that answers the ask, or that it waits to join; null before there is one. */
@@ -246,9 +243,7 @@ export class Ask implements AskHandle, Sender {
   }
 
   /** Called when code waits for the ask. */
-  protected awaited(): void {
-    if (!this.settled) this.#waits?.begin();
-  }
+  protected awaited(): void {}
 
   /** Settles the ask with its closed turn. @param place of the part that says so */
   ended(turn: Turn, place: PartPlace | null = null): void {
@@ -293,7 +288,6 @@ export class Ask implements AskHandle, Sender {
   #settle(outcome: AskResult | Error, unread: Error | null): void {
     if (this.settled) return;
     this.#signal?.removeEventListener("abort", this.#onAbort);
-    this.#waits?.end();
     this.#parts.end(unread);
     this.#outcome.settle(outcome);
     this.#watcher?.settled(this);

@@ -1,5 +1,4 @@
 import type { Refusal } from "@colloquy/machine";
-import type { CodeWaits } from "../activity/code-waits.ts";
 import type { StopAsk } from "./ask-watcher.ts";
 import { Ask } from "./ask.ts";
 
@@ -16,15 +15,8 @@ export class EarlierAsk extends Ask {
    * @param attach hands the ask to the loop of its thread.
    * @param isAttached whether the maker of the handle attaches it the first time.
    */
-  constructor(
-    threadId: string,
-    askId: string,
-    stop: StopAsk<Ask>,
-    waits: CodeWaits,
-    attach: (ask: Ask) => void,
-    isAttached = true,
-  ) {
-    super(threadId, askId, undefined, stop, waits);
+  constructor(threadId: string, askId: string, stop: StopAsk<Ask>, attach: (ask: Ask) => void, isAttached = true) {
+    super(threadId, askId, undefined, stop);
     this.#attach = attach;
     this.#isAttached = isAttached;
   }
@@ -44,7 +36,6 @@ export class EarlierAsk extends Ask {
     this.#isWaitedFor = true;
     if (!this.#isAttached) this.#attach(this);
     this.#isAttached = true;
-    super.awaited();
   }
 }
 

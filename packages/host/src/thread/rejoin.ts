@@ -52,8 +52,8 @@ class RejoinedAsk extends EarlierAsk {
   #reading: AsyncGenerator<AskPart, undefined> | null = null;
 
   constructor(thread: ThreadRef, askId: string, from: PartPlace | null) {
-    const { waits, stop, find } = meansOfEarlier(thread);
-    super(thread.id, askId, stop, waits, find, false);
+    const { stop, find } = meansOfEarlier(thread);
+    super(thread.id, askId, stop, find, false);
     this.#thread = thread;
     this.#from = from;
     this.#place = from;
