@@ -49,6 +49,7 @@ export const killServers = (type: ServerPlace["type"], seed: number, fault: Faul
           random: randomOf(seed * 10 + index),
           note: (note) => book.note(note),
           onlyAppends: true,
+          lengthMax: 10_000,
           leasesMs: [2_000],
           nextNumber: () => 0,
         }),

@@ -53,6 +53,8 @@ export const run = async (seed: number, target: Target): Promise<Run> => {
         random: randomOf(seed * 10 + index),
         note: (note) => book.note(note),
         leasesMs,
+        // A journal has to come through in less time than a store waits, also on a busy machine.
+        lengthMax: 600,
         nextNumber: () => (newestNumber += 1),
         call: (name, work) => ending(name, limitMs, work()),
       });

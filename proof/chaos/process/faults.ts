@@ -2,6 +2,7 @@ import type { Store } from "@colloquy/host";
 import type { CallLlm, Entry } from "@colloquy/machine";
 
 import { methodsOf } from "../../kit/store-methods.ts";
+import { faultyStore as lateStore } from "../store/faults.ts";
 import type { Watch } from "../story/watched.ts";
 
 /**
@@ -23,17 +24,9 @@ export type Fault = keyof typeof faults;
 /** A store with a fault built in, beneath the one that is watched. */
 export const faultyStore = (store: Store, fault: Fault | null): Store => {
   const methods = methodsOf(store);
-  const behind = writingBehind();
   switch (fault) {
     case "write-behind":
-      return {
-        ...methods,
-        append: async (...given) => behind.later(() => void store.append(...given)),
-        release: async (lease) => {
-          behind.catchUp();
-          await store.release(lease);
-        },
-      };
+      return lateStore(store, fault);
     case "once-runs-again":
       return { ...methods, read: async (...given) => (await store.read(...given)).map(withoutStart) };
     default:
@@ -61,21 +54,6 @@ export const sentWith =
   (fault: Fault | null) =>
   ({ messages }: CallLlm): CallLlm["messages"] =>
     fault === "malformed-prompt" && messages.at(-1)?.role === "tool" ? messages.slice(0, -1) : messages;
-
-/** Does in a moment what should have been done at once. */
-const writingBehind = (): { readonly later: (write: () => void) => void; readonly catchUp: () => void } => {
-  const waiting: (() => void)[] = [];
-  const catchUp = (): void => {
-    for (const write of waiting.splice(0)) write();
-  };
-  return {
-    catchUp,
-    later: (write) => {
-      waiting.push(write);
-      setTimeout(catchUp, 1);
-    },
-  };
-};
 
 const unmarked = (entry: Entry): Entry => {
   if (entry.event.type !== "tool.failed" || entry.event.outcome !== "interrupted") return entry;

@@ -144,9 +144,9 @@ export class ThreadBook {
     const tags = new Map<string, Written>();
     const problems = found.flatMap((written, seq) => {
       if (written === null) return [`entry ${seq} is torn`];
-      if (tags.has(written.tag)) return [`${written.tag} is there twice`];
+      const twice = tags.has(written.tag) ? [`${written.tag} is there twice`] : [];
       tags.set(written.tag, written);
-      return this.#entryProblems(written, seq, seq === 0 ? null : (found[seq - 1]?.tag ?? null));
+      return [...twice, ...this.#entryProblems(written, seq, seq === 0 ? null : (found[seq - 1]?.tag ?? null))];
     });
     return [...problems, ...this.#partProblems(tags), ...this.#lost(found, tags, expected)];
   }

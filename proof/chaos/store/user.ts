@@ -21,6 +21,8 @@ export interface UserOptions {
   readonly onlyAppends?: boolean;
   /** Deletes threads, too. */
   readonly deletes?: boolean;
+  /** How many characters the longest texts have. Default 100,000. */
+  readonly lengthMax?: number;
   /** One of these is how long a lease lasts. */
   readonly leasesMs: readonly number[];
   /** Leases may be lost, and their tokens then begin again. Default: false. */
@@ -212,8 +214,8 @@ export class User {
 
   /** Most texts are small; some are larger than a page of a database or of a file. */
   #length(): number {
-    const { random } = this.#options;
-    return random.percent(90) ? random.integer(10, 600) : random.integer(4000, 100_000);
+    const { random, lengthMax = 100_000 } = this.#options;
+    return random.percent(90) ? random.integer(10, 600) : random.integer(Math.min(4000, lengthMax), lengthMax);
   }
 
   /** Tries a call whose answer was lost again, now and then. */

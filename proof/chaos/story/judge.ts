@@ -18,7 +18,6 @@ import * as Either from "fp-ts/lib/Either.js";
 
 import { violationsOfLaw } from "../../kit/calls.ts";
 import { entriesIn, statesOf } from "../../kit/journal.ts";
-import { performedProblems } from "../../kit/performed.ts";
 import { wordsOf } from "../../kit/report.ts";
 import { endProblems, messageProblems } from "./ends.ts";
 import type { Answer, Fact, Performed } from "./facts.ts";
@@ -77,7 +76,7 @@ export const judge = (held: Held): readonly string[] => {
       ...keptProblems(entries, held),
       ...replayProblems(entries, held.machine),
       ...askProblems(held, facts),
-      ...performedProblems(states, performed.filter(isPlaced), onceOnly),
+      ...performedProblems(facts),
       ...promptProblems(held, facts),
       ...(held.hasStalled === true ? [] : approvalProblems(entries, performed)),
       ...tableProblems(entries, held.left ?? []),
@@ -95,6 +94,22 @@ const isPlaced = (performed: Performed): performed is Performed & { readonly seq
 const onceOnly: readonly string[] = declarations
   .filter(({ recovery }) => recovery === "once")
   .map(({ name }: ToolDeclaration) => name);
+
+/** Lists each effect that was performed before a stored entry asked for it, and each tool of `once` that ran before its start was journalled. */
+const performedProblems = ({ states, performed }: Facts): readonly string[] =>
+  performed.filter(isPlaced).flatMap(({ id, seq }): readonly string[] => {
+    const state = states[seq];
+    const effect = (state === undefined ? [] : outstanding(state)).find((each) => each.id === id || keyOf(each) === id);
+    if (effect === undefined)
+      return [`${id} was performed when entry ${seq} was the newest, which does not ask for it`];
+    return effect.type === "callTool" && onceOnly.includes(effect.name) && !effect.started
+      ? [`${id} ran before its start was journalled`]
+      : [];
+  });
+
+/** The idempotency key of a tool call. */
+const keyOf = (effect: AnswerableEffect): string | null =>
+  effect.type === "callTool" ? `${effect.threadId}/${effect.callId}#1` : null;
 
 /** Whatever was acknowledged, and whatever a crash left, is in the journal. */
 export const keptProblems = (
