@@ -65,19 +65,21 @@ export const commandOf = <
       },
       run: async (values, again) => {
         // Each was read by the option of its name.
-        const { store: named, ...choice } = values as unknown as Choice<Store, Fault> & {
+        const {
+          store: named,
+          runs,
+          seed,
+          fault,
+        } = values as unknown as Omit<Choice<Store, Fault>, "store"> & {
           readonly store: readonly Store[];
         };
+        const isOwn = ([option]: readonly [string, unknown]): boolean => Object.hasOwn(target.options ?? {}, option);
+        // Only the target's own ones are left.
+        const own = Object.fromEntries(Object.entries(values).filter(isOwn)) as ValuesOf<Options>;
         for (const store of named) {
           if (named.length > 1 && target.ownServers !== true && !isThere(store))
             console.log(`${store}: left out, no server is named`);
-          else
-            await report(
-              target,
-              { ...choice, fault: choice.fault ?? null, store },
-              values as unknown as ValuesOf<Options>,
-              again,
-            );
+          else await report(target, { store, runs, seed, fault: fault ?? null }, own, again);
         }
       },
     });
