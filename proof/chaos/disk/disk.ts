@@ -6,7 +6,7 @@ export const faults = {
   parent: "that the folder of the store is there is not flushed",
   folder: "nor which files are in it",
   snapshots: "nor which files a snapshot has",
-  inboxes: "nor which envelopes an inbox has",
+  inboxes: "nor which items an inbox has",
 } as const;
 
 export type Fault = keyof typeof faults;
