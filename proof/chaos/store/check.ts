@@ -42,6 +42,7 @@ export const problemsIn = async (
       ...thread.problemsOf(stored),
       ...torn,
       ...thread.snapshotProblems(number),
+      ...(stored.length === 0 && number !== null ? [`snapshot ${number} is there, and its journal is not`] : []),
       ...(await itemProblems(store, threadId, thread, adopts)),
     ];
     problems.push(...inThread(threadId, found));
