@@ -115,7 +115,7 @@ interface Noted {
 /** An entry that names who wrote it: the writer, the token of its lease, and a number. */
 export const entryOf = (threadId: string, seq: number, tag: string, version: number): Entry =>
   seq === 0
-    ? { seq, format: 1, event: { type: "thread.started", at: version, threadId, metadata: { tag } } }
+    ? { seq, format: 2, event: { type: "thread.started", at: version, threadId, metadata: { tag } } }
     : { seq, event: { type: "checkpoint.named", at: version, name: tag } };
 
 const partsOf = (entry: Entry): { readonly seq: number; readonly tag: string; readonly version: number } => {

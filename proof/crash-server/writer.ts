@@ -70,7 +70,7 @@ export const startWriter = (store: Store, threadId: string, owner: string, onAck
 
 const entryOf = (seq: number, threadId: string, name: string): Entry =>
   seq === 0
-    ? { seq, format: 1, event: { type: "thread.started", at: 0, threadId, metadata: { name } } }
+    ? { seq, format: 2, event: { type: "thread.started", at: 0, threadId, metadata: { name } } }
     : { seq, event: { type: "checkpoint.named", at: seq, name } };
 
 const appendsInOneGo = 20;

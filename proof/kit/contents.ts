@@ -11,7 +11,7 @@ export const threadIds: readonly string[] = ["alpha", "Alpha", "../beta", "γ".r
 /** An entry of so many characters. Its digest is that of its text. */
 export const entryOf = (threadId: string, seq: number, label: string, length: number): Entry => {
   const metadata = { text: textOf(label, length), digest: digestOf(textOf(label, length)) };
-  if (seq === 0) return { seq, format: 1, event: { type: "thread.started", at: 0, threadId, metadata } };
+  if (seq === 0) return { seq, format: 2, event: { type: "thread.started", at: 0, threadId, metadata } };
   return { seq, event: { type: "turn.annotated", at: seq, turn: 1, name: "note", value: label, metadata } };
 };
 

@@ -1,5 +1,5 @@
 import type { Entry } from "@colloquy/machine";
-import { firstFormat } from "@colloquy/machine/journal";
+import { journalFormat } from "@colloquy/machine/journal";
 import { describe, expect, it } from "vitest";
 import { checkWriters } from "../../proof/writers/check.ts";
 import { answerTo, type Report } from "../../proof/writers/talk.ts";
@@ -30,7 +30,7 @@ describe("the check of writers", () => {
   const journal = (...asks: readonly string[]): readonly Entry[] => [
     {
       seq: 0,
-      format: firstFormat,
+      format: journalFormat,
       event: { type: "thread.started", at: 0, threadId: "shared", configuration: { fingerprint: "" } },
     },
     ...asks.flatMap((askId, index): readonly Entry[] => [

@@ -1,6 +1,6 @@
 import * as Either from "fp-ts/lib/Either.js";
 import * as zod from "zod/mini";
-import { type Entry, firstFormat, journalFormat } from "../conversation/protocol/entry.ts";
+import { type Entry, journalFormat } from "../conversation/protocol/entry.ts";
 import type { Event } from "../conversation/protocol/event.ts";
 import { isObject } from "../thread/json.ts";
 import { mostNested, mostNestedInEvent } from "../thread/plain-copy.ts";
@@ -23,7 +23,7 @@ export const decodeEvent = (value: unknown): Either.Either<DecodeError, Event> =
   return event === null ? eventBySchema(value) : Either.right(event);
 };
 
-/** Reads the entry at an index of a journal. A newer format is refused with an error that says so. */
+/** Reads the entry at an index of a journal. Another format is refused with an error that says so. */
 export const decodeEntry = (value: unknown, index: number): Either.Either<DecodeError, Entry> => {
   const entry = surelyEntry(value, index);
   return entry === null ? entryBySchema(value, index) : Either.right(entry);
@@ -54,19 +54,10 @@ export const eventBySchema = (value: unknown): Either.Either<DecodeError, Event>
 export const entryBySchema = (value: unknown, index: number): Either.Either<DecodeError, Entry> => {
   if (index === 0) {
     const format = isObject(value) ? value["format"] : undefined;
-    if (typeof format === "number" && format > journalFormat) return Either.left(newerFormat(0, "format", format));
-    if (typeof format === "number" && format > firstFormat)
-      return Either.left({
-        index: 0,
-        path: "format",
-        reason: `a journal begins with format ${firstFormat} and rises by "thread.configured"; this one begins with ${format}`,
-      });
+    if (typeof format === "number" && format !== journalFormat) return Either.left(otherFormat(format));
     return parsed<Entry>(journalSchemas().first, value, 0);
   }
   const event = isObject(value) ? value["event"] : undefined;
-  const format = isObject(event) && event["type"] === "thread.configured" ? event["format"] : undefined;
-  if (typeof format === "number" && format > journalFormat)
-    return Either.left(newerFormat(index, "event.format", format));
   const unknownType = problemOfType(event, index, "event");
   return unknownType === null ? parsed<Entry>(journalSchemas().later, value, index) : Either.left(unknownType);
 };
@@ -82,10 +73,12 @@ const problemOfType = (event: unknown, index: number | null, path: string): Deco
   return { index, path: path === "" ? "type" : `${path}.type`, reason };
 };
 
-const newerFormat = (index: number, path: string, format: number): DecodeError => ({
-  index,
-  path,
-  reason: `the journal has format ${format}, and this version reads up to ${journalFormat}: read it with a newer version`,
+const otherFormat = (format: number): DecodeError => ({
+  index: 0,
+  path: "format",
+  reason:
+    `the journal has format ${format}, and this version reads only format ${journalFormat}: ` +
+    `read it with ${format > journalFormat ? "a newer" : "an older"} version`,
 });
 
 const parsed = <Value>(

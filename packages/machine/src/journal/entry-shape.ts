@@ -1,4 +1,4 @@
-import { type Entry, firstFormat, journalFormat } from "../conversation/protocol/entry.ts";
+import { type Entry, journalFormat } from "../conversation/protocol/entry.ts";
 import type { Event } from "../conversation/protocol/event.ts";
 import { problemOfBeginning, problemOfEvent } from "../conversation/protocol/event-shape.ts";
 import { isCount, isObject } from "../thread/json.ts";
@@ -42,7 +42,7 @@ interface Members {
 
 const isFirst = ({ seq, format, event }: Members): boolean =>
   seq === 0 &&
-  format === firstFormat &&
+  format === journalFormat &&
   isObject(event) &&
   event["type"] === "thread.started" &&
   problemOfBeginning(event) === null;
@@ -52,7 +52,6 @@ const isLater = ({ seq, event, decided, recovered }: Members): boolean =>
   seq > 0 &&
   isMarked(recovered) &&
   isEvent(event) &&
-  !(event.type === "thread.configured" && (event.format ?? 0) > journalFormat) &&
   (decided === undefined || usual(decided) === null || decidedSchemas().safeParse(decided).success);
 
 const isMarked = (mark: unknown): boolean => mark === undefined || mark === true;

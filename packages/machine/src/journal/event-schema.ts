@@ -125,5 +125,5 @@ const changed = ({ seedDraft, configuration }: Shapes) =>
     event("metadata.changed", { metadata: jsonObject }),
     event("thread.forked", { from: object({ threadId: text, turn: count }) }),
     event("thread.redacted", { seqs: list(count), reason: optional(text) }),
-    event("thread.configured", { format: optional(count), configuration, model: optional(jsonObject) }),
+    event("thread.configured", { configuration, model: optional(jsonObject) }),
   ] as const;

@@ -1,5 +1,5 @@
 import * as zod from "zod/mini";
-import { firstFormat } from "../conversation/protocol/entry.ts";
+import { journalFormat } from "../conversation/protocol/entry.ts";
 import { decidedSchema } from "./decided-schema.ts";
 import { eventSchemaOf, startedSchema } from "./event-schema.ts";
 import { accountSchemas, messageSchemas, object, optional } from "./message-schema.ts";
@@ -11,7 +11,7 @@ const builtLate = <Value extends object>(build: () => Value): (() => Value) => {
 };
 
 /**
- * Returns the schemas of all formats. Objects are loose: unknown fields survive decoding. An event of an unknown type
+ * Returns the schemas of entries. Objects are loose: unknown fields survive decoding. An event of an unknown type
  * is refused, since folding could not apply it.
  *
  * They are built when the first entry needs them. Building them takes as long as loading the rest of a package, and
@@ -27,7 +27,7 @@ export const journalSchemas = builtLate(() => {
     /** The first entry of a journal. */
     first: object({
       seq: zod.literal(0),
-      format: zod.literal(firstFormat),
+      format: zod.literal(journalFormat),
       event: startedSchema(shapes),
       redacted: optional(zod.literal(true)),
     }),

@@ -116,7 +116,7 @@ describe("what is read by its shape", () => {
   });
 
   test("is a copy: a store may go on with what it gave", () => {
-    const entry = { seq: 0, format: 1, event: { type: "thread.started", at: 0, threadId: "t", metadata: { a: [1] } } };
+    const entry = { seq: 0, format: 2, event: { type: "thread.started", at: 0, threadId: "t", metadata: { a: [1] } } };
     const read = surelyEntry(entry, 0);
     entry.event.metadata.a.push(2);
     expect(read).toMatchObject({ event: { metadata: { a: [1] } } });

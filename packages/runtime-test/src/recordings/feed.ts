@@ -1,5 +1,4 @@
 import type { AskReceived, CallTool, MessageDraft } from "@colloquy/machine";
-import { raiseFormatFor } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import type { RecordedMessage, RecordedResult, RecordedStep, RecordedUser } from "./case.ts";
 import { type Drive, send, toolCallsOut } from "./drive.ts";
@@ -119,8 +118,7 @@ const appendRound = (driven: Drive, { index, step, results }: Extract<Piece, { t
   const round = roundDraft(step, results);
   if (Either.isLeft(round)) return inexpressible(index, round.left);
   const event = { type: "round.appended", ...round.right } as const;
-  const raised = raiseFormatFor(driven.state, { ...event, at: 0 });
-  return heard(index, (raised === null ? null : send(driven, raised)) ?? send(driven, event));
+  return heard(index, send(driven, event));
 };
 
 const giveResult = (

@@ -10,7 +10,6 @@ import type {
   SystemDraft,
   ToolCallDraft,
 } from "@colloquy/machine";
-import { raiseFormatFor } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import { type CanonicalItem, canonicalItemOf } from "./canonical-item.ts";
 import { type Drive, send, toolCallsOut } from "./drive.ts";
@@ -137,8 +136,7 @@ const appendRound = (
   );
   const reply = { ...(content === undefined ? {} : { content }), ...(toolCalls === undefined ? {} : { toolCalls }) };
   const event = { type: "round.appended", reply, results } as const;
-  const raised = raiseFormatFor(driven.state, { ...event, at: 0 });
-  return heard(index, (raised === null ? null : send(driven, raised)) ?? send(driven, event));
+  return heard(index, send(driven, event));
 };
 
 /**

@@ -240,7 +240,7 @@ const members: { readonly [Type in Event["type"]]: Members } = {
   "metadata.changed": { metadata: jsonObject },
   "thread.forked": { from: object({ threadId: text, turn: count }) },
   "thread.redacted": { seqs: list(count), reason: optional(text) },
-  "thread.configured": { format: optional(count), configuration, model: optional(jsonObject) },
+  "thread.configured": { configuration, model: optional(jsonObject) },
 };
 
 /** Returns what is wrong with the plain data that begins a thread, or null if nothing is. */

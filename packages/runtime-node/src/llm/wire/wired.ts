@@ -82,7 +82,7 @@ export const wired =
 
 /**
  * Returns the declarations of the tools that a call offers, or the name of one that is missing. A call that does not say what
- * it offers (a thread of 0.1) offers all that is declared; parameters may bring tools themselves.
+ * it offers offers all that is declared; parameters may bring tools themselves.
  */
 const offeredTools = (
   { tools, model, purpose }: CallLlm,

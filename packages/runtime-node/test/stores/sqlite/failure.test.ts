@@ -162,7 +162,7 @@ const written = async (threadId = "thread"): Promise<string> => {
   const lease = await store.acquire(threadId, "owner", 1000);
   if (lease === null) throw new Error("the lease should have been free");
   const entries: readonly Entry[] = [
-    { seq: 0, format: 1, event: { type: "thread.started", at: 0, threadId } },
+    { seq: 0, format: 2, event: { type: "thread.started", at: 0, threadId } },
     { seq: 1, event: { type: "checkpoint.named", at: 1, name: `the words of ${threadId}` } },
   ];
   await store.append(lease, -1, entries);

@@ -27,16 +27,16 @@ export const writeFirstVersion = (path: string): readonly StoredThread[] => {
 const journals: readonly (readonly [threadId: string, ...bodies: string[]])[] = [
   [
     "plain",
-    JSON.stringify({ format: 1, event: { type: "thread.started", at: 200, threadId: "plain", system: "hello" } }),
+    JSON.stringify({ format: 2, event: { type: "thread.started", at: 200, threadId: "plain", system: "hello" } }),
     '{"type":"ask.rec',
   ],
   [
     "ada 🙂",
     JSON.stringify({
-      format: 1,
+      format: 2,
       event: { type: "thread.started", at: 100.5, threadId: "ada", metadata: { user: "ada", odd: "\ud800" } },
     }),
     JSON.stringify({ type: "ask.received", at: 300, askId: "a", input: "Hello!" }),
   ],
-  ["damaged", '{"format":1,"event":{"type":"thread.st', JSON.stringify({ type: "timer.fired", at: 5, effectId: "1" })],
+  ["damaged", '{"format":2,"event":{"type":"thread.st', JSON.stringify({ type: "timer.fired", at: 5, effectId: "1" })],
 ];
