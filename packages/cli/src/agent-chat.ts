@@ -6,7 +6,15 @@ import {
   type AgentHost,
   type SubagentCall,
 } from "@colloquy/sessions/agents";
-import { type AskOptions, type HostOptions, type Observer, StoreError, type Tool } from "@colloquy/host";
+import {
+  type AskOptions,
+  type HostOptions,
+  type Observer,
+  StoreError,
+  type Tool,
+  type AskHandle,
+  type AskResult,
+} from "@colloquy/host";
 import {
   type Content,
   contentText,
@@ -25,7 +33,6 @@ import type { Provider } from "./models.ts";
 import { type Waiting, type WaitingBelow, waitingOf } from "./waiting.ts";
 import type { OptionValues } from "./options.ts";
 import { readTextFile } from "./text-file.ts";
-import { withTextOutput } from "./text-output.ts";
 import type { Asked } from "./turn.ts";
 
 export type { Agent } from "@colloquy/sessions/agents";
@@ -186,3 +193,29 @@ const notesOf =
 
 const usageOf = (calls: readonly SubagentCall[]): SubagentCall["usage"] =>
   calls.reduce((sum, { usage }) => usageMonoid.concat(sum, usage), noUsage);
+
+/** Returns a handle to the same ask whose answer is the text of one output field, without the JSON around it. */
+const withTextOutput = (asked: AskHandle<JsonObject>, field: string): AskHandle => {
+  const result = async (): Promise<AskResult> => {
+    const { output, ...turn } = await asked;
+    const text = output[field];
+    return typeof text === "string" ? { ...turn, text } : turn;
+  };
+  return {
+    get threadId() {
+      return asked.threadId;
+    },
+    askId: asked.askId,
+    get cursor() {
+      return asked.cursor;
+    },
+    abort: (reason) => asked.abort(reason),
+    // oxlint-disable-next-line unicorn/no-thenable -- a handle is awaited
+    then: (onFulfilled, onRejected) => result().then(onFulfilled, onRejected),
+    catch: (onRejected) => result().catch(onRejected),
+    finally: (onSettled) => result().finally(onSettled),
+    async *[Symbol.asyncIterator]() {
+      for await (const part of asked) if (part.type !== "text.delta" && part.type !== "output.partial") yield part;
+    },
+  };
+};

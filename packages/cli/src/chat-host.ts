@@ -1,10 +1,9 @@
 import type { Agent } from "@colloquy/sessions/agents";
-import type { HostedThread } from "@colloquy/host";
-import { type Content, textOf } from "@colloquy/machine";
+import type { HostedThread, AskOptions } from "@colloquy/host";
+import { type Content, textOf, type MachineOptions } from "@colloquy/machine";
 import type { Choice, ConverseOptions } from "@colloquy/cli/terminal";
 import { threadIdOf } from "./chat-thread.ts";
 import type { CommandContext } from "./command-context.ts";
-import { modelChoice } from "./model-choice.ts";
 import { openedHost, opening, type Opens } from "./opened-host.ts";
 import type { Settled } from "./settings.ts";
 import type { Asked, FollowedChat } from "./turn.ts";
@@ -50,4 +49,22 @@ const useSystem = async (thread: HostedThread, system: string): Promise<void> =>
   if (state === null) return;
   const present = state.context.conversation.system;
   if (present === null || textOf(present) !== system) await thread.changeSystem(system);
+};
+
+/** The choice of the model: any model of the provider, by name; models with prices are offered. */
+interface ModelChoice extends Choice {
+  /** Returns the model option of an ask; empty if no model was chosen. */
+  readonly asked: () => Pick<AskOptions, "model">;
+}
+
+/** @param given the name that the user gave; @param otherwise the model that is called if none is chosen */
+const modelChoice = (given: string | undefined, otherwise: string, pricing: MachineOptions["pricing"]): ModelChoice => {
+  let chosen = given;
+  const priced = Object.keys(pricing?.options["models"] ?? {});
+  return {
+    names: [...new Set([otherwise, ...priced])],
+    present: () => chosen ?? otherwise,
+    choose: (name) => void (chosen = name),
+    asked: () => (chosen === undefined ? {} : { model: { model: chosen } }),
+  };
 };

@@ -1,17 +1,32 @@
 import type { Content } from "@colloquy/machine";
-import { converseOn, converseOnScreen, failureText, keymapOf, named, suitsScreen } from "@colloquy/cli/terminal";
-import { answerApproval } from "./answer-approval.ts";
-import { answersOn, formatOf } from "./answers.ts";
-import { askOnce } from "./ask-once.ts";
-import { attachmentFrom } from "./attachment.ts";
+import {
+  converseOn,
+  converseOnScreen,
+  failureText,
+  keymapOf,
+  named,
+  suitsScreen,
+  type HistoryPort,
+  commandIn,
+  performCommand,
+  plainTarget,
+} from "@colloquy/cli/terminal";
+import { answersOn, formatOf, type Answers } from "./answers.ts";
 import { type Chat, openedChat } from "./chat-host.ts";
 import type { CommandContext } from "./command-context.ts";
 import { ArgumentError, exitCodes, InterruptedError } from "./exit-code.ts";
 import type { OptionValues } from "./options.ts";
-import { pipedQuestions } from "./piped-questions.ts";
-import { historyFile } from "./history-file.ts";
 import { type Settled, settled } from "./settings.ts";
-import { textEditor } from "./text-editor.ts";
+import { existsSync } from "node:fs";
+import { appendFile, mkdir, rename, writeFile, mkdtemp, readFile, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { readTextFile } from "./text-file.ts";
+import type { Readable } from "node:stream";
+import { spawn } from "node:child_process";
+import { tmpdir } from "node:os";
+import { commandWords } from "./command-words.ts";
+import { createInterface } from "node:readline";
+import { type Asked, exitCodeOfEnd, followed, type TurnEnd } from "./turn.ts";
 
 /** Runs a conversation with a model on a server, or with the agent of a file. Returns the exit code. */
 export const chat = async (words: readonly string[], given: OptionValues, context: CommandContext): Promise<number> => {
@@ -102,3 +117,238 @@ const refusing = async <Result>(work: () => Promise<Result>): Promise<Result> =>
     throw isInWords ? thrown : new ArgumentError(failureText(thrown), { cause: thrown });
   }
 };
+
+/**
+ * Stores typed inputs in a file that only its owner may read, one JSON string per line. If there are more than twice
+ * `most`, only the newest `most` are kept.
+ */
+export const historyFile = (path: string, most = 1_000): HistoryPort => ({
+  load: async () => {
+    const inputs = existsSync(path) ? readTextFile(path).split("\n").flatMap(inputIn) : [];
+    const newest = inputs.slice(-most);
+    if (inputs.length > 2 * most) {
+      // Renamed, so that other processes see either the old or the new file.
+      await writeFile(`${path}.new`, newest.map(lineOf).join(""), { mode: 0o600 });
+      await rename(`${path}.new`, path);
+    }
+    return newest;
+  },
+  append: async (text) => {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await appendFile(path, lineOf(text), { mode: 0o600 });
+  },
+});
+
+const lineOf = (text: string): string => `${JSON.stringify(text)}\n`;
+
+/** Returns the input of a line; none if a crash cut the line off. */
+const inputIn = (line: string): readonly string[] => {
+  try {
+    const input: unknown = JSON.parse(line);
+    return typeof input === "string" ? [input] : [];
+  } catch {
+    return [];
+  }
+};
+
+/**
+ * Reads piped input as a part of the question; null if there is none.
+ *
+ * @throws ArgumentError for input that is not text, and for more than a model is likely to accept.
+ */
+const attachmentFrom = async (input: Readable, signal: AbortSignal): Promise<string | null> => {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const stop = (): void => void input.destroy();
+  signal.addEventListener("abort", stop);
+  try {
+    for await (const chunk of input) {
+      const bytes = Buffer.from(chunk as string | Buffer);
+      size += bytes.length;
+      if (size > sizeMax)
+        throw new ArgumentError(
+          `what comes from the pipe has more than ${sizeMax.toLocaleString("en")} bytes; attach the part that the question is about`,
+        );
+      chunks.push(bytes);
+    }
+  } catch (thrown) {
+    if (!signal.aborted) throw thrown;
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+  const text = textOf(Buffer.concat(chunks));
+  return text.trim() === "" ? null : `# Attached: standard input\n\n${text}`;
+};
+
+const sizeMax = 1_000_000;
+
+const textOf = (bytes: Buffer): string => {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    if (!text.includes("\0")) return text;
+  } catch {}
+  throw new ArgumentError("what comes from the pipe is binary, and not text in UTF-8; convert it to text first");
+};
+
+/**
+ * Answers a tool call that waits for approval, and shows the rest of its turn. Returns the exit code.
+ *
+ * @throws ArgumentError if no such call waits
+ */
+const answerApproval = async (
+  chat: Chat,
+  { approve, deny, reason }: Pick<OptionValues, "approve" | "deny" | "reason">,
+  answers: Answers,
+  signal: AbortSignal,
+): Promise<number> => {
+  const id = approve ?? deny ?? "";
+  const waiting = (await chat.waiting(chat.threadId)).approvals;
+  const wanted = waiting.find(({ request }) => request.id === id);
+  if (wanted === undefined) {
+    const ids = waiting.map(({ request }) => named(request.id));
+    throw new ArgumentError(
+      `no tool call of thread ${named(chat.threadId)} waits for approval as ${named(id)}; ${ids.length === 0 ? "none waits" : `there are: ${ids.join(", ")}`}`,
+    );
+  }
+  const { thread, request } = wanted;
+  const { digest } = request;
+  const answered =
+    approve === undefined
+      ? await thread.deny(id, { digest, ...(reason === undefined ? {} : { reason }) })
+      : await thread.approve(id, { digest });
+  // A subagent's turn continues on its own thread; the caller's turn is resumed to receive the result.
+  const { turn } = thread.id === chat.threadId ? answered : await chat.host.thread(chat.threadId).resume();
+  if (turn === null) return exitCodes.done;
+  const { approvals, alone } = await chat.waiting(chat.threadId);
+  // Only approvals are left, so no more parts would arrive.
+  if (alone)
+    return ended(chat, { status: "waiting", approvals: approvals.map(({ request }) => request) }, answers, signal);
+  return shown(chat, turn, answers, signal);
+};
+
+/**
+ * Returns a function that edits a text in the program that VISUAL or EDITOR names. The text is in a file that only its
+ * owner may read, and that is removed afterwards. The function returns null if the program failed. Undefined if neither
+ * variable is set.
+ */
+export const textEditor = (
+  environment: Readonly<Record<string, string | undefined>>,
+): ((text: string) => Promise<string | null>) | undefined => {
+  const [program, ...args] = commandWords(environment["VISUAL"] || environment["EDITOR"] || "");
+  if (program === undefined) return undefined;
+  return async (text) => {
+    const folder = await mkdtemp(join(tmpdir(), "colloquy-"));
+    try {
+      const file = join(folder, "question.md");
+      await writeFile(file, text, { mode: 0o600 });
+      const code = await withoutInterrupts(
+        () =>
+          new Promise<number | null>((resolve, reject) => {
+            spawn(program, [...args, file], { stdio: "inherit" })
+              .once("error", reject)
+              .once("close", resolve);
+          }),
+      );
+      return code === 0 ? (await readFile(file, "utf8")).replace(/\r?\n$/, "") : null;
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  };
+};
+
+/** Ignores Ctrl+C while a program runs: both receive it, but it is meant for the program. */
+const withoutInterrupts = async <Result>(run: () => Promise<Result>): Promise<Result> => {
+  // Raw listeners, since some were added with `once`.
+  const listeners = process.rawListeners("SIGINT") as NodeJS.SignalsListener[];
+  const ignore = (): void => {};
+  process.removeAllListeners("SIGINT").on("SIGINT", ignore);
+  try {
+    return await run();
+  } finally {
+    process.off("SIGINT", ignore);
+    for (const listener of listeners) process.on("SIGINT", listener);
+  }
+};
+
+/**
+ * Asks line by line until the input ends; a line that begins with a slash is a command. Returns the exit code of the
+ * first failure.
+ */
+const pipedQuestions = async (
+  chat: Chat,
+  answers: Answers,
+  { input, errors, signal }: Pick<CommandContext, "input" | "errors" | "signal">,
+  before: number,
+): Promise<number> => {
+  let code = before;
+  let { threadId } = chat;
+  const reader = createInterface({ input, terminal: false, crlfDelay: Infinity });
+  let isEnded = false;
+  const end = (): void => {
+    isEnded = true;
+    reader.close();
+  };
+  signal.addEventListener("abort", end);
+  const perform = async (line: string): Promise<number> => {
+    const { host, models } = chat;
+    const turnTo = async (id: string): Promise<void> => void (threadId = id);
+    try {
+      await performCommand(
+        plainTarget({ host, models, thread: host.thread(threadId), printer: errors, turnTo, end }),
+        line,
+      );
+      return exitCodes.done;
+    } catch (thrown) {
+      errors.line(`error: ${failureText(thrown)}`);
+      return exitCodes.failed;
+    }
+  };
+  try {
+    for await (const typed of reader) {
+      const line = typed.trim();
+      // A closed reader still returns the lines that it has read.
+      if (isEnded || signal.aborted) break;
+      if (line === "") continue;
+      const command = commandIn(line);
+      const came =
+        command !== null ? await perform(command) : await askOnce({ ...chat, threadId }, line, answers, signal);
+      if (code === exitCodes.done) code = came;
+    }
+  } finally {
+    signal.removeEventListener("abort", end);
+  }
+  return signal.aborted ? exitCodes.interrupted : code;
+};
+
+/** Asks, and shows the answer. Returns the exit code. */
+const askOnce = (chat: Chat, input: Content, answers: Answers, signal: AbortSignal): Promise<number> =>
+  shown(chat, chat.ask(input, chat.threadId), answers, signal);
+
+/** Shows the answer of an ask. Returns the exit code. */
+const shown = async (chat: Chat, asked: Asked, answers: Answers, signal: AbortSignal): Promise<number> => {
+  const abort = (): void => asked.abort();
+  if (signal.aborted) abort();
+  signal.addEventListener("abort", abort);
+  try {
+    const end = await followed(chat, asked, answers.part);
+    return await ended(chat, end, answers, signal);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+};
+
+/** Shows the end of a turn. Returns the exit code. */
+const ended = async (chat: Chat, end: TurnEnd, answers: Answers, signal: AbortSignal): Promise<number> => {
+  // After EPIPE, nobody reads the output.
+  if (signal.reason !== "EPIPE") {
+    const { host, threadId } = chat;
+    const notes = end.status === "completed" ? await chat.notes?.(threadId, end.turn.turn) : undefined;
+    await answers.end(end, { thread: host.thread(threadId), notes: notes ?? [], wayOut: wayOutOf(chat) });
+  }
+  return exitCodeOfEnd(end, signal);
+};
+
+const wayOutOf = ({ store }: Chat): string =>
+  store === null
+    ? "nothing is kept, so it can't be answered later: give --store"
+    : `to answer, give the same options with --store ${named(store)} and --approve ID, or --deny ID, in place of a question`;

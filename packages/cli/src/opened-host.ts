@@ -7,22 +7,23 @@ import {
   type RecoveryOptions,
   memoryStore,
   type Store,
+  type Tool,
 } from "@colloquy/host";
 import { type Content, conversationMachine, type MachineOptions } from "@colloquy/machine";
 import { randomIds, systemClock } from "@colloquy/runtime-node";
-import { oneLine } from "@colloquy/cli/terminal";
+import { oneLine, keymapOf, themeNamed } from "@colloquy/cli/terminal";
 import type { Agent, AgentChat } from "./agent-chat.ts";
-import { chatMachine, reactInstructions } from "./chat-machine.ts";
 import { chatTools } from "./chat-tools.ts";
-import { checkTogether, checkTools } from "./check-options.ts";
 import type { CommandContext } from "./command-context.ts";
 import { openStore, placeOfStore, sessionFile } from "./kept-threads.ts";
 import { type Provider, providerOf } from "./models.ts";
-import type { OptionValues } from "./options.ts";
+import { type OptionValues, exclusive } from "./options.ts";
 import type { Settled } from "./settings.ts";
 import { promptText } from "./turn-notes.ts";
 import type { Asked } from "./turn.ts";
 import { waitingOf } from "./waiting.ts";
+import { ArgumentError } from "./exit-code.ts";
+import { compactTurns, compose, lastTurns, type Policy, tokenWindow } from "@colloquy/machine/policies";
 
 /** A host made from options, with its model, tools and store. */
 export interface OpenedHost extends Pick<AgentChat, "steers" | "waiting" | "onNestedApproval"> {
@@ -161,4 +162,82 @@ const systemOf = ({ system, react }: OptionValues, instructions: string | undefi
   const texts = [system ?? instructions, react === true ? reactInstructions : undefined];
   const given = texts.filter((text) => text !== undefined);
   return given.length === 0 ? undefined : given.join("\n\n");
+};
+
+/** @throws ArgumentError for options that contradict each other */
+const checkTogether = (options: OptionValues): void => {
+  for (const [one, other] of exclusive) {
+    if (options[one] !== undefined && options[other] !== undefined)
+      throw new ArgumentError(`--${one} and --${other} exclude each other; give one of them`);
+  }
+  const { keys = "standard", theme = "dark", agent, mcp = [] } = options;
+  // Both throw for an unknown name.
+  keymapOf(keys);
+  themeNamed(theme);
+  if (options["allow-tools"] === true && agent === undefined && mcp.length === 0)
+    throw new ArgumentError(
+      "--allow-tools is about the tools of an agent or of MCP servers: there is no --agent and no --mcp",
+    );
+  if (options.reason !== undefined && options.deny === undefined)
+    throw new ArgumentError("--reason says why a call is denied: give --deny as well");
+};
+
+/** @throws ArgumentError for tools that the model cannot call, and for missing tools that are needed */
+const checkTools = (
+  { provider, react }: Pick<OptionValues, "provider" | "react">,
+  tools: readonly Tool[],
+  agent: { readonly tools: readonly Tool[]; readonly subagents: readonly unknown[] } | null,
+): void => {
+  const all = [...tools, ...(agent?.tools ?? []), ...(agent?.subagents ?? [])];
+  if (provider === "completion" && all.length > 0)
+    throw new ArgumentError(
+      "--provider completion goes on with a text, and calls no tools: leave out --tools and --mcp, and an --agent that has some",
+    );
+  if (react === true && tools.length === 0)
+    throw new ArgumentError("--react is about tools, and there are none: give --tools or --mcp");
+};
+
+/** Returns the machine options of the command's conversations. @throws ArgumentError for an invalid number */
+const chatMachine = (
+  { window, "max-turns": turns, react }: Pick<OptionValues, "window" | "max-turns" | "react">,
+  isAgent: boolean,
+): MachineOptions => {
+  const budget = window === undefined ? undefined : budgetOf(window);
+  const shown = turns === undefined ? undefined : lastTurns(wholeNumber("max-turns", turns, 0, "20"));
+  return {
+    // A waiting person gives up sooner than a server. A queued ask waits for a turn that another process answers, or in
+    // which it died.
+    idleTimeoutMs: 120_000,
+    overlap: { type: "queue", max: 64 },
+    ...(budget === undefined ? {} : { budget }),
+    ...policyOf(budget !== undefined, shown, isAgent),
+    ...(react === true ? { limits: { steps: 10 } } : {}),
+  };
+};
+
+/** The instructions for a model that reasons before it acts; the machine itself loops over calls and results. */
+const reactInstructions =
+  "Before each tool call, say in a sentence what you know, what is missing, and which tool gives it. When nothing is missing, answer.";
+
+/** Returns the policy. An agent has its own policy, which keeps within a budget. */
+const policyOf = (isBound: boolean, shown: Policy | undefined, isAgent: boolean): { readonly policy?: Policy } => {
+  if (shown !== undefined) return { policy: isBound ? compose(shown, tokenWindow()) : shown };
+  return isBound && !isAgent ? { policy: compactTurns() } : {};
+};
+
+/** Returns the budget: the window, with room for an answer. */
+const budgetOf = (window: string): NonNullable<MachineOptions["budget"]> => {
+  const tokens = wholeNumber("window", window, 1, "128000");
+  return { tokens, reserve: Math.min(Math.floor(tokens / 4), longestAnswer) };
+};
+
+/** Few answers are longer, in tokens. */
+const longestAnswer = 8_000;
+
+const wholeNumber = (option: string, text: string, least: number, example: string): number => {
+  const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isSafeInteger(number) && number >= least) return number;
+  throw new ArgumentError(
+    `--${option} is "${text}"; it must be a whole number of ${least} or more, such as ${example}`,
+  );
 };

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { type Command, commands } from "../src/commands.ts";
-import { help, helpOf } from "../src/help.ts";
+import { help, helpOf } from "../src/arguments.ts";
 
 test("docs/terminal.md has the options of colloquy chat; this is what belongs there", () => {
   const page = readFileSync(new URL("../../../docs/terminal.md", import.meta.url), "utf8");

@@ -3,8 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { commandWords } from "../src/command-words.ts";
-import { historyFile } from "../src/history-file.ts";
-import { textEditor } from "../src/text-editor.ts";
+import { historyFile, textEditor } from "../src/chat.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "colloquy-typed-"));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -11,6 +11,7 @@ import {
   type ThreadDefaults,
   threadDefaultNames,
 } from "./context/host-context.ts";
+import { usualPollMs } from "./delegation/requested-lease.ts";
 import { renewMsOf } from "./journal/lease.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Ids } from "./ports/ids.ts";
@@ -69,10 +70,13 @@ export interface HostOptions {
   /**
    * The handling of an ask when another host holds the thread's lease. `enqueue`: it is posted to the store's inbox,
    * and followed. `reject`: it rejects with `ThreadHeldError` if that host works on the
-   * thread (within two polls) or does not answer (after 25). Default `enqueue`, if the store has an inbox.
+   * thread (within two polls) or does not answer (after 25, and at least five seconds). Default `enqueue`, if the store has an inbox.
    */
   readonly whenHeld?: "enqueue" | "reject";
-  /** How often an open thread reads its inbox, and a followed ask is checked for news, in milliseconds. Default 200. */
+  /**
+   * How often an open thread reads its inbox, and a followed ask is checked for news, in milliseconds. The hosts of a
+   * store may differ; if one polls less often than every five seconds, all others should do so too. Default 200.
+   */
   readonly pollMs?: number;
   /**
    * How often the shown part of a streamed reply is journalled, in milliseconds, so that it survives a crash. Null:
@@ -171,7 +175,7 @@ export const runContextOf = <Options extends RunOptions>(
  * Returns the context that follows from the options of a host, with their defaults. @throws ConfigurationError for an
  * invalid one
  */
-export const hostContextOf = (options: HostOptions): HostContext => {
+export const hostContextOf = (options: HostOptions, closed: AbortSignal): HostContext => {
   const run = runContextOf("createHost", options, hostOptionNames);
   checkKinds<HostOptions>("createHost", options, {
     toolContext: kinds.object,
@@ -185,7 +189,7 @@ export const hostContextOf = (options: HostOptions): HostContext => {
   checkMethods("createHost", options, ["store", "append"], ["store", "acquire"], ["ids", "draw"]);
   const { leaseTtlMs = options.store.leaseTtlMs ?? 30_000 } = options;
   const { ids, storeTimeoutMs = 30_000, idleMs = 5_000 } = options;
-  const { pollMs = 200, whenHeld = "enqueue" } = options;
+  const { pollMs = usualPollMs, whenHeld = "enqueue" } = options;
   const { progressMs = null, partials = "askAgain", snapshotEvery = 512 } = options;
   const { partsMs = null, keepPartsMs = 300_000 } = options;
   checkNumbers(
@@ -227,6 +231,7 @@ export const hostContextOf = (options: HostOptions): HostContext => {
         ? null
         : { log: store.parts, clock, everyMs: partsMs, keepMs: keepPartsMs, report },
     snapshotEvery,
+    closed,
     // An engine continues its threads itself.
     recovery: recovery === false || store.engine !== undefined ? null : recovery,
     toolContext: withContext(options.toolContext ?? {}, undefined),

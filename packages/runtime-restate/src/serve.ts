@@ -161,7 +161,7 @@ const threadObject = (worker: WorkerContext) => {
     release: exclusive({ input: input.release }, release),
     append: exclusive({ input: input.append }, append),
     rewrite: exclusive({ input: input.rewrite }, rewrite),
-    remove: exclusive(remove),
+    remove: exclusive({ input: input.remove }, remove),
   };
   return object({
     name: worker.object.name,

@@ -1,6 +1,6 @@
 import type { EngineNews } from "@colloquy/host/store";
 import { describe, expect, it } from "vitest";
-import { FollowedThread } from "../src/followed-thread.ts";
+import { FollowedThread } from "../src/engine-store.ts";
 import type { HubMessage } from "../src/hub.ts";
 
 type Stored = Extract<HubMessage, { readonly type: "stored" }>;

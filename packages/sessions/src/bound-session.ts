@@ -1,5 +1,5 @@
 import type { Checkpoint, HostedThread } from "@colloquy/host";
-import { promptOf, start, type State } from "@colloquy/machine";
+import { promptOf, start, type State, type Turn, turnsOf } from "@colloquy/machine";
 import { summarySections } from "@colloquy/machine/hosting";
 import { beginCall } from "./call/begin-call.ts";
 import type { CallHandle, CallOptions } from "./call/call.ts";
@@ -17,8 +17,7 @@ import { journalIn, type SavedSession } from "./saved/saved-session.ts";
 import type { Examples } from "./score/examples.ts";
 import type { Metric, ScoreOptions } from "./score/score.ts";
 import type { TurnPrompt } from "./shown/turn-prompt.ts";
-import { redoCalls, undoCalls } from "./thread/moves.ts";
-import { type SessionTurn, sessionTurns } from "./thread/turns.ts";
+import { type SessionTurn, sessionTurns, isRecorded, sessionTurn } from "./thread/turns.ts";
 
 /** A session bound to one of its threads. It is untyped; `session` adds the types. */
 export class BoundSession implements Records<object, object> {
@@ -199,3 +198,34 @@ export class BoundSession implements Records<object, object> {
     return start(this.#core.machine, { threadId: this.thread.id, at: 0, seed, ...system }).state;
   }
 }
+
+/** Takes back the newest recorded calls, and the failed turns between them. Returns them, newest first. */
+const undoCalls = async (thread: HostedThread, calls: number): Promise<readonly SessionTurn[]> => {
+  checkCalls("undo", calls);
+  const state = await thread.state();
+  const undone = state === null || calls === 0 ? [] : turnsOf(state).filter(isRecorded).slice(-calls);
+  const [oldest] = undone;
+  if (oldest !== undefined) await thread.moveHead(oldest.parent);
+  return undone.map(sessionTurn).reverse();
+};
+
+/**
+ * Moves towards the newest call that continues from here, by `calls` calls or fewer if there are no more. Returns them,
+ * newest first.
+ */
+const redoCalls = async (thread: HostedThread, calls: number): Promise<readonly SessionTurn[]> => {
+  checkCalls("redo", calls);
+  const redone: Turn[] = [];
+  if ((await thread.state()) === null) return redone.map(sessionTurn);
+  while (redone.length < calls) {
+    const [next] = await thread.redo(1);
+    if (next === undefined) break;
+    if (isRecorded(next)) redone.unshift(next);
+  }
+  return redone.map(sessionTurn);
+};
+
+const checkCalls = (name: string, calls: number): void => {
+  if (!(Number.isSafeInteger(calls) && calls >= 0))
+    throw new RangeError(`${name}: the number of calls is ${calls}; it must be a whole number, 0 or more`);
+};

@@ -1,16 +1,34 @@
 import { BoundSession } from "./bound-session.ts";
-import { programHandler } from "./call/handler.ts";
 import type { CallHandle, CallOptions } from "./call/call.ts";
 import { SessionCore } from "./core/core.ts";
 import type { AnyOptions, SessionOptions } from "./core/options.ts";
 import type { GivenExchange } from "./program/exchange.ts";
-import type { Memory, TurnSummary } from "./program/memory.ts";
+import { type Memory, type TurnSummary, memoryAt } from "./program/memory.ts";
 import type { Program } from "./program/program.ts";
 import type { Records } from "./records.ts";
 import type { Signature } from "./program/signature.ts";
 import type { SessionTurn } from "./thread/turns.ts";
 import type { Trace } from "./nesting/trace.ts";
-import type { Checkpoint, HostedThread } from "@colloquy/host";
+import type { Checkpoint, HostedThread, LlmContext, LlmHandler, LlmOutcome } from "@colloquy/host";
+import {
+  type CallLlm,
+  noUsage,
+  type ReportedUsage,
+  type Tally,
+  type Usage,
+  ConfigurationError,
+  contentText,
+  textOf,
+  toArray,
+  turnNumbered,
+} from "@colloquy/machine";
+import { reasonOf } from "@colloquy/runtime-node";
+import type { Ground } from "./core/ground.ts";
+import { Frame } from "./nesting/frame.ts";
+import { type Fields, fieldsOf } from "./program/fields.ts";
+import { marksIn } from "./program/marks.ts";
+import { replyOf } from "./program/reply.ts";
+import { runProgram } from "./call/run-program.ts";
 
 /**
  * A program with turns, on one thread. All values that it takes and returns are copied. Each manual change of the
@@ -113,3 +131,115 @@ export function session(program: Program<never, object>, given: object): Session
   const core = new SessionCore(program, given as AnyOptions, programHandler);
   return new BoundSession(core, core.ground(), { threadId: core.options.threadId ?? core.name, named: false }, null);
 }
+
+/** Makes the model of a session's threads: its program. Summaries are written by the summariser, or by a real model. */
+const programHandler = (core: SessionCore, ground: () => Ground): LlmHandler => {
+  const handler: LlmHandler = (call, context) =>
+    call.purpose === "summary" ? summarise(core, ground(), call, context) : answer(core, ground(), call, context);
+  return Object.assign(handler, { secrets: () => ground().llm?.secrets?.() ?? [] });
+};
+
+const answer = async (
+  core: SessionCore,
+  ground: Ground,
+  call: CallLlm,
+  { signal }: LlmContext,
+): Promise<LlmOutcome> => {
+  const { threadId, turn } = call;
+  const asked = call.messages.at(-1);
+  const marks = marksIn(asked?.metadata);
+  const waiting = core.waiting.of(threadId, marks.askId);
+  const createdAt = (await ground.host.thread(threadId).state())?.context.createdAt ?? 0;
+  const frame = new Frame({
+    key: `${threadId}/${turn}`,
+    turn: { threadId, createdAt, number: turn },
+    path: [],
+    ancestors: [...(marks.ancestors ?? []), threadId],
+    memory: memoryAt(call.messages),
+    ground,
+    signal,
+    isWithin: (session) => session === core || waiting.some((each) => each.isWithin(session)),
+    show: (part) => {
+      for (const each of waiting) each.show(part);
+    },
+  });
+  const model = `${core.name}@${core.version}`;
+  const inputs = fieldsOf(asked);
+  try {
+    const outputs = await runProgram(core, frame, inputs, { threadId, turn });
+    const reply = replyOf(outputs, described(core, inputs, outputs) ?? toolsUsed(frame));
+    return { type: "completed", reply, finishReason: "stop", usage: reportedUsage(frame.usage), model };
+  } catch (thrown) {
+    if (!signal.aborted) for (const each of waiting) each.threw(thrown);
+    const failure = { kind: "unknown", message: reasonOf(thrown), retryable: false } as const;
+    return { type: "failed", failure, usage: reportedUsage(frame.usage) };
+  }
+};
+
+/**
+ * Calls `describe` with copies and without the memory, because it only describes the outputs. If it throws, the answer
+ * is still recorded.
+ */
+const described = (core: SessionCore, inputs: Fields, outputs: Fields): string | null => {
+  const { options } = core;
+  if (options.describe === undefined) return null;
+  try {
+    // Typed by the signature.
+    const said: unknown = options.describe(structuredClone(inputs) as never, structuredClone(outputs));
+    if (typeof said === "string") return said;
+    throw new TypeError(`describe gave a value of type ${typeof said}; it must give a text`);
+  } catch (thrown) {
+    core.report(thrown, "describe");
+    return null;
+  }
+};
+
+const toolsUsed = ({ toolUse }: Frame): string | null => toolUse.filter((used) => used !== null).join("\n") || null;
+
+/**
+ * Reports the usage of the nested model calls as the usage of the one call that the program is; none for a program
+ * without model calls.
+ */
+const reportedUsage = (usage: Usage): ReportedUsage =>
+  usage.calls === 0
+    ? { inputTokens: 0, outputTokens: 0 }
+    : Object.fromEntries(
+        Object.keys(noUsage)
+          .filter((field) => field.endsWith("Tokens"))
+          // The tallies have the same names as the reported figures.
+          .map((field) => [field, usage[field as keyof ReportedUsage & keyof Usage]] as const)
+          .filter((entry): entry is readonly [string, Tally] => entry[1].reported > 0)
+          .map(([field, { sum }]) => [field, sum]),
+      );
+
+/** Requests the summary of a turn. A failure fails only the summary, not the answer. */
+const summarise = async (
+  core: SessionCore,
+  ground: Ground,
+  call: CallLlm,
+  context: LlmContext,
+): Promise<LlmOutcome> => {
+  const { summariser } = core.options;
+  const [instruction, request] = call.messages;
+  const text = await withDescription(core, ground, call, request === undefined ? "" : textOf(request));
+  if (summariser === undefined) {
+    if (ground.llm === undefined) throw new ConfigurationError(`the session "${core.name}" has no model for summaries`);
+    const messages = call.messages.map((message) =>
+      message === request ? { ...message, parts: [{ type: "text", text } as const] } : message,
+    );
+    return ground.llm({ ...call, messages }, context);
+  }
+  const given = { text, instruction: instruction === undefined ? "" : textOf(instruction), signal: context.signal };
+  return { type: "completed", reply: { content: await summariser(given) }, finishReason: "stop" };
+};
+
+/** Replaces the outputs in a text with their description by `describe`. */
+const withDescription = async (core: SessionCore, { host }: Ground, call: CallLlm, text: string): Promise<string> => {
+  if (core.options.describe === undefined) return text;
+  const state = await host.thread(call.threadId).state();
+  const covered = state?.context.summarising?.covers.to;
+  if (state === null || covered === undefined) return text;
+  const turn = turnNumbered(state, covered);
+  const answer = turn === undefined ? undefined : toArray(turn.messages).findLast(({ role }) => role === "assistant");
+  return answer === undefined ? text : text.replace(contentText(answer.parts), () => textOf(answer));
+};

@@ -1,4 +1,4 @@
-import type { AskReceived, Refusal, State, Turn } from "@colloquy/machine";
+import type { AskReceived, CancelRequested, Refusal, State, Turn } from "@colloquy/machine";
 import { askNamed, turnNumbered } from "@colloquy/machine";
 import { askedOtherwise, isSameInput, refusalOfRepeat } from "@colloquy/machine/hosting";
 import { AskRefusedError } from "../boundary/errors.ts";
@@ -29,6 +29,8 @@ export class Ask implements AskHandle, Sender {
   output: OwnOutput | null = null;
   /** The id of the inbox item by which it was passed to another host; null if there is none. */
   inboxId: string | null = null;
+  /** The event that cancels the ask, from when it was aborted. The next loop sends it again: the last one may have lost it. */
+  cancel: CancelRequested | null = null;
   /** Finds another thread for the ask if this one is busy; null if the ask is refused then. */
   whenBusy: (() => void) | null = null;
   #turn: number | null = null;
@@ -52,6 +54,11 @@ export class Ask implements AskHandle, Sender {
 
   get settled(): boolean {
     return this.#outcome.isThere;
+  }
+
+  /** Whether an earlier loop had the ask, which may have journalled it. */
+  get isCarried(): boolean {
+    return this.#carried > 0;
   }
 
   /** The turn that answers the ask, or that it waits to join; null before there is one. */

@@ -48,6 +48,8 @@ export interface HostContext extends RunContext {
   readonly shown: ShownTurns;
   /** The settings for writing the parts to the store's log as well; null if they are not written. */
   readonly partLogging: PartLogging | null;
+  /** Aborted when the host is closed. */
+  readonly closed: AbortSignal;
   /** Null if the host continues no threads by itself. */
   readonly recovery: RecoveryOptions | null;
   /** The number of entries after which a snapshot is saved; 0 for never. */

@@ -16,7 +16,7 @@ import { followedShown } from "./followed-news.ts";
 import type { FollowedShown } from "./followed-parts.ts";
 import { mayBeInInbox } from "./inbox-items.ts";
 import { type Answered, Outbox, type Outgoing } from "./outbox.ts";
-import { KeptEnvelope } from "./requested-lease.ts";
+import { KeptEnvelope, requestPollMsOf } from "./requested-lease.ts";
 
 /** The loop that follows a thread, as following sees it. */
 export interface Follower {
@@ -110,14 +110,15 @@ export class Following implements Diversion {
     return this.#engine?.queue.takeBack(sender) === true || this.outbox.takeBack(sender);
   }
 
-  /** Stops following. Posted inbox items stay in the inbox. */
+  /** Stops following. Posted inbox items stay in the inbox, except requests for the lease. */
   end(): readonly Envelope[] {
     this.#over = true;
     this.#shown.end();
     this.#engine?.end();
     this.#wake?.();
+    const kept = this.#kept.flatMap((each) => each.take());
     const { posted, others } = this.takeAll();
-    return [...posted.values(), ...others, ...(this.#engine?.queue.takeAll() ?? [])];
+    return [...kept, ...posted.values(), ...others, ...(this.#engine?.queue.takeAll() ?? [])];
   }
 
   /**
@@ -153,6 +154,12 @@ export class Following implements Diversion {
     }
     while (!this.#over) {
       await this.#tryRound();
+      const refused = this.#kept.filter((kept) => kept.isRefused(this.#follower.host.clock.now()));
+      if (refused.length > 0) {
+        const lease = await this.#tryToTake(onLost);
+        if (lease !== null) return lease;
+        for (const kept of refused) kept.fail();
+      }
       const rested = await this.#pause();
       if (this.#over) return null;
       if (!rested || this.#isWorkLeft()) {
@@ -179,7 +186,6 @@ export class Following implements Diversion {
 
   /** Posts the items that are due, and reads the answers and the journal. */
   async #round(): Promise<void> {
-    for (const kept of this.#kept) kept.check(this.#follower.host.clock.now());
     this.#dropRequests();
     // An ask may be in the journal already, however far back, and must not be posted again. An engine checks that
     // itself.
@@ -240,6 +246,8 @@ export class Following implements Diversion {
     // The entry may have been read long ago. If it is not there, the store lost it before it was read here.
     if (sender instanceof Ask && isInJournal && this.outbox.waitsFor(answered))
       if (state === null || !sender.isKnownTo(state)) this.#addAnew(sender);
+    // It stays in the outbox, at its place, until it has failed or the lease is taken.
+    if (sender instanceof KeptEnvelope && !answered.answer.handled) return Promise.resolve(sender.refused());
     return this.outbox.settle(answered, (sender, { refusal }) => {
       if (this.#engine?.fails(answered, state) !== true) sender.refused(refusal, state);
     });
@@ -284,7 +292,9 @@ export class Following implements Diversion {
       waits
         ? this.#engine?.isHeard === true
           ? pollMs * pollsBetweenNews
-          : pollMs
+          : this.#kept.some(({ isOver }) => !isOver)
+            ? requestPollMsOf(this.#follower.host)
+            : pollMs
         : this.#isWorkLeft()
           ? Math.max(idleMs, pollMs)
           : idleMs,

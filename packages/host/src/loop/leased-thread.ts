@@ -47,10 +47,10 @@ export const leaseThread = async (candidate: Candidate, mailbox: Mailbox): Promi
   const onLost = (error: LeaseLostError): void => candidate.end(error);
   // After a lost lease the journal is read first: another host may have answered the asks meanwhile.
   const lease = lost === null ? await HeldLease.take(threadId, host, onLost) : null;
-  if (lease !== null) return new LeasedThread(lease, candidate, null);
+  if (lease !== null) return new LeasedThread(lease, candidate, false);
   if (candidate.hasEnded) return null;
   if (store.inbox === undefined || !mayFollow(host)) {
-    return new LeasedThread(await requestLease(threadId, host, onLost, () => !candidate.hasEnded), candidate, null);
+    return new LeasedThread(await requestLease(threadId, host, onLost, () => !candidate.hasEnded), candidate, false);
   }
   const following = new Following(candidate, store.inbox, null, () => candidate.end(new ThreadHeldError(threadId)));
   mailbox.divert(following);
@@ -59,8 +59,9 @@ export const leaseThread = async (candidate: Candidate, mailbox: Mailbox): Promi
   mailbox.divert(null);
   for (const ask of candidate.asks.all()) ask.goesOn();
   const { posted, others } = following.takeAll();
+  for (const [id, envelope] of posted) mailbox.posted.set(id, envelope);
   for (const envelope of others) mailbox.add(envelope);
-  return new LeasedThread(followed, candidate, posted);
+  return new LeasedThread(followed, candidate, true);
 };
 
 /** An engine works on it, and is asked; until nothing more is wanted of it here. */
@@ -88,16 +89,13 @@ export class LeasedThread {
   readonly #recorder: Recorder;
   /** How many reads since the last entry missed a chunk of the snapshot. */
   #misses = 0;
-  /** Envelopes of inbox items that this host posted while it followed, by id; null once they are handed over. */
-  #own: Map<string, Envelope> | null;
 
-  constructor(lease: HeldLease, candidate: Candidate, own: Map<string, Envelope> | null) {
+  constructor(lease: HeldLease, candidate: Candidate, hasFollowed: boolean) {
     const { host } = candidate;
     const { inbox } = host.store;
     this.#candidate = candidate;
     this.#lease = lease;
-    this.#own = own;
-    this.hasFollowed = own !== null;
+    this.hasFollowed = hasFollowed;
     this.#inbox = inbox === undefined ? null : new HeldInbox(inbox, lease.lease, host, candidate);
     this.#snapshots = new Snapshots(host);
     const { threadId, token } = lease.lease;
@@ -119,13 +117,12 @@ export class LeasedThread {
     return this.#lease.ranOut;
   }
 
-  /** The inbox items of the thread as envelopes: those of other hosts, and those that this host posted itself. */
-  async inboxItems(): Promise<readonly Envelope[]> {
-    const own = this.#own;
-    this.#own = null;
-    const items = (await this.#inbox?.collect(own)) ?? [];
-    // An own item that is no longer in the inbox may have been handled or not: it is handled again, which is recognised.
-    return [...items, ...(own?.values() ?? [])];
+  /**
+   * Returns the inbox items of the thread as envelopes: those of other hosts, and those that this host posted itself,
+   * which it takes out of `own`. @throws StoreError, which leaves `own` as it is
+   */
+  async inboxItems(own: Map<string, Envelope>): Promise<readonly Envelope[]> {
+    return (await this.#inbox?.collect(own)) ?? [];
   }
 
   get host(): HostContext {

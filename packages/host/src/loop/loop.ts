@@ -107,6 +107,7 @@ export class ThreadLoop implements Candidate, LoopPort {
     this.asks.add(ask);
     const lookUp = (state: State): void => ask.refused(notAskedEarlier, state);
     this.post(event === null ? { task: lookUp, sender: ask } : { event, sender: ask });
+    if (ask.cancel !== null) this.post({ event: ask.cancel, sender: null });
   }
 
   /** Takes an ask out of the mailbox again. Returns false if it was already taken. */
@@ -158,7 +159,7 @@ export class ThreadLoop implements Candidate, LoopPort {
   }
 
   async #begin(leased: LeasedThread): Promise<void> {
-    const items = await leased.inboxItems();
+    const items = await leased.inboxItems(this.#mailbox.posted);
     // Items that were posted while another host was followed are older than the mailbox.
     if (leased.hasFollowed) this.#mailbox.addFirst(items);
     else for (const envelope of items) this.#mailbox.add(envelope);
@@ -270,7 +271,7 @@ export class ThreadLoop implements Candidate, LoopPort {
 
   /** Releases an idle thread, unless its inbox has a new item. */
   async #letGo(): Promise<void> {
-    for (const envelope of (await this.#leased?.inboxItems()) ?? []) this.post(envelope);
+    for (const envelope of (await this.#leased?.inboxItems(this.#mailbox.posted)) ?? []) this.post(envelope);
     if (this.#isIdle()) this.end(new ThreadClosedError(this.threadId));
   }
 

@@ -130,14 +130,16 @@ const post = ({ id, loops }: ThreadRef, ask: Ask): void => {
 
 const stop = (thread: ThreadRef, ask: Ask, reason: string | undefined): boolean => {
   const loop = thread.loops.opened(thread.id);
-  if (loop === undefined || loop.takeBack(ask)) return true;
+  if (!ask.isCarried && (loop === undefined || loop.takeBack(ask))) return true;
   cancel(thread, ask, reason);
   return false;
 };
 
-const cancel = ({ id, host, loops }: ThreadRef, { askId }: Ask, reason: string | undefined): void => {
+const cancel = ({ id, host, loops }: ThreadRef, ask: Ask, reason: string | undefined): void => {
   // Callers in JavaScript may pass an error, as to `AbortController.abort`.
   const why = reason === undefined ? {} : { reason: messageOf(reason) };
-  const event = { type: "cancel.requested", at: host.clock.now(), askId, ...why } as const;
-  loops.use(id)?.post({ event, sender: null });
+  const event = { type: "cancel.requested", at: host.clock.now(), askId: ask.askId, ...why } as const;
+  const loop = loops.use(id);
+  ask.cancel = event;
+  loop?.post({ event, sender: null });
 };

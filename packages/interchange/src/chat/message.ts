@@ -1,12 +1,19 @@
 import * as Either from "fp-ts/lib/Either.js";
-import type { JsonObject, Message, ReplyDraft, SeedDraft } from "@colloquy/machine";
-import { toolCallsOf, toolResultOf } from "@colloquy/machine";
+import {
+  type JsonObject,
+  type Message,
+  type ReplyDraft,
+  type SeedDraft,
+  toolCallsOf,
+  toolResultOf,
+  type Part,
+  type ReasoningPart,
+  type Json,
+} from "@colloquy/machine";
 import { type CallIds, derivedCallId } from "../exchange/call-ids.ts";
 import { contentFromWire, contentToWire, replyContentFromWire } from "./content.ts";
-import { excerpt } from "../exchange/json-object.ts";
+import { excerpt, isJsonObject } from "../exchange/json-object.ts";
 import { type ChatMessage, parseWireMessage, type WireMessage } from "./wire-message.ts";
-import { providerFromWire, providerToWire, replyProviderFromWire } from "./provider.ts";
-import { reasoningFromWire, reasoningToWire } from "./reasoning.ts";
 import { toolCallFromWire, toolCallToWire } from "./tool-calls.ts";
 
 export interface ChatMessageOptions {
@@ -133,3 +140,128 @@ const refusalOf = (message: Message): string =>
     (text, part) => (part.type === "refusal" && !("provider" in part) ? text + part.text : text),
     "",
   );
+
+/**
+ * Reads the reasoning in a reply's own fields. If a server writes the same text under two names, it becomes one part;
+ * `provider.fields` lists the names.
+ */
+const reasoningFromWire = (wire: WireMessage): readonly ReasoningPart[] => {
+  const parts: ReasoningPart[] = [];
+  const fieldsByText = new Map<string, string[]>();
+  for (const field of reasoningFields) {
+    const text = wire[field];
+    if (typeof text === "string" && (text !== "" || isOwedEmpty(wire, field))) {
+      fieldsByText.set(text, [...(fieldsByText.get(text) ?? []), field]);
+    }
+  }
+  for (const [text, fields] of fieldsByText) parts.push({ type: "reasoning", text, provider: { fields } });
+  return parts.length > 0 ? parts : partOfDetails(wire["reasoning_details"]);
+};
+
+/**
+ * Returns the fields in which reasoning goes back, under its original names.
+ *
+ * It goes back only in messages with tool calls. There DeepSeek, Kimi and GLM answer 400 without it, even if it is
+ * empty, and gpt-oss loses its line of thought. For a plain answer no server requires it, and older DeepSeek models
+ * answer 400 to it. It would also be paid for in each later call. If `reasoning_details` came too, that list is enough
+ * and holds more: OpenRouter and the gateways like it want it unchanged.
+ */
+const reasoningToWire = (parts: readonly Part[], hasToolCalls: boolean, hasDetails: boolean): JsonObject => {
+  const wire: { [field: string]: string } = {};
+  if (!hasToolCalls || hasDetails) return wire;
+  for (const part of parts) {
+    const fields = part.type === "reasoning" ? part.provider?.["fields"] : undefined;
+    if (part.type !== "reasoning" || !Array.isArray(fields)) continue;
+    for (const field of reasoningFields) if (fields.includes(field)) wire[field] = part.text;
+  }
+  return wire;
+};
+
+const reasoningFields = ["reasoning_content", "reasoning", "thinking"] as const;
+
+/** Returns whether an empty `reasoning_content` must go back, because it came with tool calls (see above). */
+const isOwedEmpty = (wire: WireMessage, field: string): boolean =>
+  field === "reasoning_content" && (wire.tool_calls?.length ?? 0) > 0;
+
+const partOfDetails = (details: unknown): readonly ReasoningPart[] => {
+  if (!Array.isArray(details)) return [];
+  const text = details.map((detail: unknown) => (isJsonObject(detail) ? textOfDetail(detail) : "")).join("");
+  return text === "" ? [] : [{ type: "reasoning", text }];
+};
+
+const textOfDetail = (detail: JsonObject): string => {
+  const text = detail["text"] ?? detail["summary"];
+  return typeof text === "string" ? text : "";
+};
+
+/**
+ * Returns the fields of a reply that Colloquy does not interpret and that must go back unchanged. The server that
+ * sends such a field is known to take it back, and to miss it if it is absent:
+ *
+ * - `reasoning_details` (OpenRouter and gateways like it): signed and encrypted reasoning, wanted back unchanged
+ * - `thinking_blocks` (LiteLLM): the same
+ * - `extra_content` (Gemini): thought signatures
+ * - `function_call`: a call in the form before tools, which the function's result refers to
+ * - `audio`: a spoken answer, known by its id; the recording itself is not kept
+ * - `prefix`, `partial` (Mistral, DeepSeek; Moonshot, Qwen): the reply is to be continued
+ * - `cache_control` (Anthropic models behind a gateway): the end of the cached prefix
+ *
+ * Other fields are only informative (`annotations`, `provider_metadata`, log probabilities, an index) and are not sent
+ * back, because strict servers answer 400 to unknown fields.
+ */
+const replyProviderFromWire = (wire: WireMessage): JsonObject | undefined => {
+  const { reasoning_details: details, thinking_blocks: blocks, function_call: call, audio } = wire;
+  return presentOf({
+    reasoning_details: nonEmptyList(details),
+    thinking_blocks: nonEmptyList(blocks),
+    extra_content: isJsonObject(wire["extra_content"]) ? wire["extra_content"] : undefined,
+    function_call: isJsonObject(call) && Boolean(call["name"] ?? call["arguments"]) ? call : undefined,
+    audio: isJsonObject(audio) ? spokenOf(audio) : undefined,
+    prefix: wire["prefix"] === true ? true : undefined,
+    partial: wire["partial"] === true ? true : undefined,
+    cache_control: isJsonObject(wire["cache_control"]) ? wire["cache_control"] : undefined,
+  });
+};
+
+/** Returns these fields of a message that no model wrote. */
+const providerFromWire = (wire: WireMessage): JsonObject | undefined =>
+  presentOf({
+    // A thread has no such role. As a user message the result keeps its place, and goes back under its own role.
+    role: wire.role === "function" ? "function" : undefined,
+    cache_control: isJsonObject(wire["cache_control"]) ? wire["cache_control"] : undefined,
+  });
+
+/** Returns the fields of a message's `provider` that are sent: only those listed above, and none of other APIs. */
+const providerToWire = (provider: JsonObject | undefined): JsonObject => {
+  if (provider === undefined) return {};
+  const wire: { [field: string]: Json } = {};
+  for (const field of sentBack) {
+    const value = provider[field];
+    if (value !== undefined) wire[field] = field === "audio" && isJsonObject(value) ? { id: value["id"] } : value;
+  }
+  return wire;
+};
+
+const sentBack = [
+  "role",
+  "reasoning_details",
+  "thinking_blocks",
+  "extra_content",
+  "function_call",
+  "audio",
+  "prefix",
+  "partial",
+  "cache_control",
+] as const;
+
+// A list in parsed JSON is a list of JSON.
+const nonEmptyList = (value: unknown): Json | undefined =>
+  Array.isArray(value) && value.length > 0 ? (value as Json) : undefined;
+
+const spokenOf = ({ id, transcript }: JsonObject): JsonObject | undefined =>
+  typeof id === "string" && id !== "" ? { id, ...(typeof transcript === "string" ? { transcript } : {}) } : undefined;
+
+const presentOf = (fields: JsonObject): JsonObject | undefined => {
+  const present = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return present.length === 0 ? undefined : Object.fromEntries(present);
+};

@@ -1,8 +1,7 @@
-import { ConfigurationError, type Message } from "@colloquy/machine";
+import { ConfigurationError, type Message, contentText, type Part } from "@colloquy/machine";
 import { frozenCopy } from "@colloquy/machine/hosting";
 import * as Either from "fp-ts/lib/Either.js";
 import * as z from "zod/mini";
-import { plainText } from "./plain-text.ts";
 import { systemOf } from "./template/system-of.ts";
 import type { RenderOptions, Template } from "./template/template.ts";
 
@@ -110,3 +109,25 @@ const formattedAs: Readonly<Record<Message["role"], Formatted>> = {
 const noTools: Rendered = Either.left(
   "a prompt format has no place for tools: declare none, or take a chat template that renders them",
 );
+
+/** Returns a message as text, without its reasoning. Returns an error text if it has a part that is not text. */
+const plainText = ({ id, parts }: Message): Either.Either<string, string> => {
+  const other = parts.map(({ type }) => notText[type]).find((what) => what !== null);
+  return other === undefined
+    ? Either.right(contentText(parts))
+    : Either.left(
+        `message ${id} has ${other}, for which the template has no place: take a template that has one, or a policy that leaves it out`,
+      );
+};
+
+/** The names of parts that cannot be written as text; null for those that can. */
+const notText: Readonly<Record<Part["type"], string | null>> = {
+  text: null,
+  data: null,
+  reasoning: null,
+  refusal: null,
+  image: "an image",
+  opaque: "an attachment",
+  toolCall: "a tool call",
+  toolResult: "a tool's result",
+};

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { countText } from "../../src/tokens/count-text.ts";
+import { countText } from "../../src/tokens/gpt-counter.ts";
 import { loadEncoding } from "../../src/tokens/encoding.ts";
 import type { Tokenizer } from "../../src/tokens/tokenizer.ts";
 import { plainEncode } from "./plain-encode.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "@colloquy/host";
+import type { Clock, ListOptions, SearchOptions, SearchPage, StoredThread, ThreadPage } from "@colloquy/host";
 import {
   disposable,
   factsOf,
@@ -18,16 +18,14 @@ import {
   type SnapshotDraft,
   type Store,
   type StoredSnapshot,
+  inboxAnswerOf,
+  inboxItemOf,
 } from "@colloquy/host/store";
-import type { ListOptions, SearchOptions, SearchPage, StoredThread, ThreadPage } from "@colloquy/host";
 import { ConfigurationError, type Entry } from "@colloquy/machine";
 import { randomIds } from "../ports/ids.ts";
 import { systemClock } from "../ports/clock.ts";
 import { Database, ofThread, type Table, type ThreadRow, type Writing } from "./database.ts";
-import { inboxOf } from "./inbox.ts";
 import { Leases } from "./leases.ts";
-import { partLogOf } from "./parts.ts";
-import { forgetSnapshot, readSnapshot, saveSnapshot } from "./snapshots.ts";
 import { TabLock } from "./tab-lock.ts";
 import type { TabLockManager } from "./tab-lock-manager.ts";
 
@@ -184,10 +182,11 @@ class StoreInIndexedDb implements Store {
     return pageOfHits(await this.#searched(options.threadId), words, options);
   }
 
-  async delete(threadId: string): Promise<boolean> {
+  async delete(threadId: string, lease?: Lease): Promise<boolean> {
     const { wasThere, letGo } = await this.#database.write(
       ["leases", ...derived, "inbox", "threads", "entries"],
       async (writing) => {
+        if (lease !== undefined) await this.#leases.check(writing, lease);
         const threads = writing.objectStore("threads");
         const wasThere = (await threads.get(threadId)) !== undefined;
         const letGo = await this.#leases.forget(writing, threadId);
@@ -258,3 +257,108 @@ const rowOf = (threadId: string, entries: readonly Entry[], there: ThreadRow | u
     metadata: metadata === undefined ? (there?.metadata ?? "{}") : JSON.stringify(metadata),
   };
 };
+
+/** Makes the log of shown parts, for callers that rejoin a turn in another tab. */
+const partLogOf = (database: Database, leases: Leases): PartLog => ({
+  append: async (lease, { number, turn, body, at, until }) => {
+    const { threadId, token } = lease;
+    const add = async (writing: Writing): Promise<void> => {
+      await leases.check(writing, lease);
+      const parts = writing.objectStore("parts");
+      // Expired parts of all threads, because some threads may never be written again.
+      for (const key of await parts.index("until").getAllKeys(IDBKeyRange.upperBound(at))) await parts.delete(key);
+      await parts.put({ turn, body, until }, [threadId, token, number]);
+    };
+    // Parts are written ten times a second, and need not survive a power cut.
+    await database.write(["leases", "parts"], add, "relaxed");
+  },
+  read: async (threadId, { at, after, turn }) => {
+    const range =
+      after === null
+        ? ofThread(threadId)
+        : IDBKeyRange.bound([threadId, after.token, after.number], [threadId, []], true);
+    const [keys, rows] = await database.read(["parts"], (reading) => {
+      const parts = reading.objectStore("parts");
+      return Promise.all([parts.getAllKeys(range), parts.getAll(range)]);
+    });
+    return rows.flatMap(({ until, ...row }, index) => {
+      const [, token, number] = keys[index] ?? [threadId, 0, 0];
+      return until > at && (turn === undefined || row.turn === turn) ? [{ ...row, token, number }] : [];
+    });
+  },
+});
+
+/** Stores a snapshot, and deletes chunks that it no longer needs. */
+const saveSnapshot = (database: Database, leases: Leases, lease: Lease, draft: SnapshotDraft): Promise<void> =>
+  database.write(["leases", "heads", "chunks"], async (writing) => {
+    await leases.check(writing, lease);
+    const chunks = writing.objectStore("chunks");
+    for (const [id, text] of draft.chunks) await chunks.put(text, [lease.threadId, id]);
+    for (const id of draft.dropped) await chunks.delete([lease.threadId, id]);
+    await writing.objectStore("heads").put(draft.head, lease.threadId);
+  });
+
+/** Reads the newest snapshot with all of its chunks, in one transaction so that they are consistent. */
+const readSnapshot = (database: Database, threadId: string): Promise<StoredSnapshot | null> =>
+  database.read(["heads", "chunks"], async (reading) => {
+    const table = reading.objectStore("chunks");
+    const [head, keys, texts] = await Promise.all([
+      reading.objectStore("heads").get(threadId),
+      table.getAllKeys(ofThread(threadId)),
+      table.getAll(ofThread(threadId)),
+    ]);
+    if (head === undefined) return null;
+    const chunks = new Map(keys.map(([, id], index) => [id, texts[index]]));
+    return { head, chunk: (id) => chunks.get(id) };
+  });
+
+/** Deletes a snapshot, as part of a deletion or a `rewrite`. */
+const forgetSnapshot = async (writing: Writing, threadId: string): Promise<void> => {
+  await writing.objectStore("heads").delete(threadId);
+  await writing.objectStore("chunks").delete(ofThread(threadId));
+};
+
+/** Makes the inbox in which tabs without a thread's lease post events for it. */
+const inboxOf = (database: Database, leases: Leases): Inbox => ({
+  post: async (threadId, item) => {
+    const text = JSON.stringify(item);
+    await database.write(["inbox", "counters"], async (writing) => {
+      const items = writing.objectStore("inbox");
+      if ((await items.get([threadId, item.id])) !== undefined) return;
+      const counters = writing.objectStore("counters");
+      const order = ((await counters.get("item")) ?? 0) + 1;
+      await counters.put(order, "item");
+      await items.put({ order, item: text, answer: null }, [threadId, item.id]);
+    });
+  },
+  unanswered: async (threadId) => {
+    const [keys, rows] = await database.read(["inbox"], (reading) => {
+      const items = reading.objectStore("inbox");
+      return Promise.all([items.getAllKeys(ofThread(threadId)), items.getAll(ofThread(threadId))]);
+    });
+    return rows
+      .map((row, index) => ({ ...row, id: keys[index]?.[1] }))
+      .sort((one, other) => one.order - other.order)
+      .flatMap(({ id, item }) => (item === null ? [] : [inboxItemOf(() => id, item)]));
+  },
+  answer: async (lease, answers) => {
+    const texts = answers.map((answer): readonly [string, string] => [answer.id, JSON.stringify(answer)]);
+    await database.write(["leases", "inbox"], async (writing) => {
+      await leases.check(writing, lease);
+      const items = writing.objectStore("inbox");
+      for (const [id, answer] of texts) {
+        const row = await items.get([lease.threadId, id]);
+        if (row !== undefined && row.answer === null)
+          await items.put({ order: row.order, item: null, answer }, [lease.threadId, id]);
+      }
+    });
+  },
+  answerTo: async (threadId, itemId) => {
+    const row = await database.read(["inbox"], (reading) => reading.objectStore("inbox").get([threadId, itemId]));
+    const answer = row?.answer ?? null;
+    return answer === null ? null : inboxAnswerOf(itemId, answer);
+  },
+  discard: async (threadId, itemId) => {
+    await database.write(["inbox"], (writing) => writing.objectStore("inbox").delete([threadId, itemId]));
+  },
+});

@@ -1,10 +1,19 @@
 import { type AskPart, type CompletedTurn, type StandardSchema, strictProblems, type Tool } from "@colloquy/host";
 import { checkOptions, kinds, type OptionKinds } from "@colloquy/host/store";
-import { ConfigurationError, type Limits, type OutputMode } from "@colloquy/machine";
-import { partsOf } from "../program/fields.ts";
+import {
+  ConfigurationError,
+  type Limits,
+  type OutputMode,
+  type ContentPart,
+  type Message,
+  type SeedDraft,
+  textOf,
+} from "@colloquy/machine";
+import { partsOf, fieldsOf } from "../program/fields.ts";
 import type { ProgramContext, ProgramFunction } from "../program/program.ts";
 import { validated } from "../program/signature.ts";
-import { seedOf, systemOf } from "./prompt.ts";
+import type { Memory } from "../program/memory.ts";
+import { isToolUse } from "../program/reply.ts";
 
 /** A program that consists of its inputs, its outputs, and instructions for a model. */
 export interface PredictOptions<
@@ -128,3 +137,32 @@ const showPartials = async (handle: AsyncIterable<AskPart<object>>, context: Pro
     for await (const part of handle) if (part.type === "output.partial") context.partial(part.value);
   } catch {}
 };
+
+/** Returns the system prompt of a call: the instructions, and the consolidated memory of earlier episodes. */
+const systemOf = (instructions: string, { messages }: Memory): string =>
+  [instructions, ...messages.filter(isSystem).map(textOf)].join("\n\n");
+
+/**
+ * Converts a memory to the conversation before a call. Answers are the JSON that the model is to write, or the
+ * description that replaces them.
+ */
+const seedOf = ({ messages }: Memory): readonly SeedDraft[] =>
+  messages
+    .filter((message) => !isSystem(message))
+    .map((message) =>
+      message.role === "assistant"
+        ? { role: "assistant", content: answerOf(message) }
+        : { role: "user", content: message.parts.filter(isContent) },
+    );
+
+const isSystem = ({ role }: Message): boolean => role === "system" || role === "developer";
+
+const answerOf = (message: Message): string => {
+  const said = textOf(message);
+  if (said !== "" && !isToolUse(said)) return said;
+  const outputs = JSON.stringify(fieldsOf(message));
+  return said === "" ? outputs : `${said}\n${outputs}`;
+};
+
+const isContent = (part: Message["parts"][number]): part is ContentPart =>
+  part.type === "text" || part.type === "data" || part.type === "image" || part.type === "opaque";

@@ -1,11 +1,161 @@
 import { named } from "../text/printable.ts";
 import type { CompletableCommand } from "../input/completion.ts";
-import { rowsView } from "../views/rows-view.ts";
-import type { Command, CommandTarget } from "./command.ts";
-import { lookCommands } from "./look-commands.ts";
-import { settingCommands } from "./setting-commands.ts";
+import type { Command, CommandTarget, Choice } from "./command.ts";
 import { threadCommands } from "./thread-commands.ts";
 import { turnCommands } from "./turn-commands.ts";
+import { textOf, type State, toArray } from "@colloquy/machine";
+import { line, type Line, span } from "../text/line.ts";
+import { lineWidth, wrapped } from "../text/wrap.ts";
+import { textView } from "../views/scrolling-view.ts";
+import type { View } from "../views/view.ts";
+import { explanationTable } from "@colloquy/machine/inspect";
+import type { HostedThread } from "@colloquy/host";
+import { atView } from "../views/at-view.ts";
+import { diffView } from "../views/diff-view.ts";
+import { explainView } from "../views/explain-view.ts";
+import { searchView } from "../views/search-view.ts";
+import { threadsView } from "../views/threads-view.ts";
+import { transcriptView } from "../views/transcript-view.ts";
+import { treeView } from "../views/tree-view.ts";
+import { totalOf } from "../text/figures.ts";
+import { numberIn, textIn } from "./arguments.ts";
+
+/** Commands for settings and for the end of the conversation. */
+const settingCommands: readonly Command[] = [
+  {
+    name: "/system",
+    usage: "[TEXT]",
+    help: "gives the thread another system prompt, or shows the present one",
+    perform: async ({ thread, say }, argument) => {
+      if (argument !== "") {
+        await thread.changeSystem(argument);
+        return say("the next answer has the new system prompt; /reset brings the first one back");
+      }
+      const system = (await thread.state())?.context.conversation.system ?? null;
+      say(system === null ? "there is no system prompt" : textOf(system));
+    },
+  },
+  {
+    name: "/model",
+    usage: "[NAME]",
+    help: "asks another model from here on, or says which is asked",
+    complete: async ({ models }) => models?.names ?? [],
+    perform: (target, argument) => choose(target, target.models, "model", argument),
+  },
+  {
+    name: "/theme",
+    usage: "[NAME]",
+    help: "shows things in other colours, or says in which",
+    complete: async ({ themes }) => themes?.names ?? [],
+    perform: (target, argument) => choose(target, target.themes, "theme", argument),
+  },
+  {
+    name: "/keys",
+    usage: "",
+    help: "lists what keys do",
+    perform: ({ open, keys }) => open(rowsView("Keys", keys())),
+  },
+  {
+    name: "/quit",
+    usage: "",
+    help: "ends the conversation",
+    perform: ({ end }) => end(),
+  },
+];
+
+const choose = ({ say }: CommandTarget, choice: Choice | null, what: string, name: string): void => {
+  if (choice === null) throw new Error(`there is no ${what} to choose here`);
+  const offered = choice.names.every((each) => each === choice.present())
+    ? ""
+    : `; there are ${choice.names.map(named).join(", ")}`;
+  if (name !== "") choice.choose(name);
+  say(`the ${what} is ${named(choice.present())}${name === "" ? offered : ""}`);
+};
+
+/** Commands that only read. */
+const lookCommands: readonly Command[] = [
+  {
+    name: "/usage",
+    usage: "",
+    help: "what the thread took so far",
+    perform: async ({ thread, say }) => {
+      const state = await thread.state();
+      if (state === null) return say("nothing was said yet");
+      const { conversation, usage } = state.context;
+      say(`thread ${named(thread.id)}: ${totalOf(toArray(conversation.turns), usage.total)}`);
+    },
+  },
+  {
+    name: "/context",
+    usage: "",
+    help: "what the next question would show the model of the thread, and why",
+    perform: async ({ thread, say }) => {
+      const explanation = await thread.explain();
+      say(explanation === null ? "nothing was said yet" : explanationTable(explanation));
+    },
+  },
+  {
+    name: "/explain",
+    usage: "",
+    help: "the same, message by message",
+    perform: async ({ thread, open }) => {
+      const explanation = await thread.explain();
+      if (explanation === null) throw new Error("nothing was said yet");
+      open(explainView(explanation));
+    },
+  },
+  {
+    name: "/tree",
+    usage: "",
+    help: "shows the turns and their branches",
+    perform: async ({ thread, open }) => open(treeView(await stateOf(thread))),
+  },
+  {
+    name: "/transcript",
+    usage: "",
+    help: "shows all that was said, with thinking, tools and results",
+    perform: async ({ thread, open }) => open(transcriptView(await stateOf(thread))),
+  },
+  {
+    name: "/at",
+    usage: "[ENTRY]",
+    help: "shows the thread as it was behind an entry of its journal, the newest or that of a number",
+    perform: async ({ thread, open }, argument) => {
+      const { context } = await stateOf(thread);
+      open(await atView(thread, numberIn(argument, "/at [ENTRY]", context.seq)));
+    },
+  },
+  {
+    name: "/diff",
+    usage: "A B",
+    help: "shows what is otherwise behind one entry than behind another",
+    perform: async ({ thread, open }, argument) => {
+      const [from = "", to = "", ...more] = argument.split(/\s+/);
+      if (to === "" || more.length > 0)
+        throw new Error("this takes the numbers of two entries, which /at shows: /diff A B");
+      open(await diffView(thread, numberIn(from, "/diff A B"), numberIn(to, "/diff A B")));
+    },
+  },
+  {
+    name: "/threads",
+    usage: "",
+    help: "lists the threads",
+    perform: async ({ host, open }) => open(await threadsView(host)),
+  },
+  {
+    name: "/search",
+    usage: "WORDS",
+    help: "finds where all of the words were said, in all threads",
+    perform: async ({ host, open }, argument) => open(await searchView(host, textIn(argument, "/search WORDS"))),
+  },
+];
+
+/** @throws Error for a thread that does not exist yet */
+const stateOf = async (thread: HostedThread): Promise<State> => {
+  const state = await thread.state();
+  if (state === null) throw new Error("nothing was said yet");
+  return state;
+};
 
 /** All commands, in the order of the help. */
 export const slashCommands: readonly Command[] = [
@@ -72,3 +222,21 @@ const bareWordsWithName: ReadonlyMap<string, string> = new Map([
 
 const helpRows = (): readonly (readonly [string, string])[] =>
   slashCommands.map(({ name, usage, help }) => [`${name} ${usage}`.trim(), help]);
+
+/** Returns a view of names and descriptions, side by side, or one below the other if there is no room. */
+const rowsView = (title: string, rows: readonly (readonly [name: string, says: string])[]): View => {
+  const width = Math.max(...rows.map(([name]) => lineWidth(line(name)))) + 2;
+  return textView(title, (columns) => {
+    const beside = columns >= width + leastBeside;
+    const indent = beside ? width : 2;
+    return rows.flatMap(([name, says]): readonly Line[] => {
+      const [first = [], ...rest] = wrapped(line(says), columns - indent);
+      const below = (beside ? rest : [first, ...rest]).map((row) => [span(" ".repeat(indent)), ...row]);
+      const names = beside ? [[span(name.padEnd(width), "prompt"), ...first]] : wrapped(line(name, "prompt"), columns);
+      return [...names, ...below];
+    });
+  });
+};
+
+/** Narrower descriptions are easier to read below their names. */
+const leastBeside = 30;

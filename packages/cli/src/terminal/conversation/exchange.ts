@@ -1,18 +1,15 @@
 import { isAside } from "../blocks/block-lines.ts";
 import { type AskPart, type HostedThread, TurnCancelledError } from "@colloquy/host";
-import { type Json, textOf, toArray, type Turn, turnsOf } from "@colloquy/machine";
+import { type Json, textOf, toArray, type Turn, turnsOf, type State, turnNumbered } from "@colloquy/machine";
 import { failureText } from "../text/failure-text.ts";
-import { counted, tokensOf } from "../text/figures.ts";
+import { counted, tokensOf, agentFigures } from "../text/figures.ts";
 import { named, oneLine } from "../text/printable.ts";
 import { type AnswerBlocks, withApproval, withBlock, withQuestion, withRead } from "./answer-blocks.ts";
 import { Answering, type AnswerEnd, type TerminalAsk } from "./answering.ts";
 import type { ApprovalBlock, Block } from "../blocks/block.ts";
-import type { ExchangeSetting } from "./exchange-setting.ts";
-import { InOrder } from "./in-order.ts";
-import { figuresBehind } from "./figures-behind.ts";
 import { Steering } from "./steering.ts";
-import { type Waiting, waitingIn } from "./waiting.ts";
 import { messageBlocks } from "../blocks/message-blocks.ts";
+import type { TerminalConversationOptions } from "./options.ts";
 
 /** The questions and answers on one thread at a time: the running answer, texts sent into it, and queued questions. */
 export class Exchange {
@@ -291,5 +288,93 @@ export class Exchange {
     for (const block of finished.slice(this.#taken)) this.#setting.show(block);
     this.#taken = finished.length;
     this.#setting.changed();
+  }
+}
+
+/** A queued question: a text, or an ask that the thread already has. */
+interface Waiting {
+  readonly text: string;
+  readonly asked: TerminalAsk | null;
+}
+
+/** Returns the queued asks of a thread. */
+const waitingIn = (thread: HostedThread, { context }: State): readonly Waiting[] =>
+  context.queue.map(({ askId, input }) => ({
+    text: typeof input === "string" ? input : "a question of another process",
+    asked: thread.rejoin(askId),
+  }));
+
+/** Returns the figures of a turn and its notes; null if the turn does not exist. */
+const figuresBehind = async (
+  thread: HostedThread,
+  number: number,
+  { name = "Agent", notes }: Pick<ExchangeSetting, "name" | "notes">,
+): Promise<Block | null> => {
+  const state = await thread.state();
+  const turn = state === null ? undefined : turnNumbered(state, number);
+  if (turn === undefined) return null;
+  const others = (await notes?.(thread.id, turn.number)) ?? [];
+  return { type: "figures", text: [agentFigures(name, turn), ...others].join("\n") };
+};
+
+/** The setting of an exchange. */
+interface ExchangeSetting extends Pick<
+  TerminalConversationOptions,
+  "host" | "ask" | "steers" | "notes" | "name" | "detail" | "streams"
+> {
+  /** Shows a block after the finished ones. */
+  readonly show: (block: Block) => void;
+  /** Returns a text without effect to the person who typed it. */
+  readonly giveBack: (text: string) => void;
+  readonly changed: () => void;
+  /** Called when the queue is empty. */
+  readonly done: (isBehindAnswer: boolean) => void;
+}
+
+/** Steps that run one after the other. */
+class InOrder {
+  #count = 0;
+  #isBehindAnswer = false;
+  #last: Promise<void> = Promise.resolve();
+  readonly #onIdle: (isBehindAnswer: boolean) => void;
+
+  /** @param onIdle called after the last step, with whether one of them followed an answer */
+  constructor(onIdle: (isBehindAnswer: boolean) => void) {
+    this.#onIdle = onIdle;
+  }
+
+  get isBusy(): boolean {
+    return this.#count > 0;
+  }
+
+  /** Runs a step after those before it, whether they failed or not. */
+  run(step: () => Promise<void>, isBehindAnswer: boolean): Promise<void> {
+    return this.#counted(() => {
+      const done = this.#last.then(step);
+      this.#last = done.catch(() => {});
+      return done;
+    }, isBehindAnswer);
+  }
+
+  /** Does work at once, which may run steps; counts as busy until its end. */
+  during(work: () => Promise<void>): Promise<void> {
+    return this.#counted(work, false);
+  }
+
+  async #counted(work: () => Promise<void>, isBehindAnswer: boolean): Promise<void> {
+    this.#count++;
+    this.#isBehindAnswer ||= isBehindAnswer;
+    try {
+      await work();
+    } finally {
+      this.#count--;
+      if (!this.isBusy) this.#idle();
+    }
+  }
+
+  #idle(): void {
+    const isBehindAnswer = this.#isBehindAnswer;
+    this.#isBehindAnswer = false;
+    this.#onIdle(isBehindAnswer);
   }
 }

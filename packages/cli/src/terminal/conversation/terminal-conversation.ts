@@ -1,26 +1,25 @@
-import { commandIn, completableCommands, performCommand } from "../commands/commands.ts";
+import { commandIn, completableCommands, performCommand, slashCommands } from "../commands/commands.ts";
 import type { CommandTarget } from "../commands/command.ts";
-import type { Action } from "../input/action.ts";
+import { type Action, actions } from "../input/action.ts";
 import type { Key } from "../input/key.ts";
 import { type Keymap, keymaps } from "../input/keymap.ts";
 import { failureText } from "../text/failure-text.ts";
-import type { Size } from "../text/line.ts";
+import type { Size, Line } from "../text/line.ts";
 import type { ViewAction } from "../views/view.ts";
-import { ArgumentOffers } from "./argument-offers.ts";
 import { ApprovalKeys } from "./approval-keys.ts";
 import type { Block } from "../blocks/block.ts";
-import { waitingLines } from "../blocks/block-lines.ts";
+import { waitingLines, blockLines } from "../blocks/block-lines.ts";
 import { EditedQuestion } from "./edited-question.ts";
 import { Exchange } from "./exchange.ts";
-import { screenTarget } from "./screen-target.ts";
-import { Scrollback } from "./scrollback.ts";
 import type { ScreenConversation } from "./screen-port.ts";
-import type { Shown } from "./shown.ts";
+import type { Shown, FinishedLines } from "./shown.ts";
 import { statusText } from "./status-text.ts";
 import type { TerminalConversationOptions } from "./options.ts";
 import { OpenView, performViewAction } from "./open-view.ts";
-import { threadStatus } from "./thread-status.ts";
 import { TypedInput } from "./typed-input.ts";
+import type { HostedThread } from "@colloquy/host";
+import { costOf, counted, splitOf, tokensOf } from "../text/figures.ts";
+import { named, oneLine } from "../text/printable.ts";
 
 /** Makes a conversation on a host's thread, for a screen: keys change it, and its content is drawn. */
 export const terminalConversation = (options: TerminalConversationOptions): ScreenConversation =>
@@ -297,3 +296,95 @@ class TerminalConversation implements ScreenConversation {
 }
 
 const prompts = { question: "> ", reason: "why not? ", always: "always? " } as const;
+
+/** The possible arguments of commands that were looked up so far. */
+class ArgumentOffers {
+  readonly known: Map<string, readonly string[]> = new Map();
+
+  /**
+   * Looks up the possible arguments of the typed command, once for each time it is typed. Returns true if there are new
+   * ones. Never rejects.
+   */
+  async lookUp(typed: string, target: () => CommandTarget): Promise<boolean> {
+    const [, name] = /^(\/\S+) /.exec(typed) ?? [];
+    if (name === undefined) this.known.clear();
+    if (name === undefined || this.known.has(name)) return false;
+    this.known.set(name, []);
+    const command = slashCommands.find((each) => each.name === name);
+    // The command can be typed without offers.
+    this.known.set(name, (await command?.complete?.(target()).catch(() => [])) ?? []);
+    return true;
+  }
+}
+
+/** The finished lines: written once, with the folding of that moment. */
+class Scrollback {
+  readonly finished: FinishedLines[] = [];
+  /** Whether thinking and the details of tools are shown whole from now on. */
+  isUnfolded: boolean;
+
+  constructor(isUnfolded: boolean) {
+    this.isUnfolded = isUnfolded;
+  }
+
+  add(block: Block): void {
+    const unfolded = this.isUnfolded;
+    const lines = (columns: number): readonly Line[] => blockLines(block, { columns, unfolded, finished: true });
+    this.finished.push({ id: this.finished.length, lines });
+  }
+
+  /** Lays blocks out as lines, with the present folding. */
+  linesOf(blocks: readonly Block[], columns: number, finished: boolean): readonly Line[] {
+    const look = { columns, unfolded: this.isUnfolded, finished };
+    return blocks.flatMap((block) => blockLines(block, look));
+  }
+}
+
+/** Makes the command target of a conversation on a screen. */
+const screenTarget = (
+  options: TerminalConversationOptions,
+  exchange: Exchange,
+  keymap: Keymap,
+  shown: Pick<CommandTarget, "say" | "open" | "propose" | "end">,
+): CommandTarget => {
+  const { host, port, newThreadId, models = null, themes = null } = options;
+  return {
+    ...shown,
+    host,
+    thread: exchange.thread,
+    turnTo: (threadId) => exchange.turnTo(threadId),
+    newThreadId: newThreadId ?? ((): string => host.thread("new").id),
+    copy: (text) => port.copy(text),
+    keys: () => keysByAction(keymap),
+    models,
+    themes,
+  };
+};
+
+const keysByAction = (keymap: Keymap): readonly (readonly [string, string])[] =>
+  Object.entries(actions).flatMap(([action, does]) => {
+    const keys = Object.keys(keymap).filter((key) => keymap[key] === action);
+    return keys.length === 0 || action === "nothing" ? [] : [[keys.join(", "), does] as const];
+  });
+
+/**
+ * Returns the figures of a thread for the status line: its id, turns and tokens, the share of the window, and the cost.
+ *
+ * @param agent If given, each figure has a label: `Agent: WeatherAgent`, `Thread: chat-123`, `Msgs: 6`, `Tokens: 2.4k
+ * (…)`.
+ */
+const threadStatus = async (thread: HostedThread, agent: string | null): Promise<readonly string[]> => {
+  const figures = await thread.figures();
+  const names =
+    agent === null ? [`thread ${named(thread.id)}`] : [`Agent: ${oneLine(agent)}`, `Thread: ${named(thread.id)}`];
+  if (figures === null || figures.turns.total === 0) return names;
+  const { turns, usage, share } = figures;
+  const split = splitOf(usage);
+  const tokens = `${tokensOf(usage)}${split === "" ? "" : ` (${split})`}`;
+  const window = share === null ? "" : `${Math.round(share * 100)} % of the window`;
+  const counts =
+    agent === null
+      ? [counted(turns.total, "turn"), tokens]
+      : [`Msgs: ${figures.messages}`, `Tokens: ${tokens.replace(/ tokens?/, "")}`];
+  return [...names, ...counts, window, costOf(usage)].filter((text) => text !== "");
+};

@@ -1,17 +1,22 @@
-import { type Host, type HostedThread, TurnCancelledError, TurnError } from "@colloquy/host";
-import { ContextUnfitError, LimitReachedError } from "@colloquy/host";
-import { type RequestApproval, turnNumbered } from "@colloquy/machine";
+import {
+  type Host,
+  type HostedThread,
+  TurnCancelledError,
+  TurnError,
+  ContextUnfitError,
+  LimitReachedError,
+} from "@colloquy/host";
+import { type RequestApproval, turnNumbered, type State, toArray, type Turn, turnsOf } from "@colloquy/machine";
 import type { Choice } from "../commands/command.ts";
 import { commandIn, performCommand } from "../commands/commands.ts";
 import type { TerminalAsk } from "../conversation/answering.ts";
 import { failureText } from "../text/failure-text.ts";
-import { figuresOf } from "../text/figures.ts";
+import { figuresOf, counted, tokensOf, totalOf } from "../text/figures.ts";
 import { approvableJson, named, oneLine } from "../text/printable.ts";
 import type { Printer } from "../text/printer.ts";
 import { type AnswerLook, showAnswer } from "./answer.ts";
 import type { Lines } from "./lines.ts";
 import { plainTarget } from "./plain-target.ts";
-import { showThread, showTotal } from "./thread-summary.ts";
 
 /** The setting of a conversation. */
 export interface ConversationSetting extends Omit<AnswerLook, "approve"> {
@@ -170,3 +175,26 @@ export class PlainConversation {
     this.#notes.line(`error: ${failureText(thrown)}`, "red");
   }
 }
+
+/** Describes a thread and its content. */
+const showThread = async (printer: Printer, thread: HostedThread): Promise<void> => {
+  const state = await thread.state();
+  if (state === null) return printer.line(`new thread ${named(thread.id)}`, "dim");
+  const turns = counted(turnsOf(state).length, "turn");
+  printer.line(`continuing thread ${named(thread.id)}: ${turns}, ${tokensOf(state.context.usage.total)}`, "dim");
+  // A lease in force proves no more than this, because its holder may have died already.
+  if (state.context.open !== null)
+    printer.line(
+      "  its last turn is open: another process is answering it, or died at it; the next question comes after it",
+      "dim",
+    );
+};
+
+/** Shows the usage of a whole thread; nothing for a thread without asks. */
+const showTotal = async (printer: Printer, thread: HostedThread): Promise<void> => {
+  const state = await thread.state();
+  if (state !== null)
+    printer.line(`thread ${named(thread.id)}: ${totalOf(allTurns(state), state.context.usage.total)}`, "dim");
+};
+
+const allTurns = ({ context }: State): readonly Turn[] => toArray(context.conversation.turns);

@@ -2,13 +2,16 @@ import type { ScreenConversation } from "../conversation/screen-port.ts";
 import type { ScreenOptions, TerminalInput, TerminalOutput } from "./screen-options.ts";
 import type { Line, Size } from "../text/line.ts";
 import { painted } from "../text/paint.ts";
-import { AlternateScreen } from "./alternate-screen.ts";
-import { liveRows, type Paint, viewRows } from "./frame.ts";
 import { InkOutput } from "./ink-output.ts";
 import { LiveRegion } from "./live-region.ts";
-import { Pace } from "./pace.ts";
-import { TerminalModes } from "./terminal-modes.ts";
-import { readKeys } from "./typed-keys.ts";
+import { StringDecoder } from "node:string_decoder";
+import type { Key } from "../input/key.ts";
+import { KeyReader } from "../input/key-reader.ts";
+import type { Instance } from "ink";
+import { createElement as h } from "react";
+import { Frame, inkOn, type Rows } from "./rows.ts";
+import type { Shown } from "../conversation/shown.ts";
+import { cutLine, wrapped } from "../text/wrap.ts";
 
 /** Runs the screen itself; `runScreen` loads this module on demand. */
 export const runInkScreen = (options: ScreenOptions): Promise<void> => new Screen(options).run();
@@ -156,3 +159,211 @@ class Screen {
 const frameMs = 33;
 /** The smallest limit of common terminals, in characters. */
 const copiedMax = 74_994;
+
+/** Draws soon after a request, at a limited rate, and never without a request. */
+class Pace {
+  readonly #draw: () => void;
+  readonly #everyMs: number;
+  #last = Number.NEGATIVE_INFINITY;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(draw: () => void, everyMs: number) {
+    this.#draw = draw;
+    this.#everyMs = everyMs;
+  }
+
+  ask(): void {
+    this.#timer ??= setTimeout(() => this.now(), Math.max(0, this.#last + this.#everyMs - performance.now()));
+  }
+
+  now(): void {
+    this.stop();
+    this.#last = performance.now();
+    this.#draw();
+  }
+
+  stop(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+}
+
+/**
+ * Reads keys from a terminal's input, in any pieces. Returns a function that stops it. A line that was typed before the
+ * raw mode ends with a line feed instead of Enter.
+ */
+export const readKeys = (input: NodeJS.ReadableStream, press: (key: Key) => void): (() => void) => {
+  const reader = new KeyReader();
+  const decoder = new StringDecoder("utf8");
+  let timer: NodeJS.Timeout | undefined;
+  let late: NodeJS.Immediate | undefined;
+  const waitNoLonger = (): void => {
+    clearTimeout(timer);
+    clearImmediate(late);
+  };
+  const pressed = (keys: readonly Key[]): void => {
+    for (const key of keys) press(key);
+    if (reader.waitMs === null) return;
+    timer = setTimeout(() => {
+      // If the process was busy, some input may be unread; it is read first.
+      late = setImmediate(() => pressed(reader.flush()));
+    }, reader.waitMs);
+  };
+  let isFirst = true;
+  const read = (chunk: Buffer | string): void => {
+    waitNoLonger();
+    const text = typeof chunk === "string" ? chunk : decoder.write(chunk);
+    pressed(reader.read(isFirst ? text.replace(lineTypedBefore, "$1\r") : text));
+    isFirst = false;
+  };
+  input.on("data", read);
+  return () => {
+    waitNoLonger();
+    input.off("data", read);
+  };
+};
+
+const lineTypedBefore = /^([^\r\n]+)\n$/;
+
+/** The alternate screen for full-screen views: entered with the first frame; leaving it restores the normal screen. */
+class AlternateScreen {
+  readonly #output: InkOutput;
+  readonly #input: NodeJS.ReadableStream;
+  #ink: Instance | null = null;
+  #size = "";
+
+  constructor(output: InkOutput, input: NodeJS.ReadableStream) {
+    this.#output = output;
+    this.#input = input;
+  }
+
+  get isEntered(): boolean {
+    return this.#ink !== null;
+  }
+
+  draw(rows: Rows): void {
+    this.#output.together(() => {
+      const size = `${this.#output.columns}×${this.#output.rows}`;
+      const ink = this.#ink;
+      if (ink === null) {
+        this.#ink = inkOn(this.#output, this.#input, rows, { alternateScreen: true });
+        this.#output.write(keyboardOn);
+      } else {
+        if (size !== this.#size) {
+          this.#output.silently(() => ink.clear());
+          this.#output.write("\x1b[H\x1b[J");
+        }
+        ink.rerender(h(Frame, rows));
+      }
+      this.#size = size;
+    });
+  }
+
+  leave(): void {
+    const ink = this.#ink;
+    this.#ink = null;
+    if (ink === null) return;
+    this.#output.together(() => {
+      this.#output.write(keyboardOff);
+      ink.unmount();
+    });
+  }
+}
+
+// The terminal modes while the screen is active. They are reset in any case.
+
+/**
+ * Marks pastes, and distinguishes keys that otherwise send the same: `CSI > 1 u` of kitty, which other terminals
+ * ignore.
+ */
+const modesOn = "\x1b[?2004h\x1b[>1u";
+const modesOff = "\x1b[<u\x1b[?2004l\x1b[?25h";
+
+/** The alternate screen has separate keyboard modes. */
+const keyboardOn = "\x1b[>1u";
+const keyboardOff = "\x1b[<u";
+
+class TerminalModes {
+  readonly #input: TerminalInput;
+  readonly #output: TerminalOutput;
+  #isOn = false;
+
+  constructor(input: TerminalInput, output: TerminalOutput) {
+    this.#input = input;
+    this.#output = output;
+  }
+
+  on(): void {
+    if (this.#isOn) return;
+    this.#isOn = true;
+    this.#input.setRawMode?.(true);
+    this.#input.resume();
+    this.#output.write(modesOn);
+  }
+
+  /**
+   * Sets the modes again, because another program may have changed them. The raw mode comes first: it stops a
+   * background process before that writes.
+   */
+  renew(): void {
+    if (!this.#isOn) return;
+    this.#input.setRawMode?.(false);
+    this.#input.setRawMode?.(true);
+    this.#output.write(`${modesOff}${modesOn}`);
+  }
+
+  /** May be called repeatedly, also while the process ends. */
+  off(): void {
+    if (!this.#isOn) return;
+    this.#isOn = false;
+    this.#output.write(modesOff);
+    this.#input.pause();
+    this.#input.setRawMode?.(false);
+  }
+}
+
+/** Converts a line to text for a terminal. */
+type Paint = (line: Line) => string;
+
+/**
+ * Returns the open lines, the status and the input, on at most half of the rows, because rows that a smaller window
+ * pushes out above cannot be erased. The input is last: a resize rewraps the rows below the cursor and would move the
+ * cursor. Ink needs one row below.
+ */
+export const liveRows = (shown: Shown, size: Size, paint: Paint): Rows => {
+  const width = size.columns - 1;
+  const room = Math.max(1, Math.min(size.rows - 2, Math.max(rowsMin, Math.floor(size.rows / 2))));
+  const input = shown.input(size);
+  const open = shown.open(size);
+  const inputRoom = open.length === 0 ? room : Math.max(1, Math.min(room - 1, Math.floor(room / 2)));
+  const { row, column } = input.cursor;
+  const first = Math.max(0, Math.min(input.lines.length - inputRoom, row - Math.floor(inputRoom / 2)));
+  const inputLines = input.lines.slice(first, first + inputRoom);
+  const openLines = endOf(open, width, room - inputLines.length);
+  const status = size.rows > 2 ? [shown.status(size)] : [];
+  return {
+    rows: [...openLines, ...status, ...inputLines].map((line) => paint(cutLine(line, width))),
+    cursor: { row: openLines.length + status.length + row - first, column: Math.min(column, width) },
+  };
+};
+
+/** Returns a view on the whole screen. */
+const viewRows = ({ view }: Shown, size: Size, paint: Paint): Rows => {
+  const { lines, cursor } = view?.show(size) ?? { lines: [] };
+  return {
+    rows: lines.slice(0, size.rows).map((line) => paint(cutLine(line, size.columns - 1))),
+    cursor: cursor ?? null,
+  };
+};
+
+const rowsMin = 8;
+
+/** Returns the last rows of lines; invisible lines are not wrapped. */
+const endOf = (lines: readonly Line[], width: number, room: number): readonly Line[] => {
+  const rows: Line[] = [];
+  for (const line of lines.toReversed()) {
+    if (rows.length >= room) break;
+    rows.unshift(...wrapped(line, width).slice(rows.length - room));
+  }
+  return rows;
+};

@@ -7,7 +7,7 @@ import {
   pressInSearch,
   searchOf,
   type SearchStep,
-} from "../../../src/terminal/input/history-search.ts";
+} from "../../../src/terminal/conversation/typed-input.ts";
 import { type Editor, editorOf } from "../../../src/terminal/input/editor.ts";
 import { after, textOf, withCursor } from "./editing.ts";
 import { keysOf } from "./keys.ts";

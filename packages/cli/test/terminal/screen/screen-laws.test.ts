@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { runs } from "../../../../../test/runs.ts";
 import type { Line, Size } from "../../../src/terminal/index.ts";
-import { liveRows } from "../../../src/terminal/screen/frame.ts";
+import { liveRows } from "../../../src/terminal/screen/ink-screen.ts";
 import { InkOutput } from "../../../src/terminal/screen/ink-output.ts";
 import { LiveRegion } from "../../../src/terminal/screen/live-region.ts";
 import type { Rows } from "../../../src/terminal/screen/rows.ts";

@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import { afterEach, expect, test, vi } from "vitest";
 import type { Key } from "../../../src/terminal/input/key.ts";
-import { readKeys } from "../../../src/terminal/screen/typed-keys.ts";
+import { readKeys } from "../../../src/terminal/screen/ink-screen.ts";
 
 /** Returns the keys that are read from consecutive chunks. */
 const keysOf = (...chunks: readonly string[]): readonly Key[] => {

@@ -3,7 +3,7 @@ import * as Either from "fp-ts/lib/Either.js";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { jinjaTemplate, type JinjaTemplateOptions } from "../../../src/templates/jinja/index.ts";
-import { strftime } from "../../../src/templates/jinja/strftime.ts";
+import { strftime } from "../../../src/templates/jinja/jinja-template.ts";
 import { conversation } from "../conversations.ts";
 import { modelTemplates } from "./model-templates.ts";
 import { runs } from "../../../../../test/runs.ts";

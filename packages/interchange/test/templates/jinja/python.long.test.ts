@@ -1,7 +1,7 @@
 import { type JsonObject, type Message, messageFromReply, messageFromResult } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { expect, test } from "vitest";
-import { chatMessage, chatTool } from "../../../src/templates/jinja/chat-messages.ts";
+import { chatMessage, chatTool } from "../../../src/templates/jinja/jinja-template.ts";
 import { jinjaTemplate } from "../../../src/templates/jinja/index.ts";
 import { conversation } from "../conversations.ts";
 import { modelTemplates } from "./model-templates.ts";

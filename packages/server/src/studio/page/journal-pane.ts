@@ -1,12 +1,13 @@
 import { h, type ComponentChild } from "preact";
 import type { ThreadOverview, TimelineRow, TreeItem } from "../wire/wire.ts";
-import { Approvals } from "./approvals.ts";
 import type { Looking } from "./looking.ts";
 import type { Go } from "./place.ts";
-import { addressOf } from "./server.ts";
-import { counted, oneLine, timeOf } from "./text.ts";
+import { addressOf, asking, post } from "./server.ts";
+import { counted, oneLine, timeOf, JsonText } from "./text.ts";
 import { indexOf, VirtualList } from "./virtual-list.ts";
 import { div, link, p, sign, span, tabList } from "./element.ts";
+import type { RequestApproval } from "@colloquy/machine";
+import { useState } from "preact/hooks";
 
 /** The displayed thread, and the actions on it. */
 export interface JournalPaneOptions extends Looking {
@@ -109,3 +110,80 @@ const treeRow = (item: TreeItem, turn: number | null): ComponentChild =>
     item.isHead && span("mark head", "head"),
     item.status !== "completed" && item.turn !== 0 && span("mark", item.status),
   );
+
+interface ApprovalsOptions {
+  readonly thread: string;
+  readonly approvals: readonly RequestApproval[];
+}
+
+/** Shows the tool calls that wait for approval, each with exactly the arguments that would run. */
+const Approvals = ({ thread, approvals }: ApprovalsOptions): ComponentChild =>
+  div(
+    "approvals",
+    approvals.map((approval) => h(Approval, { key: approval.id, thread, approval })),
+  );
+
+const Approval = ({
+  thread,
+  approval,
+}: {
+  readonly thread: string;
+  readonly approval: RequestApproval;
+}): ComponentChild => {
+  const [reason, setReason] = useState("");
+  const [problem, setProblem] = useState<string | null>(null);
+  const [isSent, setSent] = useState(false);
+  const { id, digest, name, version, because } = approval;
+  const send = (approve: boolean): void => {
+    setSent(true);
+    setProblem(null);
+    const body = { id, digest, approve, ...(approve || reason === "" ? {} : { reason }) };
+    void asking(
+      post("approval", { thread }, body),
+      () => {},
+      (words) => {
+        setSent(false);
+        setProblem(words);
+      },
+    );
+  };
+  return h(
+    "form",
+    { class: "approval", onSubmit: (event: Event) => event.preventDefault() },
+    div(
+      "approval-what",
+      h("strong", null, oneLine(name), version === null ? "" : `@${oneLine(version)}`),
+      because === "declared" ? " waits for your approval" : " was started, and its outcome is unknown: run it again?",
+      h(
+        "code",
+        { class: "digest", title: "the digest of tool, version and arguments: the answer is about exactly these" },
+        digest,
+      ),
+    ),
+    h(JsonText, { value: approval.arguments }),
+    div(
+      "buttons",
+      h(
+        "button",
+        { class: "primary approve", type: "button", disabled: isSent, onClick: () => send(true) },
+        "Approve ",
+        h("kbd", null, "a"),
+      ),
+      h(
+        "button",
+        { class: "deny", type: "button", disabled: isSent, onClick: () => send(false) },
+        "Deny ",
+        h("kbd", null, "d"),
+      ),
+      h("input", {
+        type: "text",
+        placeholder: "why not, for the model",
+        "aria-label": "Reason of a denial",
+        value: reason,
+        // The event's target is this input.
+        onInput: (event: Event) => setReason((event.target as HTMLInputElement).value),
+      }),
+    ),
+    problem !== null && p("problem", problem),
+  );
+};

@@ -1,10 +1,9 @@
 import { h, type ComponentChild } from "preact";
-import { useState } from "preact/hooks";
+import { useState, useEffect, useRef } from "preact/hooks";
 import { AgainDialog } from "./again-dialog.ts";
 import { CompareTab } from "./compare-tab.ts";
 import { exportOf, JournalPane } from "./journal-pane.ts";
 import { type Looking, useLooking } from "./looking.ts";
-import { Help, type Key, useKeys } from "./keys.ts";
 import { panes, tabs } from "./place.ts";
 import { PromptTab } from "./prompt-tab.ts";
 import { asking, post } from "./server.ts";
@@ -14,6 +13,7 @@ import { ThreadsPane } from "./threads-pane.ts";
 import { indexOf } from "./virtual-list.ts";
 import type { Made } from "../wire/wire.ts";
 import { div, p, sign, span, tabList } from "./element.ts";
+import { Dialog } from "./dialog.ts";
 
 /** Shows the page: threads, the journal of one of them, and the details of an entry. */
 export const Studio = (): ComponentChild => {
@@ -164,3 +164,63 @@ const callBeside = ({ seq, timeline }: Pressing, way: 1 | -1): number | null => 
     if (row.asks) return index;
   }
 };
+
+/** The effect of a key; null for a key that is only listed. */
+interface Key {
+  readonly keys: readonly string[];
+  readonly does: string;
+  readonly press: () => void;
+}
+
+/** Listens to keys while the person is not typing and no dialog is open. */
+const useKeys = (keys: readonly Key[]): void => {
+  const latest = useRef(keys);
+  latest.current = keys;
+  useEffect(() => {
+    const listen = (event: KeyboardEvent): void => {
+      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isTyping(event)) return;
+      const key = latest.current.find((each) => each.keys.includes(event.key));
+      if (key === undefined) return;
+      event.preventDefault();
+      key.press();
+    };
+    addEventListener("keydown", listen);
+    return () => removeEventListener("keydown", listen);
+  }, []);
+};
+
+/** Returns whether the person is typing, or about to press a button. */
+const isTyping = ({ target, key }: KeyboardEvent): boolean =>
+  target instanceof HTMLElement &&
+  (/^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName) ||
+    (key === "Enter" && /^(?:BUTTON|A|SUMMARY)$/.test(target.tagName)) ||
+    target.closest("dialog") !== null);
+
+/** Shows all keys, and their effects. */
+const Help = ({ keys, close }: { readonly keys: readonly Key[]; readonly close: () => void }): ComponentChild =>
+  h(
+    Dialog,
+    { title: "Keys", close },
+    h(
+      "table",
+      { class: "keys" },
+      h(
+        "tbody",
+        null,
+        keys.map(({ keys: names, does }) =>
+          h(
+            "tr",
+            { key: does },
+            h(
+              "td",
+              null,
+              names.map((name) => h("kbd", { key: name }, shownAs[name] ?? name)),
+            ),
+            h("td", null, does),
+          ),
+        ),
+      ),
+    ),
+  );
+
+const shownAs: Readonly<Record<string, string>> = { ArrowDown: "↓", ArrowUp: "↑", ArrowLeft: "←", ArrowRight: "→" };

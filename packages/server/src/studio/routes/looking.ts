@@ -1,13 +1,12 @@
 import type { StoredThread, ThreadPage } from "@colloquy/host";
 import { cursorOf } from "@colloquy/host/store";
-import { fingerprintOf, type State } from "@colloquy/machine";
+import { fingerprintOf, type State, type ConversationMachine } from "@colloquy/machine";
 import { type Call, eventStream, HttpError, type Route, usable } from "@colloquy/server";
-import { chartOf } from "../projections/chart.ts";
 import { promptView, type WholePrompt } from "../projections/prompt-view.ts";
 import { differenceOf, factsOf, overviewOf, spokenIn, treeOf } from "../projections/thread-views.ts";
 import { changedThreads } from "../reading/changed-threads.ts";
 import type { ReadThread } from "../reading/thread-reader.ts";
-import type { EntryView, FoundView, Setup, UnitView } from "../wire/wire.ts";
+import type { EntryView, FoundView, Setup, UnitView, Chart, ChartArrow } from "../wire/wire.ts";
 import type { StudioOptions } from "./options.ts";
 import { answer, entryIn, pageIn, type Reader, textIn, threadIn } from "./query.ts";
 
@@ -178,4 +177,32 @@ const journalFile = ({ entries, state }: ReadThread): Response => {
       "cache-control": "no-store",
     },
   });
+};
+
+/** Returns the statechart of a machine, from its definition. Self-transitions are left out. Pure. */
+const chartOf = ({ root }: ConversationMachine): Chart => {
+  const initial = (node: Node): string | undefined => node.initial?.target?.[0]?.key;
+  return {
+    states: Object.values<Node>(root.states).map((node) => ({
+      name: node.key,
+      initial: node.key === initial(root),
+      below: Object.keys(node.states),
+    })),
+    arrows: Object.values<Node>(root.states).flatMap((node) =>
+      [node, ...Object.values<Node>(node.states)].flatMap(arrowsFrom),
+    ),
+  };
+};
+
+type Node = ConversationMachine["root"]["states"][string];
+
+const arrowsFrom = (node: Node): readonly ChartArrow[] => {
+  const events = new Map<string, Set<string>>();
+  for (const [event, transitions] of node.transitions) {
+    for (const { target } of transitions) {
+      const to = target?.[0]?.key;
+      if (to !== undefined && to !== node.key) events.set(to, (events.get(to) ?? new Set<string>()).add(event));
+    }
+  }
+  return [...events].map(([to, names]) => ({ from: node.key, to, events: [...names] }));
 };

@@ -1,15 +1,16 @@
-import { realpath } from "node:fs/promises";
+import { realpath, open } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
 import type { Tool } from "@colloquy/host";
-import type { Agent, Subagent } from "./agent.ts";
+import type { Agent, Subagent, FieldsSchema } from "./agent.ts";
 import { type AgentDocument, type PlacedProblem, readAgentDocument } from "./agent-document.ts";
-import { type AgentFields, nameFromFile, nameText, type SubagentFields } from "./agent-fields.ts";
+import { type AgentFields, nameFromFile, nameText, type SubagentFields, type SignatureFields } from "./agent-fields.ts";
 import type { AgentFileProblem } from "./agent-file-error.ts";
-import { agentOf } from "./agent-of.ts";
 import type { Path } from "./agent-value.ts";
-import { fileText } from "./file-text.ts";
 import { referredFile } from "./references.ts";
 import { type AllowTools, loadTool, type ToolReference, toolReference } from "./tools.ts";
+import { frozenCopy } from "@colloquy/machine/hosting";
+import { readSignatureText } from "./signature-text.ts";
+import { constants } from "node:fs";
 
 /** The allowed folder of files, and whether tool modules may be loaded. */
 export interface ReaderOptions {
@@ -221,3 +222,80 @@ const tooManyLevels = (chain: readonly string[]): string =>
   `there are more than ${levelsMax} levels of agents: ${chain.join(" → ")}`;
 
 const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
+
+/** Makes the agent of these fields, with defaults for missing ones. */
+const agentOf = (
+  { file, name }: Pick<Agent, "file" | "name">,
+  fields: AgentFields,
+  tools: readonly Tool[],
+  subagents: readonly Subagent[],
+): Agent => {
+  const { description = null, model = null, modelParameters = {}, instructions = null } = fields;
+  const signature = typeof fields.signature === "string" ? readSignatureText(fields.signature) : fields.signature;
+  const { memory = {}, limits = {}, compression, max_context_turns, max_iters } = fields;
+  return Object.freeze({
+    file,
+    name,
+    description,
+    model,
+    modelParameters: frozenCopy(modelParameters),
+    instructions,
+    signature:
+      signature === undefined
+        ? null
+        : frozenCopy({ inputs: objectOf(signature.inputs), outputs: objectOf(signature.outputs) }),
+    tools: Object.freeze(tools),
+    subagents: Object.freeze(subagents),
+    memory: Object.freeze({
+      maxTurns: memory.maxTurns ?? max_context_turns ?? 20,
+      compression: memory.compression ?? compression ?? "concise",
+    }),
+    limits: Object.freeze({ steps: limits.steps ?? max_iters ?? 20 }),
+  });
+};
+
+const objectOf = (fields: SignatureFields): FieldsSchema => ({
+  type: "object",
+  properties: Object.fromEntries(
+    Object.entries(fields).map(([name, type]) => [name, typeof type === "string" ? { type } : type]),
+  ),
+  required: Object.keys(fields),
+  additionalProperties: false,
+});
+
+/** The largest size of an agent's file, in bytes. */
+const bytesMax = 262_144;
+
+/**
+ * Reads a file as UTF-8 text, without a byte order mark. Pipes and devices are refused, because reading one may never
+ * end.
+ *
+ * @throws Error with a description for a path that does not exist, is not a file, is too large, or is not text.
+ */
+const fileText = async (path: string): Promise<string> => {
+  // Without the flag, opening a pipe blocks until another process writes to it.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((thrown: unknown) => {
+    throw new Error(isMissing(thrown) ? "there is no such file" : `it can't be opened: ${String(thrown)}`);
+  });
+  try {
+    const stats = await file.stat();
+    if (stats.isDirectory()) throw new Error("it is a folder; name the file of an agent");
+    if (!stats.isFile()) throw new Error("it is a pipe or a device; name the file of an agent");
+    // One byte more than allowed, because the file may have grown since.
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(stats.size, bytesMax) + 1), 0);
+    if (bytesRead > bytesMax) throw new Error(`it is larger than ${bytesMax} bytes, more than an agent takes`);
+    return decoded(buffer.subarray(0, bytesRead));
+  } finally {
+    await file.close();
+  }
+};
+
+const decoded = (bytes: Uint8Array): string => {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (thrown) {
+    throw new Error("it is no text in UTF-8; save it in that encoding", { cause: thrown });
+  }
+};
+
+const isMissing = (thrown: unknown): boolean => thrown instanceof Error && "code" in thrown && thrown.code === "ENOENT";

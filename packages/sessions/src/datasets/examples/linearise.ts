@@ -6,16 +6,17 @@ import {
   type ToolDeclaration,
   turnNumbered,
   turnsOf,
+  type Message,
+  toArray,
 } from "@colloquy/machine";
 import { checkOptions, kinds, type OptionKinds } from "@colloquy/host/store";
 import type { NamedJournal } from "@colloquy/machine/inspect";
-import type { Counter } from "@colloquy/machine/policies";
+import { type Counter, countPrompt } from "@colloquy/machine/policies";
 import * as Either from "fp-ts/lib/Either.js";
 import { checkJournals } from "./check-given.ts";
-import { tokensOfExample } from "./count.ts";
-import type { Example, LeftOut, LeftOutBecause } from "./example.ts";
-import { reasonAgainst } from "./reasons.ts";
+import type { Example, LeftOut, LeftOutBecause, ExampleTokens } from "./example.ts";
 import { type RecordedCall, recordedCalls } from "./recorded-calls.ts";
+import { redactedText } from "@colloquy/machine/storage";
 
 export interface LineariseOptions {
   /** `turn`: the answer of each turn. `step`: each reply, including those that call tools. Default `turn`. */
@@ -208,3 +209,52 @@ const offeredTools = (
 /** Computes the digest of an offered tool as the machine does. */
 const digestOfTool = ({ name, description, parameters }: ToolDeclaration): string =>
   digestOf({ name, description: description ?? null, parameters: parameters ?? null });
+
+/**
+ * Counts the tokens of an example by the formula of OpenAI's cookbook: those of the prompt with the reply. A message
+ * with a name costs the tokens of the name and one more. With `gptCounter` the cookbook's own example has 124 tokens,
+ * as the API reports.
+ */
+const tokensOfExample = (counter: Counter, prompt: readonly Message[], reply: Message): ExampleTokens => {
+  const messages = [...prompt, reply];
+  const names = messages.reduce(
+    (sum, { name }) => sum + (name === undefined ? 0 : 1 + counter.countPart({ type: "text", text: name })),
+    0,
+  );
+  return {
+    total: countPrompt(counter, messages) + names,
+    trained: reply.parts.reduce((sum, part) => sum + counter.countPart(part), 0),
+  };
+};
+
+/** Returns why a call is not an example, given the thread's end; null if it is one. */
+const reasonAgainst = (call: RecordedCall, end: State): LeftOutBecause | null => {
+  const turn = turnNumbered(end, call.turn);
+  if (turn === undefined) return "open";
+  if (turn.outcome.status !== "completed") return turn.outcome.status;
+  const reply = toArray(turn.messages).find(({ id }) => id === call.reply.id);
+  // A closed turn does not contain refused outputs.
+  if (reply === undefined) return "refused";
+  if (reply.incomplete === true) return "interrupted";
+  if (reply.truncated !== undefined || cutOff.includes(call.finishReason ?? "")) return "truncated";
+  if (call.isRedacted || [...call.prompt, call.reply].some(isRedacted)) return "redacted";
+  if (!call.isAsSent) return "unrecorded";
+  if (call.isRecovered) return "recovered";
+  // The machine also makes the summary of other turns, but the model was shown that on purpose.
+  if ([...call.prompt, call.reply].some(({ id, synthesised }) => synthesised === true && isOf(call.turn, id)))
+    return "synthesised";
+  if (call.reply.metadata?.["weight"] === 0) return "untrained";
+  if (call.prompt.at(-1)?.role === "assistant") return "continues";
+  return call.prompt.length === 0 || call.reply.parts.length === 0 ? "empty" : null;
+};
+
+/** The finish reasons by which providers report that the model did not end the reply. */
+const cutOff: readonly string[] = ["length", "max_tokens", "max_output_tokens", "content_filter"];
+
+const isOf = (turn: number, messageId: string): boolean => messageId.startsWith(`${turn}.`);
+
+/**
+ * Returns whether a message is redacted. One that quotes the replacement text counts too: that costs an example, but
+ * reveals nothing.
+ */
+const isRedacted = ({ parts }: Message): boolean => JSON.stringify(parts).includes(redactedText);
