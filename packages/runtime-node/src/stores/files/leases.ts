@@ -155,9 +155,8 @@ const prepare = (database: DatabaseSync, folder: string, busyTimeoutMs: number):
       database.exec("BEGIN IMMEDIATE");
       const version = database.prepare("PRAGMA user_version").get()?.["user_version"];
       if (version === 0) database.exec(schema);
-      if (version === 1) database.exec(holders);
       database.exec("COMMIT; PRAGMA journal_mode = WAL");
-      if (version !== 0 && version !== 1 && version !== 2) throw newer(folder, version);
+      if (version !== 0 && version !== leasesVersion) throw otherVersion(folder, Number(version));
     } catch (error) {
       if (database.isTransaction) database.exec("ROLLBACK");
       throw error;
@@ -165,18 +164,19 @@ const prepare = (database: DatabaseSync, folder: string, busyTimeoutMs: number):
   });
 };
 
-/** Adds the name of the holder's process lock, by which other processes check whether the holder is alive. */
-const holders = "ALTER TABLE leases ADD COLUMN holder TEXT; PRAGMA user_version = 2";
+const leasesVersion = 2;
 
-/** Tokens come from one counter, so that they keep growing after a thread is deleted and created again. */
+/**
+ * Tokens come from one counter, so that they keep growing after a thread is deleted and created again. `holder` is the
+ * name of the holder's process lock, by which other processes check whether the holder is alive.
+ */
 const schema = `
   CREATE TABLE leases (
-    thread TEXT NOT NULL PRIMARY KEY, owner TEXT NOT NULL, token INTEGER NOT NULL, until REAL NOT NULL
+    thread TEXT NOT NULL PRIMARY KEY, owner TEXT NOT NULL, token INTEGER NOT NULL, until REAL NOT NULL, holder TEXT
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE last_token (token INTEGER NOT NULL) STRICT;
   INSERT INTO last_token VALUES (0);
-  PRAGMA user_version = 1;
-  ${holders}`;
+  PRAGMA user_version = ${leasesVersion};`;
 
 /** Prepares the statements. The casts repeat the schema, whose tables are STRICT. */
 const heldLeases = (database: DatabaseSync, lock: ProcessLock): HeldLeases => {
@@ -225,8 +225,9 @@ const away = (folder: string): StorageError =>
       : `files store "${folder}": the folder is gone; put it back.`,
   );
 
-const newer = (folder: string, version: unknown): StorageError =>
+const otherVersion = (folder: string, version: number): StorageError =>
   new StorageError(
-    "newer",
-    `files store "${folder}": its leases.db has version ${String(version)}, and this version of @colloquy/runtime-node knows 2; update the package.`,
+    version > leasesVersion ? "newer" : "older",
+    `files store "${folder}": its leases.db has version ${version}, and this version of @colloquy/runtime-node reads only ${leasesVersion}; ` +
+      `${version > leasesVersion ? "update the package" : "read it with the version that wrote it"}.`,
   );

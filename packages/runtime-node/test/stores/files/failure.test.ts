@@ -52,16 +52,19 @@ test.each([
   expect(error.message).toContain(JSON.stringify(path));
 });
 
-test("a file of leases that is none, or is a newer version's, is refused and left as it is", async () => {
+test("a file of leases that is none, or another version's, is refused and left as it is", async () => {
   await (await written()).close();
   const leases = join(folder, "leases.db");
-  const database = new DatabaseSync(leases);
-  database.exec("PRAGMA user_version = 99");
-  database.close();
-  expect(await refusalOf(opened())).toMatchObject({
-    kind: "newer",
-    message: expect.stringMatching(/leases\.db has version 99/),
-  });
+  for (const [version, kind] of [
+    [99, "newer"],
+    [1, "older"],
+  ] as const) {
+    const database = new DatabaseSync(leases);
+    database.exec(`PRAGMA user_version = ${version}`);
+    database.close();
+    const message = expect.stringContaining(`leases.db has version ${version}`);
+    expect(await refusalOf(opened())).toMatchObject({ kind, message });
+  }
   writeFileSync(leases, "words ".repeat(1000));
   expect(await refusalOf(opened())).toMatchObject({
     kind: "not-a-store",
