@@ -5,7 +5,7 @@ import { EarlierAsk } from "../ask/earlier-ask.ts";
 import { cursorAt, type PartPlace, placeOf } from "../ask/part-place.ts";
 import type { AskPart } from "../ask/parts.ts";
 import { AskRefusedError } from "../boundary/errors.ts";
-import { type OptionNames, problemOfOptions } from "../boundary/option-names.ts";
+import { kinds, type OptionKinds, problemOfOptions } from "../boundary/option-kinds.ts";
 import { completeShown, PartLogReader } from "../delegation/known-parts.ts";
 import { agrees, replayOf } from "../shown/replay.ts";
 import { type PartsReader, type PlacedPart, TurnParts } from "../shown/turn-parts.ts";
@@ -23,17 +23,18 @@ export interface RejoinOptions {
 
 /** Returns a handle to an ask that was made before, with the parts that were already shown. */
 export const rejoin = (thread: ThreadRef, askId: string, options: RejoinOptions): AskHandle => {
-  const problem = problemOfOptions("rejoin", options, rejoinOptionNames) ?? problemOfRejoin(askId, options);
+  const problem = kinds.text.fits(askId)
+    ? problemOfOptions("rejoin", options, rejoinOptionKinds)
+    : "rejoin: askId must be a text that is not empty";
   if (problem !== null) return refusedAsk(thread.id, thread.host.ids, { askId }, problem);
   return new RejoinedAsk(thread, askId, options.from == null ? null : placeOf(options.from));
 };
 
-const rejoinOptionNames: OptionNames<RejoinOptions> = { from: true };
-
-const problemOfRejoin = (askId: unknown, { from }: { readonly from?: unknown }): string | null => {
-  if (typeof askId !== "string" || askId === "") return "rejoin: askId must be a text that is not empty";
-  if (from === undefined || from === null || (typeof from === "string" && placeOf(from) !== null)) return null;
-  return `rejoin: from is ${JSON.stringify(from)}; it must be the cursor of a handle to this ask`;
+const rejoinOptionKinds: OptionKinds<RejoinOptions> = {
+  from: kinds.word(
+    "the cursor of a handle to this ask",
+    (from) => from === null || (typeof from === "string" && placeOf(from) !== null),
+  ),
 };
 
 /** Reads the parts of its turn from where they are kept, at its own pace. The loop of the thread only wakes it. */
