@@ -16,7 +16,7 @@ export interface Written {
 
 export const entryOf = (threadId: string, { seq, tag, version, length }: Written): Entry => {
   const metadata = { tag, version, text: textOf(`${tag}#${version}`, length) };
-  if (seq === 0) return { seq, format: 1, event: { type: "thread.started", at: 0, threadId, metadata } };
+  if (seq === 0) return { seq, format: 2, event: { type: "thread.started", at: 0, threadId, metadata } };
   return { seq, event: { type: "turn.annotated", at: 0, turn: 1, name: "note", value: tag, metadata } };
 };
 

@@ -1,5 +1,5 @@
 import type { Entry } from "@colloquy/machine";
-import { firstFormat } from "@colloquy/machine/journal";
+import { journalFormat } from "@colloquy/machine/journal";
 import { describe, expect, it } from "vitest";
 import type { Fact } from "../../../proof/chaos/story/facts.ts";
 import { judge } from "../../../proof/chaos/story/judge.ts";
@@ -35,7 +35,7 @@ describe("the judge of writers", () => {
   const journal = (...asks: readonly string[]): readonly Entry[] => [
     {
       seq: 0,
-      format: firstFormat,
+      format: journalFormat,
       event: { type: "thread.started", at: 0, threadId: "shared", configuration: { fingerprint: "" } },
     },
     ...asks.flatMap((askId, index): readonly Entry[] => [
