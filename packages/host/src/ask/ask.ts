@@ -6,12 +6,13 @@ import { AskRefusedError } from "../boundary/errors.ts";
 import { messageOf } from "../boundary/thrown.ts";
 import type { Sender } from "../mailbox/mailbox.ts";
 import type { ToolContext } from "../tools/tool.ts";
+import { cursorAt } from "../turn-log/cursor.ts";
+import { HandleCursor } from "../turn-log/handle-cursor.ts";
+import type { TurnLog } from "../turn-log/log.ts";
+import { type AskPart, partsAwaited } from "../turn-log/parts.ts";
 import type { AskHandle } from "./ask-handle.ts";
 import type { AskWatcher, StopAsk } from "./ask-watcher.ts";
 import { deliver, type OwnOutput } from "./delivery.ts";
-import type { PartPlace } from "./part-place.ts";
-import { PartQueue } from "./part-queue.ts";
-import { type AskPart, partsAwaited } from "./parts.ts";
 import { type AskResult, resultOf, summaryWithoutTurn } from "./result.ts";
 import { Settlement } from "./settlement.ts";
 import { AskReturnedError, AskSupersededError, TurnCancelledError } from "./turn-errors.ts";
@@ -33,7 +34,9 @@ export class Ask implements AskHandle, Sender {
   /** Finds another thread for the ask if this one is busy; null if the ask is refused then. */
   whenBusy: (() => void) | null = null;
   #turn: number | null = null;
-  readonly #parts = new PartQueue();
+  #isUnderWay = false;
+  /** What the handle shows. */
+  protected readonly parts: HandleCursor;
   readonly #stop: StopAsk<Ask>;
   readonly #waits: CodeWaits | null;
   #signal: AbortSignal | null = null;
@@ -52,7 +55,9 @@ export class Ask implements AskHandle, Sender {
     toolContext: ToolContext | undefined,
     stop: StopAsk<Ask>,
     waits: CodeWaits | null = null,
+    parts: HandleCursor = new HandleCursor(),
   ) {
+    this.parts = parts;
     this.threadId = threadId;
     this.askId = askId;
     this.toolContext = toolContext;
@@ -74,10 +79,11 @@ export class Ask implements AskHandle, Sender {
     this.#watcher = watcher;
   }
 
-  /** Gives the ask its turn. */
-  join(turn: number): void {
+  /** Gives the ask its turn. @param isUnderWay whether it is shown only what happens in the turn from here on */
+  join(turn: number, isUnderWay = true): void {
     if (this.settled || this.#turn === turn) return;
     this.#turn = turn;
+    this.#isUnderWay = isUnderWay;
     this.#watcher?.joined(this, turn);
   }
 
@@ -206,7 +212,7 @@ export class Ask implements AskHandle, Sender {
   /** Joins a turn that is already in progress, and shows its pending approvals and results. */
   #joinUnderWay(turn: number, state: State): void {
     if (this.settled || this.#turn === turn) return;
-    this.join(turn);
+    this.join(turn, this.event === null);
     for (const part of partsAwaited(state)) this.push(part);
   }
 
@@ -214,22 +220,28 @@ export class Ask implements AskHandle, Sender {
   failed(): void {}
 
   get cursor(): string | null {
-    return this.#parts.cursor;
+    const { place } = this.parts;
+    return place === null ? null : cursorAt(place);
   }
 
-  /** Shows a part: either of the ask's turn, with its place there, or for this ask alone. */
-  push(part: AskPart, place: PartPlace | null = null): void {
-    this.#parts.push(part, place);
+  /** Shows the log of the ask's turn. */
+  read(log: TurnLog): void {
+    this.parts.follow(log, this.#isUnderWay ? "end" : "first");
+  }
+
+  /** Shows a part for this ask alone. */
+  push(part: AskPart): void {
+    this.parts.push(part);
   }
 
   /** Shows that another host has the thread. If that host is dead, it keeps it until `until`. */
   waits(until: number): void {
-    if (!this.settled) this.#parts.beginWait(until);
+    if (!this.settled) this.parts.beginWait(until);
   }
 
   /** Shows that the wait has ended. */
   goesOn(): void {
-    this.#parts.endWait();
+    this.parts.endWait();
   }
 
   /** Whether the thread must be kept open for the ask. */
@@ -250,12 +262,12 @@ export class Ask implements AskHandle, Sender {
     if (!this.settled) this.#waits?.begin();
   }
 
-  /** Settles the ask with its closed turn. @param place of the part that says so */
-  ended(turn: Turn, place: PartPlace | null = null): void {
+  /** Settles the ask with its closed turn. */
+  ended(turn: Turn): void {
     // Before anything is shown: if the turn cannot be read yet, this is done again.
     const result = resultOf(this.threadId, this.askId, turn, this.#cause());
     deliver(result, turn, this.output, (outcome) => {
-      this.#parts.push({ type: "turn.ended", turn: turn.number, status: turn.outcome.status }, place);
+      if (!this.settled) this.showEnd({ type: "turn.ended", turn: turn.number, status: turn.outcome.status });
       this.#settle(outcome, null);
     });
   }
@@ -282,7 +294,17 @@ export class Ask implements AskHandle, Sender {
   }
 
   [Symbol.asyncIterator](): AsyncIterator<AskPart, undefined> {
-    return this.#parts.iterator(() => this.awaited());
+    return { next: () => this.nextPart() };
+  }
+
+  protected nextPart(): Promise<IteratorResult<AskPart, undefined>> {
+    this.awaited();
+    return this.parts.next();
+  }
+
+  /** Shows the end of the turn, with the outcome of the ask. */
+  protected showEnd(part: AskPart): void {
+    this.parts.endTurn(part);
   }
 
   #settlement(): Promise<AskResult> {
@@ -294,7 +316,7 @@ export class Ask implements AskHandle, Sender {
     if (this.settled) return;
     this.#signal?.removeEventListener("abort", this.#onAbort);
     this.#waits?.end();
-    this.#parts.end(unread);
+    this.parts.end(unread);
     this.#outcome.settle(outcome);
     this.#watcher?.settled(this);
   }

@@ -1,5 +1,6 @@
 import type { Refusal } from "@colloquy/machine";
 import type { CodeWaits } from "../activity/code-waits.ts";
+import { HandleCursor } from "../turn-log/handle-cursor.ts";
 import type { StopAsk } from "./ask-watcher.ts";
 import { Ask } from "./ask.ts";
 
@@ -23,8 +24,9 @@ export class EarlierAsk extends Ask {
     waits: CodeWaits,
     attach: (ask: Ask) => void,
     isAttached = true,
+    parts: HandleCursor = new HandleCursor(),
   ) {
-    super(threadId, askId, undefined, stop, waits);
+    super(threadId, askId, undefined, stop, waits, parts);
     this.#attach = attach;
     this.#isAttached = isAttached;
   }

@@ -21,7 +21,7 @@ export const deleteThread = async (thread: ThreadRef): Promise<boolean> => {
 };
 
 /** Deletes all words of a thread, here and in the store. @throws StoreError */
-export const deleteWords = ({ shown, store }: HostContext, threadId: string): Promise<boolean> => {
-  shown.forget(threadId);
+export const deleteWords = ({ logs, store }: HostContext, threadId: string): Promise<boolean> => {
+  logs.forget(threadId);
   return fromStore(threadId, "delete it", () => store.delete(threadId));
 };
