@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 
 import { defineConfig } from "vitest/config";
@@ -26,8 +27,8 @@ export default defineConfig(({ mode }) => ({
     // Node loads the sources as its users' Node does. Through vite each use of an import is a getter's call, and each
     // file is transformed: 114 s of the processor against 101 s (machine, host, and the laws and simulations).
     experimental: { viteModuleRunner: false, nodeLoader: false },
-    // Much of the time goes to waiting for processes and servers: vitest would leave one core to itself.
-    maxWorkers: "100%",
+    // Much of the time goes to waiting for processes and servers, in the long tests half of it.
+    maxWorkers: mode === "long" ? availableParallelism() * 2 : "100%",
     // Properties run hundreds of cases in one test, on a machine that may be busy with something else.
     testTimeout: 120_000,
     hookTimeout: 120_000,

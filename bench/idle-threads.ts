@@ -29,7 +29,6 @@ const measured = async (path: string, count: number, open: boolean): Promise<Idl
     leaseTtlMs: long,
     idleMs: open ? long : 0,
     pollMs: long,
-    ...(open ? { maxActive: count } : {}),
   });
   const turns = async (prefix: string, threads: number): Promise<void> => {
     for (let first = 0; first < threads; first += 100) {

@@ -1,6 +1,6 @@
-// Many threads in one process: what they take when they have nothing to do, and what it costs to work on few of them
-// at a time.
-import { awaitMany, createHost, type LlmHandler } from "@colloquy/host";
+// Many threads in one process: what they take when they have nothing to do, and what it costs to call the model
+// for few of them at a time.
+import { awaitMany, createHost, limitCalls, type LlmHandler } from "@colloquy/host";
 import { randomIds, systemClock } from "@colloquy/runtime-node";
 import { fileStore, onFile } from "./kit/hosts.ts";
 import type { IdleThreads } from "./idle-threads.ts";
@@ -40,10 +40,10 @@ export const benchmark = async (rounds: number): Promise<readonly Figure[]> => {
       note: `${Math.round(open.added / idle)} bytes each; ${Math.round(open.resident / 1e6)} MB for the whole process`,
     },
     {
-      name: `${threads} threads x ${turns} turns: threads worked on at a time`,
+      name: `${threads} threads x ${turns} turns: calls of the model at a time`,
       value: most,
       most: atOnce,
-      note: `by the calls that the model got; ${Math.max(...unbounded.map(({ atOnceMost }) => atOnceMost))} without a bound`,
+      note: `${Math.max(...unbounded.map(({ atOnceMost }) => atOnceMost))} without a bound`,
     },
     {
       name: `${threads} threads x ${turns} turns, ${atOnce} at a time against all at once`,
@@ -62,7 +62,7 @@ interface Worked {
 }
 
 /** All turns of all threads are asked for at once. */
-const work = (maxActive: number): Promise<Worked> =>
+const work = (atOnce: number): Promise<Worked> =>
   onFile(async (path) => {
     const store = fileStore(path);
     let called = 0;
@@ -77,11 +77,10 @@ const work = (maxActive: number): Promise<Worked> =>
     const host = createHost({
       machine: lookupMachine({ overlap: { type: "queue", max: turns } }),
       store,
-      llm,
+      llm: limitCalls(llm, { atOnce }),
       tools: [lookup],
       clock: systemClock,
       ids: randomIds,
-      maxActive,
     });
     const before = cpuMicros();
     const asks = Array.from({ length: threads * turns }, (_, index) =>

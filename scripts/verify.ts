@@ -9,6 +9,7 @@ import { dirname, join } from "node:path";
 import { z } from "zod";
 
 import { runCommand } from "../proof/kit/command.ts";
+import { oldestNode } from "../proof/kit/node-release.ts";
 import { whole } from "../proof/kit/options.ts";
 import { sixteenth } from "../test/runs.ts";
 import { callerEnvironment, workspaceEnvironment } from "./caller.ts";
@@ -80,7 +81,7 @@ const ofRecordings: readonly Step[] = [
   { name: "recordings", command: ["node", "proof/recordings/main.ts", recordings], minutesMax: 2, beside: true },
   {
     name: "policies",
-    command: ["node", "proof/policies/main.ts", recordings, "--budgets", "2"],
+    command: ["node", "proof/policies/main.ts", recordings, "--budgets", "1"],
     minutesMax: 4,
     beside: true,
   },
@@ -88,15 +89,17 @@ const ofRecordings: readonly Step[] = [
 
 const benchmarks: readonly Step[] = [
   // Those whose figures do not depend on how busy the machine is.
-  proof("benchmark of the disk", "bench --only disk", { minutesMax: 1 }),
-  proof("benchmark of what is immutable", "bench --only immutable --rounds 31"),
-  proof("benchmark of growth", "bench --only queues --rounds 3", { minutesMax: 4 }),
+  proof("benchmark of the disk", "bench --only disk", { minutesMax: 1, beside: true }),
+  proof("benchmark of what is immutable", "bench --only immutable --rounds 31", { beside: true }),
+  proof("benchmark of growth", "bench --only queues --rounds 3", { minutesMax: 4, beside: true }),
   proof("benchmark of a transition", "bench --only transition"),
   // Their bounds are wide enough for a busy machine, which slows both sides alike.
   proof("benchmarks of prompts and of opening", "bench --only prompt --only memory --only opening --rounds 3", {
     minutesMax: 4,
   }),
-  proof("benchmarks of pruning, requests and serving", "bench --only pruning --only bodies --only serving --rounds 3"),
+  proof("benchmarks of pruning, requests and serving", "bench --only pruning --only bodies --only serving --rounds 3", {
+    minutesMax: 4,
+  }),
   // On the packages that were built above, PostgreSQL among their stores.
   proof("benchmark of processes that have just started", "bench --only start --only cold --rounds 1", {
     servers: true,
@@ -136,8 +139,8 @@ const crashes = (seed: number): readonly Step[] => [
 
 const stepsFrom = (seed: number): readonly Step[] => [
   { name: "format", command: ["oxfmt", "--check", "."], minutesMax: 1 },
-  { name: "types", command: ["tsc", "-p", "."], minutesMax: 2 },
-  { name: "build", command: ["node", "scripts/build.ts"], minutesMax: 2 },
+  { name: "types", command: ["tsc", "-p", "."], minutesMax: 2, beside: true },
+  { name: "build", command: ["node", "scripts/build.ts"], minutesMax: 2, beside: true },
   { name: "lint", command: ["oxlint", "--type-aware", "--deny-warnings"], minutesMax: 2 },
   { name: "dead code", command: ["knip"], minutesMax: 2, beside: true },
   { name: "diagram", command: ["node", "scripts/diagram.ts", "--check"], minutesMax: 1, beside: true },
@@ -169,16 +172,20 @@ const stepsFrom = (seed: number): readonly Step[] => [
   // Two at a time.
   ...examples(seed),
   // On the packages that were built above.
-  proof("first examples in an empty project", "proof/first-examples", { minutesMax: 6, servers: true, beside: true }),
+  proof("first examples in an empty project", `proof/first-examples --in ${oldestNode} --in deno --in bun`, {
+    minutesMax: 6,
+    servers: true,
+    beside: true,
+  }),
   // Of all that is mutated: the first that this seed draws, and none of them may stay alive.
-  proof("mutants of the machine", "proof/mutants --count 6 --seed 4 --share 0.95", {
+  proof("mutants of the machine", "proof/mutants --count 4 --seed 4 --share 0.95", {
     minutesMax: 4,
     beside: true,
   }),
   // The long tests try all twenty faults.
   proof("vectors, in both machines", "proof/vectors --faults 2", { beside: true }),
   proof("law on bytes", "proof/wire --threads 300 --seed 1", { beside: true }),
-  proof("laws of pruning", `proof/policy-laws --seeds 8 --seed ${seed}`, { minutesMax: 4, beside: true }),
+  proof("laws of pruning", `proof/policy-laws --seeds 4 --seed ${seed}`, { minutesMax: 4, beside: true }),
   proof("power cuts", "proof/power-loss --runs 50 --seed 1", { beside: true }),
   ...crashes(seed),
   ...(existsSync(recordings) ? ofRecordings : []),

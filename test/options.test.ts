@@ -67,7 +67,6 @@ const ofHosts = {
   leaseTtlMs: "count",
   storeTimeoutMs: "count",
   idleMs: "count zero",
-  maxActive: "count",
   whenHeld: "",
   pollMs: "count",
   progressMs: "null count",

@@ -85,6 +85,16 @@ it("the tarballs that README.md installs are all that its example needs", () => 
   expect(names.split(",").toSorted()).toEqual([...withNeeded(imported)].toSorted());
 });
 
+it.each(readmes)("%s names first the tarballs of all that it installs", (page) => {
+  const text = readFileSync(join(root, page), "utf8");
+  const [line = "", tarballs = ""] = /Not published yet: .*colloquy-\{?([a-z,-]+)\}?-\*\.tgz/.exec(text) ?? [];
+  const [installing = ""] = /^npm install (?:--\S+ )?@colloquy\/.*$/m.exec(text) ?? [];
+  const names = [...installing.matchAll(/@colloquy\/(\S+)/g)].flatMap(([, name]) => name ?? []);
+  const needed = new Set(names.flatMap((name) => [...withNeeded(name)]));
+  expect(tarballs.split(",").toSorted()).toEqual([...needed].toSorted());
+  expect(text.indexOf(line)).toBeLessThan(text.indexOf(installing));
+});
+
 /** A package of the house, and those that it needs at run time. */
 const withNeeded = (name: string, found = new Set<string>()): ReadonlySet<string> => {
   if (found.has(name)) return found;

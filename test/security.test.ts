@@ -36,15 +36,15 @@ const nobody = "authenticate > lets nobody in if authenticate gives %s, at once 
 
 /** Each sentence of the promises of SECURITY.md, and what holds it. */
 const promised: Readonly<Record<string, Tests>> = {
-  "A key reaches no journal, signal, log or error message, also when a server sends it back, whole or in pieces.": {
-    [keys]: [
-      "a key that a server echoes: %s > leaves the handler in no part of a plain answer",
-      "a key that a server echoes: %s > leaves it in no piece of a stream, wherever it is cut",
-      "a key that a server echoes: %s > leaves it in no error, nor in what came before one",
-      "a key that is cut over several parts of a reply is taken out as it is where it stands in one",
-      "a key that is cut over ids, names and arguments of calls comes through in no half",
-    ],
-  },
+  "A key reaches no journal, signal, log or error message, also when a server sends it back, whole or cut over the pieces of one streamed text.":
+    {
+      [keys]: [
+        "a key that a server echoes: %s > leaves the handler in no part of a plain answer",
+        "a key that a server echoes: %s > leaves it in no piece of a stream, wherever it is cut",
+        "a key that a server echoes: %s > leaves it in no error, nor in what came before one",
+        "a key that is cut over the parts of a streamed text is taken out as it is where it stands in one",
+      ],
+    },
   "Colloquy takes out the keys of the client, of its default headers and of its URL, and everything that has the form of a key.":
     {
       [keys]: [

@@ -43,7 +43,6 @@ const ask = async ({ place, seconds, outstanding, turns, prefix }: AskerOptions)
     llm: (call, context) => nextMacrotask().then(() => instantAnswer(call, context)),
     clock: systemClock,
     ids: randomIds,
-    maxActive: outstanding,
     idleMs: 0,
   });
   let asks = 0;

@@ -25,8 +25,6 @@ const measured = async (count: number): Promise<IdleStreams> => {
     },
     // They are cancelled at the end.
     onObserverError: () => {},
-    // Each waits for its model.
-    maxActive: 2 * count,
   });
   const server = threadServer(host, { drainMs: 0, responses: { keepMs: 0 } });
   const listener = getRequestListener((request) => server.fetch(request), { overrideGlobalObjects: false });

@@ -130,7 +130,8 @@ export class ObjectStore implements Store {
     );
   }
 
-  async delete(threadId: string): Promise<boolean> {
+  async delete(threadId: string, lease?: Lease): Promise<boolean> {
+    if (lease !== undefined) this.#check(lease);
     const isThere = this.#factsOf(threadId) !== undefined;
     this.#grants.delete(threadId);
     this.#rows(threadId, "DELETE FROM texts WHERE thread = ? AND kind IN ('entry', 'facts', 'head', 'chunk')");

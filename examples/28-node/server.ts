@@ -23,11 +23,9 @@ const order = tool({
   },
 });
 
-const host = createHost({
-  llm: openaiChat({ model: "gpt-4o-mini" }), // reads OPENAI_API_KEY and OPENAI_BASE_URL
-  store: connectionString === undefined ? sqliteStore({ path }) : postgresStore({ connectionString }),
-  tools: [order],
-});
+const store = connectionString === undefined ? sqliteStore({ path }) : postgresStore({ connectionString });
+const llm = openaiChat({ model: "gpt-4o-mini" }); // reads OPENAI_API_KEY and OPENAI_BASE_URL
+const host = createHost({ llm, store, tools: [order] });
 const { GET, POST } = uiChat(host, {
   path: "/api/chat",
   authenticate: () => ({ id: "guest" }), // put in your own sessions
@@ -42,3 +40,11 @@ server.listen(Number(process.env["PORT"] ?? 0), "127.0.0.1", () => {
   const { port } = server.address() as AddressInfo; // it listens at a port
   console.log(`http://127.0.0.1:${port}`);
 });
+
+// Turns that are under way stay open in the store, and the next process continues them.
+const stop = async (): Promise<void> => {
+  server.close().closeAllConnections();
+  await host.close();
+  await store.close();
+};
+process.once("SIGTERM", () => void stop());

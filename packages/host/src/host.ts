@@ -13,6 +13,8 @@ import {
 } from "./boundary/errors.ts";
 import { problemOfOptions } from "./boundary/option-names.ts";
 import type { HostContext, ThreadDefaults } from "./context/host-context.ts";
+import { isRequest } from "./delegation/inbox-items.ts";
+import { dropRequests, msOfPolls } from "./delegation/requested-lease.ts";
 import { lookAt } from "./journal/opening.ts";
 import { ThreadLoop } from "./loop/loop.ts";
 import { memoryStore } from "./memory-store/memory-store.ts";
@@ -109,11 +111,11 @@ class ConversationHost implements Host, Loops {
    * the thread.
    */
   readonly #handedOver = new Map<string, () => void>();
-  #closed = false;
+  readonly #close = new AbortController();
 
   constructor(options: HostOptions) {
     this.#options = options;
-    this.#host = hostContextOf(options);
+    this.#host = hostContextOf(options, this.#close.signal);
     this.#defaultThread = options.defaultThread ?? "default";
     this.threadDefaults = this.#host.threadDefaults;
     this.machine = this.#host.machine;
@@ -166,7 +168,7 @@ class ConversationHost implements Host, Loops {
   start(): void {
     if (this.#recovery === null || this.#closed) return;
     this.#host.llm.check?.();
-    this.#host.active.code.run(null, () => this.#recovery?.repeat());
+    this.#recovery.repeat();
   }
 
   inMemory(): Host {
@@ -178,11 +180,15 @@ class ConversationHost implements Host, Loops {
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#close.abort();
     this.#recovery?.end();
     for (const cancel of this.#handedOver.values()) cancel();
     for (const loop of this.#loops.values()) void loop.close();
     await Promise.all(this.#closing.values());
+  }
+
+  get #closed(): boolean {
+    return this.#host.closed.aborted;
   }
 
   #ref(id: string): ThreadRef {
@@ -208,8 +214,7 @@ class ConversationHost implements Host, Loops {
   }
 
   #beginRecovery(): void {
-    if (this.#recovery === null || this.#closed) return;
-    this.#host.active.code.run(null, () => this.#recovery?.begin());
+    if (!this.#closed) this.#recovery?.begin();
   }
 
   opened(threadId: string): ThreadLoop | undefined {
@@ -224,7 +229,10 @@ class ConversationHost implements Host, Loops {
     if (this.#closed) throw new ThreadClosedError(threadId);
     this.#beginRecovery();
     this.#loops.get(threadId)?.end(why);
-    const done = Promise.resolve(this.#closing.get(threadId)).then(work);
+    const done = Promise.resolve(this.#closing.get(threadId)).then(() => {
+      if (this.#closed) throw new ThreadClosedError(threadId);
+      return work();
+    });
     const over = (): void => {};
     this.#keepOut(threadId, done.then(over, over));
     return done;
@@ -257,9 +265,9 @@ class ConversationHost implements Host, Loops {
 
   /** Takes a handed-over thread back if the host that wanted it is gone. */
   #lookAfter(threadId: string): void {
-    const { clock, pollMs } = this.#host;
+    const { clock } = this.#host;
     this.#handedOver.get(threadId)?.();
-    const cancel = clock.wakeAt(clock.now() + takesPolls * pollMs, () => {
+    const cancel = clock.wakeAt(clock.now() + msOfPolls(takesPolls, this.#host), () => {
       this.#handedOver.delete(threadId);
       void this.#takeBack(threadId);
     });
@@ -269,10 +277,15 @@ class ConversationHost implements Host, Loops {
   async #takeBack(threadId: string): Promise<void> {
     const { store, observation } = this.#host;
     try {
-      const left = await store.inbox?.unanswered(threadId);
-      if (left !== undefined && left.length > 0) this.use(threadId);
+      const left = (await store.inbox?.unanswered(threadId)) ?? [];
+      const requests = left.filter(isRequest);
+      if (left.length > requests.length) this.use(threadId);
+      // The hosts that requested it did not take it: they are gone.
+      else if (requests.length > 0 && !this.#closed && !this.#loops.has(threadId))
+        await this.alone(threadId, () => dropRequests(this.#host, threadId, requests));
     } catch (thrown) {
-      observation.report(new StoreError(threadId, "look into its inbox", thrown), "store");
+      if (!(thrown instanceof ThreadClosedError))
+        observation.report(new StoreError(threadId, "look into its inbox", thrown), "store");
     }
   }
 

@@ -1,6 +1,5 @@
 import { ConfigurationError, type ConversationMachine, type JsonObject, toolsOf } from "@colloquy/machine";
 import { frozenCopy, isConversationMachine } from "@colloquy/machine/hosting";
-import { ActiveThreads } from "./activity/active-threads.ts";
 import { withContext } from "./ask/asks.ts";
 import { checkKinds, checkOptions, checkValue, kinds, type OptionKinds } from "./boundary/option-kinds.ts";
 import { type OptionNames, problemOfOptions } from "./boundary/option-names.ts";
@@ -12,6 +11,7 @@ import {
   type ThreadDefaults,
   threadDefaultNames,
 } from "./context/host-context.ts";
+import { usualPollMs } from "./delegation/requested-lease.ts";
 import { renewMsOf } from "./journal/lease.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Ids } from "./ports/ids.ts";
@@ -68,25 +68,15 @@ export interface HostOptions {
    */
   readonly idleMs?: number;
   /**
-   * How many threads are active at a time: being opened, or waiting for their model. A thread that waits for anything
-   * else (its tools, a hook, an approval, a retry) needs no slot. So tools, hooks and model handlers may ask other
-   * threads of this host.
-   *
-   * If all slots are taken, idle threads are closed, least recently used first. Others queue, first come first served,
-   * after those that continue a turn after their tools, and those that code of this host waits for. A thread with a
-   * queue of asks joins the end of the queue again after each turn, keeping its lease.
-   *
-   * How many calls of a tool run at a time is the tool's `concurrency`. In a browser, an ask that a model handler makes
-   * after its first `await` is not recognised as the handler's, and may wait for the handler's slot. Default 256.
-   */
-  readonly maxActive?: number;
-  /**
    * The handling of an ask when another host holds the thread's lease. `enqueue`: it is posted to the store's inbox,
    * and followed. `reject`: it rejects with `ThreadHeldError` if that host works on the
-   * thread (within two polls) or does not answer (after 25). Default `enqueue`, if the store has an inbox.
+   * thread (within two polls) or does not answer (after 25, and at least five seconds). Default `enqueue`, if the store has an inbox.
    */
   readonly whenHeld?: "enqueue" | "reject";
-  /** How often an open thread reads its inbox, and a followed ask is checked for news, in milliseconds. Default 200. */
+  /**
+   * How often an open thread reads its inbox, and a followed ask is checked for news, in milliseconds. The hosts of a
+   * store may differ; if one polls less often than every five seconds, all others should do so too. Default 200.
+   */
   readonly pollMs?: number;
   /**
    * How often the shown part of a streamed reply is journalled, in milliseconds, so that it survives a crash. Null:
@@ -139,7 +129,6 @@ type RunOptions = Pick<
   | "onObserverError"
   | "describeThrown"
   | "secrets"
-  | "maxActive"
 >;
 
 /**
@@ -159,20 +148,18 @@ export const runContextOf = <Options extends RunOptions>(
   const problemOfThread = problemOfOptions(`${whose}: thread`, options.thread ?? {}, threadDefaultNames);
   if (problemOfThread !== null) throw new ConfigurationError(problemOfThread);
   checkOptions(`${whose}: hooks`, options.hooks ?? {}, hookKinds);
-  const { machine, llm, clock, secrets, maxActive = 256 } = options;
+  const { machine, llm, clock, secrets } = options;
   if (!isConversationMachine(machine))
     throw new ConfigurationError(`${whose}: machine is no conversation machine; conversationMachine() makes one`);
   if (typeof llm !== "function")
     throw new ConfigurationError(`${whose}: llm is of type ${typeof llm}; it must be a function`);
   checkMethods(whose, { clock }, ["clock", "now"], ["clock", "wakeAt"]);
-  checkNumbers(whose, ["maxActive", maxActive, 1]);
   const observation = new Observation(options.hooks ?? {}, [...(options.observers ?? [])], options.onObserverError);
   const failed = (thrown: unknown): void => observation.report(thrown, "secrets");
   return {
     machine,
     llm,
     clock,
-    active: new ActiveThreads(maxActive),
     tools: toolRegistry(options.tools ?? [], toolsOf(machine)),
     describeThrown: options.describeThrown ?? null,
     secrets: () => [...secretsOf(() => secrets?.(), failed), ...secretsOf(() => llm.secrets?.(), failed)],
@@ -188,7 +175,7 @@ export const runContextOf = <Options extends RunOptions>(
  * Returns the context that follows from the options of a host, with their defaults. @throws ConfigurationError for an
  * invalid one
  */
-export const hostContextOf = (options: HostOptions): HostContext => {
+export const hostContextOf = (options: HostOptions, closed: AbortSignal): HostContext => {
   const run = runContextOf("createHost", options, hostOptionNames);
   checkKinds<HostOptions>("createHost", options, {
     toolContext: kinds.object,
@@ -202,7 +189,7 @@ export const hostContextOf = (options: HostOptions): HostContext => {
   checkMethods("createHost", options, ["store", "append"], ["store", "acquire"], ["ids", "draw"]);
   const { leaseTtlMs = options.store.leaseTtlMs ?? 30_000 } = options;
   const { ids, storeTimeoutMs = 30_000, idleMs = 5_000 } = options;
-  const { pollMs = 200, whenHeld = "enqueue" } = options;
+  const { pollMs = usualPollMs, whenHeld = "enqueue" } = options;
   const { progressMs = null, partials = "askAgain", snapshotEvery = 512 } = options;
   const { partsMs = null, keepPartsMs = 300_000 } = options;
   checkNumbers(
@@ -244,6 +231,7 @@ export const hostContextOf = (options: HostOptions): HostContext => {
         ? null
         : { log: store.parts, clock, everyMs: partsMs, keepMs: keepPartsMs, report },
     snapshotEvery,
+    closed,
     // An engine continues its threads itself.
     recovery: recovery === false || store.engine !== undefined ? null : recovery,
     toolContext: withContext(options.toolContext ?? {}, undefined),
@@ -269,7 +257,6 @@ export const hostOptionNames: OptionNames<HostOptions> = {
   leaseTtlMs: true,
   storeTimeoutMs: true,
   idleMs: true,
-  maxActive: true,
   whenHeld: true,
   pollMs: true,
   progressMs: true,

@@ -39,10 +39,6 @@ export interface PerformerOptions extends Pick<
   | "secrets"
 > {
   /**
-   * How many model calls are made at a time. Others wait, first those of turns that continue after tools. Default 256.
-   */
-  readonly maxActive?: number;
-  /**
    * Returns the context that every tool gets, by the thread of the call and its metadata. Never journalled. Default:
    * `{}`.
    */
@@ -144,5 +140,4 @@ const performerOptionNames: OptionNames<PerformerOptions> = {
   onObserverError: true,
   describeThrown: true,
   secrets: true,
-  maxActive: true,
 };

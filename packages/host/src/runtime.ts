@@ -23,8 +23,7 @@ import { declarationsOf, type Tool } from "./tools/tool.ts";
 
 export { failureReport, type FailureReport } from "./boundary/failure-report.ts";
 export { type ErrorAnswer, errorTextOf } from "./boundary/thrown.ts";
-export { type KeyFilter, keyFilter, redactionMark } from "./secrets/key-filter.ts";
-export type { KeyPieces, KeyWalk } from "./secrets/key-walk.ts";
+export { type KeyFilter, keyFilter, type KeyPieces, redactionMark } from "./secrets/key-filter.ts";
 export { charactersRead, redact } from "./secrets/redact.ts";
 
 /** The parts of a platform, used if a caller gives none. */

@@ -24,7 +24,6 @@ describe("a performer is made from options", () => {
     [{ ...options, llm: "gpt" }, /^performerOf: llm is of type string; it must be a function/],
     [{ ...options, clock: {} }, /^performerOf: clock.now is of type undefined/],
     [{ ...options, hooks: { beforeTurns: null } }, /^performerOf: hooks has no option "beforeTurns"/],
-    [{ ...options, maxActive: 0 }, /^performerOf: maxActive must be a whole number ≥ 1 \(got 0\)/],
     [{ ...options, tools: [echo] }, /the host has the tool "echo", and the machine does not declare it/],
   ])("that are checked as those of a host: %#", (given, words) => {
     expect(untyped(given)).toThrow(ConfigurationError);

@@ -69,8 +69,9 @@ export const handlersByHand = (
     return { type: "written" };
   },
 
-  remove: async (context) => {
+  remove: async (context, lease) => {
     const place = await placeOf(context);
+    if (lease !== null && place.lease?.token !== lease.token) return null;
     for (const invocation of Object.values(place.out)) context.cancel(invocation);
     context.clearAll();
     return place.seq >= 0;

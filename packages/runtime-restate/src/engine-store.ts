@@ -57,7 +57,11 @@ export const engineStore = ({ thread, hub, clock }: EngineStoreOptions): Store =
     list: async () => {
       throw new Error("Restate has no list of threads; keep one where you ask, as by the answer of each ask");
     },
-    delete: async (threadId) => thread(threadId).remove(),
+    delete: async (threadId, lease) => {
+      const existed = await thread(threadId).remove(lease ?? null);
+      if (existed !== null) return existed;
+      throw new LeaseLostError(lease ?? { threadId, owner: "", token: 0 });
+    },
     close: async () => {},
   };
 };

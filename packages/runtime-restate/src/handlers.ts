@@ -20,8 +20,8 @@ export interface ThreadHandlers {
   readonly append: (context: ObjectContext, written: Written & { readonly expectedSeq: number }) => Promise<Writing>;
   /** Puts entries in the place of others. */
   readonly rewrite: (context: ObjectContext, written: Written) => Promise<Writing>;
-  /** Removes a thread, and stops what is done for it. False when there was none. */
-  readonly remove: (context: ObjectContext) => Promise<boolean>;
+  /** Removes a thread, and stops what is done for it. False when there was none, null when the given lease was lost. */
+  readonly remove: (context: ObjectContext, lease: Lease | null) => Promise<boolean | null>;
 }
 
 /** Something for the machine of a thread. */

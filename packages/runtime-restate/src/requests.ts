@@ -4,7 +4,7 @@ import * as Either from "fp-ts/lib/Either.js";
 import { z } from "zod";
 import type { ThreadHandlers } from "./handlers.ts";
 
-type Called = Exclude<keyof ThreadHandlers, "perform" | "remove">;
+type Called = Exclude<keyof ThreadHandlers, "perform">;
 
 /**
  * How what handlers are called with is read. Anyone who reaches Restate's ingress may call them with anything; one that throws is
@@ -29,6 +29,7 @@ export const requests = (): { readonly [Name in Called]: Serde<Parameters<Thread
     journal: requestOf(z.int().min(0)),
     lease: requestOf(z.looseObject({ owner: z.string(), ttlMs, lease: lease.optional() })),
     release: requestOf(lease),
+    remove: requestOf(lease.nullable()),
     append: requestOf(append, ({ entries, expectedSeq }) => checkEntries(entries, expectedSeq + 1)),
     rewrite: requestOf(rewrite, ({ entries }) => checkEntries(entries, null)),
   };

@@ -133,7 +133,6 @@ const serveOptionNames: OptionNames<ServeOptions> = {
   onObserverError: true,
   describeThrown: true,
   secrets: true,
-  maxActive: true,
   hub: true,
   port: true,
   hostname: true,
@@ -162,7 +161,7 @@ const threadObject = (worker: WorkerContext) => {
     release: exclusive({ input: input.release }, release),
     append: exclusive({ input: input.append }, append),
     rewrite: exclusive({ input: input.rewrite }, rewrite),
-    remove: exclusive(remove),
+    remove: exclusive({ input: input.remove }, remove),
   };
   return object({
     name: worker.object.name,

@@ -159,7 +159,11 @@ describe("who may ask", () => {
     ]) {
       const refused = await server.fetch(request);
       expect(refused.headers.get("www-authenticate")).toBe("Bearer");
-      expect(await errorOf(refused)).toMatchObject({ status: 401, code: "invalid_api_key" });
+      expect(await errorOf(refused)).toMatchObject({
+        status: 401,
+        code: "invalid_api_key",
+        message: expect.stringContaining("key (Authorization: Bearer …)"),
+      });
     }
   });
 

@@ -17,7 +17,7 @@ export const announce = (asks: Asks, signal: Signal, state: State): void => {
     case "ask.superseded":
     case "ask.returned":
       for (const ask of asks.concerned(signal.askId, state)) {
-        ask.push({ type: "signal", signal });
+        ask.parts.push({ type: "signal", signal });
         if (signal.type === "ask.superseded") ask.superseded(signal.by);
         else ask.returned(signal.turn);
       }
@@ -28,11 +28,11 @@ export const announce = (asks: Asks, signal: Signal, state: State): void => {
       asks.emit(signal.turn, { type: "signal", signal });
       return;
     case "ask.queued":
-      for (const ask of asks.concerned(signal.askId, state)) ask.push({ type: "signal", signal });
+      for (const ask of asks.concerned(signal.askId, state)) ask.parts.push({ type: "signal", signal });
       return;
     case "turn.interrupted":
       asks.emit(signal.turn, { type: "signal", signal });
-      for (const ask of asks.concerned(signal.by, state)) ask.push({ type: "signal", signal });
+      for (const ask of asks.concerned(signal.by, state)) ask.parts.push({ type: "signal", signal });
       return;
     case "policy.failed":
     case "context.warning":

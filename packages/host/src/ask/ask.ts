@@ -1,14 +1,12 @@
-import type { AskReceived, Refusal, State, Turn } from "@colloquy/machine";
+import type { AskReceived, CancelRequested, Refusal, State, Turn } from "@colloquy/machine";
 import { askNamed, turnNumbered } from "@colloquy/machine";
 import { askedOtherwise, isSameInput, refusalOfRepeat } from "@colloquy/machine/hosting";
-import type { CodeWaits } from "../activity/code-waits.ts";
 import { AskRefusedError } from "../boundary/errors.ts";
 import { messageOf } from "../boundary/thrown.ts";
 import type { Sender } from "../mailbox/mailbox.ts";
 import type { ToolContext } from "../tools/tool.ts";
 import { cursorAt } from "../turn-log/cursor.ts";
 import { HandleCursor } from "../turn-log/handle-cursor.ts";
-import type { TurnLog } from "../turn-log/log.ts";
 import { type AskPart, partsAwaited } from "../turn-log/parts.ts";
 import type { AskHandle } from "./ask-handle.ts";
 import type { AskWatcher, StopAsk } from "./ask-watcher.ts";
@@ -31,14 +29,16 @@ export class Ask implements AskHandle, Sender {
   output: OwnOutput | null = null;
   /** The id of the inbox item by which it was passed to another host; null if there is none. */
   inboxId: string | null = null;
+  /** The event that cancels the ask, from when it was aborted. The next loop sends it again: the last one may have lost it. */
+  cancel: CancelRequested | null = null;
   /** Finds another thread for the ask if this one is busy; null if the ask is refused then. */
   whenBusy: (() => void) | null = null;
   #turn: number | null = null;
-  #isUnderWay = false;
+  /** Whether it is shown only what happens in its turn from where it joined. */
+  isUnderWay = false;
   /** What the handle shows. */
-  protected readonly parts: HandleCursor;
+  readonly parts: HandleCursor;
   readonly #stop: StopAsk<Ask>;
-  readonly #waits: CodeWaits | null;
   #signal: AbortSignal | null = null;
   /** The reason of an abort on this handle. */
   #reason: string | null = null;
@@ -48,13 +48,12 @@ export class Ask implements AskHandle, Sender {
   /** Whether the ask was compared with the first ask of its id. */
   #isChecked = false;
 
-  /** @param waits tracks the threads whose code waits for the ask; null if that does not matter. */
+  /** @param parts reads what the handle shows */
   constructor(
     threadId: string,
     askId: string,
     toolContext: ToolContext | undefined,
     stop: StopAsk<Ask>,
-    waits: CodeWaits | null = null,
     parts: HandleCursor = new HandleCursor(),
   ) {
     this.parts = parts;
@@ -62,11 +61,15 @@ export class Ask implements AskHandle, Sender {
     this.askId = askId;
     this.toolContext = toolContext;
     this.#stop = stop;
-    this.#waits = waits;
   }
 
   get settled(): boolean {
     return this.#outcome.isThere;
+  }
+
+  /** Whether an earlier loop had the ask, which may have journalled it. */
+  get isCarried(): boolean {
+    return this.#carried > 0;
   }
 
   /** The turn that answers the ask, or that it waits to join; null before there is one. */
@@ -83,7 +86,7 @@ export class Ask implements AskHandle, Sender {
   join(turn: number, isUnderWay = true): void {
     if (this.settled || this.#turn === turn) return;
     this.#turn = turn;
-    this.#isUnderWay = isUnderWay;
+    this.isUnderWay = isUnderWay;
     this.#watcher?.joined(this, turn);
   }
 
@@ -127,7 +130,7 @@ export class Ask implements AskHandle, Sender {
     this.inboxId = null;
     this.whenBusy = null;
     this.threadId = threadId;
-    this.goesOn();
+    this.parts.endWait();
   }
 
   /**
@@ -135,7 +138,7 @@ export class Ask implements AskHandle, Sender {
    * too often.
    */
   lost(): boolean {
-    if (this.#turn !== null) this.push({ type: "thread.lost", turn: this.#turn });
+    if (this.#turn !== null) this.parts.push({ type: "thread.lost", turn: this.#turn });
     this.#watcher?.left(this);
     this.#turn = null;
     this.#isChecked = false;
@@ -150,7 +153,7 @@ export class Ask implements AskHandle, Sender {
     this.#watcher = null;
     this.#isChecked = false;
     const mayGoOn = ++this.#carried <= carriedMost;
-    if (mayGoOn && this.#turn !== null) this.push({ type: "thread.lost", turn: this.#turn });
+    if (mayGoOn && this.#turn !== null) this.parts.push({ type: "thread.lost", turn: this.#turn });
     return mayGoOn;
   }
 
@@ -213,7 +216,7 @@ export class Ask implements AskHandle, Sender {
   #joinUnderWay(turn: number, state: State): void {
     if (this.settled || this.#turn === turn) return;
     this.join(turn, this.event === null);
-    for (const part of partsAwaited(state)) this.push(part);
+    for (const part of partsAwaited(state)) this.parts.push(part);
   }
 
   /** Does nothing: the loop that ends fails its asks, or has them carried over. */
@@ -222,26 +225,6 @@ export class Ask implements AskHandle, Sender {
   get cursor(): string | null {
     const { place } = this.parts;
     return place === null ? null : cursorAt(place);
-  }
-
-  /** Shows the log of the ask's turn. */
-  read(log: TurnLog): void {
-    this.parts.follow(log, this.#isUnderWay ? "end" : "first");
-  }
-
-  /** Shows a part for this ask alone. */
-  push(part: AskPart): void {
-    this.parts.push(part);
-  }
-
-  /** Shows that another host has the thread. If that host is dead, it keeps it until `until`. */
-  waits(until: number): void {
-    if (!this.settled) this.parts.beginWait(until);
-  }
-
-  /** Shows that the wait has ended. */
-  goesOn(): void {
-    this.parts.endWait();
   }
 
   /** Whether the thread must be kept open for the ask. */
@@ -258,16 +241,14 @@ export class Ask implements AskHandle, Sender {
   }
 
   /** Called when code waits for the ask. */
-  protected awaited(): void {
-    if (!this.settled) this.#waits?.begin();
-  }
+  protected awaited(): void {}
 
   /** Settles the ask with its closed turn. */
   ended(turn: Turn): void {
     // Before anything is shown: if the turn cannot be read yet, this is done again.
     const result = resultOf(this.threadId, this.askId, turn, this.#cause());
     deliver(result, turn, this.output, (outcome) => {
-      if (!this.settled) this.showEnd({ type: "turn.ended", turn: turn.number, status: turn.outcome.status });
+      this.parts.endTurn({ type: "turn.ended", turn: turn.number, status: turn.outcome.status });
       this.#settle(outcome, null);
     });
   }
@@ -302,11 +283,6 @@ export class Ask implements AskHandle, Sender {
     return this.parts.next();
   }
 
-  /** Shows the end of the turn, with the outcome of the ask. */
-  protected showEnd(part: AskPart): void {
-    this.parts.endTurn(part);
-  }
-
   #settlement(): Promise<AskResult> {
     this.awaited();
     return this.#outcome.promise;
@@ -315,7 +291,6 @@ export class Ask implements AskHandle, Sender {
   #settle(outcome: AskResult | Error, unread: Error | null): void {
     if (this.settled) return;
     this.#signal?.removeEventListener("abort", this.#onAbort);
-    this.#waits?.end();
     this.parts.end(unread);
     this.#outcome.settle(outcome);
     this.#watcher?.settled(this);

@@ -113,7 +113,7 @@ export class Asks {
   /** Lets an ask read the log of its turn. */
   #readTurn(ask: Ask): void {
     const log = ask.turn === null ? null : this.#recorder?.log(ask.turn);
-    if (log != null) ask.read(log);
+    if (log != null) ask.parts.follow(log, ask.isUnderWay ? "end" : "first");
   }
 
   readonly #watcher = {

@@ -1,6 +1,5 @@
 import type { Refusal } from "@colloquy/machine";
-import type { CodeWaits } from "../activity/code-waits.ts";
-import { HandleCursor } from "../turn-log/handle-cursor.ts";
+import type { HandleCursor } from "../turn-log/handle-cursor.ts";
 import type { StopAsk } from "./ask-watcher.ts";
 import { Ask } from "./ask.ts";
 
@@ -21,12 +20,11 @@ export class EarlierAsk extends Ask {
     threadId: string,
     askId: string,
     stop: StopAsk<Ask>,
-    waits: CodeWaits,
     attach: (ask: Ask) => void,
     isAttached = true,
-    parts: HandleCursor = new HandleCursor(),
+    parts?: HandleCursor,
   ) {
-    super(threadId, askId, undefined, stop, waits, parts);
+    super(threadId, askId, undefined, stop, parts);
     this.#attach = attach;
     this.#isAttached = isAttached;
   }
@@ -46,7 +44,6 @@ export class EarlierAsk extends Ask {
     this.#isWaitedFor = true;
     if (!this.#isAttached) this.#attach(this);
     this.#isAttached = true;
-    super.awaited();
   }
 }
 

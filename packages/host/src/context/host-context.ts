@@ -1,5 +1,4 @@
 import type { ConversationMachine, ThreadInput } from "@colloquy/machine";
-import type { ActiveThreads } from "../activity/active-threads.ts";
 import type { OptionNames } from "../boundary/option-names.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
@@ -27,7 +26,6 @@ export interface RunContext {
   readonly secrets: () => readonly string[];
   readonly toolContext: ToolContext;
   readonly threadDefaults: ThreadDefaults;
-  readonly active: ActiveThreads;
   /** How often the shown part of a reply is journalled, in milliseconds; null for never. */
   readonly progressMs: number | null;
   readonly partials: "askAgain" | "keep";
@@ -50,6 +48,8 @@ export interface HostContext extends RunContext {
   readonly logs: TurnLogs;
   /** The settings for writing the parts to the store's log as well; null if they are not written. */
   readonly partLogging: PartLogging | null;
+  /** Aborted when the host is closed. */
+  readonly closed: AbortSignal;
   /** Null if the host continues no threads by itself. */
   readonly recovery: RecoveryOptions | null;
   /** The number of entries after which a snapshot is saved; 0 for never. */

@@ -1,5 +1,5 @@
 import { type Entry, type Signal, type State, turnNumbered } from "@colloquy/machine";
-import { isIdle } from "../activity/idle.ts";
+import { isIdle } from "../mailbox/idle.ts";
 import { announce } from "../ask/announce.ts";
 import { Ask } from "../ask/ask.ts";
 import type { Asks } from "../ask/asks.ts";
@@ -15,7 +15,7 @@ import { FollowedJournal } from "./followed-journal.ts";
 import { FollowedLog } from "./followed-log.ts";
 import { mayBeInInbox } from "./inbox-items.ts";
 import { type Answered, Outbox, type Outgoing } from "./outbox.ts";
-import { KeptEnvelope } from "./requested-lease.ts";
+import { KeptEnvelope, requestPollMsOf } from "./requested-lease.ts";
 
 /** The loop that follows a thread, as following sees it. */
 export interface Follower {
@@ -81,7 +81,7 @@ export class Following implements Diversion {
       this.#engine.queue.add(envelope);
       return this.#wakeUp();
     }
-    if (sender instanceof Ask) sender.waits(clock.now() + leaseTtlMs);
+    if (sender instanceof Ask) sender.parts.beginWait(clock.now() + leaseTtlMs);
     if (sender instanceof Ask && sender.event === null) {
       const { state } = this.#journal;
       if (state !== null && sender.isKnownTo(state)) return sender.refused(notAskedEarlier, state);
@@ -109,14 +109,15 @@ export class Following implements Diversion {
     return this.#engine?.queue.takeBack(sender) === true || this.outbox.takeBack(sender);
   }
 
-  /** Stops following. Posted inbox items stay in the inbox. */
+  /** Stops following. Posted inbox items stay in the inbox, except requests for the lease. */
   end(): readonly Envelope[] {
     this.#over = true;
     this.#log.end();
     this.#engine?.end();
     this.#wake?.();
+    const kept = this.#kept.flatMap((each) => each.take());
     const { posted, others } = this.takeAll();
-    return [...posted.values(), ...others, ...(this.#engine?.queue.takeAll() ?? [])];
+    return [...kept, ...posted.values(), ...others, ...(this.#engine?.queue.takeAll() ?? [])];
   }
 
   /**
@@ -152,6 +153,12 @@ export class Following implements Diversion {
     }
     while (!this.#over) {
       await this.#tryRound();
+      const refused = this.#kept.filter((kept) => kept.isRefused(this.#follower.host.clock.now()));
+      if (refused.length > 0) {
+        const lease = await this.#tryToTake(onLost);
+        if (lease !== null) return lease;
+        for (const kept of refused) kept.fail();
+      }
       const rested = await this.#pause();
       if (this.#over) return null;
       if (!rested || this.#isWorkLeft()) {
@@ -178,7 +185,6 @@ export class Following implements Diversion {
 
   /** Posts the items that are due, and reads the answers and the journal. */
   async #round(): Promise<void> {
-    for (const kept of this.#kept) kept.check(this.#follower.host.clock.now());
     this.#dropRequests();
     // An ask may be in the journal already, however far back, and must not be posted again. An engine checks that
     // itself.
@@ -239,6 +245,8 @@ export class Following implements Diversion {
     // The entry may have been read long ago. If it is not there, the store lost it before it was read here.
     if (sender instanceof Ask && isInJournal && this.outbox.waitsFor(answered))
       if (state === null || !sender.isKnownTo(state)) this.#addAnew(sender);
+    // It stays in the outbox, at its place, until it has failed or the lease is taken.
+    if (sender instanceof KeptEnvelope && !answered.answer.handled) return Promise.resolve(sender.refused());
     return this.outbox.settle(answered, (sender, { refusal }) => {
       if (this.#engine?.fails(answered, state) !== true) sender.refused(refusal, state);
     });
@@ -282,7 +290,9 @@ export class Following implements Diversion {
       waits
         ? this.#engine?.isHeard === true
           ? pollMs * pollsBetweenNews
-          : pollMs
+          : this.#kept.some(({ isOver }) => !isOver)
+            ? requestPollMsOf(this.#follower.host)
+            : pollMs
         : this.#isWorkLeft()
           ? Math.max(idleMs, pollMs)
           : idleMs,

@@ -6,6 +6,7 @@ import type { Envelope, EventEnvelope, Sender } from "../mailbox/mailbox.ts";
 import { fromStore } from "../ports/store-call.ts";
 import { type Inbox, type Lease, type InboxAnswer, LeaseLostError } from "../ports/store.ts";
 import { idOf, isEntryOf, isRequest, mayBeInInbox, readItem } from "./inbox-items.ts";
+import { keptPolls, msOfPolls } from "./requested-lease.ts";
 
 /** The loop that reads the inbox of its thread, as long as the lease lasts. */
 export interface InboxHolder {
@@ -34,6 +35,8 @@ export class HeldInbox {
   readonly #answers: InboxAnswer[] = [];
   /** Answers that are written, oldest first, until they are deleted. */
   readonly #written: { readonly id: string; readonly at: number }[] = [];
+  /** Items whose answers no host needs once the lease is released: those of this host, and requests for the lease. */
+  readonly #moot = new Set<string>();
   #writing: Promise<void> | null = null;
   #cancelPoll: (() => void) | null = null;
   #failing = false;
@@ -58,19 +61,36 @@ export class HeldInbox {
   }
 
   /**
-   * Returns the new inbox items as envelopes, in the order in which they came. Items of `own` among them, which this
-   * host posted itself, are removed from it. An envelope that no item can be is returned for the item that requested the
+   * Returns the new inbox items as envelopes, in the order in which they came, and all envelopes of `own`: the items that
+   * this host posted itself, in their order. An envelope that no item can be is returned for the item that requested the
    * lease for it. Requests of other hosts wait for the next poll: the thread may be idle by then.
    */
-  async collect(own: Map<string, Envelope> | null = null): Promise<readonly Envelope[]> {
+  async collect(own: Map<string, Envelope>): Promise<readonly Envelope[]> {
     const stored = await this.#look();
-    return this.#envelopes(
-      stored.filter((each) => !isRequest(each) || own?.has(idOf(each) ?? "") === true),
+    const envelopes = this.#envelopes(
+      stored.filter((each) => !isRequest(each) || own.has(idOf(each) ?? "")),
       own,
     );
+    return [...envelopes, ...this.#takeOwn(own, null)];
   }
 
-  #envelopes(stored: readonly unknown[], own: Map<string, Envelope> | null): readonly Envelope[] {
+  /**
+   * Takes own items that are no longer in the inbox, up to one that is; with null, all. They may have been handled or
+   * not: they are handled again, which is recognised.
+   */
+  #takeOwn(own: Map<string, Envelope>, next: string | null): readonly Envelope[] {
+    const taken: Envelope[] = [];
+    for (const [id, envelope] of own) {
+      if (id === next) break;
+      own.delete(id);
+      taken.push(envelope);
+      this.#moot.add(id);
+      this.#written.push({ id, at: this.#host.clock.now() });
+    }
+    return taken;
+  }
+
+  #envelopes(stored: readonly unknown[], own: Map<string, Envelope>): readonly Envelope[] {
     const envelopes: Envelope[] = [];
     for (const each of stored) {
       const id = idOf(each);
@@ -84,8 +104,10 @@ export class HeldInbox {
         this.#reportUnreadable(`inbox item "${id}" was refused: ${item.problem}`);
         this.#answer({ id, handled: false, refusal: { kind: "invalid", reason: item.problem } });
       } else {
-        const mine = own?.get(id);
-        own?.delete(id);
+        const mine = own.get(id);
+        if (mine !== undefined) envelopes.push(...this.#takeOwn(own, id));
+        own.delete(id);
+        if (mine !== undefined || isRequest(each)) this.#moot.add(id);
         if (mine === undefined) envelopes.push(this.#envelope(id, item.event, null));
         else if ("event" in mine && mayBeInInbox(mine.event))
           envelopes.push(this.#envelope(id, item.event, mine.sender));
@@ -122,17 +144,21 @@ export class HeldInbox {
     this.#cancelPoll?.();
   }
 
-  /** Writes the remaining answers. Never rejects. */
+  /** Writes the remaining answers, and deletes those that no host needs any more. Never rejects. */
   async end(): Promise<void> {
     await this.#writing;
     await this.#write();
+    const isMoot = ({ id }: { readonly id: string }): boolean => this.#moot.has(id);
+    const others = this.#written.filter((each) => !isMoot(each));
+    for (const each of this.#written.filter(isMoot)) await this.#discard(each.id);
+    this.#written.splice(0, Infinity, ...others);
     await this.#clear();
   }
 
   async #poll(): Promise<void> {
     const stored = await this.#look();
     if (this.#over || (stored.some((each) => this.#isNew(each)) && this.#holder.handOver())) return;
-    for (const envelope of this.#envelopes(stored, null)) this.#holder.post(envelope);
+    for (const envelope of this.#envelopes(stored, new Map())) this.#holder.post(envelope);
     this.#writeSoon();
     await this.#clear();
     this.watch();
@@ -267,18 +293,23 @@ export class HeldInbox {
 
   /** Deletes answers that were not fetched. If one is still wanted, its inbox item is posted again and recognised. */
   async #clear(): Promise<void> {
-    const { clock, pollMs } = this.#host;
-    const before = clock.now() - keptPolls * pollMs;
+    const before = this.#host.clock.now() - msOfPolls(keptPolls, this.#host);
     for (let [oldest] = this.#written; oldest !== undefined; [oldest] = this.#written) {
       if (oldest.at > before && this.#written.length <= keptMax) return;
       this.#written.shift();
       this.#taken?.delete(oldest.id);
-      try {
-        await this.#inbox.discard(this.#lease.threadId, oldest.id);
-      } catch (thrown) {
-        this.#report(thrown, "discard an inbox item");
-        return;
-      }
+      if (!(await this.#discard(oldest.id))) return;
+    }
+  }
+
+  async #discard(id: string): Promise<boolean> {
+    this.#moot.delete(id);
+    try {
+      await this.#inbox.discard(this.#lease.threadId, id);
+      return true;
+    } catch (thrown) {
+      this.#report(thrown, "discard an inbox item");
+      return false;
     }
   }
 
@@ -295,12 +326,6 @@ export class HeldInbox {
 
 /** How many entries may be between that of an inbox item and its answer. */
 const lookedBack = 4096;
-
-/**
- * How many polls an answer is kept. A host that posted an item looks for its answer once a poll; after so many it is
- * gone.
- */
-export const keptPolls = 25;
 
 /** The largest number of written answers that are kept. */
 const keptMax = 1024;

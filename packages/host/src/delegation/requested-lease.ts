@@ -1,17 +1,17 @@
 import type { CancelRequested } from "@colloquy/machine";
-import { ThreadHeldError } from "../boundary/errors.ts";
+import { ThreadClosedError, ThreadHeldError } from "../boundary/errors.ts";
 import type { HostContext } from "../context/host-context.ts";
 import { HeldLease } from "../journal/lease.ts";
 import type { Envelope, Sender } from "../mailbox/mailbox.ts";
 import { fromStore } from "../ports/store-call.ts";
 import type { LeaseLostError } from "../ports/store.ts";
-import { requestOf } from "./inbox-items.ts";
-import { keptPolls } from "./inbox.ts";
+import { idOf, requestOf } from "./inbox-items.ts";
 
 /**
  * Calls `work` with the lease of a thread that is not open here.
  *
- * @throws ThreadHeldError when another host works on the thread, or does not answer; StoreError; errors of `work`
+ * @throws ThreadHeldError when another host works on the thread, or does not answer; ThreadClosedError when this host is
+ * closed meanwhile; StoreError; errors of `work`
  */
 export const withLease = async <Done>(
   host: HostContext,
@@ -32,7 +32,8 @@ export const withLease = async <Done>(
  * the thread for any new item. A busy one refuses this item, which cancels an ask that nobody made.
  *
  * @param isWanted whether the lease is still wanted, by a caller that may end meanwhile.
- * @throws ThreadHeldError when the holder is busy, or does not answer; StoreError
+ * @throws ThreadHeldError when the holder is busy, or does not answer; ThreadClosedError when this host is closed
+ * meanwhile; StoreError
  */
 export const requestLease = async (
   threadId: string,
@@ -40,14 +41,16 @@ export const requestLease = async (
   onLost: (error: LeaseLostError) => void,
   isWanted: () => boolean = () => true,
 ): Promise<HeldLease> => {
-  const { clock, ids, pollMs, observation, store } = host;
+  const { clock, closed, ids, observation, store } = host;
   const { inbox } = store;
   if (inbox === undefined) throw new ThreadHeldError(threadId);
   const id = ids.draw("item");
   await fromStore(threadId, "leave an inbox item", () => inbox.post(threadId, { id, event: requestOf(id, clock) }));
   try {
-    for (let polls = 0; polls < keptPolls && isWanted(); polls++) {
-      await new Promise<void>((resolve) => void clock.wakeAt(clock.now() + pollMs, resolve));
+    const until = clock.now() + msOfPolls(keptPolls, host);
+    while (clock.now() < until && isWanted()) {
+      await new Promise<void>((resolve) => void clock.wakeAt(clock.now() + requestPollMsOf(host), resolve));
+      if (closed.aborted) break;
       // Looked for before the lease is tried for: the thread may be released after the answer.
       const answer = await fromStore(threadId, "look for an answer", () => inbox.answerTo(threadId, id));
       const lease = await HeldLease.take(threadId, host, onLost);
@@ -59,8 +62,41 @@ export const requestLease = async (
       observation.report(error, "store"),
     );
   }
-  throw new ThreadHeldError(threadId);
+  throw closed.aborted ? new ThreadClosedError(threadId) : new ThreadHeldError(threadId);
 };
+
+/** Discards requests of hosts that are gone, unless another host has the lease: then that host answers them. */
+export const dropRequests = async (
+  host: HostContext,
+  threadId: string,
+  requests: readonly unknown[],
+): Promise<void> => {
+  const held = await HeldLease.take(threadId, host, () => {});
+  if (held === null) return;
+  try {
+    for (const request of requests) await host.store.inbox?.discard(threadId, idOf(request) ?? "");
+  } finally {
+    await held.release();
+  }
+};
+
+/**
+ * Returns how long so many polls of another host may take. Its `pollMs` is not known here. So a host that polls more
+ * often than usual still counts the usual time for each.
+ */
+export const msOfPolls = (polls: number, { pollMs }: Pick<HostContext, "pollMs">): number =>
+  polls * Math.max(pollMs, usualPollMs);
+
+/** Returns how often the lease is tried for that was requested. A holder that hands it over leaves it free for some usual polls. */
+export const requestPollMsOf = ({ pollMs }: Pick<HostContext, "pollMs">): number => Math.min(pollMs, usualPollMs);
+
+export const usualPollMs = 200;
+
+/**
+ * How many polls an answer is kept. A host that posted an item looks for its answer once a poll; after so many it is
+ * gone.
+ */
+export const keptPolls = 25;
 
 /**
  * An envelope that cannot be an inbox item, kept while the lease is requested for it. It is the sender of that request,
@@ -72,12 +108,14 @@ export class KeptEnvelope implements Sender {
   readonly #threadId: string;
   readonly #until: number;
   #isOver = false;
+  #isRefused = false;
 
-  constructor(envelope: Envelope, threadId: string, { clock, ids, pollMs }: HostContext) {
+  constructor(envelope: Envelope, threadId: string, host: HostContext) {
+    const { clock, ids } = host;
     this.request = requestOf(ids.draw("item"), clock);
     this.#envelope = envelope;
     this.#threadId = threadId;
-    this.#until = clock.now() + keptPolls * pollMs;
+    this.#until = clock.now() + msOfPolls(keptPolls, host);
   }
 
   get isOver(): boolean {
@@ -91,13 +129,19 @@ export class KeptEnvelope implements Sender {
     return taken;
   }
 
-  /** Fails if the holder has not answered in time. */
-  check(now: number): void {
-    if (now >= this.#until) this.refused();
+  /** Returns whether the holder refused the request, or did not answer in time. */
+  isRefused(now: number): boolean {
+    return !this.#isOver && (this.#isRefused || now >= this.#until);
   }
 
-  refused(): void {
+  /** Fails: the lease was refused, and is not free. */
+  fail(): void {
     for (const { sender } of this.take()) sender?.failed(new ThreadHeldError(this.#threadId));
+  }
+
+  /** The holder may have released the lease since. So this fails only when the lease was tried for. */
+  refused(): void {
+    this.#isRefused = true;
   }
 
   accepted(): void {}

@@ -2,7 +2,7 @@ import { type Entry, type Event, type State, transition } from "@colloquy/machin
 import type { HostContext } from "../context/host-context.ts";
 import { fromStore } from "../ports/store-call.ts";
 import { type Lease, type InboxItem, type InboxAnswer } from "../ports/store.ts";
-import { idOf, isEntryOf, readItem } from "./inbox-items.ts";
+import { idOf, isEntryOf, isRequest, readItem } from "./inbox-items.ts";
 
 /**
  * Answers the inbox items of a thread that is not open here and that would no longer change anything: those whose event
@@ -23,6 +23,8 @@ export const settleInbox = async (
   if (inbox === undefined) return;
   await fromStore(lease.threadId, "settle its inbox", async () => {
     const items = (await inbox.unanswered(lease.threadId))
+      // A request for the lease waits until this host has released it.
+      .filter((stored) => !isRequest(stored))
       .flatMap(itemsIn)
       .map((item) => ({ ...item, entry: entryOf(entries, new Set(seqs), item.event) }));
     const asks = items.flatMap(({ event, entry }) =>

@@ -1,6 +1,5 @@
 import { askNamed, type Entry, type Refusal, type State } from "@colloquy/machine";
 import { SnapshotDamagedError } from "@colloquy/machine/storage";
-import type { Worker } from "../activity/active-threads.ts";
 import { Ask } from "../ask/ask.ts";
 import { StoreError, StoreTimeoutError, ThreadClosedError, ThreadHeldError } from "../boundary/errors.ts";
 import type { HostContext } from "../context/host-context.ts";
@@ -21,7 +20,7 @@ import { StoredParts } from "../turn-log/stored.ts";
 import { TurnWriter } from "../turn-log/writer.ts";
 
 /** A loop that wants the lease of its thread. */
-export interface Candidate extends Follower, Worker {
+export interface Candidate extends Follower {
   readonly hasEnded: boolean;
   post(envelope: Envelope): void;
   handOver(): boolean;
@@ -44,35 +43,30 @@ export interface PreviousLoop {
  */
 export const leaseThread = async (candidate: Candidate, mailbox: Mailbox): Promise<LeasedThread | null> => {
   const { threadId, host, lost } = candidate;
-  const { active, store } = host;
+  const { store } = host;
   if (store.engine !== undefined) return followEngine(store.engine, candidate, mailbox);
   const onLost = (error: LeaseLostError): void => candidate.end(error);
   // After a lost lease the journal is read first: another host may have answered the asks meanwhile.
   const lease = lost === null ? await HeldLease.take(threadId, host, onLost) : null;
-  if (lease !== null) return new LeasedThread(lease, candidate, null);
+  if (lease !== null) return new LeasedThread(lease, candidate, false);
   if (candidate.hasEnded) return null;
-  // Another host has it, so it needs no slot here.
-  active.leave(candidate);
   if (store.inbox === undefined || !mayFollow(host)) {
-    const requested = await requestLease(threadId, host, onLost, () => !candidate.hasEnded);
-    if (!candidate.hasEnded) await active.enter(candidate);
-    return new LeasedThread(requested, candidate, null);
+    return new LeasedThread(await requestLease(threadId, host, onLost, () => !candidate.hasEnded), candidate, false);
   }
   const following = new Following(candidate, store.inbox, null, () => candidate.end(new ThreadHeldError(threadId)));
   mailbox.divert(following);
   const followed = await following.untilHeld(onLost);
   if (followed === null) return null;
-  if (!candidate.hasEnded) await active.enter(candidate);
   mailbox.divert(null);
-  for (const ask of candidate.asks.all()) ask.goesOn();
+  for (const ask of candidate.asks.all()) ask.parts.endWait();
   const { posted, others } = following.takeAll();
+  for (const [id, envelope] of posted) mailbox.posted.set(id, envelope);
   for (const envelope of others) mailbox.add(envelope);
-  return new LeasedThread(followed, candidate, posted);
+  return new LeasedThread(followed, candidate, true);
 };
 
 /** An engine works on it, and is asked; until nothing more is wanted of it here. */
 const followEngine = async (engine: Engine, candidate: Candidate, mailbox: Mailbox): Promise<null> => {
-  candidate.host.active.leave(candidate);
   const over = (): void => candidate.end(new ThreadClosedError(candidate.threadId));
   const following = new Following(candidate, inboxOf(engine), engine, over);
   mailbox.divert(following);
@@ -96,16 +90,13 @@ export class LeasedThread {
   readonly #writer: TurnWriter;
   /** How many reads since the last entry missed a chunk of the snapshot. */
   #misses = 0;
-  /** Envelopes of inbox items that this host posted while it followed, by id; null once they are handed over. */
-  #own: Map<string, Envelope> | null;
 
-  constructor(lease: HeldLease, candidate: Candidate, own: Map<string, Envelope> | null) {
+  constructor(lease: HeldLease, candidate: Candidate, hasFollowed: boolean) {
     const { host } = candidate;
     const { inbox } = host.store;
     this.#candidate = candidate;
     this.#lease = lease;
-    this.#own = own;
-    this.hasFollowed = own !== null;
+    this.hasFollowed = hasFollowed;
     this.#inbox = inbox === undefined ? null : new HeldInbox(inbox, lease.lease, host, candidate);
     this.#snapshots = new Snapshots(host);
     const { threadId, token } = lease.lease;
@@ -127,13 +118,12 @@ export class LeasedThread {
     return this.#lease.ranOut;
   }
 
-  /** The inbox items of the thread as envelopes: those of other hosts, and those that this host posted itself. */
-  async inboxItems(): Promise<readonly Envelope[]> {
-    const own = this.#own;
-    this.#own = null;
-    const items = (await this.#inbox?.collect(own)) ?? [];
-    // An own item that is no longer in the inbox may have been handled or not: it is handled again, which is recognised.
-    return [...items, ...(own?.values() ?? [])];
+  /**
+   * Returns the inbox items of the thread as envelopes: those of other hosts, and those that this host posted itself,
+   * which it takes out of `own`. @throws StoreError, which leaves `own` as it is
+   */
+  async inboxItems(own: Map<string, Envelope>): Promise<readonly Envelope[]> {
+    return (await this.#inbox?.collect(own)) ?? [];
   }
 
   get host(): HostContext {

@@ -12,7 +12,6 @@ import { foreignCallsIn, mostNestedInEvent, NotPlain, plainCopy, problemOfEvent 
 import { decodeEvent } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import { messageOf } from "../boundary/thrown.ts";
-import type { Worker } from "../activity/active-threads.ts";
 import type { RunContext } from "../context/host-context.ts";
 import type { LlmContext, LlmOutcome } from "../ports/llm.ts";
 
@@ -23,15 +22,10 @@ export type GivenOutcome = Partial<LlmOutcome>;
  * Calls the model. Never rejects: if the handler throws, the call has failed, and `onObserverError` gets the error. A
  * handler that was stopped may throw; its error is not reported.
  */
-export const callModel = async (
-  loop: Worker & { readonly host: RunContext },
-  call: CallLlm,
-  context: LlmContext,
-): Promise<GivenOutcome> => {
-  const { host } = loop;
+export const callModel = async (host: RunContext, call: CallLlm, context: LlmContext): Promise<GivenOutcome> => {
   try {
     // Copied before anything else is done, since the handler may still change the original.
-    return withoutKeys(host, copyOf(await host.active.code.run(loop, () => host.llm(call, context))));
+    return withoutKeys(host, copyOf(await host.llm(call, context)));
   } catch (thrown) {
     if (context.signal.aborted) return { type: "failed", failure: failureOf("the call was stopped") };
     // The thrown error may hold a key, and would be journalled.

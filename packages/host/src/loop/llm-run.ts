@@ -19,7 +19,6 @@ export class LlmRun implements Running, Responding, Sender {
   #cancelProgress: (() => void) | null = null;
   #hasJournalled = false;
   #over = false;
-  #isCalling = false;
 
   constructor(loop: LoopPort, call: CallLlm) {
     this.#loop = loop;
@@ -44,8 +43,6 @@ export class LlmRun implements Running, Responding, Sender {
 
   mute(): void {
     this.#over = true;
-    if (this.#isCalling) this.#loop.callsToModel--;
-    this.#isCalling = false;
     this.#cancelProgress?.();
     this.#cancelProgress = null;
   }
@@ -91,13 +88,7 @@ export class LlmRun implements Running, Responding, Sender {
     const { hooks } = host.observation;
     if (this.#call.attempt === 1 && (hooks.beforeTurn ?? hooks.beforeStep) !== undefined) await this.#callHooks();
     if (this.#over) return;
-    // A thread that continues after its tools goes first, so that turns are ended before others are started.
-    const entering = host.active.enter(this.#loop, this.#call.step > 1);
-    if (entering !== undefined) await entering;
-    this.#isCalling = !this.#over && this.#loop.mayCall();
-    if (this.#isCalling) this.#loop.callsToModel++;
-    this.#loop.reportActivity();
-    if (!this.#isCalling) return;
+    if (!this.#loop.mayCall()) return;
     const context: LlmContext = {
       signal: this.#controller.signal,
       onDelta: (delta) => this.#show(delta),
@@ -105,7 +96,7 @@ export class LlmRun implements Running, Responding, Sender {
       clock: host.clock,
       tools: offeredTools(host, this.#call, this.#loop.state),
     };
-    const outcome = await callModel(this.#loop, this.#call, context);
+    const outcome = await callModel(host, this.#call, context);
     if (this.#over) return;
     this.mute();
     this.#loop.running.delete(this.#call.id);
@@ -114,12 +105,10 @@ export class LlmRun implements Running, Responding, Sender {
   }
 
   async #callHooks(): Promise<void> {
-    const { observation, active } = this.#loop.host;
+    const { observation } = this.#loop.host;
     const { threadId, turn, step } = this.#call;
-    await active.code.run(this.#loop, async () => {
-      if (step === 1) await observation.before("beforeTurn", { threadId, turn });
-      await observation.before("beforeStep", this.#call);
-    });
+    if (step === 1) await observation.before("beforeTurn", { threadId, turn });
+    await observation.before("beforeStep", this.#call);
   }
 
   #show(given: LlmDelta): void {

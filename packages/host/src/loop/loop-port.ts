@@ -1,5 +1,4 @@
 import type { LlmCompleted, ReplyDraft, State } from "@colloquy/machine";
-import type { Worker } from "../activity/active-threads.ts";
 import type { Asks } from "../ask/asks.ts";
 import type { RunContext } from "../context/host-context.ts";
 import type { SnapshotReader } from "../journal/snapshot-reader.ts";
@@ -25,13 +24,12 @@ export interface Responding {
 }
 
 /** The loop of a thread, as the performers of its effects see it, or a stand-in for one. */
-export interface LoopPort extends Worker {
+export interface LoopPort {
   readonly threadId: string;
   readonly host: RunContext;
   /** The asks that are not settled. */
   readonly asks: Asks;
   readonly running: Map<string, Running>;
-  callsToModel: number;
   responding: Responding | null;
   readonly state: State | null;
   /** Reads the older turns of the state from the snapshot. */
@@ -44,6 +42,4 @@ export interface LoopPort extends Worker {
    * the loop ends.
    */
   mayCall(): boolean;
-  /** Reports the thread's use of its slot. */
-  reportActivity(): void;
 }

@@ -1,6 +1,6 @@
 import type { State } from "@colloquy/machine";
 import { SnapshotDamagedError } from "@colloquy/machine/storage";
-import { IdleTimer, isIdle } from "../activity/idle.ts";
+import { IdleTimer, isIdle } from "../mailbox/idle.ts";
 import type { Ask } from "../ask/ask.ts";
 import { Asks } from "../ask/asks.ts";
 import { notAskedEarlier } from "../ask/earlier-ask.ts";
@@ -35,7 +35,6 @@ export class ThreadLoop implements Candidate, LoopPort {
   readonly host: HostContext;
   readonly asks: Asks = new Asks();
   readonly running: Map<string, Running> = new Map();
-  callsToModel = 0;
   responding: Responding | null = null;
   /** Whether the thread was released for another host that left an item in its inbox. */
   isHandedOver = false;
@@ -109,6 +108,7 @@ export class ThreadLoop implements Candidate, LoopPort {
     this.asks.add(ask);
     const lookUp = (state: State): void => ask.refused(notAskedEarlier, state);
     this.post(event === null ? { task: lookUp, sender: ask } : { event, sender: ask });
+    if (ask.cancel !== null) this.post({ event: ask.cancel, sender: null });
   }
 
   /** Takes an ask out of the mailbox again. Returns false if it was already taken. */
@@ -139,10 +139,6 @@ export class ThreadLoop implements Candidate, LoopPort {
     return this.#ended === null;
   }
 
-  reportActivity(): void {
-    this.host.active.report(this, this.callsToModel > 0 ? "works" : "rests");
-  }
-
   /** Ends the loop if the thread is idle here, for another host that wants the thread. */
   handOver(): boolean {
     if (!this.#isIdle()) return false;
@@ -151,16 +147,9 @@ export class ThreadLoop implements Candidate, LoopPort {
     return true;
   }
 
-  /** Called when another thread waits for a slot. */
-  makeRoom(): void {
-    if (this.#isIdle()) void this.#letGo();
-    else this.host.active.leave(this);
-  }
-
   async #open(after: Promise<void> | undefined): Promise<void> {
     try {
       await after;
-      if (this.#ended === null) await this.host.active.enter(this);
       if (this.#ended === null) this.#leased = await leaseThread(this, this.#mailbox);
       if (this.#ended === null && this.#leased !== null) await this.#begin(this.#leased);
     } catch (thrown) {
@@ -171,7 +160,7 @@ export class ThreadLoop implements Candidate, LoopPort {
   }
 
   async #begin(leased: LeasedThread): Promise<void> {
-    const items = await leased.inboxItems();
+    const items = await leased.inboxItems(this.#mailbox.posted);
     // Items that were posted while another host was followed are older than the mailbox.
     if (leased.hasFollowed) this.#mailbox.addFirst(items);
     else for (const envelope of items) this.#mailbox.add(envelope);
@@ -213,9 +202,7 @@ export class ThreadLoop implements Candidate, LoopPort {
       }
     }
     this.#busy = false;
-    if (this.#ended !== null) return;
-    this.#idle.begin();
-    this.reportActivity();
+    if (this.#ended === null) this.#idle.begin();
   }
 
   /** Continues `#drain` after the append, if that is not immediate or has several entries. */
@@ -281,13 +268,12 @@ export class ThreadLoop implements Candidate, LoopPort {
     // Another host may have the thread now, and can be followed.
     const carried = this.asks.end(reason, reason instanceof LeaseLostError && mayFollow(this.host));
     this.#released = this.#release();
-    this.host.active.leave(this);
     this.#onEnd(this, carried);
   }
 
   /** Releases an idle thread, unless its inbox has a new item. */
   async #letGo(): Promise<void> {
-    for (const envelope of (await this.#leased?.inboxItems()) ?? []) this.post(envelope);
+    for (const envelope of (await this.#leased?.inboxItems(this.#mailbox.posted)) ?? []) this.post(envelope);
     if (this.#isIdle()) this.end(new ThreadClosedError(this.threadId));
   }
 

@@ -20,7 +20,7 @@ export class OutputRun implements Running {
     const { id, text, output } = this.#check;
     running.set(id, this);
     const validator = { schema: schemaOf(this.#loop, this.#check), jsonSchema: output.schema };
-    const checked = host.active.code.run(this.#loop, () => checkText(text, validator, host.clock));
+    const checked = checkText(text, validator, host.clock);
     if (checked instanceof Promise) void checked.then((found) => this.#answer(found));
     else this.#answer(checked);
   }

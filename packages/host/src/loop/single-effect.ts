@@ -63,7 +63,6 @@ export class SingleEffect implements LoopPort, Performing {
   readonly asks: Asks;
   readonly running: Map<string, Running> = new Map();
   readonly reader = null;
-  callsToModel = 0;
   responding: Responding | null = null;
   hasEnded = false;
   state: State;
@@ -117,14 +116,6 @@ export class SingleEffect implements LoopPort, Performing {
     return !this.hasEnded;
   }
 
-  reportActivity(): void {
-    this.host.active.report(this, this.callsToModel > 0 ? "works" : "rests");
-  }
-
-  makeRoom(): void {
-    this.host.active.leave(this);
-  }
-
   #tellStart(event: ToolStarted, sender: EventEnvelope["sender"]): void {
     const step = transition(this.host.machine, this.state, event);
     if (!step.handled) {
@@ -143,7 +134,6 @@ export class SingleEffect implements LoopPort, Performing {
     this.hasEnded = true;
     this.#told.resolve(answer);
     this.#answer.resolve(answer);
-    this.host.active.leave(this);
   }
 }
 

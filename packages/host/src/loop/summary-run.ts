@@ -7,7 +7,6 @@ export class SummaryRun implements Running {
   readonly #loop: LoopPort;
   readonly #call: CallLlm;
   readonly #controller = new AbortController();
-  #isCalling = false;
 
   constructor(loop: LoopPort, call: CallLlm) {
     this.#loop = loop;
@@ -20,28 +19,16 @@ export class SummaryRun implements Running {
   }
 
   stop(reason: Error | null): void {
-    this.#endCall();
     this.#controller.abort(...(reason === null ? [] : [reason]));
-  }
-
-  #endCall(): void {
-    if (this.#isCalling) this.#loop.callsToModel--;
-    this.#isCalling = false;
   }
 
   async #run(): Promise<void> {
     const { signal } = this.#controller;
     const { host, running } = this.#loop;
-    const { clock, active } = host;
-    const entering = active.enter(this.#loop);
-    if (entering !== undefined) await entering;
-    this.#isCalling = !signal.aborted && this.#loop.mayCall();
-    if (this.#isCalling) this.#loop.callsToModel++;
-    this.#loop.reportActivity();
-    if (!this.#isCalling) return;
-    const outcome = await callModel(this.#loop, this.#call, { signal, clock, onDelta: () => {}, tools: [] });
+    const { clock } = host;
+    if (!this.#loop.mayCall()) return;
+    const outcome = await callModel(host, this.#call, { signal, clock, onDelta: () => {}, tools: [] });
     if (signal.aborted) return;
-    this.#endCall();
     running.delete(this.#call.id);
     const event = llmAnswer(this.#call, withoutPartial(outcome), clock.now(), undefined);
     this.#loop.post({ event, sender: null });

@@ -75,7 +75,7 @@ export class ToolRun implements Running, Sender {
   };
 
   async #run(tool: RegisteredTool): Promise<void> {
-    const { clock, observation, active } = this.#loop.host;
+    const { clock, observation } = this.#loop.host;
     const { timeoutMs } = tool.declaration;
     if (timeoutMs !== undefined)
       this.#cancelTimeout = clock.wakeAt(clock.now() + timeoutMs, () => this.#timeOut(timeoutMs));
@@ -83,7 +83,7 @@ export class ToolRun implements Running, Sender {
     const awaitsApproval = this.#call.approval !== null || tool.declaration.approval !== undefined;
     try {
       const { hooks } = observation;
-      if (!awaitsApproval && hooks.beforeToolCall !== undefined) await this.#callHook();
+      if (!awaitsApproval && hooks.beforeToolCall !== undefined) await observation.before("beforeToolCall", this.#call);
       const reading = readArguments(this.#call.arguments, tool.schema, tool.declaration.parameters);
       const read = reading instanceof Promise ? await reading : reading;
       if ("problem" in read) return this.#fail("refused", read.problem);
@@ -93,8 +93,7 @@ export class ToolRun implements Running, Sender {
       const isJournalled = mustBeJournalled(tool, this.#call);
       if (isJournalled && !(await this.#journalStart())) return;
       if (!this.#mayRun(isJournalled)) return;
-      const result = active.code.run(this.#loop, () => tool.run(read.value, this.#toolCall()));
-      this.#complete(contentOf(await result));
+      this.#complete(contentOf(await tool.run(read.value, this.#toolCall())));
     } catch (thrown) {
       if (thrown instanceof SnapshotDamagedError) this.#loop.post(throwing(thrown));
       this.#fail("failed", thrown instanceof SnapshotDamagedError ? readAnew : this.#reasonOf(thrown));
@@ -120,14 +119,8 @@ export class ToolRun implements Running, Sender {
       this.#answer(withheld(tool, this.#call, shown, because, clock.now()));
       return true;
     }
-    if (observation.hooks.beforeToolCall !== undefined) await this.#callHook();
+    if (observation.hooks.beforeToolCall !== undefined) await observation.before("beforeToolCall", this.#call);
     return false;
-  }
-
-  /** Calls the hook on behalf of the thread, so that its asks count as the thread's, like those of the tool. */
-  #callHook(): Promise<void> {
-    const { active, observation } = this.#loop.host;
-    return active.code.run(this.#loop, () => observation.before("beforeToolCall", this.#call));
   }
 
   /**

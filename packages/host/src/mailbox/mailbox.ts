@@ -15,6 +15,8 @@ export class Mailbox {
   /** How many envelopes were taken. Removing the first of a long list would move all others. */
   #taken = 0;
   #diversion: Diversion | null = null;
+  /** Envelopes of inbox items that were posted during a diversion, by id, until the items are read. */
+  readonly posted = new Map<string, Envelope>();
   #ended: Error | null = null;
 
   get size(): number {
@@ -33,8 +35,12 @@ export class Mailbox {
     else this.#diversion.post(envelope);
   }
 
-  /** Adds envelopes before all others. */
+  /** Adds envelopes before all others. After the end, their senders are notified that they failed. */
   addFirst(envelopes: readonly Envelope[]): void {
+    if (this.#ended !== null) {
+      for (const envelope of envelopes) this.add(envelope);
+      return;
+    }
     this.#envelopes.splice(0, this.#taken, ...envelopes);
     this.#taken = 0;
   }
@@ -72,7 +78,9 @@ export class Mailbox {
   end(reason: Error): readonly Envelope[] {
     this.#ended = reason;
     this.#forgetTaken();
-    return [...(this.#diversion?.end() ?? []), ...this.#envelopes.splice(0)];
+    const posted = [...this.posted.values()];
+    this.posted.clear();
+    return [...(this.#diversion?.end() ?? []), ...posted, ...this.#envelopes.splice(0)];
   }
 
   some(test: (envelope: Envelope) => boolean): boolean {

@@ -137,7 +137,8 @@ class MemoryStore implements Store {
     return pageOfHits(threads, words, options);
   }
 
-  async delete(threadId: string): Promise<boolean> {
+  async delete(threadId: string, lease?: Lease): Promise<boolean> {
+    if (lease !== undefined) this.#check(lease);
     this.#giveBack(threadId);
     this.#snapshots.delete(threadId);
     this.#forgetInbox(threadId);

@@ -67,9 +67,10 @@ export interface Store {
   readonly leaseTtlMs?: number;
   /**
    * Deletes a thread, its lease, and everything that was derived from it: none of its words are in the store any more.
-   * Returns true if it existed.
+   * Returns true if it existed. With a lease, throws `LeaseLostError` if that is not in force, and then nothing was
+   * deleted. Hosts always give their lease. Without one, whoever has the thread loses it: for deletions by hand.
    */
-  delete(threadId: string): Promise<boolean>;
+  delete(threadId: string, lease?: Lease): Promise<boolean>;
   /** Releases the resources of the store. The journals stay. May be called again. */
   close(): Promise<void>;
 }

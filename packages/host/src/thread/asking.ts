@@ -1,6 +1,5 @@
 import type { AskReceived, Refusal } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import { CodeWaits } from "../activity/code-waits.ts";
 import {
   askEvent,
   type AskInput,
@@ -61,8 +60,8 @@ export const refusedAsk = (
 
 /** Returns a handle to an ask that was made before. */
 export const earlierAsk = (thread: ThreadRef, askId: string): AskHandle => {
-  const { waits, stop, find } = meansOfEarlier(thread);
-  const ask = new EarlierAsk(thread.id, askId, stop, waits, find);
+  const { stop, find } = meansOfEarlier(thread);
+  const ask = new EarlierAsk(thread.id, askId, stop, find);
   find(ask);
   return ask;
 };
@@ -70,13 +69,12 @@ export const earlierAsk = (thread: ThreadRef, askId: string): AskHandle => {
 /** Returns the parts from which a handle to an earlier ask is made. */
 export const meansOfEarlier = (
   thread: ThreadRef,
-): { readonly waits: CodeWaits; readonly stop: StopAsk<Ask>; readonly find: (ask: Ask) => void } => {
-  const waits = new CodeWaits(thread.host.active);
+): { readonly stop: StopAsk<Ask>; readonly find: (ask: Ask) => void } => {
   const stop: StopAsk<Ask> = (stopped, reason) => {
     cancel(thread, stopped, reason);
     return false;
   };
-  return { waits, stop, find: (found) => post(thread, found, waits) };
+  return { stop, find: (found) => post(thread, found) };
 };
 
 const asked = (
@@ -87,11 +85,10 @@ const asked = (
 ): Ask => {
   const { id, host } = thread;
   const { askId = host.ids.draw("ask"), signal, toolContext, output } = options;
-  const waits = new CodeWaits(host.active);
   const context = toolContext == null ? undefined : withContext(toolContext, undefined);
   const stopped: StopAsk<Ask> = (ask, reason) =>
     ask.event === null || stop({ ...thread, id: ask.threadId }, ask, reason);
-  const ask = new Ask(id, askId, context, stopped, waits);
+  const ask = new Ask(id, askId, context, stopped);
   // Callers in JavaScript may pass any value.
   if (signal !== undefined && typeof signal?.addEventListener !== "function")
     ask.fail(new AskRefusedError(id, askId, { kind: "invalid", reason: "signal: it is no AbortSignal" }));
@@ -112,10 +109,10 @@ const asked = (
     const { expected, schema } = wanted.right;
     ask.output = { expected: event.right.output ?? expected, schema, clock: host.clock };
   }
-  if (options.whenBusy === "fork") void askOrFork(thread, ask, event.right, (where) => post(where, ask, waits));
+  if (options.whenBusy === "fork") void askOrFork(thread, ask, event.right, (where) => post(where, ask));
   else {
     ask.event = event.right;
-    post(thread, ask, waits);
+    post(thread, ask);
   }
   return ask;
 };
@@ -125,24 +122,24 @@ const noToolContext =
 
 const refuse = (reason: string): Either.Either<Refusal, never> => Either.left({ kind: "invalid", reason });
 
-const post = ({ id, loops }: ThreadRef, ask: Ask, waits: CodeWaits): void =>
-  waits.post(() => {
-    const loop = loops.use(id);
-    if (loop === null) ask.fail(new ThreadClosedError(id));
-    else loop.postAsk(ask);
-    return loop;
-  });
+const post = ({ id, loops }: ThreadRef, ask: Ask): void => {
+  const loop = loops.use(id);
+  if (loop === null) ask.fail(new ThreadClosedError(id));
+  else loop.postAsk(ask);
+};
 
 const stop = (thread: ThreadRef, ask: Ask, reason: string | undefined): boolean => {
   const loop = thread.loops.opened(thread.id);
-  if (loop === undefined || loop.takeBack(ask)) return true;
+  if (!ask.isCarried && (loop === undefined || loop.takeBack(ask))) return true;
   cancel(thread, ask, reason);
   return false;
 };
 
-const cancel = ({ id, host, loops }: ThreadRef, { askId }: Ask, reason: string | undefined): void => {
+const cancel = ({ id, host, loops }: ThreadRef, ask: Ask, reason: string | undefined): void => {
   // Callers in JavaScript may pass an error, as to `AbortController.abort`.
   const why = reason === undefined ? {} : { reason: messageOf(reason) };
-  const event = { type: "cancel.requested", at: host.clock.now(), askId, ...why } as const;
-  loops.use(id)?.post({ event, sender: null });
+  const event = { type: "cancel.requested", at: host.clock.now(), askId: ask.askId, ...why } as const;
+  const loop = loops.use(id);
+  ask.cancel = event;
+  loop?.post({ event, sender: null });
 };

@@ -2,6 +2,7 @@ import { canonicalText, type Entry, type Refusal } from "@colloquy/machine";
 import { redactEntry } from "@colloquy/machine/storage";
 import { EventRefusedError, ThreadClosedError, ThreadExistsError, ThreadUnknownError } from "../boundary/errors.ts";
 import type { HostContext } from "../context/host-context.ts";
+import { isRequest } from "../delegation/inbox-items.ts";
 import { withLease } from "../delegation/requested-lease.ts";
 import { readJournal } from "../journal/read-journal.ts";
 import { finishRedaction } from "../journal/redaction.ts";
@@ -45,12 +46,12 @@ const moveJournal = async (host: HostContext, lease: Lease, other: MoveTarget<Mo
   const entries = await finishRedaction(host, lease, await readJournal(host, threadId));
   if (entries.length === 0) throw new ThreadUnknownError(threadId);
   const left = await fromStore(threadId, "look into its inbox", async () => store.inbox?.unanswered(threadId) ?? []);
-  if (left.length > 0) throw new EventRefusedError(threadId, itemsLeft);
+  if (!left.every(isRequest)) throw new EventRefusedError(threadId, itemsLeft);
   await storeThere(threadId, entries, other);
   // If another host took the lease meanwhile, it may have continued the thread.
   const isKept = await fromStore(threadId, "renew its lease", () => store.renew(lease, leaseTtlMs));
   if (!isKept) throw new LeaseLostError(lease);
-  await deleteWords(host, threadId);
+  await deleteWords(host, lease);
 };
 
 /** Stores the journal, unless that was done before. Then only entries that follow from it may be there. */

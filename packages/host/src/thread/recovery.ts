@@ -1,8 +1,9 @@
-import { isIdle } from "../activity/idle.ts";
+import { isIdle } from "../mailbox/idle.ts";
 import { ThreadHeldError } from "../boundary/errors.ts";
 import { messageOf } from "../boundary/thrown.ts";
 import type { LeftThread } from "../context/hooks.ts";
 import type { HostContext, RecoveryOptions } from "../context/host-context.ts";
+import { isRequest } from "../delegation/inbox-items.ts";
 import { HeldLease } from "../journal/lease.ts";
 import { lookAt } from "../journal/opening.ts";
 import type { ListOptions } from "../ports/listing.ts";
@@ -158,7 +159,7 @@ export class Recovery {
   }
 }
 
-/** How many threads are looked at, or wait for a slot, at a time. */
+/** How many threads are looked at, or being opened, at a time. */
 const atOnce = 16;
 
 const longestBusyMs = 10;
@@ -176,7 +177,7 @@ const isFree = async (host: HostContext, threadId: string): Promise<boolean> => 
   return held !== null;
 };
 
-/** Whether something continues in a thread when it is opened, or an item lies in its inbox. */
+/** Whether something continues in a thread when it is opened, or an item in its inbox does. A request for the lease does not. */
 const isOutstanding = async (host: HostContext, threadId: string): Promise<boolean> => {
   const isUnderWay = await lookAt(
     host,
@@ -184,5 +185,5 @@ const isOutstanding = async (host: HostContext, threadId: string): Promise<boole
     (state) => !isIdle(state) || state.context.summarising !== null,
     "some",
   );
-  return isUnderWay === true || ((await host.store.inbox?.unanswered(threadId)) ?? []).length > 0;
+  return isUnderWay === true || !((await host.store.inbox?.unanswered(threadId)) ?? []).every(isRequest);
 };

@@ -48,32 +48,21 @@ class RejoinedAsk extends EarlierAsk {
   #hasBegun = false;
 
   constructor(thread: ThreadRef, askId: string, from: PartPlace | null) {
-    const { waits, stop, find } = meansOfEarlier(thread);
-    super(thread.id, askId, stop, waits, find, false, new HandleCursor(false, from));
+    const { stop, find } = meansOfEarlier(thread);
+    super(thread.id, askId, stop, find, false, new HandleCursor(false, from));
     this.#thread = thread;
     this.#from = from;
   }
 
-  override read(log: TurnLog): void {
-    if (this.#from !== null && this.#from.turn !== log.turn) this.parts.end(this.#refusal(log.turn, this.#from));
-    else this.parts.follow(log, this.parts.place ?? "first");
+  override join(turn: number): void {
+    this.#check(turn);
+    super.join(turn, false);
   }
-
-  /** Shows a part for this ask alone. Once it has a turn, the log of that says the same. */
-  override push(part: AskPart): void {
-    if (this.turn === null) super.push(part);
-  }
-
-  override waits(): void {}
 
   override ended(turn: Turn): void {
+    this.#check(turn.number);
     this.#ended ??= turn;
     super.ended(turn);
-  }
-
-  /** The log has the end of the turn. */
-  protected override showEnd(): void {
-    this.parts.endTurn(null);
   }
 
   protected override async nextPart(): Promise<IteratorResult<AskPart, undefined>> {
@@ -117,7 +106,6 @@ class RejoinedAsk extends EarlierAsk {
    */
   async #readWhole(turn: Turn): Promise<void> {
     const { number } = turn;
-    if (this.#from !== null && this.#from.turn !== number) throw this.#refusal(number, this.#from);
     const { partLogging, logs } = this.#thread.host;
     if (partLogging !== null && logs.of(this.threadId, number)?.hasEnded !== true) {
       const stored = new StoredParts(this.threadId, partLogging, logs);
@@ -128,13 +116,16 @@ class RejoinedAsk extends EarlierAsk {
     const kept = logs.of(this.threadId, number);
     const log = kept !== undefined && agrees(kept.parts, whole) ? kept : new TurnLog(number);
     completeLog(log, whole);
-    this.read(log);
+    this.parts.follow(log, "first");
   }
 
-  #refusal(turn: number, { turn: given }: PartPlace): AskRefusedError {
-    const reason = `rejoin: from is a cursor of turn ${given}, and turn ${turn} answers the ask; leave it out, or give one of this ask`;
+  /** Ends the parts if the cursor is one of another turn. */
+  #check(turn: number): void {
+    if (this.#from === null || this.#from.turn === turn) return;
+    this.#isRead = true;
+    const reason = `rejoin: from is a cursor of turn ${this.#from.turn}, and turn ${turn} answers the ask; leave it out, or give one of this ask`;
     const refusal: Refusal = { kind: "invalid", reason };
-    return new AskRefusedError(this.threadId, this.askId, refusal);
+    this.parts.end(new AskRefusedError(this.threadId, this.askId, refusal));
   }
 }
 

@@ -1,6 +1,5 @@
 import { ConfigurationError, type Entry, type Event, type Refusal, start, type State } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import { CodeWaits } from "../activity/code-waits.ts";
 import { EventRefusedError, ThreadClosedError } from "../boundary/errors.ts";
 import { type Given, givenEvent, givenStart } from "../boundary/given-event.ts";
 import { type OptionNames, problemOfOptions } from "../boundary/option-names.ts";
@@ -97,29 +96,16 @@ export const deliver = (
   });
 
 /**
- * Calls `begin` with the loop of a thread, opened if need be, while the calling code waits. Rejects with
- * ThreadClosedError when the host was closed.
+ * Calls `begin` with the loop of a thread, opened if need be. Rejects with ThreadClosedError when the host was closed.
  */
 export const inLoop = <Result>(
-  { id, host, loops }: ThreadRef,
+  { id, loops }: ThreadRef,
   begin: (loop: ThreadLoop, resolve: (result: Result) => void, reject: (error: unknown) => void) => void,
 ): Promise<Result> => {
-  const waits = new CodeWaits(host.active);
   const { promise, resolve, reject } = Promise.withResolvers<Result>();
-  // Before anything is posted, since it may be handled at once.
-  waits.begin();
-  const over =
-    <Given>(settle: (given: Given) => void) =>
-    (given: Given): void => {
-      waits.end();
-      settle(given);
-    };
-  waits.post(() => {
-    const loop = loops.use(id);
-    if (loop === null) over(reject)(new ThreadClosedError(id));
-    else begin(loop, over(resolve), over(reject));
-    return loop;
-  });
+  const loop = loops.use(id);
+  if (loop === null) reject(new ThreadClosedError(id));
+  else begin(loop, resolve, reject);
   return promise;
 };
 

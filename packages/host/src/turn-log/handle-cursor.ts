@@ -7,7 +7,7 @@ import type { AskPart } from "./parts.ts";
  * alone. Nothing is copied: a log holds its parts for all handles, and bounds them for slow readers.
  */
 export class HandleCursor implements LogReader {
-  /** Whether partial outputs are read. They are shown at the moment only. */
+  /** Whether it reads what is shown at the moment only: partial outputs, waits, and parts for this ask alone. */
   readonly #isLive: boolean;
   #cursor: LogCursor | null = null;
   /** The log that is read, or will be when the parts before it are read. */
@@ -53,7 +53,9 @@ export class HandleCursor implements LogReader {
   /** Reads a log after everything that is there to read so far. */
   follow(log: TurnLog, start: CursorStart): void {
     if (this.#log === log) return;
-    const cursor = new LogCursor(log, start, this.#isLive);
+    const { place } = this;
+    const isBehind = !this.#isLive && place?.turn === log.turn;
+    const cursor = new LogCursor(log, isBehind ? place : start, this.#isLive);
     if (this.#cursor === null && this.#own.length === 0) this.#cursor = cursor;
     else this.#own.push({ at: this.#end, cursor });
     this.#log = log;
@@ -62,13 +64,15 @@ export class HandleCursor implements LogReader {
 
   /** Shows a part to this ask alone. It is immutable from here on. */
   push(part: AskPart): void {
+    // A log that is read from a place says the same.
+    if (!this.#isLive && this.#log !== null) return;
     this.endWait();
     this.#add(part);
   }
 
   /** Shows that another host has the thread, until `endWait`, or until something else is shown. */
   beginWait(until: number): void {
-    if (this.#waitsAt === this.#end) return;
+    if (this.#waitsAt === this.#end || !this.#isLive || this.#ended) return;
     this.#waitsAt = this.#end;
     this.#add({ type: "wait.started", for: "lease", until });
   }
@@ -78,9 +82,10 @@ export class HandleCursor implements LogReader {
     this.#waitsAt = null;
   }
 
-  /** Shows the end of the turn. @param part the last part, if no log has it. */
-  endTurn(part: AskPart | null): void {
-    this.#ending ??= part === null ? null : Object.freeze(part);
+  /** Shows the end of the turn. @param part the last part, if the log does not have it */
+  endTurn(part: AskPart): void {
+    if (this.#ended) return;
+    if (this.#isLive) this.#ending ??= Object.freeze(part);
     this.#hasOutcome = true;
     this.end(null);
   }

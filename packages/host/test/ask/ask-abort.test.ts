@@ -104,6 +104,28 @@ describe("aborting an ask", () => {
     expect(reported).toEqual([]);
   });
 
+  test.each<readonly [string, (abort: () => void, signal: AbortSignal) => void]>([
+    ["before the host knows", (abort) => abort()],
+    ["when its model call is stopped", (abort, signal) => signal.addEventListener("abort", abort)],
+    ["right after that", (abort, signal) => signal.addEventListener("abort", () => queueMicrotask(abort))],
+  ])("cancels its turn also if the lease was lost, %s", async (_, abortWhen) => {
+    const model = held();
+    const { host, store, clock } = stage({ script: [model.step, held().step] });
+    const handle = host.ask("hi");
+    await settle();
+    const lease = { threadId: "default", owner: "owner-1", token: 1 };
+    await store.release(lease);
+    const other = await store.acquire("default", "other", 1_000_000);
+    const signal = model.signal();
+    if (other === null || signal === undefined) throw new Error("no lease, or no call");
+    abortWhen(() => handle.abort("enough"), signal);
+    await clock.advance(12_000);
+    await store.release(other);
+    await clock.advance(1_000);
+    expect(await errorOf(handle)).toMatchObject({ name: "TurnCancelledError", reason: "enough" });
+    expect(await journalOf(store)).toEqual(["thread.started", "ask.received", "cancel.requested"]);
+  });
+
   test("after the end does nothing", async () => {
     const { host, store } = stage({ script: [says("done")] });
     const handle = host.ask("hi");

@@ -586,3 +586,39 @@ const counting = (): ((kind: string) => string) => {
 };
 
 const asked = (askId: string, at: number): Event => ({ type: "ask.received", at, askId, input: askId });
+
+describe("what was left in an inbox by a host that takes the lease", () => {
+  test("comes to an end if it closes while it reads the inbox", async () => {
+    const first = stage({ script: [says("1")] });
+    await first.host.ask("one");
+    await first.host.close();
+    const { store: inner, clock } = first;
+    const inbox = inboxOf(inner);
+    const gate = Promise.withResolvers<void>();
+    let isHeld = false;
+    const store = overriding(inner, {
+      inbox: {
+        post: (...given) => inbox.post(...given),
+        answer: (...given) => inbox.answer(...given),
+        answerTo: (...given) => inbox.answerTo(...given),
+        discard: (...given) => inbox.discard(...given),
+        unanswered: async (threadId) => {
+          if (isHeld) await gate.promise;
+          return inbox.unanswered(threadId);
+        },
+      },
+    });
+    const lease = await inner.acquire("default", "stopped", 1_000_000);
+    const { host } = stage({ clock, store, script: [] });
+    const cancelled = errorOf(host.thread().cancel());
+    await clock.advance(400);
+    expect(await inbox.unanswered("default")).toHaveLength(1);
+    isHeld = true;
+    if (lease !== null) await inner.release(lease);
+    await clock.advance(400);
+    const closed = host.close();
+    gate.resolve();
+    await during(clock, 200, closed);
+    expect(await cancelled).toMatchObject({ name: "ThreadClosedError" });
+  });
+});

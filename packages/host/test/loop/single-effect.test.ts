@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from "vitest";
 import type { AskPart } from "@colloquy/host";
 import { performerOf } from "@colloquy/host/perform";
 import { ask, at, called, effectOf, handled, optionsOf, subject } from "../performing.ts";
-import { held, manualClock, says, settle } from "../stage.ts";
+import { held, manualClock, settle } from "../stage.ts";
 
 const show = (): void => {};
 
@@ -102,22 +102,4 @@ test("a model call shows what comes, and what was shown is known when it was sto
   expect(await performing.goOn()).toBeNull();
   expect(performing.shown).toEqual({ content: "Hel" });
   expect(parts).toEqual([[1, "text.delta"]]);
-});
-
-test("model calls wait for one another beyond maxActive, and one that is stopped waits no more", async () => {
-  const calls = [held(), held(), held()];
-  const performer = performerOf({ ...optionsOf(calls.map(({ step }) => step)), maxActive: 1 });
-  const begun = ["t", "u", "v"].map((threadId) => {
-    const decision = handled(performer.decide(threadId, null, ask, { at }));
-    return performer.begin(effectOf(decision, "callLlm"), decision.state, show);
-  });
-  await settle();
-  expect(calls.map(({ signal }) => signal() !== undefined)).toEqual([true, false, false]);
-  begun[1]?.stop(null);
-  expect(await begun[1]?.told).toBeNull();
-  calls[0]?.answer(says("one"));
-  expect(await begun[0]?.told).toMatchObject({ type: "llm.completed", effectId: "t/1.1#1" });
-  await settle();
-  calls[1]?.answer(says("two"));
-  expect(await begun[2]?.told).toMatchObject({ type: "llm.completed", effectId: "v/1.1#1" });
 });

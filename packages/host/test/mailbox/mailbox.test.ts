@@ -36,6 +36,20 @@ test("a mailbox gives its envelopes in order, whatever is added, taken and taken
   );
 });
 
+test("a mailbox that has ended fails what is added, at either end, and returns what was posted elsewhere", () => {
+  const mailbox = new Mailbox();
+  const failed: Error[] = [];
+  const sender: Sender = { accepted: () => {}, refused: () => {}, failed: (error) => failed.push(error) };
+  const envelope = { ...envelopeOf(1), sender };
+  mailbox.posted.set("item", envelope);
+  const over = new Error("over");
+  expect(mailbox.end(over)).toEqual([envelope]);
+  expect(mailbox.end(over)).toEqual([]);
+  mailbox.add(envelope);
+  mailbox.addFirst([envelope, envelope]);
+  expect(failed).toEqual([over, over, over]);
+});
+
 type Act = NonNullable<ReturnType<typeof acts.generate>["value"]>[number];
 
 /** A mailbox, written as plainly as can be. */

@@ -32,7 +32,7 @@ describe("a filter of keys", () => {
           const filter = keyFilter(known);
           const whole = filter.text(text);
           for (const each of known) expect(whole).not.toContain(each);
-          const pieces = filter.walk().pieces();
+          const pieces = filter.pieces();
           const ends = [...new Set(cuts.map((cut) => cut % (text.length + 1)))].sort((a, b) => a - b);
           const shown = [...ends, text.length].map((end, index) => pieces.push(text.slice(ends[index - 1] ?? 0, end)));
           expect(shown.join("") + pieces.end()).toBe(whole);
@@ -42,41 +42,11 @@ describe("a filter of keys", () => {
     );
   });
 
-  test("shows no more than five characters of a key that is cut over any texts, in pieces the same as in one", () => {
-    const filler = fc.constantFrom("", "look", "call 1", "and: ");
-    fc.assert(
-      fc.property(
-        fc.string({ unit: fc.constantFrom("a", "b", "k", "-"), minLength: 8, maxLength: 40 }),
-        fc.uniqueArray(fc.integer({ min: 1, max: 39 }), { minLength: 1, maxLength: 4 }),
-        fc.array(filler, { minLength: 5, maxLength: 5 }),
-        fc.array(fc.constantFrom("", "q", "words", '{"at":"x"}'), { minLength: 5, maxLength: 5 }),
-        (secret, cutsAt, [before = "", after = ""], between) => {
-          const cuts = cutsAt.map((at) => 1 + (at % (secret.length - 1))).toSorted((a, b) => a - b);
-          const ends = [...new Set(cuts), secret.length];
-          const texts = ends.flatMap((end, index) => {
-            const piece = secret.slice(ends[index - 1] ?? 0, end);
-            const isLast = index === ends.length - 1;
-            return [`${index === 0 ? before : ""}${piece}${isLast ? `=${after}` : ""}`, between[index] ?? ""];
-          });
-          const shown = keyFilter([secret]).json(texts);
-          const [walk, inPieces] = [keyFilter([secret]).walk(), (text: string): string[] => Array.from(text)];
-          expect(
-            texts.map((text) => {
-              const pieces = walk.pieces();
-              return inPieces(text).map(pieces.push).join("") + pieces.end();
-            }),
-          ).toEqual(shown);
-          const isRight = ends.map((end, index) => {
-            const text = shown[2 * index] ?? "";
-            if (end < 6) return text.endsWith(secret.slice(ends[index - 1] ?? 0, end));
-            if (index === 0) return text === `${before}[redacted]`;
-            return end === secret.length ? text === `[redacted]=${after}` : text.startsWith("[redacted]");
-          });
-          expect([shown, isRight]).toEqual([shown, ends.map(() => true)]);
-        },
-      ),
-      { seed: 9, numRuns: runs(500) },
-    );
+  test("shows no more than five characters of a key that a text ends with a part of", () => {
+    const shown = (end: string) => keyFilter([key]).json({ text: `It is ${end}` }).text;
+    expect(shown(key.slice(0, 5))).toBe("It is sk-te");
+    expect(shown(key.slice(0, 6))).toBe("It is [redacted]");
+    expect(shown(key.slice(0, -1))).toBe("It is [redacted]");
   });
 
   test("leaves what begins a key of a provider to a tool that looks for it", () => {
@@ -110,7 +80,7 @@ describe("a filter of keys", () => {
   });
 
   test("shows at once what can't become a key", () => {
-    const pieces = keyFilter([key]).walk().pieces();
+    const pieces = keyFilter([key]).pieces();
     expect(["It ", "is sk", "y", " blue: sk-t", "ea"].map((piece) => pieces.push(piece))).toEqual([
       "It ",
       "is ",

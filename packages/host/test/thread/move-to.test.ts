@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { EventRefusedError, ThreadExistsError, ThreadHeldError, ThreadUnknownError, memoryStore } from "@colloquy/host";
+import { LeaseLostError } from "@colloquy/host/store";
 import { engineStage } from "../engine.ts";
 import { overriding } from "../gated-store.ts";
 import { calls, echo, entriesOf, errorOf, held, manualClock, says, settle, stage, during } from "../stage.ts";
@@ -41,9 +42,9 @@ describe("moving a thread", () => {
     const inner = memoryStore({ clock: manualClock() });
     let isDown = true;
     const store = overriding(inner, {
-      delete: async (threadId) => {
+      delete: async (...given) => {
         if (isDown) throw new Error("down");
-        return inner.delete(threadId);
+        return inner.delete(...given);
       },
     });
     const { host } = elsewhere({ store, script: [says("1")] });
@@ -58,6 +59,26 @@ describe("moving a thread", () => {
     await host.thread().moveTo(other.host);
     expect(await inner.read("default")).toEqual([]);
     expect((await other.host.thread().state())?.context.conversation.turns.length).toBe(2);
+  });
+
+  test("deletes nothing if it stood still past its lease, and another host continued the thread", async () => {
+    const clock = manualClock();
+    const inner = memoryStore({ clock });
+    const next = elsewhere({ store: inner, clock, owner: "next", script: [says("2")] });
+    const store = overriding(inner, {
+      delete: async (...given) => {
+        // As a process does that stands still: its timers are not called.
+        const later = clock.now() + 60_000;
+        clock.now = () => later;
+        await next.host.ask("two");
+        return inner.delete(...given);
+      },
+    });
+    const { host } = elsewhere({ store, clock, script: [says("1")] });
+    await host.ask("one");
+    expect(await errorOf(host.thread().moveTo(elsewhere({}).host))).toBeInstanceOf(LeaseLostError);
+    expect((await next.host.thread().state())?.context.conversation.turns.length).toBe(2);
+    expect(await entriesOf(inner)).toHaveLength(5);
   });
 
   test("is refused where the other host has another thread of that id, and nothing is lost or stopped", async () => {

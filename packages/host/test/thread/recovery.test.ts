@@ -76,7 +76,7 @@ describe("a host that is started", () => {
   test("continues each thread whose dead holder's lease ran out, and says what it left until then", async () => {
     const names = ["a", "b", "c", "d", "e"];
     const { clock, store } = await afterCrash(names);
-    const { host, rounds, model } = recovering({ clock, store, maxActive: 2 });
+    const { host, rounds, model } = recovering({ clock, store });
     await stage({ clock, store }).host.thread("quiet").append({ role: "user", content: "nothing to do" });
     host.start();
     host.start();
@@ -229,24 +229,6 @@ describe("recovery", () => {
     await clock.advance(leaseTtlMs + 2_000);
     expect(rounds.slice(1)).toEqual([{ continued: ["goes on"], left: [] }]);
     expect(await statusOf(inner, clock, "goes on")).toEqual(["completed", "completed", "completed"]);
-  });
-
-  test("works on maxActive threads at a time", async () => {
-    const names = Array.from({ length: 40 }, (_, index) => `t${index}`);
-    const { clock, store } = await afterCrash(names);
-    await clock.advance(leaseTtlMs + 1);
-    let now = 0;
-    let most = 0;
-    const step = async () => {
-      most = Math.max(most, ++now);
-      await settle();
-      now--;
-      return says("done");
-    };
-    const { host, rounds } = recovering({ clock, store, maxActive: 3, script: Array(40).fill(step) });
-    host.start();
-    await clock.advance(everyMs - 1);
-    expect([rounds[0]?.continued.length, most]).toEqual([40, 3]);
   });
 
   test("says what it could not take, and why", async () => {

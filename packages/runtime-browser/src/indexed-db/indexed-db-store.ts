@@ -182,10 +182,11 @@ class StoreInIndexedDb implements Store {
     return pageOfHits(await this.#searched(options.threadId), words, options);
   }
 
-  async delete(threadId: string): Promise<boolean> {
+  async delete(threadId: string, lease?: Lease): Promise<boolean> {
     const { wasThere, letGo } = await this.#database.write(
       ["leases", ...derived, "inbox", "threads", "entries"],
       async (writing) => {
+        if (lease !== undefined) await this.#leases.check(writing, lease);
         const threads = writing.objectStore("threads");
         const wasThere = (await threads.get(threadId)) !== undefined;
         const letGo = await this.#leases.forget(writing, threadId);

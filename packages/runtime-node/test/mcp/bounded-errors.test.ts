@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { boundedFetch } from "../../src/mcp/bounded-fetch.ts";
+import { boundedFetch } from "../../src/mcp/transport.ts";
 
 test("an error of an MCP server without an end is read to a bound, and cancelled", async () => {
   let taken = 0;

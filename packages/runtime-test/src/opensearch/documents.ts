@@ -1,10 +1,8 @@
 import type { Json, JsonObject } from "@colloquy/machine";
-import { isObject, memberOf } from "./answer.ts";
+import { isObject, memberOf, written } from "./answer.ts";
 
-/** The index type of a field, which determines how searches match it. */
-export type FieldType = "keyword" | "text" | "date" | "long" | "flat_object";
-
-export type Mapping = Readonly<Record<string, FieldType>>;
+/** The index type of each field, which determines how searches match and sort it. */
+export type Mapping = Readonly<Record<string, "keyword" | "text" | "date" | "long" | "flat_object">>;
 
 export interface StoredDocument {
   readonly id: string;
@@ -14,68 +12,79 @@ export interface StoredDocument {
 }
 
 /** An index of the service; it does not exist until the first write creates it. */
-export interface DocumentIndex {
+export class DocumentIndex {
+  exists = false;
   readonly name: string;
   readonly mapping: Mapping;
-  exists(): boolean;
-  create(): void;
+  readonly #prefix: string;
+  readonly #documents = new Map<string, StoredDocument>();
+  #ids = 0;
+  #sequence = 0;
+
+  constructor(name: string, prefix: string, mapping: Mapping) {
+    this.name = name;
+    this.mapping = mapping;
+    this.#prefix = prefix;
+  }
+
   /** Returns the id of the new document. */
-  add(source: JsonObject): string;
-  get(id: string): StoredDocument | undefined;
-  /**
-   * Merges changes into a document, objects member by member. The document moves to the end, as in a Lucene segment.
-   */
-  update(id: string, changes: JsonObject): StoredDocument | undefined;
-  remove(id: string): void;
-  /** Returns all documents in the order of a search without a sort, or with equal sort values. */
-  all(): readonly StoredDocument[];
+  add(source: JsonObject): string {
+    this.exists = true;
+    const id = this.#prefix + String(++this.#ids).padStart(20 - this.#prefix.length, "0");
+    this.#documents.set(id, { id, version: 1, sequence: this.#sequence++, source });
+    return id;
+  }
+
+  get(id: string): StoredDocument | undefined {
+    return this.#documents.get(id);
+  }
+
+  /** Merges changes into a document, objects member by member. It moves to the end, as in a Lucene segment. */
+  update({ id, version, source }: StoredDocument, changes: JsonObject): JsonObject {
+    const sequence = this.#sequence++;
+    this.#documents.delete(id);
+    this.#documents.set(id, { id, version: version + 1, sequence, source: merged(source, changes) });
+    return {
+      _index: this.name,
+      _id: id,
+      _version: version + 1,
+      result: "updated",
+      forced_refresh: true,
+      _shards: { total: 1, successful: 1, failed: 0 },
+      _seq_no: sequence,
+      _primary_term: 1,
+    };
+  }
+
+  remove(accepts: (document: StoredDocument) => boolean): void {
+    for (const { id } of this.all().filter(accepts)) {
+      this.#documents.delete(id);
+      this.#sequence++;
+    }
+  }
+
+  /** Returns the documents in the order of a search without a sort, or with equal sort values. */
+  all(): readonly StoredDocument[] {
+    return [...this.#documents.values()];
+  }
 }
 
-export const documentIndex = (name: string, mapping: Mapping, prefix: string): DocumentIndex => {
-  const documents = new Map<string, StoredDocument>();
-  let created = false;
-  let ids = 0;
-  let sequence = 0;
-  return {
-    name,
-    mapping,
-    exists: () => created,
-    create: () => {
-      created = true;
-    },
-    add: (source) => {
-      created = true;
-      const id = prefix + String(++ids).padStart(20 - prefix.length, "0");
-      documents.set(id, { id, version: 1, sequence: sequence++, source });
-      return id;
-    },
-    get: (id) => documents.get(id),
-    update: (id, changes) => {
-      const old = documents.get(id);
-      if (old === undefined) return undefined;
-      const updated = { id, version: old.version + 1, sequence: sequence++, source: merged(old.source, changes) };
-      documents.delete(id);
-      documents.set(id, updated);
-      return updated;
-    },
-    remove: (id) => {
-      if (documents.delete(id)) sequence++;
-    },
-    all: () => [...documents.values()],
-  };
-};
+/** Compares documents by the date in a field. */
+export const oldestFirst =
+  (field: "create_time" | "updated_time") =>
+  (left: StoredDocument, right: StoredDocument): number =>
+    Date.parse(written(left.source[field])) - Date.parse(written(right.source[field]));
 
-/** Returns the service's acknowledgement of an update. */
-export const updateResponse = (index: DocumentIndex, { id, version, sequence }: StoredDocument): JsonObject => ({
-  _index: index.name,
-  _id: id,
-  _version: version,
-  result: "updated",
-  forced_refresh: true,
-  _shards: { total: 1, successful: 1, failed: 0 },
-  _seq_no: sequence,
-  _primary_term: 1,
-});
+export const newestFirst =
+  (field: "create_time" | "updated_time") =>
+  (left: StoredDocument, right: StoredDocument): number =>
+    oldestFirst(field)(right, left);
+
+/** Returns whether a document belongs to a user; to everybody on a service without its security plugin. */
+export const isOwn =
+  (user: string | null) =>
+  ({ source }: StoredDocument): boolean =>
+    user === null || source["user"] === user;
 
 const merged = (old: JsonObject, changes: JsonObject): JsonObject => {
   const changed = Object.entries(changes).map(([name, value]): readonly [string, Json | undefined] => {

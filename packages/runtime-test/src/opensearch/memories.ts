@@ -1,180 +1,313 @@
-import type { JsonObject } from "@colloquy/machine";
-import * as Either from "fp-ts/lib/Either.js";
-import { accepted, type Answer, isObject, missing, missingIndex, parseFailure, refusal, written } from "./answer.ts";
-import { type DocumentIndex, type Mapping, type StoredDocument, updateResponse } from "./documents.ts";
-import { pagedAnswer, pageOf, pageParameters } from "./page.ts";
-import { refusalOfMissing, searchAnswer, searchOf } from "./search.ts";
-import type { Call, Route } from "./routes.ts";
+import type { Json, JsonObject } from "@colloquy/machine";
+import {
+  accepted,
+  type Answer,
+  badRequest,
+  isObject,
+  missing,
+  missingIndex,
+  problemOfTexts,
+  refusal,
+  unparsable,
+  written,
+} from "./answer.ts";
+import { DocumentIndex, isOwn, newestFirst, oldestFirst, type StoredDocument } from "./documents.ts";
+import { type Call, pagedAnswer, type Route } from "./routes.ts";
+import { problemOfSearch, searchAnswer } from "./search.ts";
 
-export const memoryMapping: Mapping = {
-  name: "text",
-  create_time: "date",
-  updated_time: "date",
-  user: "keyword",
-  application_type: "keyword",
-  additional_info: "flat_object",
+export const base = "/_plugins/_ml/memory";
+
+/** Returns the endpoints of 2.12 and later: memories, their messages, and the traces of these. */
+export const memoryRoutes = (now: () => string): readonly Route[] => {
+  const memories = new DocumentIndex(".plugins-ml-memory-meta", "memory", {
+    name: "text",
+    create_time: "date",
+    updated_time: "date",
+    user: "keyword",
+    application_type: "keyword",
+    additional_info: "flat_object",
+  });
+  const messages = new DocumentIndex(".plugins-ml-memory-message", "message", {
+    memory_id: "keyword",
+    create_time: "date",
+    input: "text",
+    prompt_template: "text",
+    response: "text",
+    origin: "keyword",
+    additional_info: "flat_object",
+    parent_message_id: "keyword",
+    trace_number: "long",
+  });
+  return [...routesOfMessages({ memories, messages }, now), ...routesOfMemories({ memories, messages }, now)];
 };
 
-/** The two indices of 2.12 and later. */
-export interface Indices {
+interface Indices {
   readonly memories: DocumentIndex;
   readonly messages: DocumentIndex;
 }
 
-export const base = "/_plugins/_ml/memory";
-
-/** Returns the endpoints of 2.12 and later for the memories. */
-export const memoryRoutes = ({ memories, messages }: Indices, now: () => string): readonly Route[] => [
-  { methods: ["POST"], path: base, prepare: createMemory(memories, now) },
-  { methods: ["GET"], path: base, query: pageParameters, prepare: listMemories(memories) },
-  { methods: ["POST", "GET"], path: `${base}/_search`, prepare: searchMemories(memories) },
-  { methods: ["GET"], path: `${base}/{memory_id}`, prepare: getMemory(memories) },
-  { methods: ["PUT"], path: `${base}/{memory_id}`, prepare: updateMemory(memories, now) },
-  { methods: ["DELETE"], path: `${base}/{memory_id}`, prepare: deleteMemory(memories, messages) },
-];
-
-/**
- * Returns the refusal if a user may not access a memory, or null. If the index does not exist, access is not checked.
- */
-export const problemOfAccess = (
-  memories: DocumentIndex,
-  id: string,
-  user: string | null,
-  what = `memory ${id}`,
-): Answer | null => {
-  if (!memories.exists()) return null;
-  const memory = memories.get(id);
-  if (memory === undefined) return missing(`Memory [${id}]`);
-  if (user === null || memory.source["user"] === user) return null;
-  return refusal(401, "status_exception", `User [${user}] does not have access to ${what}`);
+const routesOfMemories = ({ memories, messages }: Indices, now: () => string): readonly Route[] => {
+  /** Performs a request for a memory, if its index exists and the user may read it. */
+  const onMemory =
+    (verb: string, perform: (memory: StoredDocument, call: Call) => Answer): Route["perform"] =>
+    (call) => {
+      const memory = memories.get(call.id);
+      if (!memories.exists)
+        return missingIndex(memories.name, `cannot ${verb} memory since the memory index does not exist`);
+      return memory === undefined ? missing(`Memory [${call.id}]`) : (denied(memory, call) ?? perform(memory, call));
+    };
+  return [
+    {
+      methods: ["POST"],
+      path: base,
+      refuses: problemOfNewMemory,
+      perform: (call) => createdMemory(memories, call, now()),
+    },
+    {
+      methods: ["GET"],
+      path: base,
+      lists: { notPositive: "Can't list 0 or negative conversations", negative: null },
+      perform: ({ query, user }) => {
+        const own = memories.all().filter(isOwn(user)).toSorted(newestFirst("updated_time"));
+        return pagedAnswer(memories, "memories", own.map(shownMemory), query);
+      },
+    },
+    {
+      methods: ["POST", "GET"],
+      path: `${base}/_search`,
+      refuses: problemOfSearch,
+      perform: ({ body, user }) => searchAnswer(memories, body, isOwn(user)),
+    },
+    { methods: ["GET"], path: `${base}/{id}`, perform: onMemory("get", (memory) => accepted(shownMemory(memory))) },
+    {
+      methods: ["PUT"],
+      path: `${base}/{id}`,
+      refuses: problemOfChanges("conversation", memoryChanges),
+      perform: onMemory("update", (memory, call) =>
+        accepted(memories.update(memory, { updated_time: now(), ...picked(call.body, memoryChanges) })),
+      ),
+    },
+    {
+      methods: ["DELETE"],
+      path: `${base}/{id}`,
+      perform: ({ id, user }) => {
+        const memory = memories.get(id);
+        if (memory === undefined && memories.exists) return missing(`Memory [${id}]`);
+        if (memory !== undefined && !isOwn(user)(memory))
+          return refusal(404, "status_exception", `Resources not found. Failed to delete the memory for ${id}`);
+        // Traces stay.
+        messages.remove(({ source }) => source["memory_id"] === id && source["trace_number"] === null);
+        memories.remove((each) => each === memory);
+        return accepted({ success: true });
+      },
+    },
+  ];
 };
 
-type Prepare = Route["prepare"];
+const memoryChanges = ["name", "additional_info"];
+
+const routesOfMessages = ({ memories, messages }: Indices, now: () => string): readonly Route[] => {
+  /** Performs a request below a memory. If no memory was ever written, access is not checked. */
+  const inMemory =
+    (perform: (call: Call) => Answer): Route["perform"] =>
+    (call) => {
+      const memory = memories.get(call.id);
+      if (memory === undefined) return memories.exists ? missing(`Memory [${call.id}]`) : perform(call);
+      return denied(memory, call) ?? perform(call);
+    };
+  /** Performs a request for a message. A trace of a deleted memory cannot be read either. */
+  const onMessage =
+    (word: "Message" | "message", perform: (message: StoredDocument, call: Call) => Answer): Route["perform"] =>
+    (call) => {
+      const message = messages.get(call.id);
+      if (message === undefined) return missing(`${word} [${call.id}]`);
+      const memoryId = written(message.source["memory_id"]);
+      const memory = memories.get(memoryId);
+      if (memory === undefined) return missing(`Memory [${memoryId}]`);
+      return denied(memory, call, `message ${call.id}`) ?? perform(message, call);
+    };
+  const unlessNew =
+    (answer: Answer, perform: Route["perform"]): Route["perform"] =>
+    (call) =>
+      messages.exists ? perform(call) : answer;
+  const cannot = (why: string): Answer => missingIndex(messages.name, `cannot ${why} index does not exist`);
+  const listed = (name: string, documents: readonly StoredDocument[], { query }: Call): Answer =>
+    pagedAnswer(messages, name, documents.map(shownMessage), query);
+  const one = `${base}/message/{id}`;
+  return [
+    {
+      methods: ["GET"],
+      path: `${one}/traces`,
+      lists: countsOf("traces"),
+      perform: unlessNew(
+        accepted({ traces: [] }),
+        onMessage("Message", ({ id }, call) => {
+          const numberOf = ({ source }: StoredDocument): number => Number(source["trace_number"]);
+          const traces = messages.all().filter(({ source }) => source["parent_message_id"] === id);
+          return listed(
+            "traces",
+            traces.toSorted((left, right) => numberOf(left) - numberOf(right)),
+            call,
+          );
+        }),
+      ),
+    },
+    {
+      methods: ["GET"],
+      path: one,
+      perform: unlessNew(
+        cannot("get message since the messages"),
+        onMessage("Message", (message) => accepted(shownMessage(message))),
+      ),
+    },
+    {
+      methods: ["PUT"],
+      path: one,
+      refuses: problemOfChanges("interaction", messageChanges),
+      perform: unlessNew(
+        cannot("update message since the message"),
+        onMessage("message", (message, { body }) => accepted(messages.update(message, picked(body, messageChanges)))),
+      ),
+    },
+    {
+      methods: ["POST"],
+      path: `${base}/{id}/messages`,
+      refuses: problemOfMessage,
+      perform: (call) => {
+        messages.exists = true;
+        return inMemory(({ id, body }) => {
+          const messageId = messages.add({ memory_id: id, create_time: now(), ...traceOf(body), ...fieldsOf(body) });
+          const memory = memories.get(id);
+          if (memory !== undefined) memories.update(memory, { updated_time: now() });
+          return accepted({ message_id: messageId });
+        })(call);
+      },
+    },
+    {
+      methods: ["GET"],
+      path: `${base}/{id}/messages`,
+      lists: countsOf("interactions"),
+      perform: unlessNew(
+        accepted({ messages: [] }),
+        inMemory((call) => {
+          const own = messages.all().filter(({ source }) => source["memory_id"] === call.id);
+          const said = own.filter(({ source }) => source["trace_number"] === null);
+          return listed("messages", said.toSorted(oldestFirst("create_time")), call);
+        }),
+      ),
+    },
+    {
+      methods: ["POST", "GET"],
+      path: `${base}/{id}/_search`,
+      refuses: problemOfSearch,
+      perform: inMemory(({ id, body }) => searchAnswer(messages, body, ({ source }) => source["memory_id"] === id)),
+    },
+  ];
+};
+
+const messageChanges = ["response", "additional_info"];
+
+const denied = (memory: StoredDocument, { user }: Call, what = `memory ${memory.id}`): Answer | null =>
+  isOwn(user)(memory) ? null : refusal(401, "status_exception", `User [${user ?? ""}] does not have access to ${what}`);
+
+const problemOfNewMemory = ({ body }: Call): Answer | null => {
+  if (body === undefined) return null;
+  if (!isObject(body)) return unparsable("Failed to parse object");
+  const { name, application_type: type, additional_info: info } = body;
+  const isRight = (typeof name === "string" || name == null) && (typeof type === "string" || type == null);
+  return name == null || (isRight && (info == null || isObject(info)))
+    ? null
+    : unparsable("name and application_type have to be texts, and additional_info an object");
+};
 
 /** Without a name, the service silently drops all other fields. */
-const createMemory =
-  (memories: DocumentIndex, now: () => string): Prepare =>
-  ({ body, user }) => {
-    if (body !== undefined && !isObject(body)) return Either.left(parseFailure("Failed to parse object"));
-    const given = body ?? {};
-    const { name, application_type: type, additional_info: info } = given["name"] == null ? {} : given;
-    if (!isTextOrNothing(name) || !isTextOrNothing(type) || (info != null && !isObject(info))) {
-      return Either.left(parseFailure("name and application_type have to be texts, and additional_info an object"));
-    }
-    return Either.right(() => {
-      const at = now();
-      const id = memories.add({
-        create_time: at,
-        updated_time: at,
-        ...unlessBlank("name", name),
-        ...(user === null ? {} : { user }),
-        ...unlessBlank("application_type", type),
-        ...(info == null || Object.keys(info).length === 0 ? {} : { additional_info: info }),
-      });
-      return accepted({ memory_id: id });
-    });
-  };
-
-const listMemories =
-  (memories: DocumentIndex): Prepare =>
-  ({ query, user }) =>
-    Either.map((page: { readonly from: number; readonly size: number }) => () => {
-      if (!memories.exists()) return accepted({ memories: [] });
-      const own = memories.all().filter(isOwn(user));
-      return pagedAnswer(memories, "memories", own.toSorted(newestFirst).map(shownMemory), page);
-    })(pageOf(query, { notPositive: "Can't list 0 or negative conversations", negative: null }));
-
-const searchMemories =
-  (memories: DocumentIndex): Prepare =>
-  ({ body, user }) =>
-    Either.map(
-      (search: Parameters<typeof searchAnswer>[1]) => () =>
-        memories.exists() ? searchAnswer(memories, search, isOwn(user)) : refusalOfMissing(memories),
-    )(searchOf(body, memories));
-
-const getMemory =
-  (memories: DocumentIndex): Prepare =>
-  ({ parameters: { memory_id: id = "" }, user }) =>
-    Either.right(() => {
-      if (!memories.exists()) return withoutIndex(memories, "get");
-      const memory = memories.get(id);
-      const problem = problemOfAccess(memories, id, user);
-      return problem !== null || memory === undefined
-        ? (problem ?? missing(`Memory [${id}]`))
-        : accepted(shownMemory(memory));
-    });
-
-const updateMemory =
-  (memories: DocumentIndex, now: () => string): Prepare =>
-  ({ parameters: { memory_id: id = "" }, body, user }) => {
-    const changes = changesOf(body, "conversation", ["name", "additional_info"]);
-    return Either.map((kept: JsonObject) => () => {
-      if (!memories.exists()) return withoutIndex(memories, "update");
-      const problem = problemOfAccess(memories, id, user);
-      if (problem !== null) return problem;
-      const updated = memories.update(id, { updated_time: now(), ...kept });
-      return updated === undefined ? missing(`Memory [${id}]`) : accepted(updateResponse(memories, updated));
-    })(changes);
-  };
-
-/** Deletes the memory and its messages; their traces stay. */
-const deleteMemory =
-  (memories: DocumentIndex, messages: DocumentIndex): Prepare =>
-  ({ parameters: { memory_id: id = "" }, user }) =>
-    Either.right(() => {
-      const problem = problemOfAccess(memories, id, user);
-      if (problem?.status === 401) {
-        return refusal(404, "status_exception", `Resources not found. Failed to delete the memory for ${id}`);
-      }
-      if (problem !== null) return problem;
-      for (const { id: messageId, source } of messages.all()) {
-        if (source["memory_id"] === id && source["trace_number"] === null) messages.remove(messageId);
-      }
-      memories.remove(id);
-      return accepted({ success: true });
-    });
-
-/** Returns the fields that an update may change; the service fails if one of them is null. */
-export const changesOf = (
-  body: Call["body"],
-  what: "conversation" | "interaction",
-  fields: readonly string[],
-): Either.Either<Answer, JsonObject> => {
-  if (body === undefined) return Either.left(parseFailure(`Failed to update ${what}: Request body is empty`));
-  if (!isObject(body))
-    return Either.left(
-      refusal(400, "parsing_exception", "Failed to parse object: expecting token of type [START_OBJECT]"),
-    );
-  const kept = Object.entries(body).filter(([name]) => fields.includes(name));
-  if (kept.some(([, value]) => value === null)) return Either.left(refusal(500, "null_pointer_exception", "null"));
-  return Either.right(Object.fromEntries(kept));
+const createdMemory = (memories: DocumentIndex, { body, user }: Call, at: string): Answer => {
+  const given = isObject(body) && body["name"] != null ? body : {};
+  const { additional_info: info } = given;
+  const id = memories.add({
+    create_time: at,
+    updated_time: at,
+    ...unlessBlank(given, ["name"]),
+    ...(user === null ? {} : { user }),
+    ...unlessBlank(given, ["application_type"]),
+    ...(isObject(info) && Object.keys(info).length > 0 ? { additional_info: info } : {}),
+  });
+  return accepted({ memory_id: id });
 };
 
-export const unlessBlank = (name: string, text: string | null | undefined): JsonObject =>
-  text == null || text.trim() === "" ? {} : { [name]: text };
+/** Returns the error about an update; the service fails if a changed field is null. */
+const problemOfChanges =
+  (what: "conversation" | "interaction", fields: readonly string[]) =>
+  ({ body }: Call): Answer | null => {
+    if (body === undefined) return refusal(400, "parse_exception", `Failed to update ${what}: Request body is empty`);
+    if (!isObject(body)) return notAnObject;
+    return Object.values(picked(body, fields)).includes(null) ? refusal(500, "null_pointer_exception", "null") : null;
+  };
 
-/**
- * Returns a memory as the service shows it. A missing name is shown as null; the application type is searchable but not
- * shown.
- */
+const notAnObject = unparsable("Failed to parse object: expecting token of type [START_OBJECT]");
+
+const problemOfMessage = ({ body }: Call): Answer | null => {
+  if (body === undefined) return refusal(400, "parse_exception", "request body is required");
+  if (!isObject(body)) return notAnObject;
+  const { additional_info: info, parent_message_id: parent, trace_number: number = 0 } = body;
+  const texts = [...Object.values(picked(body, textFields)), ...Object.values(isObject(info) ? info : {})];
+  const problem = problemOfTexts(texts);
+  if (problem !== null) return problem;
+  if (Object.keys(fieldsOf(body)).length === 0) return badRequest(allEmpty);
+  return Number.isInteger(Number(number))
+    ? problemOfTexts([parent])
+    : badRequest(`For input string: "${written(number)}"`);
+};
+
+const textFields = ["input", "prompt_template", "response", "origin"];
+
+const allEmpty =
+  "At least one of the following parameters must be non-empty: input, prompt_template, response, origin, additional_info";
+
+/** The service silently drops an `additional_info` that is a text, and converts an object's values to texts. */
+const fieldsOf = (body: Json | undefined): JsonObject => {
+  const given = isObject(body) ? body : {};
+  const info = Object.entries(isObject(given["additional_info"]) ? given["additional_info"] : {});
+  const texts = info.map(([name, value]) => [name, written(value)] as const);
+  return {
+    ...unlessBlank(given, textFields),
+    ...(texts.length === 0 ? {} : { additional_info: Object.fromEntries(texts) }),
+  };
+};
+
+/** A message becomes a trace only if it has both a parent and a number. */
+const traceOf = (body: Json | undefined): JsonObject => {
+  const { parent_message_id: parent, trace_number: number } = isObject(body) ? body : {};
+  return parent === undefined || number === undefined
+    ? { parent_message_id: null, trace_number: null }
+    : { parent_message_id: written(parent), trace_number: Number(number) };
+};
+
+const countsOf = (things: string): NonNullable<Route["lists"]> => ({
+  notPositive: `The number of ${things} to retrieve must be positive`,
+  negative: "The starting position must be nonnegative",
+});
+
+const picked = (body: Json | undefined, fields: readonly string[]): JsonObject =>
+  Object.fromEntries(Object.entries(isObject(body) ? body : {}).filter(([name]) => fields.includes(name)));
+
+/** Returns those of the fields that are not blank, as texts. */
+const unlessBlank = (given: JsonObject, fields: readonly string[]): JsonObject =>
+  Object.fromEntries(
+    fields
+      .map((name) => [name, given[name] == null ? "" : written(given[name])] as const)
+      .filter(([, text]) => text.trim() !== ""),
+  );
+
+/** Returns a memory as the service shows it: a missing name is null, and the application type is only searchable. */
 const shownMemory = ({ id, source }: StoredDocument): JsonObject => {
   const { application_type: _, create_time = null, updated_time = null, name = null, ...others } = source;
   return { memory_id: id, create_time, updated_time, name, ...others };
 };
 
-const isOwn =
-  (user: string | null) =>
-  ({ source }: StoredDocument): boolean =>
-    user === null || source["user"] === user;
-
-const newestFirst = (left: StoredDocument, right: StoredDocument): number =>
-  timeOf(right, "updated_time") - timeOf(left, "updated_time");
-
-export const timeOf = ({ source }: StoredDocument, field: "create_time" | "updated_time"): number =>
-  Date.parse(written(source[field]));
-
-const withoutIndex = ({ name }: DocumentIndex, verb: string): Answer =>
-  missingIndex(name, `cannot ${verb} memory since the memory index does not exist`);
-
-const isTextOrNothing = (value: unknown): value is string | null | undefined =>
-  value == null || typeof value === "string";
+/** Returns a message as the service shows it, without null and blank fields. */
+const shownMessage = ({ id, source }: StoredDocument): JsonObject => {
+  const { memory_id = null, create_time = null, ...others } = source;
+  const said = Object.entries(others).filter(([, value]) => written(value ?? "").trim() !== "" && value !== null);
+  return { memory_id, message_id: id, create_time, ...Object.fromEntries(said) };
+};

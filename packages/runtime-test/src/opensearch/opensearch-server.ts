@@ -8,11 +8,9 @@ import { textOfRequest } from "../server/recorded-request.ts";
 import { sendJson } from "../server/json-response.ts";
 import { listen } from "../server/listen.ts";
 import { accepted, type Answer, refusal } from "./answer.ts";
-import { conversationMapping, conversationRoutes, interactionMapping } from "./conversations.ts";
-import { documentIndex } from "./documents.ts";
-import { memoryMapping, memoryRoutes } from "./memories.ts";
-import { messageMapping, messageRoutes } from "./messages.ts";
-import { problemOfQuery, type Route, routeOf } from "./routes.ts";
+import { conversationRoutes } from "./conversations.ts";
+import { memoryRoutes } from "./memories.ts";
+import { type Call, problemOfNames, problemOfPage, type Route, routeOf } from "./routes.ts";
 
 /** The versions of the service that `openSearchServer` imitates; the memory API changed between them. */
 export const openSearchVersions: readonly ["2.10", "2.11", "2.12", "3.0"] = ["2.10", "2.11", "2.12", "3.0"];
@@ -49,8 +47,9 @@ export interface OpenSearchServer {
  * service. Sources: the plugin ml-commons, and the stories of the OpenSearch API specification.
  *
  * A client with basic authentication, with any password, is that user, and has access only to their own memories. A
- * client without it has access to all memories, as on a service without its security plugin. Relevance is not imitated:
- * each hit scores 1. Rejects if the port is in use, and with a ConfigurationError for invalid options.
+ * client without it has access to all memories, as on a service without its security plugin. A search is one of
+ * `match_all`, `match` and `term`; any other is refused. Relevance is not imitated: each hit scores 1. Rejects if the
+ * port is in use, and with a ConfigurationError for invalid options.
  */
 export const openSearchServer = async (options: OpenSearchServerOptions): Promise<OpenSearchServer> => {
   const problem = problemOfOptions("openSearchServer", options, optionNames);
@@ -60,7 +59,8 @@ export const openSearchServer = async (options: OpenSearchServerOptions): Promis
       `openSearchServer: version is ${JSON.stringify(options.version)}; there are ${openSearchVersions.join(", ")}`,
     );
   const { version, port = 0, memoryFeatureEnabled = true, clock = tickingClock() } = options;
-  const routes = [infoRoute(version), ...routesOf(version, () => new Date(clock.now()).toISOString())];
+  const now = (): string => new Date(clock.now()).toISOString();
+  const routes = [infoRoute(version), ...(isLegacy(version) ? conversationRoutes(now) : memoryRoutes(now))];
 
   const answer = async (incoming: IncomingMessage): Promise<Answer> => {
     const { method = "", url = "/", headers } = incoming;
@@ -72,13 +72,12 @@ export const openSearchServer = async (options: OpenSearchServerOptions): Promis
     if (Either.isLeft(found)) return found.left;
     const body = bodyOf(text, headers["content-type"]);
     if (Either.isLeft(body)) return body.left;
-    const { route, parameters } = found.right;
-    const user = userOf(headers.authorization);
-    const prepared = route.prepare({ parameters, query: searchParams, body: body.right, user });
-    if (Either.isLeft(prepared)) return prepared.left;
-    const problem = problemOfQuery(route, pathname, searchParams);
+    const { route, id } = found.right;
+    const call: Call = { id, query: searchParams, body: body.right, user: userOf(headers.authorization) };
+    const problem =
+      problemOfPage(route, searchParams) ?? route.refuses?.(call) ?? problemOfNames(route, pathname, searchParams);
     if (problem !== null) return problem;
-    return memoryFeatureEnabled || route.path === "/" ? prepared.right() : disabled(version);
+    return memoryFeatureEnabled || route.path === "/" ? route.perform(call) : disabled(version);
   };
 
   const server = createServer((incoming, response) => {
@@ -105,41 +104,17 @@ const optionNames: OptionNames<OpenSearchServerOptions> = {
 /** Returns whether a version has conversations and interactions. */
 const isLegacy = (version: OpenSearchVersion): boolean => version === "2.10" || version === "2.11";
 
-const routesOf = (version: OpenSearchVersion, now: () => string): readonly Route[] => {
-  if (isLegacy(version)) {
-    const conversations = documentIndex(".plugins-ml-conversation-meta", conversationMapping, "conversation");
-    const interactions = documentIndex(".plugins-ml-conversation-interactions", interactionMapping, "interaction");
-    return conversationRoutes({ conversations, interactions }, now);
-  }
-  const memories = documentIndex(".plugins-ml-memory-meta", memoryMapping, "memory");
-  const messages = documentIndex(".plugins-ml-memory-message", messageMapping, "message");
-  return [...messageRoutes({ memories, messages }, now), ...memoryRoutes({ memories, messages }, now)];
-};
-
 /** Returns the route that clients request first, to identify the server. */
 const infoRoute = (version: OpenSearchVersion): Route => ({
   methods: ["GET", "HEAD"],
   path: "/",
-  prepare: () =>
-    Either.right(() =>
-      accepted({
-        name: "loopback",
-        cluster_name: "loopback",
-        cluster_uuid: "loopback",
-        version: {
-          distribution: "opensearch",
-          number: `${version}.0`,
-          build_type: "tar",
-          build_hash: "unknown",
-          build_date: "2026-01-01T00:00:00.000Z",
-          build_snapshot: false,
-          lucene_version: isLegacy(version) ? "9.7.0" : "10.1.0",
-          minimum_wire_compatibility_version: "7.10.0",
-          minimum_index_compatibility_version: "7.0.0",
-        },
-        tagline: "The OpenSearch Project: https://opensearch.org/",
-      }),
-    ),
+  perform: () =>
+    accepted({
+      name: "loopback",
+      cluster_name: "loopback",
+      version: { distribution: "opensearch", number: `${version}.0` },
+      tagline: "The OpenSearch Project: https://opensearch.org/",
+    }),
 });
 
 const disabled = (version: OpenSearchVersion): Answer =>

@@ -1,10 +1,11 @@
-import type { Json } from "@colloquy/machine";
+import type { Json, JsonObject } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import { type Answer, badRequest, missingIndex } from "./answer.ts";
+import { accepted, type Answer, badRequest, missingIndex, refusal, shardFailure } from "./answer.ts";
+import type { DocumentIndex } from "./documents.ts";
 
 /** A request, parsed for an endpoint. */
 export interface Call {
-  readonly parameters: Readonly<Record<string, string>>;
+  readonly id: string;
   readonly query: URLSearchParams;
   /** Undefined if the request has no body. */
   readonly body: Json | undefined;
@@ -14,46 +15,45 @@ export interface Call {
 
 export interface Route {
   readonly methods: readonly string[];
-  /** Such as `/_plugins/_ml/memory/{memory_id}`. If several paths match, the first route is used. */
+  /** Such as `/_plugins/_ml/memory/{id}`. If several paths match, the first route is used. */
   readonly path: string;
-  /** The query parameters that the route reads. */
-  readonly query?: readonly string[];
-  /** Reads and checks the request. Returns the function that performs it. */
-  readonly prepare: (call: Call) => Either.Either<Answer, () => Answer>;
+  /** The things that the route lists, by pages; absent if it lists none. */
+  readonly lists?: { readonly notPositive: string; readonly negative: string | null };
+  /** Returns the error about a request that cannot be read. */
+  readonly refuses?: (call: Call) => Answer | null;
+  /** Performs a request that can be read. */
+  readonly perform: (call: Call) => Answer;
 }
 
-export interface FoundRoute {
-  readonly route: Route;
-  readonly parameters: Readonly<Record<string, string>>;
-}
-
-/** Returns the route of a request, or the service's response if there is none. */
-export const routeOf = (routes: readonly Route[], method: string, path: string): Either.Either<Answer, FoundRoute> => {
+/** Returns the route of a request and the id in its path, or the service's response if there is none. */
+export const routeOf = (
+  routes: readonly Route[],
+  method: string,
+  path: string,
+): Either.Either<Answer, { readonly route: Route; readonly id: string }> => {
   const segments = segmentsOf(path);
   const decoded = segments.map(decodedSegment);
   const undecodable = segments.find((_, index) => decoded[index] === undefined);
   if (undecodable !== undefined) return Either.left(badRequest(`invalid escape sequence in [${undecodable}]`));
   const fitting = routes.flatMap((route) => {
-    const parameters = parametersOf(route.path, decoded);
-    return parameters === null ? [] : [{ route, parameters }];
+    const id = idIn(route.path, decoded);
+    return id === null ? [] : [{ route, id }];
   });
   const found = fitting.find(({ route }) => route.methods.includes(method));
-  return found === undefined
-    ? Either.left(noRoute(method, path, new Set(fitting.flatMap(({ route }) => route.methods))))
-    : Either.right(found);
-};
-
-/** Returns the service's error about unknown query parameters, or null. */
-export const problemOfQuery = ({ query = [] }: Route, path: string, given: URLSearchParams): Answer | null => {
-  const unknown = [...new Set(given.keys())].filter((name) => !query.includes(name) && !everywhere.includes(name));
-  if (unknown.length === 0) return null;
-  const names = unknown.toSorted().map((name) => `[${name}]`);
-  return badRequest(
-    `request [${path}] contains unrecognized parameter${names.length > 1 ? "s" : ""}: ${names.join(", ")}`,
+  if (found !== undefined) return Either.right(found);
+  const allowed = [...new Set(fitting.flatMap(({ route }) => route.methods))];
+  if (allowed.length > 0) {
+    const error = `Incorrect HTTP method for uri [${path}] and method [${method}], allowed: [${allowed.join(", ")}]`;
+    return Either.left({ status: 405, body: { error, status: 405 }, headers: { allow: allowed.join(",") } });
+  }
+  // A path with one segment names an index.
+  const index = /^\/([^/_][^/]*)$/.exec(path)?.[1];
+  return Either.left(
+    index !== undefined && (method === "GET" || method === "HEAD")
+      ? missingIndex(index)
+      : { status: 400, body: { error: `no handler found for uri [${path}] and method [${method}]` } },
   );
 };
-
-const everywhere = ["pretty", "human", "error_trace", "filter_path", "format"];
 
 /** Splits a path; a slash at its end is ignored. */
 const segmentsOf = (path: string): readonly string[] => path.replace(/\/+$/, "").split("/");
@@ -66,28 +66,70 @@ const decodedSegment = (segment: string): string | undefined => {
   }
 };
 
-const parametersOf = (
-  path: string,
-  segments: readonly (string | undefined)[],
-): Readonly<Record<string, string>> | null => {
+const idIn = (path: string, segments: readonly (string | undefined)[]): string | null => {
   const names = segmentsOf(path);
-  if (names.length !== segments.length) return null;
-  const parameters: Record<string, string> = {};
-  for (const [index, name] of names.entries()) {
-    const segment = segments[index] ?? "";
-    if (name.startsWith("{") && segment !== "") parameters[name.slice(1, -1)] = segment;
-    else if (name !== segment) return null;
-  }
-  return parameters;
+  const fits = names.every((name, index) => (name === "{id}" ? segments[index] !== "" : name === segments[index]));
+  return fits && names.length === segments.length ? (segments[names.indexOf("{id}")] ?? "") : null;
 };
 
-const noRoute = (method: string, path: string, allowed: ReadonlySet<string>): Answer => {
-  if (allowed.size > 0) {
-    const error = `Incorrect HTTP method for uri [${path}] and method [${method}], allowed: [${[...allowed].join(", ")}]`;
-    return { status: 405, body: { error, status: 405 }, headers: { allow: [...allowed].join(",") } };
-  }
-  // A path with one segment names an index.
-  const index = /^\/([^/_][^/]*)$/.exec(path)?.[1];
-  if (index !== undefined && (method === "GET" || method === "HEAD")) return missingIndex(index);
-  return { status: 400, body: { error: `no handler found for uri [${path}] and method [${method}]` } };
+/** Returns the service's error about the page that a request asks for, or null. */
+export const problemOfPage = ({ lists }: Route, query: URLSearchParams): Answer | null => {
+  if (lists === undefined) return null;
+  const odd = ["next_token", "max_results"].find((name) => query.has(name) && !isJavaInteger(query.get(name) ?? ""));
+  if (odd !== undefined) return refusal(400, "number_format_exception", `For input string: "${query.get(odd) ?? ""}"`);
+  const { from, size } = pageOf(query);
+  const problems = [size <= 0 ? lists.notPositive : null, from < 0 ? lists.negative : null];
+  const words = problems.flatMap((problem) => problem ?? []).map((problem, index) => `${index + 1}: ${problem};`);
+  return words.length === 0
+    ? null
+    : refusal(400, "action_request_validation_exception", `Validation Failed: ${words.join("")}`);
+};
+
+/** Returns the service's error about unknown query parameters, or null. */
+export const problemOfNames = ({ lists }: Route, path: string, query: URLSearchParams): Answer | null => {
+  const known = [...everywhere, ...(lists === undefined ? [] : ["max_results", "next_token"])];
+  const unknown = [...new Set(query.keys())].filter((name) => !known.includes(name)).toSorted();
+  return unknown.length === 0
+    ? null
+    : badRequest(
+        `request [${path}] contains unrecognized parameter${unknown.length > 1 ? "s" : ""}: [${unknown.join("], [")}]`,
+      );
+};
+
+const everywhere = ["pretty", "human", "error_trace", "filter_path", "format"];
+
+const isJavaInteger = (text: string): boolean =>
+  /^[+-]?\d+$/.test(text) && Number(text) >= -(2 ** 31) && Number(text) < 2 ** 31;
+
+const pageOf = (query: URLSearchParams): { readonly from: number; readonly size: number } => ({
+  from: Number(query.get("next_token") ?? 0),
+  size: Number(query.get("max_results") ?? 10),
+});
+
+/** Returns one page of a list. A full page has a token for the next page, even if that is empty. */
+export const pagedAnswer = (
+  index: DocumentIndex,
+  name: string,
+  items: readonly JsonObject[],
+  query: URLSearchParams,
+): Answer => {
+  const { from, size } = pageOf(query);
+  const page: readonly Json[] = items.slice(from, from + size);
+  return (
+    (index.exists ? problemOfWindow(index.name, from, size) : null) ??
+    accepted({ [name]: page, ...(page.length === size ? { next_token: from + size } : {}) })
+  );
+};
+
+/** Returns the service's error about the window of a search, or null. */
+export const problemOfWindow = (index: string, from: number, size: number): Answer | null => {
+  if (from < 0) return badRequest("[from] parameter cannot be negative");
+  if (size < 0) return badRequest(`[size] parameter cannot be negative, found [${size}]`);
+  return from + size <= 10_000
+    ? null
+    : shardFailure(
+        index,
+        "illegal_argument_exception",
+        `Result window is too large, from + size must be less than or equal to: [10000] but was [${from + size}].`,
+      );
 };

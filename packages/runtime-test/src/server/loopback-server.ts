@@ -1,18 +1,23 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Clock, LlmHandler } from "@colloquy/host";
-import type { JsonObject } from "@colloquy/machine";
+import { type JsonObject, type Message, messagesFromSeed } from "@colloquy/machine";
 import { runningClock } from "../ports/virtual-clock.ts";
-import { type AnswerRoute, dialectsOf } from "./dialects.ts";
 import { type Endpoint, modelEndpoint } from "./endpoint.ts";
 import { sendError, sendJson } from "./json-response.ts";
 import { listen } from "./listen.ts";
-import { playback } from "./playback.ts";
 import { type RecordedRequest, recordRequest, textOfRequest } from "./recorded-request.ts";
-import type { RecordedResponse } from "./recorded-response.ts";
-import { routeOf } from "./routes.ts";
+import { type RecordedResponse, sendRecorded } from "./recorded-response.ts";
 import type { StopStrings } from "./stop-strings.ts";
 import { type StrictFamily, strictRefusal } from "./strict/strict-server.ts";
-import { testError } from "./wire-error.ts";
+import { testError, invalidRequest, type WireError } from "./wire-error.ts";
+import type { Dialect, Request } from "./answer.ts";
+import { responsesDialect } from "./responses-dialect.ts";
+import { textDialect } from "./text-completion.ts";
+import { fromChatMessage } from "@colloquy/interchange";
+import * as Either from "fp-ts/lib/Either.js";
+import { chatCompletion } from "./chat-completion.ts";
+import { type ChatRequest, parseChatRequest } from "./chat-request.ts";
+import { chatStream } from "./chat-stream.ts";
 
 export type LoopbackServerOptions = CommonOptions & (ModelOptions | RecordedOptions);
 
@@ -140,4 +145,125 @@ const guarded =
 const modelList = (models: readonly string[], clock: Clock): JsonObject => {
   const created = Math.floor(clock.now() / 1000);
   return { object: "list", data: models.map((id) => ({ id, object: "model", created, owned_by: "loopback" })) };
+};
+
+/** Recorded responses, sent in their order. */
+interface Playback {
+  readonly endpoint: Endpoint;
+  /** Throws if a request had no response left, or if a response was not used. */
+  readonly assertComplete: () => void;
+}
+
+/** Answers the first request with the first response, and so on. */
+const playback = (recorded: readonly RecordedResponse[]): Playback => {
+  let asked = 0;
+  return {
+    endpoint: async (_, response) => {
+      const recording = recorded[asked++];
+      if (recording === undefined) sendError(response, testError(beyond(asked, recorded.length)));
+      else await sendRecorded(recording, response);
+    },
+    assertComplete: () => {
+      if (asked > recorded.length) throw new Error(beyond(asked, recorded.length));
+      if (asked < recorded.length) {
+        throw new Error(
+          `${recorded.length - asked} of ${recorded.length} recorded responses were not used, from number ${asked + 1} on: ` +
+            "take them out, or find out why the requests did not come",
+        );
+      }
+    },
+  };
+};
+
+const beyond = (asked: number, recorded: number): string =>
+  `request ${asked} came, and ${recorded === 1 ? "one response was" : `${recorded} responses were`} recorded: ` +
+  "record one more, or find out why it was sent (a client that tries again by itself?)";
+
+/** The purpose of a request. */
+type Route = AnswerRoute | "models";
+
+/** Returns the purpose of a request, or the error that refuses it before its body is read. */
+const routeOf = (
+  method: string,
+  path: string,
+  authorization: string | undefined,
+  rules: {
+    readonly apiKey: string | undefined;
+    readonly paths: Readonly<Record<string, AnswerRoute>>;
+    readonly anyPath: boolean;
+  },
+): Route | WireError => {
+  if (rules.apiKey !== undefined && authorization !== `Bearer ${rules.apiKey}`) return unauthorised(authorization);
+  const plain = plainPath(path);
+  if (plain === "/models") return method === "GET" ? "models" : notAllowed(method, path, "GET");
+  const further = Object.entries(rules.paths).find(([known]) => plainPath(known) === plain)?.[1];
+  // Recorded responses answer any path.
+  const anyOther = rules.anyPath ? "/chat/completions" : undefined;
+  const route = answerRoutes.find((known) => known === plain) ?? further ?? anyOther;
+  if (route === undefined) return { ...invalidRequest(`Invalid URL (${method} ${path})`, null), status: 404 };
+  return method === "POST" ? route : notAllowed(method, path, "POST");
+};
+
+/** Returns a path without a query and without `/v1`. */
+const plainPath = (path: string): string => path.replace(/\?.*$/s, "").replace(/^\/v1(?=\/)/, "");
+
+const unauthorised = (authorization: string | undefined): WireError => ({
+  ...invalidRequest(
+    authorization === undefined
+      ? "You didn't provide an API key. Send it in an Authorization header: 'Authorization: Bearer YOUR_KEY'."
+      : "Incorrect API key provided. It must be the one that the server was started with.",
+    null,
+    "invalid_api_key",
+  ),
+  status: 401,
+});
+
+const notAllowed = (method: string, path: string, allowed: string): WireError => ({
+  ...invalidRequest(`Not allowed to ${method} on ${path}: only ${allowed}.`, null, "method_not_supported"),
+  status: 405,
+  headers: { allow: allowed },
+});
+
+/** Returns the dialects of the server, by path. */
+const dialectsOf = (stopStrings: StopStrings): Readonly<Record<AnswerRoute, Dialect>> => ({
+  "/chat/completions": chatDialect,
+  "/responses": responsesDialect(),
+  "/completions": textDialect(stopStrings),
+});
+
+/** The paths under which a model answers. */
+type AnswerRoute = (typeof answerRoutes)[number];
+
+const answerRoutes = ["/chat/completions", "/responses", "/completions"] as const;
+
+/** `POST /chat/completions` */
+const chatDialect: Dialect = {
+  idPrefix: "chatcmpl-",
+  half: (id) => `{"id":${JSON.stringify(id)},"object":"chat.completion","choices":[{"index":0,"mess`,
+  read: (text) =>
+    Either.chain((request: ChatRequest) => Either.map(answered(request))(messagesOfWire(request)))(
+      parseChatRequest(text),
+    ),
+};
+
+const answered =
+  ({ model, parameters, stream, includeUsage }: ChatRequest) =>
+  (messages: readonly Message[]): Request => ({
+    model,
+    messages,
+    parameters,
+    whole: chatCompletion,
+    stream: stream ? (response, head) => chatStream(response, head, includeUsage) : null,
+  });
+
+const messagesOfWire = ({ messages }: ChatRequest): Either.Either<WireError, readonly Message[]> => {
+  const drafts = [];
+  for (const [index, message] of messages.entries()) {
+    const draft = fromChatMessage(message);
+    if (Either.isLeft(draft)) return Either.left(invalidRequest(draft.left, `messages[${index}]`, "invalid_value"));
+    drafts.push(draft.right);
+  }
+  return Either.mapLeft((reason: string) => invalidRequest(reason, "messages", "invalid_value"))(
+    messagesFromSeed(0, drafts),
+  );
 };

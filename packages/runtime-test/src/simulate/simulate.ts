@@ -1,5 +1,22 @@
-import { createHost, declarationsOf, type Host, memoryStore, StoreError, type Tool } from "@colloquy/host";
-import { type ConversationMachine, conversationMachine, type Entry, type State } from "@colloquy/machine";
+import {
+  createHost,
+  declarationsOf,
+  type Host,
+  memoryStore,
+  StoreError,
+  type Tool,
+  type HostOptions,
+  type Hooks,
+  type LlmOutcome,
+} from "@colloquy/host";
+import {
+  type ConversationMachine,
+  conversationMachine,
+  type Entry,
+  type State,
+  type CallLlm,
+  type Event,
+} from "@colloquy/machine";
 import { fold } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import { Approver } from "./parts/approver.ts";
@@ -11,14 +28,11 @@ import { checkWait } from "./checks/summaries.ts";
 import { type Cast, Ending, leaseTtlMs } from "./ending.ts";
 import { faultsOf } from "./world/faults.ts";
 import { madeUpContext } from "./script/made-up-context.ts";
-import { madeUpHost } from "./script/made-up-host.ts";
 import { madeUpActions, madeUpMachine, madeUpThread } from "./script/made-up-script.ts";
 import { madeUpReply } from "./script/made-up-reply.ts";
-import { checkReported, hooksIn } from "./parts/simulated-hooks.ts";
 import { ProcessStore } from "./parts/process-store.ts";
 import type { SimulatedProcess } from "./world/process.ts";
 import { Processes } from "./world/processes.ts";
-import { RepeatedAnswers } from "./parts/repeated-answers.ts";
 import type { SimulateOptions, Simulation } from "./options.ts";
 import { modelIn } from "./parts/simulated-model.ts";
 import { simulatedTools } from "./script/simulated-tools.ts";
@@ -27,6 +41,9 @@ import { ToolLedger } from "./world/tool-ledger.ts";
 import { User } from "./parts/user.ts";
 import { threadId, WatchedJournal } from "./checks/watched-journal.ts";
 import { World } from "./world/world.ts";
+import { Random } from "./world/random.ts";
+import { LeaseLostError } from "@colloquy/host/store";
+import { SimulatedFailure } from "./world/simulation-error.ts";
 
 /**
  * Simulates one conversation of the same host that users run, in virtual time, and checks the laws: during it, and when
@@ -220,3 +237,100 @@ const rulesIn = ({ seed, script }: SimulateOptions): PromptRules => {
   const context = madeUpContext(seed);
   return rulesOf(context?.options ?? {}, { isOurs: true, findsRoom: context?.findsRoom ?? false });
 };
+
+/** Returns the configuration of a seed's hosts: the same for all its processes. */
+const madeUpHost = (
+  seed: number,
+): Pick<HostOptions, "whenHeld" | "pollMs" | "progressMs" | "partials" | "snapshotEvery"> => {
+  const random = new Random(seed, "host");
+  return {
+    whenHeld: random.chance(0.75) ? "enqueue" : "reject",
+    pollMs: random.pick([20, 50]),
+    progressMs: random.pick([null, null, 10]),
+    partials: random.pick(["askAgain", "keep"]),
+    snapshotEvery: random.pick([0, 1, 5, 512]),
+  };
+};
+
+/** Makes hooks, in every fourth conversation: without any, a host waits for nothing before it performs an effect. */
+const hooksIn = (world: World, process: SimulatedProcess): Hooks => {
+  if (!new Random(world.seed, "hooks").chance(0.25)) return {};
+  const hook = async (...given: readonly unknown[]): Promise<void> => {
+    if (!process.crosses("a hook")) return;
+    world.scribbling.given(...given);
+    if (world.hits("hookSlow")) await process.sleep(world.random.whole(1, 20));
+    if (world.hits("hookThrows")) throw new SimulatedFailure("the hook is broken");
+  };
+  return {
+    beforeTurn: hook,
+    beforeStep: hook,
+    beforeToolCall: hook,
+    afterTurn: hook,
+    afterStep: hook,
+    afterToolCall: hook,
+  };
+};
+
+/** Checks that an error which a host reports from the background was caused by a simulated fault. */
+const checkReported = (world: World, error: unknown, where: string): void => {
+  if (error instanceof SimulatedFailure || error instanceof StoreError || error instanceof LeaseLostError) return;
+  if (where === "snapshot" && (world.hit.has("snapshotDamaged") || world.hasRewritten)) return;
+  world.breaks(
+    "settles",
+    `${where} failed with an error that no hook threw: ${error instanceof Error ? error.stack : String(error)}`,
+  );
+};
+
+/** Answers that arrive a second time, or when they are no longer awaited. */
+class RepeatedAnswers {
+  readonly #world: World;
+  readonly #processes: Processes;
+
+  constructor(world: World, processes: Processes) {
+    this.#world = world;
+    this.#processes = processes;
+  }
+
+  /** May send an answer again after its entry was written. */
+  written({ seq, event }: Entry): void {
+    if (event.type === "thread.started" || !answers.has(event.type) || !this.#world.hits("repeatedAnswer")) return;
+    void this.#send(event, seq);
+  }
+
+  /** May send a model's answer to a dead process to another one. */
+  swallowed(call: CallLlm, outcome: LlmOutcome): void {
+    if (outcome.type === "failed" || !this.#world.hits("lateAnswer")) return;
+    const { reply, finishReason } = outcome;
+    const at = this.#world.clock.now();
+    void this.#send(
+      { type: "llm.completed", at, effectId: call.id, promptDigest: call.promptDigest, reply, finishReason },
+      null,
+    );
+  }
+
+  /** Sends an answer. @param seq of the entry that first recorded it; null if none did */
+  async #send(event: Event, seq: number | null): Promise<void> {
+    await this.#world.sleep(this.#world.random.whole(0, 120));
+    const process = this.#processes.reachable();
+    if (process === null) return;
+    process.note(`gets ${event.type} ${seq === null ? "late" : "once more"}`);
+    try {
+      const receipt = await process.host.thread(threadId).send(event);
+      // For an inbox item the receipt names the earlier entry.
+      if (seq !== null && receipt.handled && receipt.entry.seq !== seq)
+        this.#world.breaks("M6", `a repeated ${event.type} was taken`);
+    } catch {
+      // No process could accept it, which changes nothing: the answer was superfluous.
+    }
+  }
+}
+
+const answers: ReadonlySet<string> = new Set([
+  "llm.completed",
+  "llm.failed",
+  "tool.completed",
+  "tool.failed",
+  "timer.fired",
+  "tool.withheld",
+  "approval.answered",
+]);

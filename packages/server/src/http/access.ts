@@ -47,7 +47,7 @@ export const accessOf = (options: AccessOptions): Access => {
         typeof authenticate === "function" ? authenticate(request) : bearerOf(request, authenticate.token),
       );
       if (isPrincipal(given)) return given;
-      throw unauthorized();
+      throw unauthorized(typeof authenticate === "function" ? "cookie or key" : "key (Authorization: Bearer …)");
     },
     mayUse: async (principal, threadId) => {
       const given: unknown = await decided("mayUse", () => mayUse(principal, threadId));
@@ -116,8 +116,9 @@ const decided = async <Given>(name: string, decide: () => Given): Promise<Awaite
 
 const anybody: Principal = { id: "anybody" };
 
-const unauthorized = (): HttpError =>
-  new HttpError(401, "this server needs a key: Authorization: Bearer …, and the one given is missing or wrong", {
+/** @param credentials the kind of credentials that this server reads. A function of its user may read any. */
+const unauthorized = (credentials: string): HttpError =>
+  new HttpError(401, `this server does not know who asks: the ${credentials} of the request is missing or wrong`, {
     type: "authentication_error",
     code: "invalid_api_key",
     headers: { "www-authenticate": "Bearer" },

@@ -189,7 +189,7 @@ describe("what a page reads in chat.error.message, and the operator is told", ()
     const chat = new Chat({ server: served });
     await chat.sendMessage({ text: "Hello?" });
     expect(chat.error?.message).toBe("This chat is not available to you. Sign in, or open another chat.");
-    expect(reported).toEqual([expect.stringContaining("this server needs a key")]);
+    expect(reported).toEqual([expect.stringContaining("the cookie or key of the request is missing")]);
     for (const request of [at("/ui/t/messages"), at("/ui/t/stream"), post("/ui/t/stop", {}), at("/ui/t/nothing")])
       expect(await pageErrorOf(await served.fetch(request))).toEqual({
         status: 401,

@@ -1,5 +1,6 @@
 import { virtualClock } from "@colloquy/runtime-test";
 import { never, reply, streams, toolCalls } from "@colloquy/runtime-test/models";
+import type { UIMessage } from "ai";
 import { describe, expect, test } from "vitest";
 import { threadServer, toUiMessageStream, uiChat, uiMessagesOf } from "../../src/index.ts";
 import { at, post } from "../serving.ts";
@@ -21,6 +22,28 @@ describe("with several processes on one store", () => {
     expect(keptOf(back.messages)).toEqual(state === null ? null : keptOf(uiMessagesOf(state)));
     expect(back.messages).toMatchObject([{}, { parts: [{}, { text: "One, two." }] }]);
     await next.host.close();
+  });
+
+  test("a page that is loaded again resumes once for each turn: the open one, and that of its queued message", async () => {
+    const clock = virtualClock();
+    const lines = ["One, ", "Three, "].map((first) => streams([first, { text: "and more.", delayMs: 1000 }]));
+    const { host } = stage(lines, { clock });
+    const server = threadServer(host);
+    const asks = ["Count.", "And then?"].map((input) => host.thread("t").ask(input, { overlap: "queue" }));
+    const loaded = async (): Promise<UIMessage[]> => (await server.fetch(at("/ui/t/messages"))).json();
+    const last = (chat: Chat): unknown => chat.lastMessage?.parts.at(-1);
+    for (const text of ["One, ", "Three, "]) {
+      await expect.poll(() => host.thread("t").look(({ context }) => context.open !== null)).toBe(true);
+      const chat: Chat = new Chat({ server, messages: await loaded() });
+      const resumed = chat.resumeStream();
+      await expect.poll(() => last(chat)).toMatchObject({ text });
+      await clock.advance(1000);
+      await resumed;
+      expect(last(chat)).toMatchObject({ text: `${text}and more.` });
+    }
+    await Promise.all(asks);
+    expect((await server.fetch(at("/ui/t/stream"))).status).toBe(204);
+    await host.close();
   });
 
   test("who follows another process has all of the message in the end", async () => {

@@ -1,7 +1,10 @@
-import { memoryStore } from "@colloquy/runtime-node";
+import { type Message, messageFromDraft, textOf } from "@colloquy/machine";
+import { createHost, limitCalls, type LlmHandler, memoryStore } from "@colloquy/runtime-node";
 import { fails, reply, scriptedModel } from "@colloquy/runtime-test/models";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { asked, sessionOf } from "../programs.ts";
+
+const lastText = (messages: readonly Message[]): string => messages.slice(-1).map(textOf).join("");
 
 const usage = { inputTokens: 3, outputTokens: 2 };
 
@@ -73,6 +76,34 @@ describe("a model call within a program", () => {
     await expect(qa.call({ q: "Q1" })).rejects.toThrow(
       'the program "qa" calls a model, and its session has none; give session the option llm',
     );
+  });
+});
+
+describe("a session within a model handler", () => {
+  it("is answered when the calls of its model and of the handler share one place", async () => {
+    const called = { now: 0, most: 0, times: 0 };
+    const leaf: LlmHandler = async ({ messages }) => {
+      called.times++;
+      called.most = Math.max(called.most, ++called.now);
+      await new Promise((resolve) => setImmediate(resolve));
+      called.now--;
+      return { type: "completed", reply: { content: `<${lastText(messages)}>` }, finishReason: "stop" };
+    };
+    const llm = limitCalls(leaf, { atOnce: 1 });
+    const store = memoryStore();
+    const inner = sessionOf(async ({ q }, { ask }) => ({ a: (await ask("think", q)).text }), { store, llm });
+    const outer = createHost({
+      store,
+      llm: async (call, context) => {
+        const { a } = await inner.user(call.threadId).call({ q: lastText(call.messages) });
+        return llm({ ...call, messages: [messageFromDraft("a", { role: "user", content: a })] }, context);
+      },
+    });
+    onTestFinished(() => outer.close());
+    const asks = Array.from({ length: 20 }, (_, index) => outer.ask(`Q${index}`, { threadId: `t${index}` }));
+    const texts = (await Promise.all(asks)).map(({ text }) => text);
+    expect(texts).toEqual(asks.map((_, index) => `<<Q${index}>>`));
+    expect(called).toEqual({ now: 0, most: 1, times: 40 });
   });
 });
 

@@ -1,5 +1,5 @@
 import type { LlmContext, LlmDelta, LlmOutcome } from "@colloquy/host";
-import { type KeyFilter, keyFilter, type KeyPieces, type KeyWalk, redact } from "@colloquy/host/runtime";
+import { type KeyFilter, keyFilter, type KeyPieces, redact } from "@colloquy/host/runtime";
 import type { CallLlm, Failure } from "@colloquy/machine";
 import { retryable } from "../failure/failure.ts";
 
@@ -97,50 +97,34 @@ export const runningCall = (
 };
 
 /**
- * Looks for keys in each text of the reply, in the ids, names and arguments of its calls, and across them, however they are
- * cut. `end` shows the texts that were held back because they might have become a key.
+ * Takes keys out of each text of the reply, however it is cut, and out of the ids and names of its calls. `end` shows the
+ * ends of texts that were held back because they might have become a key.
  */
 const filteredDeltas = (filterOf: () => KeyFilter, onDelta: (delta: LlmDelta) => void) => {
-  const texts = new Map<string, Shown>();
-  let walk: KeyWalk | undefined;
-  const show = ({ last }: Shown, text: string): void =>
+  const texts = new Map<string, { readonly pieces: KeyPieces; readonly last: LlmDelta }>();
+  const show = (last: LlmDelta, text: string): void =>
     onDelta(last.type === "toolCall" ? { ...last, arguments: text } : { ...last, text });
   return {
     onDelta: (delta: LlmDelta): void => {
-      walk ??= filterOf().walk();
+      const filter = filterOf();
       const name = delta.type === "toolCall" ? `call ${delta.index}` : delta.type;
-      const before = texts.get(name);
-      const last = named(delta, before, walk);
-      const text: Shown = { pieces: before?.pieces ?? walk.pieces(), given: delta, last };
-      texts.set(name, text);
-      const piece = text.pieces.push(delta.type === "toolCall" ? delta.arguments : delta.text);
-      if (piece !== "" || delta.type === "toolCall") show(text, piece);
+      const last = named(delta, filter);
+      const pieces = texts.get(name)?.pieces ?? filter.pieces();
+      texts.set(name, { pieces, last });
+      const piece = pieces.push(delta.type === "toolCall" ? delta.arguments : delta.text);
+      if (piece !== "" || delta.type === "toolCall") show(last, piece);
     },
     end: (): void => {
-      for (const text of texts.values()) {
-        const piece = text.pieces.end();
-        if (piece !== "") show(text, piece);
+      for (const { pieces, last } of texts.values()) {
+        const piece = pieces.end();
+        if (piece !== "") show(last, piece);
       }
       texts.clear();
     },
   };
 };
 
-/** One text of the reply, or one call: its last delta as it came and as it was shown. */
-interface Shown {
-  readonly pieces: KeyPieces;
-  readonly given: LlmDelta;
-  readonly last: LlmDelta;
-}
-
-/** Each delta of a call repeats its id and name. They are read when they are new. */
-const named = (delta: LlmDelta, before: Shown | undefined, { text }: KeyWalk): LlmDelta => {
-  if (delta.type !== "toolCall") return delta;
-  const [given, last] = [before?.given, before?.last];
-  const isKnown = given?.type === "toolCall" && last?.type === "toolCall";
-  return {
-    ...delta,
-    id: isKnown && delta.id === given.id ? last.id : delta.id === null ? null : text(delta.id),
-    name: isKnown && delta.name === given.name ? last.name : text(delta.name),
-  };
-};
+const named = (delta: LlmDelta, { text }: KeyFilter): LlmDelta =>
+  delta.type === "toolCall"
+    ? { ...delta, id: delta.id === null ? null : text(delta.id), name: text(delta.name) }
+    : delta;

@@ -176,11 +176,12 @@ class StoreOfFiles implements Store {
     return pageOfThreads(() => this.#reading(this.#facts), options);
   }
 
-  async delete(threadId: string): Promise<boolean> {
+  async delete(threadId: string, lease?: Lease): Promise<boolean> {
     const paths = this.#paths(threadId);
-    this.#ends.delete(threadId);
     let existed = false;
     this.#exclusivelyAnyway((held) => {
+      if (lease !== undefined) this.#check(held, lease);
+      this.#ends.delete(threadId);
       // Delete the files first: ending the lease needs room on the disk.
       existed = deleteThread(paths, this.#setting.flush) || existed;
       held.forget(threadId);
@@ -254,10 +255,15 @@ class StoreOfFiles implements Store {
   #underLease<A>(lease: Lease, operation: (paths: ThreadPaths) => A): A {
     const paths = this.#paths(lease.threadId);
     return this.#exclusively((held) => {
-      const until = held.until(lease.threadId, lease.token);
-      if (until === undefined || until <= this.#setting.clock.now()) throw new LeaseLostError(lease);
+      this.#check(held, lease);
       return operation(paths);
     });
+  }
+
+  /** @throws LeaseLostError */
+  #check(held: HeldLeases, lease: Lease): void {
+    const until = held.until(lease.threadId, lease.token);
+    if (until === undefined || until <= this.#setting.clock.now()) throw new LeaseLostError(lease);
   }
 
   #exclusively<A>(operation: (held: HeldLeases) => A): A {

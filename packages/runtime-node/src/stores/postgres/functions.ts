@@ -170,14 +170,19 @@ const letters = (schema: string): string => `
     END
   $$;`;
 
-/** Returns the deletion function, which returns whether the thread existed. */
+/** Returns the deletion function, which returns whether the thread existed; null if a token is given and its lease is lost. */
 const deletion = (schema: string): string => `
-  CREATE FUNCTION ${schema}.drop_thread(the_thread text) RETURNS boolean LANGUAGE plpgsql AS $$
+  CREATE FUNCTION ${schema}.drop_thread(the_thread text, the_token bigint, the_time double precision)
+  RETURNS boolean LANGUAGE plpgsql AS $$
     DECLARE the_number bigint;
     BEGIN
       -- Locks the row of the lease, which need not be there: nobody gets it before this is done.
       INSERT INTO ${schema}.leases AS l VALUES (the_thread, '', 0, '-Infinity')
         ON CONFLICT (thread) DO UPDATE SET token = l.token;
+      IF the_token IS NOT NULL AND NOT ${schema}.holds(the_thread, the_token, the_time) THEN
+        DELETE FROM ${schema}.leases WHERE thread = the_thread AND token = 0;
+        RETURN NULL;
+      END IF;
       DELETE FROM ${schema}.threads WHERE thread = the_thread RETURNING number INTO the_number;
       DELETE FROM ${schema}.entries WHERE thread = the_number;
       DELETE FROM ${schema}.words WHERE thread = the_number;

@@ -117,9 +117,14 @@ const storeOver = (connection: Connection): PostgresStore & AsyncDisposable => {
     search: (words, options) => search(connection, words, options),
     inbox: postgresInbox(connection),
     parts: postgresParts(connection),
-    delete: async (threadId) => {
+    delete: async (threadId, lease) => {
       refuseUnstorable(connection.name, threadId);
-      const [row] = await query<{ readonly was: boolean }>(`SELECT ${schema}.drop_thread($1) AS was`, [threadId]);
+      const [row] = await query<{ readonly was: boolean | null }>(`SELECT ${schema}.drop_thread($1, $2, $3) AS was`, [
+        threadId,
+        lease?.token ?? null,
+        now(),
+      ]);
+      if (lease !== undefined && typeof row?.was !== "boolean") throw new LeaseLostError(lease);
       return row?.was === true;
     },
     vacuum: () => connection.work(`VACUUM (FULL) ${tableNames.map((table) => `${schema}.${table}`).join(", ")}`),

@@ -216,8 +216,9 @@ export const readParts: Script = onThread(`
   return found
 `);
 
-/** → whether entries existed, place in the listing or '' */
+/** token or '', now → whether entries existed, or lost; place in the listing or '' */
 export const drop: Script = onThread(`
+  if ARGV[1] ~= '' and not holds(ARGV[1], ARGV[2]) then return { ${lost}, '' } end
   local was = redis.call('EXISTS', entries)
   local place = redis.call('HGET', thread, 'place')
   redis.call('UNLINK', unpack(KEYS))

@@ -107,10 +107,12 @@ const storeOver = (connection: Connection): RedisStore & AsyncDisposable => {
     list: (options) => list(connection, options),
     inbox: redisInbox(connection),
     parts: redisParts(connection),
-    delete: async (threadId) => {
+    delete: async (threadId, lease) => {
       refuseUnstorable(name, threadId);
+      const dropped = await run(scripts.drop, keysOf(prefix, threadId), [lease?.token ?? "", now()]);
       // The types that the script returns.
-      const [was, place] = (await run(scripts.drop, keysOf(prefix, threadId), [])) as readonly [number, string];
+      const [was, place] = dropped as readonly [number, string];
+      if (lease !== undefined && was === scripts.lost) throw new LeaseLostError(lease);
       // If this fails, the next listing removes the place.
       if (place !== "") await run(scripts.strike, [listingKey(prefix)], [place]);
       return was === 1;

@@ -1,7 +1,7 @@
 import type { Store } from "@colloquy/host";
 
 import { isFull, notRewritten } from "../reserve.ts";
-import { noSuchEntry } from "@colloquy/host/store";
+import { type Lease, noSuchEntry } from "@colloquy/host/store";
 import { type Connection, refuseUnstorable, writing } from "./connection.ts";
 import type { Eraser } from "./erasing.ts";
 import type { SqliteInbox } from "./inbox.ts";
@@ -35,8 +35,9 @@ export const sqliteRemoving = (
    * Overwrites all data of a thread, or only the row that names it, which takes little room. Returns whether the thread
    * existed.
    */
-  const forget = (threadId: string, isWhole: boolean): boolean =>
+  const forget = (threadId: string, lease: Lease | undefined, isWhole: boolean): boolean =>
     writing(connection, () => {
+      if (lease !== undefined) leases.check(lease);
       const thread = journals.numberOf(threadId);
       leases.forget(threadId);
       const hadParts = parts.forget(threadId);
@@ -74,14 +75,14 @@ export const sqliteRemoving = (
       }
       eraser.erase(`${entries.length} entries of thread "${lease.threadId}" are rewritten`);
     },
-    delete: async (threadId) => {
+    delete: async (threadId, lease) => {
       refuseUnstorable(connection, threadId);
       const wasThere = reserve.makingRoom(() => {
         try {
-          return forget(threadId, true);
+          return forget(threadId, lease, true);
         } catch (error) {
           if (!isFull(error)) throw error;
-          return forget(threadId, false);
+          return forget(threadId, lease, false);
         }
       });
       eraser.erase(`thread "${threadId}" is deleted`);

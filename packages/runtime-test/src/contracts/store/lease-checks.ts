@@ -1,7 +1,7 @@
 import { LeaseLostError } from "@colloquy/host/store";
 import { expect } from "vitest";
 
-import { append, begun, entryOf, take, ttlMs, write } from "./sample-entries.ts";
+import { append, begun, entryOf, lostLeases, take, ttlMs, write } from "./sample-entries.ts";
 import type { StoreChecks } from "./subject.ts";
 
 /** Checks of who may append, and for how long. */
@@ -104,6 +104,22 @@ export const leaseChecks: StoreChecks = {
     expect(await store.acquire("thread", "second", ttlMs)).not.toBeNull();
     await expect(store.acquire("other", "first", Number.NaN)).rejects.toThrow(/NaN/);
     await expect(store.acquire("other", "first", -1)).rejects.toThrow(/-1/);
+  },
+  "deletes under a lease only while that is in force": async (subject) => {
+    const { store } = subject;
+    await write(store, "thread", 2);
+    const lost = await lostLeases(subject, "thread");
+    for (const lease of Object.values(lost))
+      await expect(store.delete("thread", lease)).rejects.toBeInstanceOf(LeaseLostError);
+    const lease = await take(store, "thread");
+    for (const old of Object.values(lost))
+      await expect(store.delete("thread", old)).rejects.toBeInstanceOf(LeaseLostError);
+    await append(store, lease, 1, [entryOf(2)]);
+    expect(await store.read("thread")).toHaveLength(3);
+    expect(await store.delete("thread", lease)).toBe(true);
+    expect(await store.read("thread")).toEqual([]);
+    await expect(store.delete("thread", lease)).rejects.toBeInstanceOf(LeaseLostError);
+    expect(await store.acquire("thread", "next", ttlMs)).not.toBeNull();
   },
   "makes no thread of a lease alone": async ({ store }) => {
     await write(store, "written", 1);

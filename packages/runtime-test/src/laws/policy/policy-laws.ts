@@ -1,5 +1,5 @@
 import { checkOptions, kinds, type OptionKinds } from "@colloquy/host/store";
-import { ConfigurationError, type MachineOptions } from "@colloquy/machine";
+import { ConfigurationError, type MachineOptions, conversationMachine } from "@colloquy/machine";
 import { keepAll, type Policy } from "@colloquy/machine/policies";
 import fc from "fast-check";
 import { scheduleFor } from "../../arbitraries/journal.ts";
@@ -15,20 +15,19 @@ import {
   seenAgainWith,
   type Play,
 } from "./counterexample.ts";
-import { LawBroken } from "../evidence/law-broken.ts";
+import { LawBroken, requireSame } from "../evidence/law-broken.ts";
 import { runKinds } from "../evidence/run-kinds.ts";
 import { fitsOrSaysSo, zeroMeansZero } from "./fitting.ts";
-import { makesRoom as roomIsMade, tightLooks } from "./making-room.ts";
+import { makesRoom as roomIsMade, tightLooks, makesRoomIfMeant } from "./making-room.ts";
 import { moreHistoryShowsMore, moreHistoryShowsMoreAtLength } from "./more-history.ts";
 import { newestIsShownFirst, newestIsShownFirstAtLength } from "./newest-first.ts";
-import { brokenBy, openClaims, type OpenClaim } from "./open-claims.ts";
-import type { PolicyLaw } from "./policy-run.ts";
+import { type PolicyLaw, lookNamed } from "./policy-run.ts";
 import { cutsSeldom, promptsArePrefixes } from "./prefixes.ts";
-import { scribblingChangesNothing } from "./scribbled-upon.ts";
 import { decidesTheSameAgain, isNeverReplaced, moreRoomShowsMore } from "./settling.ts";
 import { looksWithSystem, openAndPinnedAreWhole, showsSystem, shownIsSubsequence, shownIsWellFormed } from "./shown.ts";
 import { turnNumbersAreStable } from "./turn-numbers.ts";
 import { recordOf } from "../../arbitraries/record.ts";
+import { scribblingOptions } from "../../scribbling/scribbling-options.ts";
 
 /** Checks P10: computing a prompt changes neither the thread nor any argument. */
 export const threadIsUntouched: PolicyLaw = ({ views }) => {
@@ -241,4 +240,63 @@ const optionsOf = (subject: Policy | MachineOptions): MachineOptions => {
   throw new ConfigurationError(
     `checkPolicyLaws takes a policy, such as tokenWindow(), or the options of a machine with a policy; not ${typeof subject === "function" ? "a function: call it" : JSON.stringify(subject)}`,
   );
+};
+
+/**
+ * Checks P10: writing into the arguments of the policy, its summariser and the counter does not change the next prompt.
+ * The check uses the widest or the narrowest look of the last state.
+ */
+const scribblingChangesNothing: PolicyLaw = ({ options, views, subject }) => {
+  for (const { state, looks } of views.slice(-1)) {
+    for (const look of looks.slice(state.context.seq % 2 === 0 ? -1 : 0).slice(0, 1)) {
+      const given = { ...options, budget: look.budget };
+      const machine = conversationMachine(scribblingOptions(given));
+      subject.promptOf(machine, state);
+      const what = `a prompt behind one for which all that was given was written into (${lookNamed(look)})`;
+      requireSame("P10", what, look.prompt, subject.promptOf(machine, state));
+    }
+  }
+};
+
+/** A claim that a policy leaves open, and the law that would check it. */
+interface OpenClaim {
+  readonly name: "P4" | "P11";
+  readonly claim: string;
+  readonly law: PolicyLaw;
+  /** Checks the same law in a long conversation. */
+  readonly atLength?: (options: MachineOptions) => void;
+}
+
+/**
+ * Returns the claims that a policy leaves open: to show what fits, newest first, and to make room. Every policy says whether
+ * it is monotone and stable. One with a summariser shows older turns as summaries and waits for them, so it has no open claims.
+ */
+const openClaims = (
+  { policy = keepAll() }: MachineOptions,
+  { except = [], makesRoom = false }: { readonly except?: readonly string[]; readonly makesRoom?: boolean },
+): readonly OpenClaim[] => {
+  if (policy.summariser !== undefined) return [];
+  const claims: OpenClaim[] = [];
+  if ((policy.newestFirst ?? false) === false) {
+    const claiming = { ...policy, newestFirst: true };
+    claims.push({
+      name: "P11",
+      claim: "newestFirst: true",
+      law: (run) => newestIsShownFirst({ ...run, policy: claiming }),
+      atLength: (options) => newestIsShownFirstAtLength({ ...options, policy: claiming }),
+    });
+  }
+  if (!makesRoom) claims.push({ name: "P4", claim: "makesRoom: true", law: makesRoomIfMeant });
+  return claims.filter(({ name }) => !except.includes(name));
+};
+
+/** Returns the law that a run breaks; null if it breaks none. */
+const brokenBy = (run: () => void): LawBroken | null => {
+  try {
+    run();
+    return null;
+  } catch (thrown) {
+    if (thrown instanceof LawBroken) return thrown;
+    throw thrown;
+  }
 };

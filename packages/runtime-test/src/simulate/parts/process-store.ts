@@ -123,8 +123,8 @@ export class ProcessStore implements Store {
     return this.#call("list", async (store) => store.list(options));
   }
 
-  async delete(threadId: string): Promise<boolean> {
-    return this.#call("delete", async (store) => store.delete(threadId));
+  async delete(threadId: string, lease?: Lease): Promise<boolean> {
+    return this.#call("delete", async (store) => store.delete(threadId, lease));
   }
 
   async close(): Promise<void> {}

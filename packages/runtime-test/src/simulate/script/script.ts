@@ -19,7 +19,7 @@ export interface Script {
   /** The options of the machine, without its tools. Default {}. */
   readonly machine?: Omit<MachineOptions, "tools">;
   /** The options of hosts that the simulation does not set. Default {}. */
-  readonly host?: Pick<HostOptions, "whenHeld" | "pollMs" | "progressMs" | "partials" | "snapshotEvery" | "maxActive">;
+  readonly host?: Pick<HostOptions, "whenHeld" | "pollMs" | "progressMs" | "partials" | "snapshotEvery">;
   /** The initial values of the thread. Default: none. */
   readonly thread?: ThreadDefaults;
 }

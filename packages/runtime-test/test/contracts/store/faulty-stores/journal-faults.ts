@@ -70,6 +70,10 @@ export const journalFaults: Faults = {
   "lost NULs": ["control characters", rewriting((text) => text.replaceAll("\\u0000", ""))],
   "keys in another order": ["every JSON value exactly", rewriting((text) => JSON.stringify(sorted(JSON.parse(text))))],
   "a delete that keeps": ["deletes a thread, and no other", () => ({ delete: async () => true })],
+  "a delete that heeds no lease": [
+    "deletes under a lease only while that is in force",
+    (sound) => ({ delete: (threadId) => sound.delete(threadId) }),
+  ],
   "a delete that leaves the lease": ["bring back a deleted thread", forgetful],
   "ids without case": ["ids that mean something", renaming((id) => id.toLowerCase())],
   "ids in another normal form": ["ids that mean something", renaming((id) => id.normalize("NFC"))],
