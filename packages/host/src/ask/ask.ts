@@ -12,7 +12,6 @@ import type { AskHandle } from "./ask-handle.ts";
 import type { AskWatcher, StopAsk } from "./ask-watcher.ts";
 import { deliver, type OwnOutput } from "./delivery.ts";
 import { type AskResult, resultOf, summaryWithoutTurn } from "./result.ts";
-import { Settlement } from "./settlement.ts";
 import { AskReturnedError, AskSupersededError, TurnCancelledError } from "./turn-errors.ts";
 
 /** An ask on its way through a thread's loop, and the handle to it. */
@@ -42,7 +41,9 @@ export class Ask implements AskHandle, Sender {
   #signal: AbortSignal | null = null;
   /** The reason of an abort on this handle. */
   #reason: string | null = null;
-  readonly #outcome = new Settlement();
+  #outcome: AskResult | Error | null = null;
+  /** Made when the ask is first awaited, so that one that is never awaited causes no unhandled rejection. */
+  #awaiting: PromiseWithResolvers<AskResult> | null = null;
   #watcher: AskWatcher<Ask> | null = null;
   #carried = 0;
   /** Whether the ask was compared with the first ask of its id. */
@@ -64,7 +65,7 @@ export class Ask implements AskHandle, Sender {
   }
 
   get settled(): boolean {
-    return this.#outcome.isThere;
+    return this.#outcome !== null;
   }
 
   /** Whether an earlier loop had the ask, which may have journalled it. */
@@ -285,15 +286,23 @@ export class Ask implements AskHandle, Sender {
 
   #settlement(): Promise<AskResult> {
     this.awaited();
-    return this.#outcome.promise;
+    this.#awaiting ??= Promise.withResolvers();
+    this.#deliver();
+    return this.#awaiting.promise;
   }
 
   #settle(outcome: AskResult | Error, unread: Error | null): void {
     if (this.settled) return;
     this.#signal?.removeEventListener("abort", this.#onAbort);
     this.parts.end(unread);
-    this.#outcome.settle(outcome);
+    this.#outcome = outcome;
+    this.#deliver();
     this.#watcher?.settled(this);
+  }
+
+  #deliver(): void {
+    if (this.#outcome instanceof Error) this.#awaiting?.reject(this.#outcome);
+    else if (this.#outcome !== null) this.#awaiting?.resolve(this.#outcome);
   }
 
   #cause(): { readonly cause: unknown } | undefined {

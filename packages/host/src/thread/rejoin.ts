@@ -41,8 +41,8 @@ const problemOfRejoin = (askId: unknown, { from }: { readonly from?: unknown }):
 class RejoinedAsk extends EarlierAsk {
   readonly #thread: ThreadRef;
   readonly #from: PartPlace | null;
-  /** The turn that has ended. */
-  #ended: Turn | null = null;
+  /** The turn that has ended, with its parts as the journal has them. */
+  #ended: { readonly turn: number; readonly whole: readonly AskPart[] } | null = null;
   #whole: Promise<void> | null = null;
   #isRead = false;
   #hasBegun = false;
@@ -61,14 +61,15 @@ class RejoinedAsk extends EarlierAsk {
 
   override ended(turn: Turn): void {
     this.#check(turn.number);
-    this.#ended ??= turn;
+    this.#ended ??= { turn: turn.number, whole: replayOf(turn) };
     super.ended(turn);
   }
 
   protected override async nextPart(): Promise<IteratorResult<AskPart, undefined>> {
     const next = await super.nextPart();
     if (next.done === true && this.#ended !== null && !this.#isRead) {
-      await (this.#whole ??= this.#readWhole(this.#ended)).finally(() => (this.#isRead = true));
+      const { turn, whole } = this.#ended;
+      await (this.#whole ??= this.#readWhole(turn, whole)).finally(() => (this.#isRead = true));
       return super.nextPart();
     }
     this.#isRead ||= next.value?.type === "turn.ended";
@@ -104,17 +105,15 @@ class RejoinedAsk extends EarlierAsk {
    * Reads all parts of a turn that has ended: the parts that were shown, as far as they are kept and agree with the
    * journal, and the rest.
    */
-  async #readWhole(turn: Turn): Promise<void> {
-    const { number } = turn;
+  async #readWhole(turn: number, whole: readonly AskPart[]): Promise<void> {
     const { partLogging, logs } = this.#thread.host;
-    if (partLogging !== null && logs.of(this.threadId, number)?.hasEnded !== true) {
+    if (partLogging !== null && logs.of(this.threadId, turn)?.hasEnded !== true) {
       const stored = new StoredParts(this.threadId, partLogging, logs);
-      await stored.read(number);
+      await stored.read(turn);
       stored.end();
     }
-    const whole = replayOf(turn);
-    const kept = logs.of(this.threadId, number);
-    const log = kept !== undefined && agrees(kept.parts, whole) ? kept : new TurnLog(number);
+    const kept = logs.of(this.threadId, turn);
+    const log = kept !== undefined && agrees(kept.parts, whole) ? kept : new TurnLog(turn);
     completeLog(log, whole);
     this.parts.follow(log, "first");
   }
