@@ -29,7 +29,7 @@ export class LogCursor {
   #missing = 0;
 
   /** @param isLive whether partial outputs are read, which are shown at the moment only. */
-  constructor(log: TurnLog, start: CursorStart, isLive = false) {
+  constructor(log: TurnLog, start: CursorStart, isLive: boolean = false) {
     this.#log = log;
     this.#isLive = isLive;
     this.#at = start === "end" ? log.end - 1 : start === "newest" ? log.end - 2 : -1;
@@ -54,7 +54,7 @@ export class LogCursor {
    *
    * @param until the position before which it reads.
    */
-  next(until = Infinity): AskPart | null {
+  next(until: number = Infinity): AskPart | null {
     if (!this.#isFound) {
       const again = this.#find();
       if (again !== null) return again;

@@ -40,7 +40,7 @@ export class HandleCursor implements LogReader {
   #requests: Set<string> | null = null;
 
   /** @param from the place after which the first log is read; null for its beginning, and for readers of the moment. */
-  constructor(isLive = true, from: PartPlace | null = null) {
+  constructor(isLive: boolean = true, from: PartPlace | null = null) {
     this.#isLive = isLive;
     this.#before = from;
   }
