@@ -16,7 +16,7 @@ export class Mailbox {
   #taken = 0;
   #diversion: Diversion | null = null;
   /** Envelopes of inbox items that were posted during a diversion, by id, until the items are read. */
-  readonly posted: Map<string, Envelope> = new Map<string, Envelope>();
+  readonly posted: Map<string, Envelope> = new Map();
   #ended: Error | null = null;
 
   get size(): number {

@@ -227,7 +227,9 @@ const request = (id: string): Parameters<Inbox["post"]>[1] => ({
 });
 
 /** A host over a store that shows which items are in its inbox, answered or not, and counts the leases that were taken. */
-const kept = (script: readonly ScriptedStep[]): Stage & { left(): readonly string[]; acquired(): number } => {
+const kept = (
+  script: readonly ScriptedStep[],
+): Stage & { readonly left: () => readonly string[]; readonly acquired: () => number } => {
   const clock = manualClock();
   const inner = memoryStore({ clock });
   const { inbox } = inner;
