@@ -89,10 +89,11 @@ const notShown = (shown: readonly AskPart[], whole: readonly AskPart[]): readonl
   const rest: ReplayedPart[] = [];
   for (const [index, part] of whole.entries()) {
     const left = seen.leftOf(part);
-    // No part can be added to a step after a later step was shown.
-    const isTooLate = left !== null && part.type !== "step.ended" && stepOf(part) < seen.newest && "step" in part;
-    if (left === "differs" || isTooLate) return anewFrom(stepOf(part), whole, rest);
-    if (left !== null) rest.push({ index: index + 1, part: left });
+    // No part can be added to a step after its end, or after a later step, was shown. That says its end as well.
+    const isLate = left !== null && "step" in part && seen.hasPassed(part.step);
+    const isEnd = part.type === "step.ended";
+    if (left === "differs" || (isLate && !isEnd)) return anewFrom(stepOf(part), whole, rest);
+    if (left !== null && !isLate) rest.push({ index: index + 1, part: left });
   }
   return shown.length === 0 ? anewFrom(1, whole, []) : rest;
 };
@@ -149,7 +150,8 @@ const seenIn = (shown: readonly AskPart[]) => {
     if (step === undefined) return part.step < first && first !== Infinity ? null : part;
     return leftInStep(step, part);
   };
-  return { leftOf, newest };
+  const hasPassed = (step: number): boolean => step < newest || steps.get(step)?.whole.has("step.ended") === true;
+  return { leftOf, hasPassed };
 };
 
 interface SeenStep {
