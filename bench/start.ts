@@ -92,6 +92,6 @@ const sizesIn = async (folder: string): Promise<readonly Figure[]> => {
   return [
     kilobytes("kB of the machine in a browser, minified and zipped, beside xstate, fp-ts and zod", own, 45),
     kilobytes("the same with these", whole, 60),
-    kilobytes("the same with the journal, which needs zod", journal.whole, 75),
+    kilobytes("the same with the journal", journal.whole, 65),
   ];
 };

@@ -151,7 +151,7 @@ const promised: Readonly<Record<string, Tests>> = {
   "Other threads stay as they are.": {
     "test/proof/tampering.long.test.ts": ["tampering would show a store that reads no inbox with a damaged envelope"],
     "packages/runtime-node/test/stores/files/planted.test.ts": [
-      "a link in the place of a journal keeps a host from no other thread",
+      "a folder in the place of a journal keeps a host from no other thread",
     ],
   },
   "Words of models, tools and journals cannot steer a terminal.": {

@@ -5,8 +5,6 @@ export const faults = {
   files: "no file is flushed, before it is acknowledged or takes the place of another",
   parent: "that the folder of the store is there is not flushed",
   folder: "nor which files are in it",
-  snapshots: "nor which files a snapshot has",
-  inboxes: "nor which envelopes an inbox has",
 } as const;
 
 export type Fault = keyof typeof faults;
@@ -120,8 +118,6 @@ const leavesOut: Readonly<Record<Fault, (node: DiskNode) => boolean>> = {
   files: ({ kind }) => kind === "file",
   parent: (node) => node.kind === "folder" && node.name === "",
   folder: (node) => node.kind === "folder" && node.name === "threads",
-  snapshots: (node) => node.kind === "folder" && node.name.endsWith(".snapshot"),
-  inboxes: (node) => node.kind === "folder" && node.name.endsWith(".inbox"),
 };
 
 const folderOf = (name: string, left: Left): Folder => {

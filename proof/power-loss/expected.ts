@@ -62,15 +62,9 @@ export const snapshotSaved = ({ seen, left }: Known<ThreadState>, snapshot: stri
   return { meanwhile: after, after: { seen: { ...seen, snapshot }, left: after } };
 };
 
-/** In any order. */
+/** The journal goes last. */
 export const deleted = ({ left }: Known<ThreadState>): Step => ({
-  meanwhile: [
-    ...left.flatMap((state) => [
-      { ...state, snapshot: null },
-      { ...state, journal: [] },
-    ]),
-    nothingThere,
-  ],
+  meanwhile: [...left.map((state) => ({ ...state, snapshot: null })), nothingThere],
   after: certainly(nothingThere),
 });
 

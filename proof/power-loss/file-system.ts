@@ -64,12 +64,12 @@ export class SimulatedFileSystem {
   }
 
   /**
-   * Returns the place of a path on the disk; null for a path that is on none. The files of leases are SQLite's, which
+   * Returns the place of a path on the disk; null for a path that is on none. The files of the database are SQLite's, which
    * flushes by itself.
    */
   #at(path: fs.PathLike): Place | null {
     const text = String(path);
-    if (this.#disk === null || !text.startsWith(this.#root + sep) || basename(text).startsWith("leases.db"))
+    if (this.#disk === null || !text.startsWith(this.#root + sep) || basename(text).startsWith("threads.db"))
       return null;
     let folder: DiskNode | undefined = this.#disk.root;
     for (const part of relative(this.#root, dirname(text)).split(sep))

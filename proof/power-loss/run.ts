@@ -27,10 +27,10 @@ export interface Run extends SeededRun {
 /** Works with a store of files on a simulated disk, and cuts the power, each time at a moment that follows from the seed. */
 export const run = async (seed: number, fault: Fault | null): Promise<Run> => {
   const base = mkdtempSync(join(memory, "colloquy-power-loss-"));
-  const place = { root: join(base, "disk"), leases: join(base, "leases") };
+  const place = { root: join(base, "disk"), database: join(base, "database") };
   const system = new SimulatedFileSystem(place.root);
   mkdirSync(place.root);
-  mkdirSync(place.leases);
+  mkdirSync(place.database);
   const known = knowledge();
   const random = randomOf(seed);
   const done = { seed, violations: [], cuts: 0, looks: 0, kills: 0, acknowledged: 0 };
@@ -48,7 +48,7 @@ export const run = async (seed: number, fault: Fault | null): Promise<Run> => {
 const memory = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
 interface Scene {
-  readonly place: { readonly root: string; readonly leases: string };
+  readonly place: { readonly root: string; readonly database: string };
   readonly system: SimulatedFileSystem;
   readonly known: Knowledge;
   readonly random: Random;
@@ -75,7 +75,7 @@ const cutRepeatedly = async (scene: Scene, begun: Run): Promise<Run> => {
     }
     run = { ...run, kills: run.kills + kills, cuts: run.cuts + 1, acknowledged: known.acknowledged };
     system.begin(null, 0);
-    keepLeases(place);
+    keepDatabase(place);
     for (let looks = 0; looks < looksPerCut && wrong.length === 0; looks += 1) {
       scene.left = disk.cut(random);
       putBack(scene);
@@ -160,23 +160,22 @@ const adopt = ({ threads }: Seen, known: Knowledge): void => {
   }
 };
 
-const keepLeases = ({ root, leases }: Scene["place"]): void => {
-  rmSync(leases, { recursive: true });
-  mkdirSync(leases);
+const keepDatabase = ({ root, database }: Scene["place"]): void => {
+  rmSync(database, { recursive: true });
+  mkdirSync(database);
   const folder = join(root, "threads");
   for (const name of existsSync(folder) ? readdirSync(folder) : [])
-    if (/^leases\.db(?:-wal)?$/.test(name)) copyFileSync(join(folder, name), join(leases, name));
+    if (/^threads\.db(?:-wal)?$/.test(name)) copyFileSync(join(folder, name), join(database, name));
 };
 
-/** Leases are flushed by SQLite, and not at once: they are there, as they were a while ago, or not at all. */
-const putBack = ({ place: { root, leases }, left, random }: Scene): void => {
+/** SQLite flushes its file by itself, before what it wrote is acknowledged: it is there as it was, if its folder is. */
+const putBack = ({ place: { root, database }, left }: Scene): void => {
   rmSync(root, { recursive: true });
   mkdirSync(root);
   putInto(root, left);
   const folder = join(root, "threads");
-  const kept = ["leases.db", "leases.db-wal"].slice(0, random.integer(0, 2));
-  for (const name of existsSync(folder) ? kept : [])
-    if (existsSync(join(leases, name))) copyFileSync(join(leases, name), join(folder, name));
+  for (const name of existsSync(folder) ? readdirSync(database) : [])
+    copyFileSync(join(database, name), join(folder, name));
 };
 
 const putInto = (folder: string, left: Left): void => {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
@@ -48,21 +48,40 @@ export const placeNames = Object.keys(places) as readonly PlaceName[];
 const sqlitePlace = (): Place => {
   const folder = newFolder("tampering");
   const path = join(folder, "store.db");
-  const run = (text: string, ...values: readonly (string | number)[]) => {
-    const database = new DatabaseSync(path);
-    try {
-      return database.prepare(text).all(...values);
-    } finally {
-      database.close();
-    }
+  return {
+    open: () => sqliteStore({ path, synchronous: "NORMAL" }),
+    cells: async () => {
+      const cells = cellsOfDatabase(path);
+      const thread = threadBy(`place / ${2 ** 26}`);
+      return [
+        ...cells("entry", "entries", "body", `'entry ' || (place % ${2 ** 26})`, thread),
+        ...cellsBeside(path),
+        ...cells("listing", "threads", "metadata", "'its metadata'", "threads.thread"),
+      ];
+    },
+    leave: async () => removeFolder(folder),
   };
-  const cellsOf = (
-    kind: Cell["kind"],
-    table: string,
-    column: string,
-    name: string,
-    thread: string,
-  ): readonly Cell[] => {
+};
+
+/** Snapshots and inbox items of a SQLite file. */
+const cellsBeside = (path: string): readonly Cell[] => [
+  ...cellsOfDatabase(path)("chunk", "snapshots", "body", "part", threadBy("snapshots.thread")),
+  ...cellsOfDatabase(path)("envelope", "letters", "letter", "'envelope ' || letters.id", "letters.thread"),
+];
+
+const threadBy = (number: string): string => `(SELECT threads.thread FROM threads WHERE threads.id = ${number})`;
+
+const cellsOfDatabase =
+  (path: string) =>
+  (kind: Cell["kind"], table: string, column: string, name: string, thread: string): readonly Cell[] => {
+    const run = (text: string, ...values: readonly (string | number)[]) => {
+      const database = new DatabaseSync(path);
+      try {
+        return database.prepare(text).all(...values);
+      } finally {
+        database.close();
+      }
+    };
     const key = table === "letters" ? "number" : table === "entries" ? "place" : table === "threads" ? "id" : "part";
     const rows = run(`SELECT ${thread} AS thread, ${name} AS name, ${key} AS key, ${column} AS text FROM ${table}
       WHERE ${column} IS NOT NULL ORDER BY thread, key`);
@@ -80,18 +99,6 @@ const sqlitePlace = (): Place => {
       };
     });
   };
-  const threadBy = (number: string): string => `(SELECT threads.thread FROM threads WHERE threads.id = ${number})`;
-  return {
-    open: () => sqliteStore({ path, synchronous: "NORMAL" }),
-    cells: async () => [
-      ...cellsOf("entry", "entries", "body", `'entry ' || (place % ${2 ** 26})`, threadBy(`place / ${2 ** 26}`)),
-      ...cellsOf("chunk", "snapshots", "body", "part", threadBy("snapshots.thread")),
-      ...cellsOf("envelope", "letters", "letter", "'envelope ' || letters.id", "letters.thread"),
-      ...cellsOf("listing", "threads", "metadata", "'its metadata'", "threads.thread"),
-    ],
-    leave: async () => removeFolder(folder),
-  };
-};
 
 const filesPlace = (): Place => {
   const folder = newFolder("tampering");
@@ -109,28 +116,14 @@ const filesPlace = (): Place => {
       remove: async () => write(lines().filter((_, at) => at !== index)),
     }));
   };
-  const filesIn = (inner: string, kind: Cell["kind"]): readonly Cell[] =>
-    readdirSync(join(folder, inner)).map((file) => {
-      const path = join(folder, inner, file);
-      return {
-        kind: file === "head.json" ? "head" : kind,
-        threadId: inner.slice(0, inner.indexOf(".")),
-        name: file,
-        text: readFileSync(path, "utf8"),
-        put: async (given) => writeFileSync(path, given),
-        remove: async () => rmSync(path),
-      };
-    });
   return {
     open: () => filesStore({ folder, synchronous: "NORMAL" }),
-    cells: async () =>
-      readdirSync(folder)
+    cells: async () => [
+      ...readdirSync(folder)
         .toSorted()
-        .flatMap((name) => {
-          if (name.endsWith(".jsonl")) return linesOf(name);
-          if (name.endsWith(".snapshot")) return filesIn(name, "chunk");
-          return name.endsWith(".inbox") ? filesIn(name, "envelope") : [];
-        }),
+        .flatMap((name) => (name.endsWith(".jsonl") ? linesOf(name) : [])),
+      ...cellsBeside(join(folder, "threads.db")),
+    ],
     leave: async () => removeFolder(folder),
   };
 };

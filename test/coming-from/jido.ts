@@ -146,7 +146,7 @@ const screen: Rows = {
     const at = await answered("--keys seed");
     const ctrlR = "\x12";
     at.terminal.type(ctrlR);
-    await at.terminal.until("the thread begins anew");
+    await at.terminal.until("the thread begins again");
     at.terminal.type("Oslo?\r");
     // The model is sent nothing of what was said before.
     await at.terminal.until((shown) => shown.split("1 messages.").length === 3);

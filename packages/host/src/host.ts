@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { ConversationMachine, Entry, State } from "@colloquy/machine";
 import { frozenCopy } from "@colloquy/machine/hosting";
-import { type AskInput, type AskOptions, askOptionNames } from "./ask/ask-event.ts";
+import { type AskInput, type AskOptions, askOptionKinds } from "./ask/ask-event.ts";
 import type { AskHandle } from "./ask/ask-handle.ts";
 import type { Ask } from "./ask/ask.ts";
 import {
@@ -11,14 +11,14 @@ import {
   ThreadClosedError,
   ThreadExistsError,
 } from "./boundary/errors.ts";
-import { problemOfOptions } from "./boundary/option-names.ts";
+import { problemOfOptions } from "./boundary/option-kinds.ts";
 import type { HostContext, ThreadDefaults } from "./context/host-context.ts";
 import { isRequest } from "./delegation/inbox-items.ts";
 import { dropRequests, msOfPolls } from "./delegation/requested-lease.ts";
 import { lookAt } from "./journal/opening.ts";
 import { ThreadLoop } from "./loop/loop.ts";
 import { memoryStore } from "./memory-store/memory-store.ts";
-import { hostContextOf, type HostOptions, type ImportOptions, importOptionNames } from "./options.ts";
+import { hostContextOf, type HostOptions, type ImportOptions, importOptionKinds } from "./options.ts";
 import type { OutputOf, OutputSchema, WrittenOf } from "./output/expected.ts";
 import type { ListOptions, ThreadPage } from "./ports/listing.ts";
 import type { SearchOptions, SearchPage } from "./ports/searching.ts";
@@ -127,7 +127,7 @@ class ConversationHost implements Host, Loops {
     input: AskInput,
     given: AskOptions<Schema> & { readonly threadId?: string } = {},
   ): AskHandle<OutputOf<Schema>, WrittenOf<Schema>> {
-    const problem = problemOfOptions("ask", given, hostAskOptionNames);
+    const problem = problemOfOptions("ask", given, hostAskOptionKinds);
     if (problem !== null) return handleTo<Schema>(refusedAsk(this.#defaultThread, this.#host.ids, given, problem));
     const { threadId, ...options } = given;
     return this.thread(threadId).ask(input, options);
@@ -157,7 +157,7 @@ class ConversationHost implements Host, Loops {
   }
 
   async importMessages(conversation: ForeignConversation, options: ImportOptions = {}): Promise<HostedThread> {
-    const problem = problemOfOptions("importMessages", options, importOptionNames);
+    const problem = problemOfOptions("importMessages", options, importOptionKinds);
     if (problem !== null) throw new ImportRefusedError(options?.threadId ?? "new", null, problem);
     const { threadId = "new", metadata } = options;
     const thread = this.thread(threadId);
@@ -301,4 +301,4 @@ class ConversationHost implements Host, Loops {
 /** The number of polls after which a host that wants a thread has tried to take it. */
 const takesPolls = 5;
 
-const hostAskOptionNames = { ...askOptionNames, threadId: true } as const;
+const hostAskOptionKinds = { ...askOptionKinds, threadId: true } as const;

@@ -17,7 +17,7 @@ export type {
   TurnOpening,
 } from "./context/hooks.ts";
 export { createHost, type Host } from "./host.ts";
-export { type HostOptions, hostOptionNames, type ImportOptions } from "./options.ts";
+export { type HostOptions, hostOptionKinds, type ImportOptions } from "./options.ts";
 export type { AskInput, AskOptions, SteerOptions } from "./ask/ask-event.ts";
 export type { ToolAnswer } from "./thread/answer-tool.ts";
 export type { CallerToolDefinition } from "./tools/caller-tools.ts";

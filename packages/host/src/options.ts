@@ -1,15 +1,14 @@
 import { ConfigurationError, type ConversationMachine, type JsonObject, toolsOf } from "@colloquy/machine";
 import { frozenCopy, isConversationMachine } from "@colloquy/machine/hosting";
 import { withContext } from "./ask/asks.ts";
-import { checkKinds, checkOptions, checkValue, kinds, type OptionKinds } from "./boundary/option-kinds.ts";
-import { type OptionNames, problemOfOptions } from "./boundary/option-names.ts";
+import { checkOptions, checkValue, kinds, type OptionKinds } from "./boundary/option-kinds.ts";
 import { type Hooks, Observation, type Observer, type ObserverErrorHandler } from "./context/hooks.ts";
 import {
   type HostContext,
   type RecoveryOptions,
   type RunContext,
   type ThreadDefaults,
-  threadDefaultNames,
+  threadDefaultKinds,
 } from "./context/host-context.ts";
 import { usualPollMs } from "./delegation/requested-lease.ts";
 import { renewMsOf } from "./journal/lease.ts";
@@ -134,26 +133,18 @@ type RunOptions = Pick<
 /**
  * Returns the context that follows from the options of a performer of effects, with their defaults.
  *
- * @param whose the function that takes the options, and `names` all the options that it takes.
+ * @param whose the function that takes the options, and `kindsOfOptions` those that it takes.
  * @throws ConfigurationError for one that is missing, unknown or invalid, and if the tools are not those of the machine
  */
 export const runContextOf = <Options extends RunOptions>(
   whose: string,
   options: Options,
-  names: OptionNames<Options>,
+  kindsOfOptions: OptionKinds<Options>,
 ): RunContext => {
-  const problem = problemOfOptions(whose, options, names);
-  if (problem !== null) throw new ConfigurationError(problem);
-  checkKinds<RunOptions>(whose, options, runKinds);
-  const problemOfThread = problemOfOptions(`${whose}: thread`, options.thread ?? {}, threadDefaultNames);
-  if (problemOfThread !== null) throw new ConfigurationError(problemOfThread);
+  checkOptions(whose, options, kindsOfOptions);
+  checkOptions(`${whose}: thread`, options.thread ?? {}, threadDefaultKinds);
   checkOptions(`${whose}: hooks`, options.hooks ?? {}, hookKinds);
   const { machine, llm, clock, secrets } = options;
-  if (!isConversationMachine(machine))
-    throw new ConfigurationError(`${whose}: machine is no conversation machine; conversationMachine() makes one`);
-  if (typeof llm !== "function")
-    throw new ConfigurationError(`${whose}: llm is of type ${typeof llm}; it must be a function`);
-  checkMethods(whose, { clock }, ["clock", "now"], ["clock", "wakeAt"]);
   const observation = new Observation(options.hooks ?? {}, [...(options.observers ?? [])], options.onObserverError);
   const failed = (thrown: unknown): void => observation.report(thrown, "secrets");
   return {
@@ -176,33 +167,16 @@ export const runContextOf = <Options extends RunOptions>(
  * invalid one
  */
 export const hostContextOf = (options: HostOptions, closed: AbortSignal): HostContext => {
-  const run = runContextOf("createHost", options, hostOptionNames);
-  checkKinds<HostOptions>("createHost", options, {
-    toolContext: kinds.object,
-    defaultThread: kinds.text,
-    whenHeld: kinds.oneOf("enqueue", "reject"),
-    partials: kinds.oneOf("askAgain", "keep"),
-    recovery: kinds.of("false or an object", (value) => value === false || kinds.object.fits(value)),
-  });
+  const run = runContextOf("createHost", options, hostOptionKinds);
   const { recovery = {} } = options;
   if (recovery !== false) checkOptions<RecoveryOptions>("createHost: recovery", recovery, recoveryKinds);
-  checkMethods("createHost", options, ["store", "append"], ["store", "acquire"], ["ids", "draw"]);
   const { leaseTtlMs = options.store.leaseTtlMs ?? 30_000 } = options;
   const { ids, storeTimeoutMs = 30_000, idleMs = 5_000 } = options;
   const { pollMs = usualPollMs, whenHeld = "enqueue" } = options;
   const { progressMs = null, partials = "askAgain", snapshotEvery = 512 } = options;
   const { partsMs = null, keepPartsMs = 300_000 } = options;
-  checkNumbers(
-    "createHost",
-    [options.leaseTtlMs === undefined ? "leaseTtlMs of the store" : "leaseTtlMs", leaseTtlMs, 3],
-    ["storeTimeoutMs", storeTimeoutMs, 1],
-    ["idleMs", idleMs, 0],
-    ["pollMs", pollMs, 1],
-    ["progressMs", progressMs ?? 1, 1],
-    ["partsMs", partsMs ?? 1, 1],
-    ["keepPartsMs", keepPartsMs, 0],
-    ["snapshotEvery", snapshotEvery, 0],
-  );
+  // A store that gives its own time may give a wrong one.
+  checkValue("createHost: leaseTtlMs of the store", leaseTtlMs, leaseTtl);
   const { clock, observation } = run;
   const store = storeInTime(options.store, {
     clock,
@@ -239,57 +213,45 @@ export const hostContextOf = (options: HostOptions, closed: AbortSignal): HostCo
   };
 };
 
-export const hostOptionNames: OptionNames<HostOptions> = {
-  machine: "required",
-  store: "required",
-  llm: "required",
-  clock: "required",
-  ids: "required",
+const leaseTtl = kinds.whole(3);
+const wholeOrNever = kinds.word(
+  "a whole number ≥ 1, or null for never",
+  (value) => value === null || kinds.whole(1).fits(value),
+);
+/** The kinds that all performers of effects have in common. */
+export const runOptionKinds: OptionKinds<RunOptions> = {
+  machine: kinds.needed(
+    kinds.of("a conversation machine, which conversationMachine() makes", (machine) => isConversationMachine(machine)),
+  ),
+  llm: kinds.needed(kinds.call),
+  clock: kinds.needed(kinds.having("a clock with now and wakeAt", "now", "wakeAt")),
   tools: true,
-  toolContext: true,
-  thread: true,
-  hooks: true,
-  observers: true,
-  onObserverError: true,
-  describeThrown: true,
-  secrets: true,
-  defaultThread: true,
-  leaseTtlMs: true,
-  storeTimeoutMs: true,
-  idleMs: true,
-  whenHeld: true,
-  pollMs: true,
-  progressMs: true,
-  partials: true,
-  partsMs: true,
-  keepPartsMs: true,
-  snapshotEvery: true,
-  recovery: true,
-};
-
-/** Checks that parts have their methods, for callers in JavaScript. */
-const checkMethods = (whose: string, options: object, ...methods: readonly (readonly [string, string])[]): void => {
-  for (const [part, method] of methods) {
-    const type = typeof Reflect.get(Object(Reflect.get(options, part)), method);
-    if (type !== "function")
-      throw new ConfigurationError(`${whose}: ${part}.${method} is of type ${type}; it must be a function`);
-  }
-};
-
-const checkNumbers = (
-  of: string,
-  ...numbers: readonly (readonly [name: string, value: unknown, least: number])[]
-): void => {
-  for (const [name, value, least] of numbers) checkValue(`${of}: ${name}`, value, kinds.whole(least));
-};
-
-const runKinds: Partial<OptionKinds<RunOptions>> = {
   thread: kinds.object,
   hooks: kinds.object,
   observers: kinds.listOf("observers", kinds.object.fits),
   onObserverError: kinds.call,
   describeThrown: kinds.call,
   secrets: kinds.call,
+};
+
+/** The kinds of the options of `createHost`. */
+export const hostOptionKinds: OptionKinds<HostOptions> = {
+  ...runOptionKinds,
+  store: kinds.needed(kinds.store),
+  ids: kinds.needed(kinds.having("an object with a function draw", "draw")),
+  toolContext: kinds.object,
+  defaultThread: kinds.text,
+  leaseTtlMs: leaseTtl,
+  storeTimeoutMs: kinds.whole(1),
+  idleMs: kinds.whole(0),
+  whenHeld: kinds.oneOf("enqueue", "reject"),
+  pollMs: kinds.whole(1),
+  progressMs: wholeOrNever,
+  partials: kinds.oneOf("askAgain", "keep"),
+  partsMs: wholeOrNever,
+  keepPartsMs: kinds.whole(0),
+  snapshotEvery: kinds.whole(0),
+  recovery: kinds.of("false or an object", (value) => value === false || kinds.object.fits(value)),
 };
 
 const recoveryKinds: OptionKinds<RecoveryOptions> = { metadata: kinds.object, everyMs: kinds.whole(1) };
@@ -303,4 +265,4 @@ const hookKinds: OptionKinds<Hooks> = {
   afterToolCall: kinds.call,
 };
 
-export const importOptionNames: OptionNames<ImportOptions> = { threadId: true, metadata: true };
+export const importOptionKinds: OptionKinds<ImportOptions> = { threadId: true, metadata: true };

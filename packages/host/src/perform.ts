@@ -9,14 +9,14 @@ import type {
 } from "@colloquy/machine";
 import { withContext } from "./ask/asks.ts";
 import type { AskPart } from "./turn-log/parts.ts";
-import type { OptionNames } from "./boundary/option-names.ts";
+import { kinds, type OptionKinds } from "./boundary/option-kinds.ts";
 import type { RunContext } from "./context/host-context.ts";
 import { type DecideOptions, type Decision, decisionOf, type HandledDecision } from "./loop/decision.ts";
 import { lostAnswer } from "./loop/recovery.ts";
 import { reportDecision, type ShownPart } from "./loop/report-decision.ts";
 import { type AnswerEvent, type PerformableEffect, type Performing, SingleEffect } from "./loop/single-effect.ts";
 import { mustBeJournalled } from "./loop/tool-run.ts";
-import { type HostOptions, runContextOf } from "./options.ts";
+import { type HostOptions, runContextOf, runOptionKinds } from "./options.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { ToolContext } from "./tools/tool.ts";
 
@@ -98,7 +98,7 @@ export type Repetition = "rerun" | "told" | "claimed";
  * @throws ConfigurationError when the tools are not those that the machine declares, or an option is invalid.
  */
 export const performerOf = (options: PerformerOptions): Performer => {
-  const host = runContextOf("performerOf", options, performerOptionNames);
+  const host = runContextOf("performerOf", options, performerOptionKinds);
   const { machine, clock } = host;
   return {
     machine,
@@ -128,16 +128,4 @@ const repetitionOf = ({ tools }: RunContext, call: CallTool): Repetition => {
   return mustBeJournalled(tool, call) ? "told" : "claimed";
 };
 
-const performerOptionNames: OptionNames<PerformerOptions> = {
-  machine: "required",
-  llm: "required",
-  clock: "required",
-  tools: true,
-  toolContext: true,
-  thread: true,
-  hooks: true,
-  observers: true,
-  onObserverError: true,
-  describeThrown: true,
-  secrets: true,
-};
+const performerOptionKinds: OptionKinds<PerformerOptions> = { ...runOptionKinds, toolContext: kinds.call };

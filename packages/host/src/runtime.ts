@@ -9,12 +9,12 @@ import {
 } from "@colloquy/machine";
 import { isConversationMachine } from "@colloquy/machine/hosting";
 import type { FailureReport } from "./boundary/failure-report.ts";
-import { type OptionNames, problemOfOptions } from "./boundary/option-names.ts";
+import { checkOptions, type OptionKinds } from "./boundary/option-kinds.ts";
 import type { ObserverErrorHandler } from "./context/hooks.ts";
 import type { ThreadDefaults } from "./context/host-context.ts";
 import { createHost, type Host } from "./host.ts";
 import { memoryStore } from "./memory-store/memory-store.ts";
-import { type HostOptions, hostOptionNames } from "./options.ts";
+import { type HostOptions, hostOptionKinds } from "./options.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Ids } from "./ports/ids.ts";
 import type { LlmHandler } from "./ports/llm.ts";
@@ -71,8 +71,7 @@ export interface RuntimeHostOptions
  * tools.
  */
 export const runtimeHost = (parts: RuntimeParts, options: RuntimeHostOptions): Host => {
-  const problem = problemOfOptions("createHost", options, optionNames);
-  if (problem !== null) throw new ConfigurationError(problem);
+  checkOptions("createHost", options, optionKinds);
   const given = givenOf(options);
   const { machine: _, system: __, store, ...rest } = given;
   const performing = runtimePerforming(parts, given, "createHost");
@@ -121,17 +120,19 @@ export const runtimePerforming = (
  * left out.
  */
 const givenOf = (options: RuntimeHostOptions): RuntimeHostOptions => {
-  const given = Object.keys(optionNames).map((name): [string, unknown] => [name, Reflect.get(options, name)]);
+  const given = Object.keys(optionKinds).map((name): [string, unknown] => [name, Reflect.get(options, name)]);
   // The same members, by their names.
   return Object.fromEntries(given.filter(([, value]) => value !== undefined)) as object as RuntimeHostOptions;
 };
 
-const optionNames: OptionNames<RuntimeHostOptions> = {
-  ...hostOptionNames,
+const optionKinds: OptionKinds<RuntimeHostOptions> = {
+  ...hostOptionKinds,
   machine: true,
   store: true,
   clock: true,
   ids: true,
+  // The host checks it together with `system`.
+  thread: true,
   system: true,
 };
 

@@ -8,14 +8,13 @@ export {
   kinds,
   type OptionKind,
   type OptionKinds,
+  problemOfOptions,
 } from "./boundary/option-kinds.ts";
-export { type OptionNames, problemOfOptions } from "./boundary/option-names.ts";
 export { pageOfHits, type ReadThread } from "./memory-store/pages.ts";
 export { withRedactions } from "./journal/redaction.ts";
 export { disposable } from "./ports/disposable.ts";
 export {
   checkedListing,
-  checkLimit,
   comparePlaces,
   cursorOf,
   factsOf,

@@ -15,14 +15,14 @@ describe("a performer is made from options", () => {
   const untyped = (given: unknown) => () => performerOf(given as PerformerOptions);
 
   test.each([
-    [
-      { ...options, store: {} },
-      /^performerOf has no option "store"; there are machine, llm, clock, tools, toolContext/,
-    ],
+    [{ ...options, store: {} }, /^performerOf has no option "store"; there are machine, llm, clock, tools, thread/],
     [{ machine: options.machine, clock: options.clock }, /^performerOf needs the option "llm", and it is missing$/],
-    [{ ...options, machine: {} }, /^performerOf: machine is no conversation machine/],
-    [{ ...options, llm: "gpt" }, /^performerOf: llm is of type string; it must be a function/],
-    [{ ...options, clock: {} }, /^performerOf: clock.now is of type undefined/],
+    [
+      { ...options, machine: {} },
+      /^performerOf: machine must be a conversation machine, which conversationMachine\(\) makes \(got an object\)/,
+    ],
+    [{ ...options, llm: "gpt" }, /^performerOf: llm must be a function \(got a text\)/],
+    [{ ...options, clock: {} }, /^performerOf: clock must be a clock with now and wakeAt \(got an object\)/],
     [{ ...options, hooks: { beforeTurns: null } }, /^performerOf: hooks has no option "beforeTurns"/],
     [{ ...options, tools: [echo] }, /the host has the tool "echo", and the machine does not declare it/],
   ])("that are checked as those of a host: %#", (given, words) => {

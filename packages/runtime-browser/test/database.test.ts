@@ -98,9 +98,9 @@ test("without IndexedDB an error names the way out", async () => {
 test("options that are invalid are refused by name", () => {
   // A caller in JavaScript may give anything.
   expect(() => indexedDbStore({ nmae: "x" } as object)).toThrow(/nmae/);
-  expect(() => indexedDbStore({ name: "" })).toThrow(/name is ""; give the name of a database/);
+  expect(() => indexedDbStore({ name: "" })).toThrow(/name must be a text that is not empty/);
   expect(() => indexedDbStore({ locks: {} as never })).toThrow(
-    /locks has no function `request`; give navigator.locks, null/,
+    /locks must be navigator.locks, null, .* \(got an object\)/,
   );
 });
 

@@ -155,8 +155,8 @@ describe("options that can't be used are named", () => {
       /^createHost: machine is neither a conversation machine, .* nor the options of one$/,
       { llm, store, machine: "x" },
     ],
-    [/^createHost: llm is of type string; it must be a function$/, { llm: "gpt-4o-mini", store }],
-    [/^createHost: store\.append is of type undefined; it must be a function$/, { llm, store: {} }],
+    [/^createHost: llm must be a function \(got a text\)$/, { llm: "gpt-4o-mini", store }],
+    [/^createHost: store must be a store, such as memoryStore\(\) \(got an object\)$/, { llm, store: {} }],
   ])("%s", (words, options) => {
     expect(() => createHost(untyped(options))).toThrow(ConfigurationError);
     expect(() => createHost(untyped(options))).toThrow(words);
@@ -171,7 +171,9 @@ describe("options that can't be used are named", () => {
       expect(() => createPureHost(without)).toThrow(`createHost needs the option "${name}", and it is missing`);
     }
     // @ts-expect-error -- as from a caller without types
-    expect(() => createPureHost({ ...given, machine: {} })).toThrow("createHost: machine is no conversation machine");
+    expect(() => createPureHost({ ...given, machine: {} })).toThrow(
+      "createHost: machine must be a conversation machine",
+    );
   });
 
   test("of openaiChat", () => {

@@ -1,6 +1,6 @@
 import { createHost, type Host, type HostOptions } from "@colloquy/host";
-import { type OptionNames, problemOfOptions } from "@colloquy/host/store";
-import { ConfigurationError, conversationMachine } from "@colloquy/machine";
+import { checkOptions, kinds, type OptionKinds } from "@colloquy/host/store";
+import { conversationMachine } from "@colloquy/machine";
 import { randomIds, systemClock } from "@colloquy/runtime-node";
 import { engineStore } from "./engine-store.ts";
 import type { Hub } from "./hub.ts";
@@ -28,12 +28,8 @@ export interface ConnectOptions extends Partial<
  * @throws ConfigurationError for options that are invalid
  */
 export const connect = (options: ConnectOptions): Host => {
-  const problem = problemOfOptions("connect", options, connectOptionNames);
-  if (problem !== null) throw new ConfigurationError(problem);
+  checkOptions("connect", options, connectOptionKinds);
   const { url, headers = {}, hub = null, name = "thread", ...own } = options;
-  if (!URL.canParse(url))
-    // It may have a password in it.
-    throw new ConfigurationError("connect: url must be an address such as http://127.0.0.1:8080");
   const {
     clock = systemClock,
     ids = randomIds,
@@ -44,8 +40,8 @@ export const connect = (options: ConnectOptions): Host => {
   return createHost({ ...own, machine, clock, ids, pollMs, store, snapshotEvery: 0, llm: notHere });
 };
 
-const connectOptionNames: OptionNames<ConnectOptions> = {
-  url: "required",
+const connectOptionKinds: OptionKinds<ConnectOptions> = {
+  url: kinds.needed(kinds.of("an address such as http://127.0.0.1:8080", (url) => URL.canParse(String(url)))),
   headers: true,
   hub: true,
   name: true,

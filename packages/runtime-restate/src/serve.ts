@@ -3,8 +3,7 @@ import { createServer, type ServerHttp2Session } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { performerOf, type PerformerOptions } from "@colloquy/host/perform";
 import { errorTextOf } from "@colloquy/host/runtime";
-import { type OptionNames, problemOfOptions } from "@colloquy/host/store";
-import { ConfigurationError } from "@colloquy/machine";
+import { checkOptions, kinds, type OptionKinds } from "@colloquy/host/store";
 import { type Performing, type PerformingOptions, performingOf } from "@colloquy/runtime-node/performing";
 import { CancelledError, createEndpointHandler, handlers, type LoggerTransport, object } from "@restatedev/restate-sdk";
 import { handlersByHand } from "./by-hand.ts";
@@ -51,11 +50,9 @@ export interface Worker {
  * @throws ConfigurationError for options that are invalid; Error where it can't listen, or make itself known
  */
 export const serve = async (options: ServeOptions): Promise<Worker> => {
-  const problem = problemOfOptions("serve", options, serveOptionNames);
-  if (problem !== null) throw new ConfigurationError(problem);
+  checkOptions("serve", options, serveOptionKinds);
   const { port = 9080, hostname = "127.0.0.1", admin, advertised, identityKeys, ...others } = options;
   const { hub = memoryHub(), name = "thread", snapshotEvery = 64, knownThreads = 2_000, ...own } = others;
-  checkValues(admin, { snapshotEvery, knownThreads });
   const { system: _, ...rest } = own;
   const performing = performingOf("serve", own);
   const performer = performerOf({ ...rest, ...performing });
@@ -107,20 +104,10 @@ export const serve = async (options: ServeOptions): Promise<Worker> => {
   return { url, close };
 };
 
-/** @throws ConfigurationError */
-const checkValues = (admin: string | undefined, numbers: Readonly<Record<string, number>>): void => {
-  // It may have a password in it.
-  if (admin !== undefined && !URL.canParse(admin))
-    throw new ConfigurationError("serve: admin must be an address such as http://127.0.0.1:9070");
-  for (const [name, value] of Object.entries(numbers))
-    if (!Number.isSafeInteger(value) || value < 0)
-      throw new ConfigurationError(`serve: ${name} is ${value}; it must be a whole number, 0 or more`);
-};
-
 /** How long steps that are under way have to end when a worker is closed, in milliseconds. */
 const closeMs = 5_000;
 
-const serveOptionNames: OptionNames<ServeOptions> = {
+const serveOptionKinds: OptionKinds<ServeOptions> = {
   llm: "required",
   machine: true,
   system: true,
@@ -136,11 +123,12 @@ const serveOptionNames: OptionNames<ServeOptions> = {
   hub: true,
   port: true,
   hostname: true,
-  admin: true,
+  // It may have a password in it.
+  admin: kinds.of("an address such as http://127.0.0.1:9070", (value) => URL.canParse(String(value))),
   advertised: true,
   name: true,
-  snapshotEvery: true,
-  knownThreads: true,
+  snapshotEvery: kinds.whole(0),
+  knownThreads: kinds.whole(0),
   identityKeys: true,
 };
 

@@ -27,7 +27,9 @@ describe("options", () => {
   });
 
   it.each(["snapshotEvery", "knownThreads"])("%s is a whole number", async (name) => {
-    await expect(serve({ ...options, [name]: Number.NaN })).rejects.toThrow(`${name} is NaN`);
+    await expect(serve({ ...options, [name]: Number.NaN })).rejects.toThrow(
+      `${name} must be a whole number ≥ 0 (got NaN)`,
+    );
   });
 
   it("an admin API that does not answer is named, and the worker does not go on listening", async () => {

@@ -534,8 +534,8 @@ describe("closing", () => {
 
 test.each([
   [{ token: "x" }, 'threadServer has no option "token"'],
-  [{ bodyBytesMax: 0 }, "bodyBytesMax is 0"],
-  [{ drainMs: 1.5 }, "drainMs is 1.5"],
+  [{ bodyBytesMax: 0 }, "bodyBytesMax must be a whole number ≥ 1 (got 0)"],
+  [{ drainMs: 1.5 }, "drainMs must be a whole number ≥ 0 (got 1.5)"],
 ])("options that are invalid are refused in words: %j", (options, words) => {
   // Options that only JavaScript may give.
   expect(() => serving(options as ThreadServerOptions)).toThrow(words);

@@ -134,7 +134,7 @@ const effects: Partial<Record<Action, Effect>> = {
     await shell.pressUntil(key, /new thread thread-/);
   },
   reset: async (shell, key) => {
-    await shell.pressUntil(key, /^ {2}the thread begins anew, with its first system prompt/m);
+    await shell.pressUntil(key, /^ {2}the thread begins again, with its first system prompt/m);
   },
   searchHistoryOrReset: async (shell, key) => {
     await shell.pressUntil(key, /^search:$/m);
@@ -144,7 +144,7 @@ const effects: Partial<Record<Action, Effect>> = {
     await shell.untilInput("never 2");
     await cleared(shell);
     await shell.pressUntil(key, /^search:$/m);
-    await shell.pressUntil(key, /^ {2}the thread begins anew, with its first system prompt/m);
+    await shell.pressUntil(key, /^ {2}the thread begins again, with its first system prompt/m);
   },
   editElsewhere: async (shell, key) => {
     await shell.type("ab");

@@ -10,7 +10,7 @@ import type {
 } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { givenEvent } from "../boundary/given-event.ts";
-import type { OptionNames } from "../boundary/option-names.ts";
+import { kinds, type OptionKinds } from "../boundary/option-kinds.ts";
 import type { OutputOptions, OutputSchema } from "../output/expected.ts";
 import { type CallerToolDefinition, readCallerTools } from "../tools/caller-tools.ts";
 import type { ToolContext } from "../tools/tool.ts";
@@ -72,24 +72,24 @@ export interface SteerOptions extends Omit<AskOptions, "overlap" | "from" | "whe
   readonly during?: string;
 }
 
-export const askOptionNames: OptionNames<AskOptions> = {
+export const askOptionKinds: OptionKinds<AskOptions> = {
   askId: true,
-  signal: true,
+  signal: kinds.signal,
   name: true,
   metadata: true,
   model: true,
   limits: true,
   overlap: true,
   from: true,
-  whenBusy: true,
+  whenBusy: kinds.oneOf("reject", "fork"),
   output: true,
   tools: true,
   toolContext: true,
 };
 
-const { overlap: _, from: __, whenBusy: ___, output: ____, ...sharedNames } = askOptionNames;
+const { overlap: _, from: __, whenBusy: ___, output: ____, ...sharedKinds } = askOptionKinds;
 
-export const steerOptionNames: OptionNames<SteerOptions> = { ...sharedNames, during: true };
+export const steerOptionKinds: OptionKinds<SteerOptions> = { ...sharedKinds, during: true };
 
 /** Returns the event of an ask, or why it is refused. A plain text needs no copy and no check. */
 export const askEvent = (

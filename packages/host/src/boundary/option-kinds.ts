@@ -1,5 +1,4 @@
 import { ConfigurationError } from "@colloquy/machine";
-import { problemOfOptions } from "./option-names.ts";
 
 /** The values that an option takes. */
 export interface OptionKind {
@@ -15,13 +14,13 @@ export interface OptionKind {
 }
 
 /**
- * The kinds of all options of a function. The type requires a kind for each option, and marks those that cannot be left
- * out.
+ * The kinds of all options of a function. The type requires each option, and marks those that cannot be left out. `true`
+ * and `"required"` allow any value, which something else checks.
  */
 export type OptionKinds<Options extends object> = {
   readonly [Name in keyof Required<Options>]: Pick<Options, Name> extends Required<Pick<Options, Name>>
-    ? OptionKind & { readonly isNeeded: true }
-    : OptionKind;
+    ? "required" | (OptionKind & { readonly isNeeded: true })
+    : true | OptionKind;
 };
 
 /**
@@ -35,12 +34,46 @@ export const checkOptions = <Options extends object>(
   options: Options,
   kinds: OptionKinds<Options>,
 ): void => {
-  const all = Object.entries<OptionKind>(kinds);
-  const names = Object.fromEntries(all.map(([name, { isNeeded }]) => [name, isNeeded === true ? "required" : true]));
-  // It has just the names of the kinds.
-  const problem = problemOfOptions(of, options, names as Parameters<typeof problemOfOptions<Options>>[2]);
+  const problem = problemOfOptions(of, options, kinds);
   if (problem !== null) throw new ConfigurationError(problem);
-  checkKinds(of, options, kinds);
+};
+
+/** Returns why options are invalid, as `checkOptions` does; null if they are valid. */
+export const problemOfOptions = <Options extends object>(
+  of: string,
+  options: Options,
+  kinds: OptionKinds<Options>,
+): string | null => {
+  const given: unknown = options;
+  const names = Object.keys(kinds).join(", ");
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+    const what = given === null ? "null" : Array.isArray(given) ? "a list" : `a value of type ${typeof given}`;
+    return `${of} is given ${what}; it takes an object of ${names}`;
+  }
+  for (const [name, value] of Object.entries(given)) {
+    if (value !== undefined && !Object.hasOwn(kinds, name))
+      return `${of} has no option ${JSON.stringify(name)}; there are ${names}`;
+  }
+  const all = Object.entries<AnyKind>(kinds);
+  const missing = all.find(([name, kind]) => isRequired(kind) && (Reflect.get(given, name) ?? null) === null);
+  return missing === undefined
+    ? problemOfKinds(of, given, all)
+    : `${of} needs the option ${JSON.stringify(missing[0])}, and it is missing`;
+};
+
+type AnyKind = true | "required" | OptionKind | undefined;
+
+const isRequired = (kind: AnyKind): boolean =>
+  kind === "required" || (typeof kind === "object" && kind.isNeeded === true);
+
+const problemOfKinds = (of: string, given: object, all: readonly (readonly [string, AnyKind])[]): string | null => {
+  for (const [name, kind] of all) {
+    const value: unknown = Reflect.get(given, name);
+    const problem =
+      typeof kind === "object" && value !== undefined ? problemOfValue(`${of}: ${name}`, value, kind) : null;
+    if (problem !== null) return problem;
+  }
+  return null;
 };
 
 /** Checks the values of some options. @throws ConfigurationError for one of another kind */
@@ -49,20 +82,21 @@ export const checkKinds = <Options extends object>(
   options: Options,
   kinds: Partial<OptionKinds<Options>>,
 ): void => {
-  for (const [name, kind] of Object.entries<OptionKind | undefined>(kinds)) {
-    const value: unknown = Reflect.get(options, name);
-    if (kind !== undefined && value !== undefined) checkValue(`${of}: ${name}`, value, kind);
-  }
+  const problem = problemOfKinds(of, options, Object.entries<AnyKind>(kinds));
+  if (problem !== null) throw new ConfigurationError(problem);
 };
 
 /** Checks one value. @throws ConfigurationError if it is of another kind */
 export const checkValue = (what: string, value: unknown, kind: OptionKind): void => {
+  const problem = problemOfValue(what, value, kind);
+  if (problem !== null) throw new ConfigurationError(problem);
+};
+
+const problemOfValue = (what: string, value: unknown, kind: OptionKind): string | null => {
   const { takes, fits, isNeeded, isWord, isSecret } = kind;
-  if (fits(value)) return;
+  if (fits(value)) return null;
   const wayOut = value === null && isNeeded !== true ? "; leave it out for the default" : "";
-  throw new ConfigurationError(
-    `${what} must be ${takes} (got ${isSecret === true ? `a value of type ${typeof value}` : shown(value, isWord === true)})${wayOut}`,
-  );
+  return `${what} must be ${takes} (got ${isSecret === true ? `a value of type ${typeof value}` : shown(value, isWord === true)})${wayOut}`;
 };
 
 const shown = (value: unknown, showsText: boolean): string => {

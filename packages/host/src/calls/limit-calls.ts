@@ -1,5 +1,5 @@
 import type { CallLlm } from "@colloquy/machine";
-import { type OptionNames, problemOfOptions } from "../boundary/option-names.ts";
+import { kinds, type OptionKinds, problemOfOptions } from "../boundary/option-kinds.ts";
 import type { LlmContext, LlmHandler, LlmOutcome } from "../ports/llm.ts";
 import { CallLine, type WaitingCall } from "./call-line.ts";
 import { Pauses } from "./pauses.ts";
@@ -54,16 +54,11 @@ export const limitCalls = (handler: LlmHandler, limits: CallLimits): LlmHandler 
   return Object.assign(limited, { secrets: () => handler.secrets?.() ?? [], check: () => handler.check?.() });
 };
 
-const names: OptionNames<CallLimits> = { atOnce: "required", patienceMs: true };
+const limitKinds: OptionKinds<CallLimits> = { atOnce: kinds.needed(kinds.whole(1)), patienceMs: kinds.whole(0) };
 
 const checked = (limits: CallLimits): CallLimits => {
-  const problem = problemOfOptions("limitCalls", limits, names);
+  const problem = problemOfOptions("limitCalls", limits, limitKinds);
   if (problem !== null) throw new RangeError(problem);
-  const { atOnce, patienceMs = 0 } = limits;
-  if (!Number.isSafeInteger(atOnce) || atOnce < 1)
-    throw new RangeError(`atOnce of limitCalls is ${String(atOnce)}; it must be a whole number of 1 or more`);
-  if (!Number.isSafeInteger(patienceMs) || patienceMs < 0)
-    throw new RangeError(`patienceMs of limitCalls is ${String(patienceMs)}; it must be a whole number of 0 or more`);
   return limits;
 };
 

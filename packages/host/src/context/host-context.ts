@@ -1,5 +1,5 @@
 import type { ConversationMachine, ThreadInput } from "@colloquy/machine";
-import type { OptionNames } from "../boundary/option-names.ts";
+import type { OptionKinds } from "../boundary/option-kinds.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { ListOptions } from "../ports/listing.ts";
@@ -65,7 +65,7 @@ export interface RecoveryOptions extends Pick<ListOptions, "metadata"> {
 /** The initial values of a thread that was not started explicitly. */
 export type ThreadDefaults = Omit<ThreadInput, "at" | "threadId" | "configuration">;
 
-export const threadDefaultNames: OptionNames<ThreadDefaults> = {
+export const threadDefaultKinds: OptionKinds<ThreadDefaults> = {
   system: true,
   seed: true,
   metadata: true,

@@ -1,5 +1,5 @@
-import { ConfigurationError, type Entry, type JsonObject } from "@colloquy/machine";
-import { problemOfOptions } from "../boundary/option-names.ts";
+import { type Entry, type JsonObject } from "@colloquy/machine";
+import { checkOptions } from "../boundary/option-kinds.ts";
 import type { Clock } from "../ports/clock.ts";
 import { disposable } from "../ports/disposable.ts";
 import { factsOf, type ListOptions, pageOfThreads, type StoredThread, type ThreadPage } from "../ports/listing.ts";
@@ -25,8 +25,7 @@ import { pageOfHits } from "./pages.ts";
  * @throws ConfigurationError for options that are invalid.
  */
 export const memoryStore = (options: { readonly clock: Clock }): Store & AsyncDisposable => {
-  const problem = problemOfOptions("memoryStore", options, { clock: "required" });
-  if (problem !== null) throw new ConfigurationError(problem);
+  checkOptions("memoryStore", options, { clock: "required" });
   return disposable(new MemoryStore(options.clock));
 };
 

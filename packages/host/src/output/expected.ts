@@ -1,10 +1,10 @@
 import type { ExpectedOutput, Json, OutputMode } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import { type OptionNames, problemOfOptions } from "../boundary/option-names.ts";
+import { kinds, type OptionKinds, problemOfOptions } from "../boundary/option-kinds.ts";
 import { messageOf } from "../boundary/thrown.ts";
 import { problemOfSchema } from "../tools/schema-problem.ts";
 import type { StandardSchema } from "../tools/schema.ts";
-import { isInput, parametersOf, type ToolInput } from "../tools/tool.ts";
+import { parametersOf, schemaKind, type ToolInput } from "../tools/tool.ts";
 import { isObjectSchema, strictProblems } from "./strict.ts";
 
 /** The output that the answer to an ask must have. */
@@ -54,8 +54,7 @@ export interface WantedOutput {
 
 /** Returns the output that options describe, or why no answer could fit them. */
 export const wantedOutput = (options: OutputOptions): Either.Either<string, WantedOutput> => {
-  const problem =
-    problemOfWrapping(options) ?? problemOfOptions("ask: output", options, outputOptionNames) ?? problemOf(options);
+  const problem = problemOfWrapping(options) ?? problemOfOptions("ask: output", options, outputOptionKinds);
   if (problem !== null) return Either.left(problem);
   const { schema, name, mode = "native", repairs = 2 } = options;
   try {
@@ -84,27 +83,15 @@ export const wantedOutput = (options: OutputOptions): Either.Either<string, Want
 
 /** Returns the problem of a schema in place of the options; null if there is none. */
 const problemOfWrapping = (options: OutputOptions): string | null =>
-  isInput(options) && !Object.hasOwn(options, "schema")
+  schemaKind.fits(options) && !Object.hasOwn(options, "schema")
     ? `ask: output is a schema by itself; give it as { schema${"jsonSchema" in options ? ": { jsonSchema }" : ""}, name }`
     : null;
 
-const outputOptionNames: OptionNames<OutputOptions> = {
-  schema: "required",
-  name: "required",
-  mode: true,
-  repairs: true,
+const outputOptionKinds: OptionKinds<OutputOptions> = {
+  schema: kinds.needed(schemaKind),
+  name: kinds.needed(
+    kinds.word('1 to 64 letters, digits, "_" or "-"', (name) => typeof name === "string" && /^[\w-]{1,64}$/.test(name)),
+  ),
+  mode: kinds.oneOf("native", "tool", "prompted"),
+  repairs: kinds.whole(0),
 };
-
-const problemOf = ({ schema, name, mode, repairs = 0 }: OutputOptions): string | null => {
-  if (typeof name !== "string" || !/^[\w-]{1,64}$/.test(name))
-    return `ask: output.name is ${JSON.stringify(name)}; it must be 1 to 64 letters, digits, "_" or "-"`;
-  if (!isInput(schema))
-    return `ask: output.schema is no Standard Schema (of zod, valibot, arktype, …); give a JSON Schema as { jsonSchema }`;
-  if (mode !== undefined && !modes.includes(mode))
-    return `ask: output.mode is ${JSON.stringify(mode)}; it must be "native", "tool" or "prompted"`;
-  return Number.isSafeInteger(repairs) && repairs >= 0
-    ? null
-    : `ask: output.repairs is ${String(repairs)}; it must be a whole number, 0 or more`;
-};
-
-const modes: readonly OutputMode[] = ["native", "tool", "prompted"];

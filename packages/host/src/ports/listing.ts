@@ -1,5 +1,5 @@
 import { canonicalText, type Entry, type Json, type JsonObject } from "@colloquy/machine";
-import { type OptionNames, problemOfOptions } from "../boundary/option-names.ts";
+import { kinds, type OptionKinds, problemOfOptions } from "../boundary/option-kinds.ts";
 
 /** The options of a listing of threads. */
 export interface ListOptions {
@@ -54,39 +54,26 @@ export interface ListingPlace {
 export const checkedListing = (
   options: ListOptions = {},
 ): { readonly order: "newest" | "oldest"; readonly limit: number; readonly after: ListingPlace | null } => {
-  const problem = problemOfOptions("list", options, listOptionNames);
+  const problem = problemOfOptions("list", options, listOptionKinds);
   if (problem !== null) throw new RangeError(problem);
   const { order = "newest", limit = 100, after, created, updated } = options;
-  if (order !== "newest" && order !== "oldest")
-    throw new RangeError(`list: order is ${String(order)}; it must be newest or oldest`);
-  checkLimit("list", limit);
-  for (const [name, range] of Object.entries({ created, updated })) checkRange(name, range);
+  for (const [name, range = {}] of Object.entries({ created, updated })) {
+    const wrong = problemOfOptions<TimeRange>(`list: ${name}`, range, { from: time, until: time });
+    if (wrong !== null) throw new RangeError(wrong);
+  }
   return { order, limit, after: after === undefined ? null : placeOf(after) };
 };
 
-/** @throws RangeError for a limit that is not a whole number of 1 or more */
-export const checkLimit = (what: string, limit: number): void => {
-  if (!(Number.isSafeInteger(limit) && limit >= 1))
-    throw new RangeError(`${what}: limit is ${limit}; it must be a whole number of 1 or more`);
-};
-
-const listOptionNames: OptionNames<ListOptions> = {
-  order: true,
+const listOptionKinds: OptionKinds<ListOptions> = {
+  order: kinds.oneOf("newest", "oldest"),
   after: true,
-  limit: true,
+  limit: kinds.whole(1),
   metadata: true,
   created: true,
   updated: true,
 };
 
-const checkRange = (name: string, range: TimeRange = {}): void => {
-  const problem = problemOfOptions(`list: ${name}`, range, { from: true, until: true });
-  if (problem !== null) throw new RangeError(problem);
-  for (const [end, at] of Object.entries(range)) {
-    if (typeof at !== "number" || Number.isNaN(at))
-      throw new RangeError(`list: ${name}.${end} is ${String(at)}; it must be a time in milliseconds since the epoch`);
-  }
-};
+const time = kinds.word("a time in milliseconds since the epoch", kinds.number.fits);
 
 /** Returns the cursor of a place. */
 export const cursorOf = ({ createdAt, threadId }: ListingPlace): string => JSON.stringify([createdAt, threadId]);

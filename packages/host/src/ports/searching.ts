@@ -1,6 +1,5 @@
 import type { Content, ContentPart, Entry, MessageDraft, ReplyDraft, SeedDraft } from "@colloquy/machine";
-import { problemOfOptions } from "../boundary/option-names.ts";
-import { checkLimit } from "./listing.ts";
+import { kinds, problemOfOptions } from "../boundary/option-kinds.ts";
 
 /** The options of a search. */
 export interface SearchOptions {
@@ -34,10 +33,9 @@ export const checkedSearch = (
   words: string,
   options: SearchOptions = {},
 ): { readonly words: readonly string[]; readonly limit: number } => {
-  const problem = problemOfOptions("search", options, { threadId: true, limit: true, after: true });
+  const problem = problemOfOptions("search", options, { threadId: true, limit: kinds.whole(1), after: true });
   if (problem !== null) throw new RangeError(problem);
   const { limit = 20 } = options;
-  checkLimit("search", limit);
   return { words: wordsOf(words), limit };
 };
 

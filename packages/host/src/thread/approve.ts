@@ -1,5 +1,5 @@
 import { approvalsOf, ConfigurationError, type State } from "@colloquy/machine";
-import type { OptionNames } from "../boundary/option-names.ts";
+import type { OptionKinds } from "../boundary/option-kinds.ts";
 import { asksOfEffect, handlesTo, type Resumed } from "./resume.ts";
 import { checkOptions, currentLoop, look, submit, type ThreadRef } from "./thread-ref.ts";
 
@@ -22,13 +22,13 @@ export interface DenyOptions extends ApproveOptions {
  * such tool
  */
 export const approve = async (thread: ThreadRef, id: string, options: ApproveOptions): Promise<Resumed> => {
-  checkOptions(thread, "approve", options, approveOptionNames);
+  checkOptions(thread, "approve", options, approveOptionKinds);
   return answer(thread, id, true, options);
 };
 
 /** Denies a tool call, so that it does not run. */
 export const deny = async (thread: ThreadRef, id: string, options: DenyOptions): Promise<Resumed> => {
-  checkOptions(thread, "deny", options, denyOptionNames);
+  checkOptions(thread, "deny", options, denyOptionKinds);
   return answer(thread, id, false, options);
 };
 
@@ -57,6 +57,6 @@ const answer = async (
   return resumed;
 };
 
-const approveOptionNames: OptionNames<ApproveOptions> = { by: true, digest: true };
+const approveOptionKinds: OptionKinds<ApproveOptions> = { by: true, digest: true };
 
-const denyOptionNames: OptionNames<DenyOptions> = { ...approveOptionNames, reason: true };
+const denyOptionKinds: OptionKinds<DenyOptions> = { ...approveOptionKinds, reason: true };

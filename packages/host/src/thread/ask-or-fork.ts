@@ -44,8 +44,6 @@ export const askOrFork = async (
 
 /** Returns why an ask's options for a busy thread are invalid, for callers in JavaScript; null if they are valid. */
 export const problemOfBusy = ({ whenBusy = "reject", from }: Pick<AskOptions, "whenBusy" | "from">): string | null => {
-  if (whenBusy !== "reject" && whenBusy !== "fork")
-    return `ask: whenBusy is ${JSON.stringify(whenBusy)}; it must be "reject" or "fork"`;
   return whenBusy === "fork" && from === undefined
     ? 'ask: whenBusy: "fork" needs from, the turn behind which the fork goes on'
     : null;

@@ -3,9 +3,9 @@ import * as Either from "fp-ts/lib/Either.js";
 import {
   askEvent,
   type AskInput,
-  askOptionNames,
+  askOptionKinds,
   type AskOptions,
-  steerOptionNames,
+  steerOptionKinds,
   type SteerOptions,
 } from "../ask/ask-event.ts";
 import type { AskHandle } from "../ask/ask-handle.ts";
@@ -14,7 +14,7 @@ import { Ask } from "../ask/ask.ts";
 import { withContext } from "../ask/asks.ts";
 import { EarlierAsk } from "../ask/earlier-ask.ts";
 import { AskRefusedError, ThreadClosedError } from "../boundary/errors.ts";
-import { problemOfOptions } from "../boundary/option-names.ts";
+import { problemOfOptions } from "../boundary/option-kinds.ts";
 import { messageOf } from "../boundary/thrown.ts";
 import { type OutputOf, type OutputSchema, wantedOutput, type WrittenOf } from "../output/expected.ts";
 import type { Ids } from "../ports/ids.ts";
@@ -27,7 +27,7 @@ export const askOn = <Schema extends OutputSchema>(
   input: AskInput,
   options: AskOptions<Schema>,
 ): AskHandle<OutputOf<Schema>, WrittenOf<Schema>> => {
-  const problem = problemOfOptions("ask", options, askOptionNames) ?? problemOfBusy(options);
+  const problem = problemOfOptions("ask", options, askOptionKinds) ?? problemOfBusy(options);
   return handleTo<Schema>(
     problem === null ? asked(thread, input, options) : refusedAsk(thread.id, thread.host.ids, options, problem),
   );
@@ -40,7 +40,7 @@ export const handleTo = <Schema extends OutputSchema>(ask: Ask): AskHandle<Outpu
 
 /** Asks within the open turn of a thread. */
 export const steerOn = (thread: ThreadRef, input: AskInput, given: SteerOptions): AskHandle => {
-  const problem = problemOfOptions("steer", given, steerOptionNames);
+  const problem = problemOfOptions("steer", given, steerOptionKinds);
   if (problem !== null) return refusedAsk(thread.id, thread.host.ids, given, problem);
   const { during, ...options } = given;
   return asked(thread, input, options, during === undefined ? {} : { askId: during });
@@ -89,10 +89,7 @@ const asked = (
   const stopped: StopAsk<Ask> = (ask, reason) =>
     ask.event === null || stop({ ...thread, id: ask.threadId }, ask, reason);
   const ask = new Ask(id, askId, context, stopped);
-  // Callers in JavaScript may pass any value.
-  if (signal !== undefined && typeof signal?.addEventListener !== "function")
-    ask.fail(new AskRefusedError(id, askId, { kind: "invalid", reason: "signal: it is no AbortSignal" }));
-  else if (signal !== undefined) ask.listenTo(signal);
+  if (signal !== undefined) ask.listenTo(signal);
   if (toolContext != null && host.store.engine !== undefined)
     ask.fail(new AskRefusedError(id, askId, { kind: "invalid", reason: noToolContext }));
   if (ask.settled) return ask;

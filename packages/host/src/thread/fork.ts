@@ -3,7 +3,7 @@ import { forkOf, type LeftBehind } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import { EventRefusedError } from "../boundary/errors.ts";
 import { givenEvent } from "../boundary/given-event.ts";
-import type { OptionNames } from "../boundary/option-names.ts";
+import type { OptionKinds } from "../boundary/option-kinds.ts";
 import { foldedState } from "../journal/read-journal.ts";
 import { exportJournal } from "./history.ts";
 import { checkOptions, threadIdOf, type ThreadRef } from "./thread-ref.ts";
@@ -30,7 +30,7 @@ export const forkThread = async (
   thread: ThreadRef,
   options: ForkOptions,
 ): Promise<{ readonly threadId: string; readonly left: LeftBehind }> => {
-  checkOptions(thread, "fork", options, forkOptionNames);
+  checkOptions(thread, "fork", options, forkOptionKinds);
   const { turn, metadata } = options;
   const { id, host, loops } = thread;
   const threadId = threadIdOf(options.threadId ?? "new", host.ids);
@@ -51,4 +51,4 @@ const entryBehind = ({ id, host }: ThreadRef, entries: readonly Entry[], event: 
   return step.entry;
 };
 
-const forkOptionNames: OptionNames<ForkOptions> = { turn: true, threadId: true, metadata: true };
+const forkOptionKinds: OptionKinds<ForkOptions> = { turn: true, threadId: true, metadata: true };

@@ -4,7 +4,7 @@ import { entriesToRedact, isRedactionTarget, type RedactionTarget } from "@collo
 import * as Either from "fp-ts/lib/Either.js";
 import { EventRefusedError, ThreadUnknownError } from "../boundary/errors.ts";
 import { givenEvent } from "../boundary/given-event.ts";
-import type { OptionNames } from "../boundary/option-names.ts";
+import type { OptionKinds } from "../boundary/option-kinds.ts";
 import type { HostContext } from "../context/host-context.ts";
 import { withLease } from "../delegation/requested-lease.ts";
 import { settleInbox } from "../delegation/settle-inbox.ts";
@@ -31,7 +31,7 @@ export const redactThread = async (
   given: RedactionTarget,
   options: RedactOptions,
 ): Promise<readonly number[]> => {
-  checkOptions(thread, "redact", options, redactOptionNames);
+  checkOptions(thread, "redact", options, redactOptionKinds);
   const { reason } = options;
   const [target, copies] = frozenCopy([given, options.copies ?? []] as const);
   if (!isRedactionTarget(target)) throw new EventRefusedError(thread.id, noTarget);
@@ -130,7 +130,7 @@ const journalled = async (
   return step.entry;
 };
 
-const redactOptionNames: OptionNames<RedactOptions> = { reason: true, copies: true };
+const redactOptionKinds: OptionKinds<RedactOptions> = { reason: true, copies: true };
 
 const noTarget: Refusal = {
   kind: "invalid",

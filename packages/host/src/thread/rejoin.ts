@@ -3,7 +3,7 @@ import { loadMessages } from "@colloquy/machine/storage";
 import type { AskHandle } from "../ask/ask-handle.ts";
 import { EarlierAsk } from "../ask/earlier-ask.ts";
 import { AskRefusedError } from "../boundary/errors.ts";
-import { type OptionNames, problemOfOptions } from "../boundary/option-names.ts";
+import { kinds, type OptionKinds, problemOfOptions } from "../boundary/option-kinds.ts";
 import { placeOf } from "../turn-log/cursor.ts";
 import { HandleCursor } from "../turn-log/handle-cursor.ts";
 import { type PartPlace, TurnLog } from "../turn-log/log.ts";
@@ -24,17 +24,18 @@ export interface RejoinOptions {
 
 /** Returns a handle to an ask that was made before, with the parts that were already shown. */
 export const rejoin = (thread: ThreadRef, askId: string, options: RejoinOptions): AskHandle => {
-  const problem = problemOfOptions("rejoin", options, rejoinOptionNames) ?? problemOfRejoin(askId, options);
+  const problem = kinds.text.fits(askId)
+    ? problemOfOptions("rejoin", options, rejoinOptionKinds)
+    : "rejoin: askId must be a text that is not empty";
   if (problem !== null) return refusedAsk(thread.id, thread.host.ids, { askId }, problem);
   return new RejoinedAsk(thread, askId, options.from == null ? null : placeOf(options.from));
 };
 
-const rejoinOptionNames: OptionNames<RejoinOptions> = { from: true };
-
-const problemOfRejoin = (askId: unknown, { from }: { readonly from?: unknown }): string | null => {
-  if (typeof askId !== "string" || askId === "") return "rejoin: askId must be a text that is not empty";
-  if (from === undefined || from === null || (typeof from === "string" && placeOf(from) !== null)) return null;
-  return `rejoin: from is ${JSON.stringify(from)}; it must be the cursor of a handle to this ask`;
+const rejoinOptionKinds: OptionKinds<RejoinOptions> = {
+  from: kinds.word(
+    "the cursor of a handle to this ask",
+    (from) => from === null || (typeof from === "string" && placeOf(from) !== null),
+  ),
 };
 
 /** Reads the log of its turn from a cursor on. When the turn has ended, its journal completes the log. */

@@ -2,8 +2,8 @@ import { ConfigurationError, type Entry, type Event, type Refusal, start, type S
 import * as Either from "fp-ts/lib/Either.js";
 import { EventRefusedError, ThreadClosedError } from "../boundary/errors.ts";
 import { type Given, givenEvent, givenStart } from "../boundary/given-event.ts";
-import { type OptionNames, problemOfOptions } from "../boundary/option-names.ts";
-import { type HostContext, type ThreadDefaults, threadDefaultNames } from "../context/host-context.ts";
+import { type OptionKinds, problemOfOptions } from "../boundary/option-kinds.ts";
+import { type HostContext, type ThreadDefaults, threadDefaultKinds } from "../context/host-context.ts";
 import { type Extent, lookAt, seenIn } from "../journal/opening.ts";
 import type { ThreadLoop } from "../loop/loop.ts";
 import type { EventEnvelope, MadeEnvelope } from "../mailbox/mailbox.ts";
@@ -51,7 +51,7 @@ export const threadIdOf = (given: string, ids: Ids): string => {
 
 /** Starts the thread. @throws EventRefusedError, ThreadExistsError, SeedError */
 export const startThread = async (thread: ThreadRef, input: ThreadDefaults): Promise<void> => {
-  checkOptions(thread, "start", input, threadDefaultNames);
+  checkOptions(thread, "start", input, threadDefaultKinds);
   const { machine, store, clock } = thread.host;
   const event = givenStart({ ...input, type: "thread.started", threadId: thread.id, at: clock.now() });
   // An engine would only refuse a seed that is not a conversation; this throws.
@@ -157,7 +157,7 @@ export const checkOptions = <Options extends object>(
   { id }: ThreadRef,
   of: string,
   options: Options,
-  names: OptionNames<Options>,
+  names: OptionKinds<Options>,
 ): void => {
   const reason = problemOfOptions(of, options, names);
   if (reason !== null) throw new EventRefusedError(id, { kind: "invalid", reason });

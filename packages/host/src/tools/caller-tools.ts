@@ -1,7 +1,7 @@
 import { type CallerTool, ConfigurationError } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import { type OptionNames, problemOfOptions } from "../boundary/option-names.ts";
-import { isInput, parametersOf, type ToolInput } from "./tool.ts";
+import { type OptionKinds, problemOfOptions } from "../boundary/option-kinds.ts";
+import { parametersOf, schemaKind, type ToolInput } from "./tool.ts";
 
 /** A tool of the caller, which no host runs: a definition as for `tool`, without the members for running it. */
 export interface CallerToolDefinition {
@@ -36,13 +36,9 @@ const readTool = (where: string, given: CallerToolDefinition): Either.Either<str
     return Either.left(
       `${where} has a function to run; the tools of an ask are the caller's, who answers their calls by answerTool: give the host its own tools`,
     );
-  const problem = problemOfOptions(where, given, definitionNames);
+  const problem = problemOfOptions(where, given, definitionKinds);
   if (problem !== null) return Either.left(problem);
   const { name, description, input } = given;
-  if (input !== undefined && !isInput(input))
-    return Either.left(
-      `${where}: input is no Standard Schema (of zod, valibot, …); give a JSON Schema as { jsonSchema }`,
-    );
   try {
     return Either.right({
       name,
@@ -55,4 +51,4 @@ const readTool = (where: string, given: CallerToolDefinition): Either.Either<str
   }
 };
 
-const definitionNames: OptionNames<CallerToolDefinition> = { name: "required", description: true, input: true };
+const definitionKinds: OptionKinds<CallerToolDefinition> = { name: "required", description: true, input: schemaKind };

@@ -1,14 +1,6 @@
-import {
-  ConfigurationError,
-  lastTurnOf,
-  type Message,
-  type State,
-  toArray,
-  toolResultOf,
-  turnNumbered,
-} from "@colloquy/machine";
+import { lastTurnOf, type Message, type State, toArray, toolResultOf, turnNumbered } from "@colloquy/machine";
 import { textOfResult } from "@colloquy/machine/policies";
-import { problemOfOptions } from "../boundary/option-names.ts";
+import { checkOptions, kinds } from "../boundary/option-kinds.ts";
 import { type Tool, tool } from "./tool.ts";
 
 /** The options of a tool that reads results back. */
@@ -30,14 +22,8 @@ export interface ResultReaderOptions {
  * @throws ConfigurationError for invalid options.
  */
 export const resultReader = (options: ResultReaderOptions = {}): Tool => {
-  const problem = problemOfOptions("resultReader", options, { name: true, characters: true });
-  if (problem !== null) throw new ConfigurationError(problem);
+  checkOptions("resultReader", options, { name: true, characters: kinds.whole(charactersMin) });
   const { name = "read_result", characters = 2_000 } = options;
-  if (!(Number.isSafeInteger(characters) && characters >= charactersMin)) {
-    throw new ConfigurationError(
-      `resultReader: characters is ${characters}; it must be a whole number of ${charactersMin} or more`,
-    );
-  }
   return tool({
     name,
     description:

@@ -1,7 +1,7 @@
 import type { JsonObject, State, ToolDeclaration, ToolRecovery } from "@colloquy/machine";
 import { ConfigurationError } from "@colloquy/machine";
 import { frozenCopy } from "@colloquy/machine/hosting";
-import { type OptionNames, problemOfOptions } from "../boundary/option-names.ts";
+import { checkOptions, kinds, type OptionKind, type OptionKinds } from "../boundary/option-kinds.ts";
 import { messageOf } from "../boundary/thrown.ts";
 import { problemOfSchema } from "./schema-problem.ts";
 import type { StandardSchema } from "./schema.ts";
@@ -83,31 +83,9 @@ export interface ToolContext {
  * @throws ConfigurationError for an invalid definition, or one without a JSON Schema for the model.
  */
 export const tool = <Input extends ToolInput>(definition: ToolDefinition<Input>): Tool => {
-  const problem = problemOfOptions("tool", definition, definitionNames);
-  if (problem !== null) throw new ConfigurationError(problem);
+  const of = typeof definition?.name === "string" ? `tool "${definition.name}"` : "tool";
+  checkOptions(of, definition, definitionKinds);
   const { name, description, version, input, recovery, approval, timeoutMs, concurrency, run } = definition;
-  if (typeof name !== "string" || !namePattern.test(name))
-    throw new ConfigurationError(
-      `tool ${JSON.stringify(name)}: name must match ${namePattern.source}, which all servers of models take`,
-    );
-  if (typeof description !== "string")
-    throw new ConfigurationError(`tool "${name}": description is of type ${typeof description}; it must be a text`);
-  if (typeof run !== "function")
-    throw new ConfigurationError(`tool "${name}": run is of type ${typeof run}; it must be a function`);
-  if (!isInput(input))
-    throw new ConfigurationError(
-      `tool "${name}": input is no Standard Schema (of zod, valibot, arktype, …); give a JSON Schema as { jsonSchema }`,
-    );
-  for (const [option, value] of Object.entries({ timeoutMs, concurrency })) {
-    if (value !== undefined && !(Number.isSafeInteger(value) && value >= 1)) {
-      throw new ConfigurationError(`tool "${name}": ${option} is ${value}; it must be a whole number of 1 or more`);
-    }
-  }
-  if (approval !== undefined && approval !== "always" && typeof approval !== "function") {
-    throw new ConfigurationError(
-      `tool "${name}": approval is ${JSON.stringify(approval)}; it must be "always" or a function`,
-    );
-  }
   const parameters = parametersOf(`tool "${name}"`, input);
   const unchecked = "jsonSchema" in input ? problemOfSchema(parameters) : null;
   if (unchecked !== null) throw new ConfigurationError(`tool "${name}": input.jsonSchema: ${unchecked}`);
@@ -161,23 +139,31 @@ const isTool = (given: unknown): boolean =>
   "declaration" in given &&
   typeof given.declaration === "object";
 
-const definitionNames: OptionNames<ToolDefinition<ToolInput>> = {
-  name: "required",
-  description: "required",
-  version: true,
-  input: "required",
-  recovery: true,
-  approval: true,
-  timeoutMs: true,
-  concurrency: true,
-  run: "required",
-};
+/** A schema: a Standard Schema or `{ jsonSchema }`. */
+export const schemaKind: OptionKind = kinds.of(
+  "a Standard Schema (of zod, valibot, arktype, …), or a JSON Schema as { jsonSchema }",
+  (input) =>
+    (typeof input === "object" || typeof input === "function") &&
+    input !== null &&
+    ("~standard" in input || "jsonSchema" in input),
+);
 
-/** Returns whether a value has the form of a schema: a Standard Schema or `{ jsonSchema }`. */
-export const isInput = (input: unknown): boolean =>
-  (typeof input === "object" || typeof input === "function") &&
-  input !== null &&
-  ("~standard" in input || "jsonSchema" in input);
+const definitionKinds: OptionKinds<ToolDefinition<ToolInput>> = {
+  name: kinds.needed(
+    kinds.word(
+      `a text that matches ${namePattern.source}, which all servers of models take`,
+      (name) => typeof name === "string" && namePattern.test(name),
+    ),
+  ),
+  description: kinds.needed(kinds.anyText),
+  version: true,
+  input: kinds.needed(schemaKind),
+  recovery: true,
+  approval: kinds.word('"always" or a function', (approval) => approval === "always" || typeof approval === "function"),
+  timeoutMs: kinds.whole(1),
+  concurrency: kinds.whole(1),
+  run: kinds.needed(kinds.call),
+};
 
 /** Returns a schema as JSON Schema; `what` names its owner in the error. @throws ConfigurationError if it has none */
 export const parametersOf = (what: string, input: ToolInput): JsonObject => {

@@ -257,10 +257,10 @@ describe("limitCalls", () => {
 
   it("names limits that are none", () => {
     const handler: LlmHandler = () => Promise.resolve(says("."));
-    expect(() => limitCalls(handler, { atOnce: 0 })).toThrow(
-      "atOnce of limitCalls is 0; it must be a whole number of 1",
+    expect(() => limitCalls(handler, { atOnce: 0 })).toThrow("limitCalls: atOnce must be a whole number ≥ 1 (got 0)");
+    expect(() => limitCalls(handler, { atOnce: 1, patienceMs: -1 })).toThrow(
+      "patienceMs must be a whole number ≥ 0 (got -1)",
     );
-    expect(() => limitCalls(handler, { atOnce: 1, patienceMs: -1 })).toThrow("patienceMs of limitCalls is -1");
     // As JavaScript may.
     expect(() => limitCalls(handler, { atonce: 1 } as never)).toThrow('limitCalls has no option "atonce"');
   });

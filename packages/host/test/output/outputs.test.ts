@@ -105,10 +105,18 @@ describe("an ask for an output", () => {
     const { host, store } = stage();
     const refusal = async (output: object) =>
       String(await errorOf(host.ask("?", { output: output as { schema: typeof schema; name: string } })));
-    expect(await refusal({ schema, name: "a title" })).toMatch(/output.name is "a title"; it must be 1 to 64 letters/);
-    expect(await refusal({ schema: {}, name: "title" })).toMatch(/output.schema is no Standard Schema/);
-    expect(await refusal({ schema, name: "title", mode: "json" })).toMatch(/output.mode is "json"/);
-    expect(await refusal({ schema, name: "title", repairs: -1 })).toMatch(/output.repairs is -1/);
+    expect(await refusal({ schema, name: "a title" })).toMatch(
+      /output: name must be 1 to 64 letters.* \(got "a title"\)/,
+    );
+    expect(await refusal({ schema: {}, name: "title" })).toMatch(
+      /output: schema must be a Standard Schema .* \(got an object\)/,
+    );
+    expect(await refusal({ schema, name: "title", mode: "json" })).toMatch(
+      /output: mode must be "native" or "tool" or "prompted" \(got "json"\)/,
+    );
+    expect(await refusal({ schema, name: "title", repairs: -1 })).toMatch(
+      /output: repairs must be a whole number ≥ 0 \(got -1\)/,
+    );
     expect(await refusal({ schema, name: "title", repair: 1 })).toMatch(/"repair"/);
     expect(await refusal(schema)).toMatch(/output is a schema by itself; give it as \{ schema, name \}/);
     expect(await refusal({ jsonSchema: {} })).toMatch(/give it as \{ schema: \{ jsonSchema \}, name \}/);

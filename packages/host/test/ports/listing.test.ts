@@ -22,14 +22,14 @@ test("options have defaults, and a cursor is the place that it was made of", () 
 });
 
 test.each<[ListOptions, RegExp]>([
-  [{ limit: 0 }, /list: limit is 0; it must be a whole number of 1 or more/],
-  [{ limit: 1.5 }, /limit is 1.5/],
+  [{ limit: 0 }, /list: limit must be a whole number ≥ 1 \(got 0\)/],
+  [{ limit: 1.5 }, /limit must be .* \(got 1\.5\)/],
   [{ after: "[1]" }, /after is "\[1\]"; it must be the next of a page/],
   [{ after: '["1","a"]' }, /after is/],
-  [{ created: { until: Number.NaN } }, /created\.until is NaN; it must be a time in milliseconds/],
+  [{ created: { until: Number.NaN } }, /created: until must be a time in milliseconds.* \(got NaN\)/],
   // Options that only JavaScript may pass.
-  [{ updated: { from: "2026" } } as unknown as ListOptions, /updated\.from is 2026/],
-  [{ order: "up" } as unknown as ListOptions, /order is up; it must be newest or oldest/],
+  [{ updated: { from: "2026" } } as unknown as ListOptions, /updated: from must be .* \(got "2026"\)/],
+  [{ order: "up" } as unknown as ListOptions, /order must be "newest" or "oldest" \(got "up"\)/],
 ])("options that are invalid are refused: %j", (options, words) => {
   expect(() => checkedListing(options)).toThrow(words);
   expect(() => checkedListing(options)).toThrow(RangeError);

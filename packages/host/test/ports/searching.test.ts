@@ -127,7 +127,5 @@ test("an excerpt never ends in half of a character", () => {
 
 test("what is invalid is refused", () => {
   expect(checkedSearch("Two words")).toEqual({ words: ["two", "words"], limit: 20 });
-  expect(() => checkedSearch("words", { limit: 0 })).toThrow(
-    "search: limit is 0; it must be a whole number of 1 or more",
-  );
+  expect(() => checkedSearch("words", { limit: 0 })).toThrow("search: limit must be a whole number ≥ 1 (got 0)");
 });

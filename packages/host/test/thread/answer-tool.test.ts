@@ -293,7 +293,7 @@ describe("refused in words", () => {
     ["a tool that runs", [echo], /tools\.0 has a function to run.*answerTool/],
     ["a misspelt member", [{ name: "x", parameters: {} }], /no option "parameters"/],
     ["no name", [{ description: "x" }], /needs the option "name"/],
-    ["no schema", [{ name: "x", input: {} }], /tools\.0: input is no Standard Schema/],
+    ["no schema", [{ name: "x", input: {} }], /tools\.0: input must be a Standard Schema .* \(got an object\)/],
     ["a schema without words", [{ name: "x", input: zod.object({ at: zod.date() }) }], /tools\.0: .*no JSON Schema/],
     ["a name of another type", [{ name: 5 }], /tools\.0\.name/],
     ["two of one name", [askUser, askUser], /two tools of the name "ask_user"/],

@@ -63,11 +63,11 @@ test("the error for a schema of zod without a JSON Schema says which have one", 
 
 test.each([
   [{ name: "" }, /name/],
-  [{ timeoutMs: 0 }, /timeoutMs is 0/],
-  [{ timeoutMs: Number.NaN }, /timeoutMs is NaN/],
-  [{ concurrency: 1.5 }, /concurrency is 1.5/],
+  [{ timeoutMs: 0 }, /tool "t": timeoutMs must be a whole number ≥ 1 \(got 0\)/],
+  [{ timeoutMs: Number.NaN }, /timeoutMs must be .* \(got NaN\)/],
+  [{ concurrency: 1.5 }, /concurrency must be .* \(got 1\.5\)/],
   // As a caller in JavaScript may have it.
-  [{ approval: "sometimes" as "always" }, /approval is "sometimes"; it must be "always" or a function/],
+  [{ approval: "sometimes" as "always" }, /approval must be "always" or a function \(got "sometimes"\)/],
 ])("%j is invalid", (wrong, words) => {
   const definition = { name: "t", description: "", input: { jsonSchema: {} }, run: () => null };
   expect(() => tool({ ...definition, ...wrong })).toThrow(words);

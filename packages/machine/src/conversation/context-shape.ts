@@ -2,6 +2,7 @@ import { chunkSize } from "../thread/chunks.ts";
 import { canonicalText } from "../thread/digest.ts";
 import { isObject } from "../thread/json.ts";
 import { describeValueProblem, type ValueProblem, within, wrong } from "../thread/value-problem.ts";
+import { contentPart, replyPartShapes } from "./protocol/message-forms.ts";
 import {
   bool,
   byTag,
@@ -49,19 +50,11 @@ const valuesOf = (stage: string | null): readonly unknown[] => {
 
 const role = oneOf("system", "developer", "user", "assistant", "tool");
 const provider = optional(jsonObject);
-const contentParts = {
-  text: object({ text, provider }),
-  data: object({ field: text, value: json }),
-  image: object({ url: text, detail: optional(text) }),
-  opaque: object({ value: jsonObject }),
-};
 const call = { callId: text, providerCallId: nullable(text), name: text };
 const part = byTag("type", {
-  ...contentParts,
-  reasoning: object({ text, provider }),
-  refusal: object({ text, provider }),
+  ...replyPartShapes,
   toolCall: object({ ...call, arguments: text, provider }),
-  toolResult: object({ ...call, outcome: text, content: list(byTag("type", contentParts)) }),
+  toolResult: object({ ...call, outcome: text, content: list(contentPart.shape) }),
 });
 const message = object({ id: text, role, parts: list(part), digest: text, name: optional(text), provider });
 const messages = list(message);

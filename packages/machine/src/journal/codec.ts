@@ -1,12 +1,13 @@
 import * as Either from "fp-ts/lib/Either.js";
-import * as zod from "zod/mini";
 import { type Entry, firstFormat, journalFormat } from "../conversation/protocol/entry.ts";
+import { firstEntry, journalled, laterEntry } from "../conversation/protocol/entry-forms.ts";
 import type { Event } from "../conversation/protocol/event.ts";
+import { eventTypes, isEventType } from "../conversation/protocol/event-forms.ts";
+import { mustBe } from "../conversation/protocol/shape.ts";
 import { isObject } from "../thread/json.ts";
-import { mostNested, mostNestedInEvent } from "../thread/plain-copy.ts";
+import { mostNested, mostNestedInEvent, NotPlain, plainCopy } from "../thread/plain-copy.ts";
 import { preview } from "../thread/preview.ts";
-import { surelyEntry, surelyEvent } from "./entry-shape.ts";
-import { journalSchemas } from "./schema.ts";
+import { describePath, type ValueProblem, within, wrong } from "../thread/value-problem.ts";
 
 /** The reason why a value could not be read, and its place. */
 export interface DecodeError {
@@ -18,16 +19,12 @@ export interface DecodeError {
 }
 
 /** Reads an event. Unknown fields survive; an unknown type of event is refused. */
-export const decodeEvent = (value: unknown): Either.Either<DecodeError, Event> => {
-  const event = surelyEvent(value);
-  return event === null ? eventBySchema(value) : Either.right(event);
-};
+export const decodeEvent = (value: unknown): Either.Either<DecodeError, Event> =>
+  decoded(value, mostNestedInEvent, null, problemOfEvent);
 
 /** Reads the entry at an index of a journal. A newer format is refused with an error that says so. */
-export const decodeEntry = (value: unknown, index: number): Either.Either<DecodeError, Entry> => {
-  const entry = surelyEntry(value, index);
-  return entry === null ? entryBySchema(value, index) : Either.right(entry);
-};
+export const decodeEntry = (value: unknown, index: number): Either.Either<DecodeError, Entry> =>
+  decoded(value, mostNested, index, index === 0 ? problemOfFirst : problemOfLater);
 
 /** Reads a journal, or says which entry is unreadable, and why. */
 export const decodeJournal = (values: readonly unknown[]): Either.Either<DecodeError, readonly Entry[]> => {
@@ -44,100 +41,82 @@ export const decodeJournal = (values: readonly unknown[]): Either.Either<DecodeE
 export const describeDecodeError = ({ index, path, reason }: DecodeError): string =>
   [index === null ? "the event" : `entry ${index}`, path === "" ? "" : ` at "${path}"`, `: ${reason}`].join("");
 
-/** Reads an event as `decodeEvent` does, by the schema alone. */
-export const eventBySchema = (value: unknown): Either.Either<DecodeError, Event> => {
-  const unknownType = problemOfType(value, null, "");
-  return unknownType === null ? parsed<Event>(journalSchemas().event, value, null) : Either.left(unknownType);
+const decoded = <Value>(
+  value: unknown,
+  levels: number,
+  index: number | null,
+  problemOf: (copy: unknown) => ValueProblem | null,
+): Either.Either<DecodeError, Value> => {
+  const copy = plainCopy(value, levels);
+  if (copy instanceof NotPlain) return Either.left(errorOf(copy.problem, index));
+  const problem = problemOf(copy);
+  // Its form was checked above.
+  if (problem === null) return Either.right(copy as Value);
+  const at = valueAt(copy, problem.path);
+  // The reason has a simple value itself, and names the kind of any other.
+  const shown = typeof at === "object" && at !== null ? `: ${preview(at)}` : "";
+  return Either.left(errorOf({ ...problem, reason: problem.reason + shown }, index));
 };
 
-/** Reads an entry as `decodeEntry` does, by the schema alone. */
-export const entryBySchema = (value: unknown, index: number): Either.Either<DecodeError, Entry> => {
-  if (index === 0) {
-    const format = isObject(value) ? value["format"] : undefined;
-    if (typeof format === "number" && format > journalFormat) return Either.left(newerFormat(0, "format", format));
-    if (typeof format === "number" && format > firstFormat)
-      return Either.left({
-        index: 0,
-        path: "format",
-        reason: `a journal begins with format ${firstFormat} and rises by "thread.configured"; this one begins with ${format}`,
-      });
-    return parsed<Entry>(journalSchemas().first, value, 0);
-  }
-  const event = isObject(value) ? value["event"] : undefined;
-  const format = isObject(event) && event["type"] === "thread.configured" ? event["format"] : undefined;
-  if (typeof format === "number" && format > journalFormat)
-    return Either.left(newerFormat(index, "event.format", format));
-  const unknownType = problemOfType(event, index, "event");
-  return unknownType === null ? parsed<Entry>(journalSchemas().later, value, index) : Either.left(unknownType);
-};
-
-const problemOfType = (event: unknown, index: number | null, path: string): DecodeError | null => {
-  if (!isObject(event)) return { index, path, reason: `expected an event, got ${preview(event)}` };
-  const { type } = event;
-  if (type === "thread.started" && index !== null)
-    return { index, path, reason: "a second beginning: a journal has one" };
-  const known: readonly string[] = journalSchemas().eventTypes;
-  if (typeof type === "string" && known.includes(type)) return null;
-  const reason = `unknown event type ${preview(type)}; a newer version may have written it. Known are: ${known.join(", ")}`;
-  return { index, path: path === "" ? "type" : `${path}.type`, reason };
-};
-
-const newerFormat = (index: number, path: string, format: number): DecodeError => ({
+const errorOf = ({ path, reason }: ValueProblem, index: number | null): DecodeError => ({
   index,
-  path,
-  reason: `the journal has format ${format}, and this version reads up to ${journalFormat}: read it with a newer version`,
+  path: describePath(path),
+  reason,
 });
 
-const parsed = <Value>(
-  schema: zod.ZodMiniType,
-  value: unknown,
-  index: number | null,
-): Either.Either<DecodeError, Value> => {
-  const unfit = problemOfNesting(value, index === null ? mostNestedInEvent : mostNested);
-  if (unfit !== null) return Either.left({ index, path: "", reason: unfit });
-  const result = schema.safeParse(value, { error: english.localeError });
-  // The schemas' declarations are checked against the types. Zod's own type writes optional fields differently.
-  if (result.success) return Either.right(result.data as Value);
-  const { path, message } = deepest(result.error.issues);
-  return Either.left({ index, path: path.join("."), reason: `${message}, got ${preview(valueAt(value, path))}` });
-};
+const valueAt = (value: unknown, path: ValueProblem["path"]): unknown =>
+  // Its path begins with the innermost name.
+  path.reduceRight<unknown>((inner, key) => (isIndexable(inner) ? inner[key] : undefined), value);
 
-/** Errors are in English, whichever language zod is set to elsewhere. */
-const english = zod.locales.en();
-
-const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
-  path.reduce<unknown>((inner, key) => (isIndexable(inner) ? inner[key] : undefined), value);
-
-const isIndexable = (value: unknown): value is { readonly [key: PropertyKey]: unknown } =>
+const isIndexable = (value: unknown): value is { readonly [key: string | number]: unknown } =>
   typeof value === "object" && value !== null;
 
-/**
- * Returns the deepest issue. A union reports why each member does not fit; the one that fitted furthest is the
- * intended one.
- */
-const deepest = (
-  issues: readonly zod.core.$ZodIssue[],
-): { readonly path: readonly PropertyKey[]; readonly message: string } => {
-  const reasons = issues.flatMap((issue) =>
-    issue.code === "invalid_union" && issue.errors.length > 0
-      ? issue.errors
-          .map((inner) => deepest(inner))
-          .map(({ path, message }) => ({ path: [...issue.path, ...path], message }))
-      : [{ path: issue.path, message: issue.message }],
-  );
-  return reasons.reduce((furthest, reason) => (reason.path.length > furthest.path.length ? reason : furthest), {
-    path: [],
-    message: reasons[0]?.message ?? "it can't be read",
-  });
+const problemOfFirst = (value: unknown): ValueProblem | null => {
+  const format = isObject(value) ? value["format"] : undefined;
+  const event = isObject(value) ? value["event"] : undefined;
+  if (typeof format === "number" && format > journalFormat) return within("format", newerFormat(format));
+  if (typeof format === "number" && format > firstFormat)
+    return within(
+      "format",
+      wrong(
+        `a journal begins with format ${firstFormat} and rises by "thread.configured"; this one begins with ${format}`,
+      ),
+    );
+  return isObject(event) && event["type"] !== "thread.started"
+    ? within("event", within("type", mustBe('"thread.started", which begins a journal', event["type"])))
+    : firstEntry.shape(value);
 };
 
-const problemOfNesting = (value: unknown, most: number, levels: number = most): string | null => {
-  if (typeof value !== "object" || value === null) return null;
-  if (levels === 0) return `it is nested more than ${most} levels deep`;
-  if (Object.hasOwn(value, "__proto__")) return 'a member is called "__proto__", which JavaScript objects do not keep';
-  for (const member of Object.values(value)) {
-    const problem = problemOfNesting(member, most, levels - 1);
-    if (problem !== null) return problem;
-  }
-  return null;
+const problemOfLater = (value: unknown): ValueProblem | null => {
+  const problem = laterEntry.shape(value);
+  if (!isObject(value)) return problem;
+  const { event } = value;
+  const ofEvent = (problem === null ? null : problemOfType(event, true)) ?? problemOfRise(event);
+  return ofEvent === null ? problem : within("event", ofEvent);
 };
+
+const problemOfEvent = (value: unknown): ValueProblem | null => problemOfType(value, false) ?? journalled.shape(value);
+
+const problemOfType = (event: unknown, isInJournal: boolean): ValueProblem | null => {
+  if (!isObject(event)) return mustBe("an event", event);
+  const { type } = event;
+  if (isEventType(type)) return null;
+  return type === "thread.started" && isInJournal
+    ? wrong("a second beginning: a journal has one")
+    : within(
+        "type",
+        wrong(
+          `unknown event type ${preview(type)}; a newer version may have written it. Known are: ${eventTypes.join(", ")}`,
+        ),
+      );
+};
+
+const problemOfRise = (event: unknown): ValueProblem | null => {
+  const format = isObject(event) && event["type"] === "thread.configured" ? event["format"] : undefined;
+  return typeof format === "number" && format > journalFormat ? within("format", newerFormat(format)) : null;
+};
+
+const newerFormat = (format: number): ValueProblem =>
+  wrong(
+    `the journal has format ${format}, and this version reads up to ${journalFormat}: read it with a newer version`,
+  );

@@ -16,9 +16,14 @@ export const wrong = (reason: string): ValueProblem => ({ path: [], reason });
 
 /** Formats a problem: its place and its reason. */
 export const describeValueProblem = ({ path, reason }: ValueProblem, whole: string): string =>
-  `${path.length === 0 ? whole : describePath(path.toReversed())} ${reason}`;
+  `${path.length === 0 ? whole : describePath(path)} ${reason}`;
 
-const describePath = (path: readonly (string | number)[]): string =>
-  path.length <= shownNames ? path.join(".") : `${path.slice(0, shownNames).join(".")}.… (${path.length} levels down)`;
+/** Formats the path of a problem: `reply.toolCalls.0`. A long one is shortened. */
+export const describePath = (path: ValueProblem["path"]): string => {
+  const names = path.toReversed();
+  return names.length <= shownNames
+    ? names.join(".")
+    : `${names.slice(0, shownNames).join(".")}.… (${names.length} levels down)`;
+};
 
 const shownNames = 16;

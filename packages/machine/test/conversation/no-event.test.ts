@@ -31,7 +31,7 @@ const wrong: readonly (readonly [string, unknown, RegExp])[] = [
   [
     "no time",
     { type: "ask.received", askId: "b", input: "x" },
-    /^"ask\.received": at must be a number, and is undefined$/,
+    /^"ask\.received": at must be a number \(got undefined\)$/,
   ],
   ["a time that is none", { type: "system.reset", at: Number.NaN }, /at is NaN, which JSON has no word for/],
   [
@@ -42,23 +42,23 @@ const wrong: readonly (readonly [string, unknown, RegExp])[] = [
   [
     "a part of no kind",
     { type: "ask.received", at: 1, askId: "b", input: [{ type: "film" }] },
-    /input\.0\.type must be one of "text", "data", "image", "opaque", and is "film"/,
+    /input\.0\.type must be one of "text", "data", "image", "opaque" \(got "film"\)/,
   ],
   [
     "a message of no role",
     { type: "message.appended", at: 1, message: { role: "tool", content: "x" } },
-    /message\.role must be one of .*"assistant", and is "tool"/,
+    /message\.role must be one of .*"assistant" \(got "tool"\)/,
   ],
   [
     "a system message of another role",
     { type: "system.changed", at: 1, system: { role: "user", content: "x" } },
-    /system\.role must be one of "system", "developer", and is "user"/,
+    /system\.role must be one of "system", "developer" \(got "user"\)/,
   ],
-  ["no reply", { type: "llm.completed", at: 1, effectId: "t/1.1#1" }, /reply must be an object, and is undefined/],
+  ["no reply", { type: "llm.completed", at: 1, effectId: "t/1.1#1" }, /reply must be an object \(got undefined\)/],
   [
     "tokens that are none",
     { type: "llm.completed", at: 1, effectId: "t/1.1#1", reply: {}, finishReason: null, usage: { inputTokens: 0.5 } },
-    /usage\.inputTokens must be a whole number of 0 or more, and is 0\.5/,
+    /usage\.inputTokens must be a whole number of 0 or more \(got 0\.5\)/,
   ],
   [
     "a number that JSON lacks",
@@ -199,7 +199,7 @@ describe("what is no event", () => {
 
   test.each<readonly [string, unknown, RegExp]>([
     ["nothing", undefined, /what a thread begins with is undefined, which JSON has no word for/],
-    ["a text", "t", /what a thread begins with must be an object, and is "t"/],
+    ["a text", "t", /what a thread begins with must be an object \(got "t"\)/],
     ["no name", { threadId: "", at: 0 }, /threadId must be a text that is not empty/],
     ["no time", { threadId: "t", at: Number.NaN }, /at is NaN/],
     ["a big number", { threadId: "t", at: 0, metadata: { a: 1n } }, /metadata\.a is a bigint/],

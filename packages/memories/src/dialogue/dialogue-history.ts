@@ -1,5 +1,5 @@
 import { EventRefusedError, type HostedThread, ThreadExistsError } from "@colloquy/host";
-import { type OptionNames, problemOfOptions } from "@colloquy/host/store";
+import { checkOptions, type OptionKinds } from "@colloquy/host/store";
 import {
   ConfigurationError,
   type Message,
@@ -57,8 +57,7 @@ export class DialogueHistory {
 
   /** @throws ConfigurationError for invalid options. */
   constructor(thread: HostedThread, options: DialogueHistoryOptions) {
-    const problem = problemOfOptions("DialogueHistory", options, optionNames);
-    if (problem !== null) throw new ConfigurationError(problem);
+    checkOptions("DialogueHistory", options, optionKinds);
     const { format, initialSystemPrompt = "", contextSize = 2_000, reserve = 0 } = options;
     if (!(isCount(contextSize) && isCount(reserve) && reserve <= contextSize))
       throw new ConfigurationError(
@@ -197,7 +196,7 @@ export class DialogueHistory {
   }
 }
 
-const optionNames: OptionNames<DialogueHistoryOptions> = {
+const optionKinds: OptionKinds<DialogueHistoryOptions> = {
   format: "required",
   initialSystemPrompt: true,
   contextSize: true,

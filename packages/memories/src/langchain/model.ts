@@ -8,7 +8,7 @@ import {
 } from "@colloquy/machine";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { AIMessageChunk } from "@langchain/core/messages";
-import { HeardReply } from "./heard.ts";
+import { StreamedReply } from "./streamed-reply.ts";
 import { toBaseMessages } from "./messages.ts";
 
 /**
@@ -57,7 +57,7 @@ const perform = async (model: BaseChatModel, call: CallLlm, context: LlmContext)
   if (context.signal.aborted) abort();
   context.signal.addEventListener("abort", abort, { once: true });
   const silence = silenceTimer(call, context, stop);
-  const heard = new HeardReply(context.onDelta);
+  const reply = new StreamedReply(context.onDelta);
   try {
     control.signal.throwIfAborted();
     const options = { ...call.model, signal: control.signal };
@@ -69,9 +69,9 @@ const perform = async (model: BaseChatModel, call: CallLlm, context: LlmContext)
     const pieces = stream[Symbol.asyncIterator]();
     for (;;) {
       const piece = await Promise.race([pieces.next(), stopped.promise]);
-      if (piece.done === true) return heard.outcome();
+      if (piece.done === true) return reply.outcome();
       if (carries(piece.value)) silence.touch();
-      heard.add(piece.value);
+      reply.add(piece.value);
     }
   } catch (thrown) {
     return { type: "failed", failure: stoppedBy ?? failureOf(thrown, context.clock.now()) };

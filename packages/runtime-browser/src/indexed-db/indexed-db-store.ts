@@ -11,7 +11,8 @@ import {
   pageOfThreads,
   parseStored,
   type PartLog,
-  problemOfOptions,
+  checkOptions,
+  kinds,
   refuseGaps,
   refuseUnknownEntries,
   SequenceConflictError,
@@ -21,7 +22,7 @@ import {
   inboxAnswerOf,
   inboxItemOf,
 } from "@colloquy/host/store";
-import { ConfigurationError, type Entry } from "@colloquy/machine";
+import { type Entry } from "@colloquy/machine";
 import { randomIds } from "../ports/ids.ts";
 import { systemClock } from "../ports/clock.ts";
 import { Database, ofThread, type Table, type ThreadRow, type Writing } from "./database.ts";
@@ -65,21 +66,18 @@ export interface IndexedDbStore extends Store, AsyncDisposable {
  * @throws ConfigurationError for invalid options.
  */
 export const indexedDbStore = (options: IndexedDbStoreOptions = {}): IndexedDbStore => {
-  const problem = problemOfOptions("indexedDbStore", options, { name: true, clock: true, locks: true });
-  if (problem !== null) throw new ConfigurationError(problem);
+  checkOptions("indexedDbStore", options, { name: kinds.text, clock: true, locks: lockManager });
   const { name = "colloquy", clock = systemClock, locks = locksOfPlatform() } = options;
-  if (typeof name !== "string" || name === "")
-    throw new ConfigurationError(`indexedDbStore: name is ${JSON.stringify(name)}; give the name of a database`);
-  // A caller in JavaScript may pass anything.
-  if (locks !== null && typeof locks.request !== "function")
-    throw new ConfigurationError(
-      "indexedDbStore: locks has no function `request`; give navigator.locks, null, or nothing",
-    );
   const lock = locks === null ? null : new TabLock(locks, `colloquy:${name}:`, randomIds.draw("owner"));
   const database = new Database(name);
   const store = new StoreInIndexedDb(database, new Leases(database, clock, lock));
   return disposable(lock === null ? store : Object.assign(store, { leaseTtlMs }));
 };
+
+const lockManager = kinds.of(
+  "navigator.locks, null, or left out",
+  (locks) => locks === null || kinds.having("", "request").fits(locks),
+);
 
 /** In milliseconds. A lease is renewed after a third of it; in a hidden tab, up to a minute later. */
 const leaseTtlMs = 300_000;

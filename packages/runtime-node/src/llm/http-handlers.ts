@@ -8,7 +8,7 @@ import { responseAnswer } from "./reply/response-answer.ts";
 import type { Connected } from "./transport/connection.ts";
 import { type Endpoint, exchanges } from "./transport/exchange.ts";
 import { type MessageFormat, type RequestBody, writerFor, type WritingOptions } from "./transport/written-messages.ts";
-import { wired, wireFor, type WireOptions } from "./wire/wired.ts";
+import { handlerOnWire, wireFor, type WireOptions } from "./wire/handler-on-wire.ts";
 
 /** Options of the handlers for the form of their requests. */
 export interface RequestOptions extends WireOptions {
@@ -62,7 +62,7 @@ const httpHandler = (
   const { handler: name, options } = connected;
   const wireOf = wireFor(connected, api.name);
   const write = writerFor(connected, api.format, wireOf);
-  return wired({
+  return handlerOnWire({
     name,
     wireOf,
     tools,

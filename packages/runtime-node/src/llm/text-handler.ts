@@ -9,7 +9,7 @@ import { chatAnswer, type ChatFormat } from "./reply/chat-answer.ts";
 import type { Connected } from "./transport/connection.ts";
 import { exchanges } from "./transport/exchange.ts";
 import { wireMessages, WireState } from "./wire/messages.ts";
-import { wired, wireFor } from "./wire/wired.ts";
+import { handlerOnWire, wireFor } from "./wire/handler-on-wire.ts";
 
 export interface TextRequestOptions extends RequestOptions, UsageOptions {
   /** Texts that end an answer, beside the stop patterns of the template. */
@@ -19,7 +19,7 @@ export interface TextRequestOptions extends RequestOptions, UsageOptions {
 /** Performs the calls of `textCompletion`: the template makes one text of the messages. */
 export const textHandler = (template: Template, connected: Connected<TextRequestOptions>): LlmHandler => {
   const { handler: name, options } = connected;
-  const handler = wired({
+  const handler = handlerOnWire({
     name,
     wireOf: wireFor(connected, "text"),
     request: (call, _, { wire, at }) => {

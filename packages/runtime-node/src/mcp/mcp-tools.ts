@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { type Tool, tool } from "@colloquy/host";
-import { type OptionNames, problemOfOptions } from "@colloquy/host/store";
+import { checkOptions, kinds, type OptionKinds, problemOfOptions } from "@colloquy/host/store";
 import { ConfigurationError, digestOf } from "@colloquy/machine";
 import { Connection } from "./connection.ts";
 import { type McpToolProblem, type Offered, type OfferedTool, parametersOf } from "./offered-tools.ts";
@@ -58,7 +58,9 @@ export interface McpTools extends AsyncDisposable {
  * @throws McpError if the server cannot be reached, or its list cannot be read.
  */
 export const mcpTools = async (options: McpOptions): Promise<McpTools> => {
-  checkOptions(options);
+  checkOptions("mcpTools", options, optionKinds);
+  const problem = problemOfTransport(options.transport);
+  if (problem !== null) throw new ConfigurationError(problem);
   const server = new ServedTools(options);
   try {
     await server.begin();
@@ -164,22 +166,6 @@ const nameOf = ({ name, transport }: McpOptions): string => {
   return "url" in transport ? new URL(transport.url).host : "of the given transport";
 };
 
-const checkOptions = (options: McpOptions): void => {
-  const problem = problemOfOptions("mcpTools", options, optionNames) ?? problemOfTransport(options.transport);
-  if (problem !== null) throw new ConfigurationError(problem);
-  const { name, timeoutMs, maxTotalMs, maxCharacters } = options;
-  if (name !== undefined && !/^[a-zA-Z0-9_-]{1,32}$/.test(name))
-    throw new ConfigurationError(
-      `mcpTools: name is ${JSON.stringify(name)}; it stands before names of tools, so it must be 1 to 32 letters, digits, "_" or "-"`,
-    );
-  for (const [option, value] of Object.entries({ timeoutMs, maxTotalMs, maxCharacters })) {
-    if (value !== undefined && !(Number.isSafeInteger(value) && value >= 1 && value <= timerMax))
-      throw new ConfigurationError(
-        `mcpTools: ${option} is ${value}; it must be a whole number from 1 to ${timerMax.toLocaleString("en")}`,
-      );
-  }
-};
-
 /** The longest delay of a timer, in milliseconds. */
 const timerMax = 2_147_483_647;
 
@@ -203,14 +189,22 @@ const problemOfTransport = (transport: McpTransport): string | null => {
   return problemOfOptions("mcpTools: transport", transport, { url: "required", headers: true, fetch: true });
 };
 
-const optionNames: OptionNames<McpOptions> = {
+const countKind = kinds.word(
+  `a whole number from 1 to ${timerMax.toLocaleString("en")}`,
+  (value) => Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= timerMax,
+);
+
+const optionKinds: OptionKinds<McpOptions> = {
   transport: "required",
-  name: true,
+  name: kinds.word(
+    '1 to 32 letters, digits, "_" or "-", since it stands before names of tools',
+    (name) => typeof name === "string" && /^[a-zA-Z0-9_-]{1,32}$/.test(name),
+  ),
   trust: true,
   approval: true,
-  timeoutMs: true,
-  maxTotalMs: true,
-  maxCharacters: true,
+  timeoutMs: countKind,
+  maxTotalMs: countKind,
+  maxCharacters: countKind,
   onChanged: true,
 };
 

@@ -1,15 +1,14 @@
 import { ConfigurationError } from "@colloquy/machine";
-import { problemOfOptions } from "@colloquy/host/store";
+import { checkOptions, type OptionKinds } from "@colloquy/host/store";
 
 /** @throws ConfigurationError for an unknown option, and if the option that locates the store is missing */
 export const checkStoreOptions = <Options extends object>(
   store: string,
   options: Options,
-  names: { readonly [Name in keyof Required<Options>]: true | "required" },
+  kinds: OptionKinds<Partial<Options>>,
   where: readonly (keyof Options & string)[],
 ): void => {
-  const problem = problemOfOptions(store, options, names);
-  if (problem !== null) throw new ConfigurationError(problem);
+  checkOptions<Partial<Options>>(store, options, kinds);
   // An unset environment variable is rejected by the first call, so that a server can be built without it.
   if (!where.some((name) => name in options))
     throw new ConfigurationError(`${store}: ${where.join(" or ")} is missing; it says where the store is`);

@@ -23,8 +23,11 @@ it.each<[unknown, string]>([
   [{ transport: { command: "serve", argz: [] } }, 'no option "argz"'],
   [{ transport: { url: "secret-key@" } }, "transport.url is no URL"],
   [{ transport: { url: "http://localhost", header: {} } }, 'no option "header"'],
-  [{ transport: { command: "serve" }, name: "my files" }, 'name is "my files"'],
-  [{ transport: { command: "serve" }, timeoutMs: 0 }, "timeoutMs is 0"],
+  [{ transport: { command: "serve" }, name: "my files" }, 'stands before names of tools (got "my files")'],
+  [
+    { transport: { command: "serve" }, timeoutMs: 0 },
+    "timeoutMs must be a whole number from 1 to 2,147,483,647 (got 0)",
+  ],
   [{ transport: { command: "serve" }, trusted: true }, 'no option "trusted"'],
 ])("refuses %j", async (options, words) => {
   // As a caller in JavaScript may give them.

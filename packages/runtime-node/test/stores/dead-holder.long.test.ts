@@ -44,7 +44,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   files: {
     place: () => join(folder, "threads"),
     make: (place, clock) => filesStore({ folder: place, ...(clock !== undefined && { clock }) }),
-    leases: (place) => join(place, "leases.db"),
+    leases: (place) => join(place, "threads.db"),
   },
 };
 

@@ -34,7 +34,7 @@ describe("files", () => {
     const modes = modesIn(parent);
     for (const [path, mode] of modes)
       expect([path, mode]).toEqual([path, statSync(path).isDirectory() ? "700" : "600"]);
-    const endings = [".jsonl", ".id", "head.json", "leases.db", "leases.db-reserve", "leases.db-wal", "leases.db-shm"];
+    const endings = [".jsonl", ".id", "threads.db", "threads.db-reserve", "threads.db-wal", "threads.db-shm"];
     for (const ending of endings) expect(modes.map(([path]) => path).join("\n")).toContain(ending);
     await store.close();
   });

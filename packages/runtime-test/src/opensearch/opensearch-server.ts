@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Clock } from "@colloquy/host";
-import { type OptionNames, problemOfOptions } from "@colloquy/host/store";
-import { ConfigurationError, type Json } from "@colloquy/machine";
+import { checkOptions, kinds, type OptionKinds } from "@colloquy/host/store";
+import { type Json } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { virtualClock } from "../ports/virtual-clock.ts";
 import { textOfRequest } from "../server/recorded-request.ts";
@@ -52,12 +52,7 @@ export interface OpenSearchServer {
  * port is in use, and with a ConfigurationError for invalid options.
  */
 export const openSearchServer = async (options: OpenSearchServerOptions): Promise<OpenSearchServer> => {
-  const problem = problemOfOptions("openSearchServer", options, optionNames);
-  if (problem !== null) throw new ConfigurationError(problem);
-  if (!openSearchVersions.includes(options.version))
-    throw new ConfigurationError(
-      `openSearchServer: version is ${JSON.stringify(options.version)}; there are ${openSearchVersions.join(", ")}`,
-    );
+  checkOptions("openSearchServer", options, optionKinds);
   const { version, port = 0, memoryFeatureEnabled = true, clock = tickingClock() } = options;
   const now = (): string => new Date(clock.now()).toISOString();
   const routes = [infoRoute(version), ...(isLegacy(version) ? conversationRoutes(now) : memoryRoutes(now))];
@@ -94,8 +89,8 @@ export const openSearchServer = async (options: OpenSearchServerOptions): Promis
   return { url: `http://127.0.0.1:${listening}`, port: listening, close, [Symbol.asyncDispose]: close };
 };
 
-const optionNames: OptionNames<OpenSearchServerOptions> = {
-  version: "required",
+const optionKinds: OptionKinds<OpenSearchServerOptions> = {
+  version: kinds.needed(kinds.oneOf(...openSearchVersions)),
   port: true,
   memoryFeatureEnabled: true,
   clock: true,

@@ -1,7 +1,7 @@
 import { type Json, type JsonObject, saysCut } from "@colloquy/machine";
 import type * as Either from "fp-ts/lib/Either.js";
 import { z } from "zod";
-import { anyJson, anyObject, parseWith } from "./parse.ts";
+import { anyJson, anyObject, orAbsent, orNull, parseWith } from "./parse.ts";
 import { type RecordedResponsesCase, recordedResponsesCase } from "./responses-case.ts";
 
 /** A recorded conversation of another client: over chat completions (the default), or over the Responses API. */
@@ -190,12 +190,4 @@ function resultOrMessage(step: RecordedMessage): RecordedMessage | RecordedResul
   const { role, tool_call_id: id, content } = step.message;
   if (role !== "tool") return step;
   return { type: "tool", tool_call_id: typeof id === "string" ? id : null, content: content ?? null, placed: true };
-}
-
-function orNull<Value>(value: Value | null | undefined): Value | null {
-  return value ?? null;
-}
-
-function orAbsent<Value>(value: Value | null | undefined): Value | undefined {
-  return value ?? undefined;
 }

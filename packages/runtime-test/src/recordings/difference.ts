@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "@colloquy/machine";
 import { type CanonicalMessage, canonicalJson, sameMessage } from "./canonical.ts";
+import { type CanonicalItem, sameItem } from "./canonical-item.ts";
 import type { RecordedCase } from "./case.ts";
 
 /** The first difference between a replay and its recording. */
@@ -18,15 +19,39 @@ export const describeCaseDifference = (recorded: RecordedCase, { step, words }: 
 export const firstDifference = (
   came: readonly CanonicalMessage[],
   recorded: readonly CanonicalMessage[],
+): string | null =>
+  differenceIn("message", came, recorded, glimpse, (index, actual, expected) =>
+    sameMessage(actual, expected) ? null : `message ${index} (${expected.role}): ${fieldDifference(actual, expected)}`,
+  );
+
+/** Describes the first difference of two lists of items; null if they are the same. */
+export const firstItemDifference = (
+  came: readonly CanonicalItem[],
+  recorded: readonly CanonicalItem[],
+): string | null =>
+  differenceIn("item", came, recorded, glimpseOfItem, (index, actual, expected) =>
+    sameItem(actual, expected) ? null : `item ${index} (${expected.type}): ${contrast(actual, expected)}`,
+  );
+
+/** Returns the beginning of an item, to identify it. */
+export const glimpseOfItem = ({ type, ...rest }: CanonicalItem): string =>
+  `${type} ${canonicalJson(rest).slice(0, 80)}`;
+
+const differenceIn = <Each>(
+  what: string,
+  came: readonly Each[],
+  recorded: readonly Each[],
+  glimpseOf: (each: Each) => string,
+  differenceOf: (index: number, actual: Each, expected: Each) => string | null,
 ): string | null => {
-  for (let index = 0; index < Math.max(came.length, recorded.length); index++) {
+  for (const [index, expected] of recorded.entries()) {
     const actual = came[index];
-    const expected = recorded[index];
-    if (actual === undefined || expected === undefined) return missing(index, actual, expected);
-    if (!sameMessage(actual, expected))
-      return `message ${index} (${expected.role}): ${fieldDifference(actual, expected)}`;
+    if (actual === undefined) return `${what} ${index} is missing: recorded ${glimpseOf(expected)}`;
+    const difference = differenceOf(index, actual, expected);
+    if (difference !== null) return difference;
   }
-  return null;
+  const extra = came[recorded.length];
+  return extra === undefined ? null : `${what} ${recorded.length} is one too many: came ${glimpseOf(extra)}`;
 };
 
 /** Describes two different values, each truncated around the first difference. */
@@ -44,11 +69,6 @@ export const glimpse = (message: CanonicalMessage): string => {
 
 const contextCharacters = 20;
 const shownCharacters = 80;
-
-const missing = (index: number, came: CanonicalMessage | undefined, recorded: CanonicalMessage | undefined): string => {
-  if (recorded !== undefined) return `message ${index} is missing: recorded ${glimpse(recorded)}`;
-  return `message ${index} is one too many: came ${came === undefined ? "nothing" : glimpse(came)}`;
-};
 
 const fieldDifference = (came: CanonicalMessage, recorded: CanonicalMessage): string => {
   const [actual, expected]: [JsonObject, JsonObject] = [came, recorded];

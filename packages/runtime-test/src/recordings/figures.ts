@@ -1,3 +1,6 @@
+import { messagesOf, toArray } from "@colloquy/machine";
+import type { Drive } from "./drive.ts";
+
 /** The amount of replayed work, counted at the machine. */
 export interface Figures {
   readonly conversations: number;
@@ -33,4 +36,28 @@ export const addFigures = (left: Figures, right: Figures): Figures => {
   // `Object.keys` returns exactly the names of the figures.
   const names = Object.keys(noFigures) as (keyof Figures)[];
   return { ...noFigures, ...Object.fromEntries(names.map((name) => [name, left[name] + right[name]])) };
+};
+
+/** Counts a replay at the machine. `given` are the roles of the messages that the run did not produce. */
+export const figuresOf = ({ state, entries, calls }: Drive, given: readonly string[]): Figures => {
+  const { conversation, open, usage } = state.context;
+  const messages = messagesOf(state);
+  const count = (role: string): number =>
+    messages.filter((message) => message.role === role).length - given.filter((each) => each === role).length;
+  const lengths = new Map(calls.map(({ id, messages: { length } }) => [id, length]));
+  return {
+    conversations: 1,
+    llmCalls: usage.total.calls,
+    toolCalls: toArray(conversation.turns).reduce((sum, turn) => sum + turn.toolCalls, open?.toolCalls ?? 0),
+    toolResults: count("tool"),
+    userMessages: count("user"),
+    messagesFinal: messages.length + (conversation.system === null ? 0 : 1),
+    messagesSent: entries.reduce(
+      (sum, { event }) => sum + (event.type === "llm.completed" ? (lengths.get(event.effectId) ?? 0) : 0),
+      0,
+    ),
+    promptTokens: usage.total.inputTokens.sum,
+    completionTokens: usage.total.outputTokens.sum,
+    totalTokens: usage.total.totalTokens.sum,
+  };
 };

@@ -1,5 +1,3 @@
-import { saysCut } from "@colloquy/machine";
-
 /** The reason why a replay cannot continue. `inexpressible`: there is no event for the recorded behaviour. */
 export interface Obstacle {
   readonly kind: "difference" | "inexpressible";
@@ -14,8 +12,14 @@ export const difference = (step: number | null, words: string): Obstacle => ({ k
 /** Makes an obstacle for recorded behaviour that no event of the machine expresses. */
 export const inexpressible = (step: number | null, words: string): Obstacle => ({ kind: "inexpressible", step, words });
 
-/** Returns an obstacle if a cut-off reply has calls, since a machine runs none of them; otherwise null. */
-export const obstacleOfCut = (step: number, finishReason: string | null, calls: number): Obstacle | null =>
-  calls > 0 && saysCut(finishReason)
-    ? inexpressible(step, `the calls of a reply that was cut (${JSON.stringify(finishReason)}) are never run`)
-    : null;
+/** Returns the first obstacle among some values. */
+export const firstObstacle = <Value>(
+  values: readonly Value[],
+  obstacleOf: (value: Value) => Obstacle | null,
+): Obstacle | null => {
+  for (const value of values) {
+    const obstacle = obstacleOf(value);
+    if (obstacle !== null) return obstacle;
+  }
+  return null;
+};

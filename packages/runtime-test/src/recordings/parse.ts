@@ -21,3 +21,9 @@ export const anyObject: z.ZodType<JsonObject> = z.custom<JsonObject>(
   (value) => typeof value === "object" && value !== null && !Array.isArray(value),
   "it is no object",
 );
+
+/** Transforms an absent value to null. */
+export const orNull = <Value>(value: Value | null | undefined): Value | null => value ?? null;
+
+/** Transforms null to an absent value. */
+export const orAbsent = <Value>(value: Value | null | undefined): Value | undefined => value ?? undefined;

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@colloquy/machine";
 import { z } from "zod";
-import { anyObject } from "./parse.ts";
+import { anyObject, orAbsent, orNull } from "./parse.ts";
 
 /**
  * A recorded conversation over the Responses API. Items are in canonical form: of reasoning and built-in tools, only
@@ -50,10 +50,6 @@ export interface RecordedOutput {
   /** The recorded HTTP exchange of this call. */
   readonly exchange?: { readonly cassette: string; readonly index: number } | undefined;
 }
-
-const orNull = <Value>(value: Value | null | undefined): Value | null => value ?? null;
-
-const orAbsent = <Value>(value: Value | null | undefined): Value | undefined => value ?? undefined;
 
 const step = z.discriminatedUnion("type", [
   z.object({ type: z.literal("input"), items: z.array(anyObject), echo: z.string().nullish().transform(orAbsent) }),

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "@colloquy/machine";
 import { type CanonicalItem, canonicalItemOf, sha256OfItems } from "./canonical-item.ts";
-import { glimpseOfItem } from "./item-checks.ts";
+import { glimpseOfItem } from "./difference.ts";
 import { difference, inexpressible, type Obstacle } from "./obstacle.ts";
 import type { RecordedResponsesCase } from "./responses-case.ts";
 
@@ -8,8 +8,8 @@ import type { RecordedResponsesCase } from "./responses-case.ts";
 export interface ResponsesTranscript {
   /** All items in order, as the client kept them. */
   readonly items: readonly CanonicalItem[];
-  /** For each model call, the range of the items that it was sent. */
-  readonly prompts: readonly { readonly from: number; readonly to: number }[];
+  /** For each model call, the number of items before its reply. */
+  readonly prompts: readonly number[];
   /** The client's version of each response, by the index of its step. */
   readonly kept: ReadonlyMap<number, readonly CanonicalItem[]>;
 }
@@ -21,7 +21,7 @@ export interface ResponsesTranscript {
 export const responsesTranscript = (recorded: RecordedResponsesCase): ResponsesTranscript | Obstacle => {
   let items: readonly CanonicalItem[] = [];
   let last: { readonly index: number; readonly output: readonly CanonicalItem[] } | null = null;
-  const prompts: { readonly from: number; readonly to: number }[] = [];
+  const prompts: number[] = [];
   const kept = new Map<number, readonly CanonicalItem[]>();
   let added: readonly CanonicalItem[] = [];
   for (const [index, step] of recorded.steps.entries()) {
@@ -31,15 +31,15 @@ export const responsesTranscript = (recorded: RecordedResponsesCase): ResponsesT
     }
     const sent = sentAt(recorded, prompts.length, { before: items, output: last?.output ?? [], added });
     if (sent === null) return changed(index, prompts.length, recorded, [...(last?.output ?? []), ...added]);
-    if (last !== null) kept.set(last.index, sent.kept);
-    items = [...items, ...sent.kept, ...added];
-    prompts.push({ from: sent.isWhole ? 0 : items.length - added.length, to: items.length });
+    if (last !== null) kept.set(last.index, sent);
+    items = [...items, ...sent, ...added];
+    prompts.push(items.length);
     last = { index, output: step.output.map(canonicalItemOf) };
     added = [];
   }
   if (last !== null) kept.set(last.index, last.output);
   items = [...items, ...(last?.output ?? []), ...added];
-  return problemOfIds(items) ?? problemOfRounds(items, prompts.at(-1)?.to ?? 0) ?? { items, prompts, kept };
+  return problemOfIds(items) ?? problemOfRounds(items, prompts.at(-1) ?? 0) ?? { items, prompts, kept };
 };
 
 interface Sendable {
@@ -48,12 +48,12 @@ interface Sendable {
   readonly added: readonly CanonicalItem[];
 }
 
-/** Finds the client's version of the previous response, and whether the call was sent all earlier items. */
+/** Finds the client's version of the previous response. */
 const sentAt = (
   recorded: RecordedResponsesCase,
   k: number,
   { before, output, added }: Sendable,
-): { readonly kept: readonly CanonicalItem[]; readonly isWhole: boolean } | null => {
+): readonly CanonicalItem[] | null => {
   const expected = recorded.expect.calls[k];
   if (expected === undefined) return null;
   const isWhole = expected.previous_response_id === null || before.length + output.length === 0;
@@ -62,7 +62,7 @@ const sentAt = (
     const sent = isWhole ? [...before, ...choice, ...added] : added;
     return sent.length === expected.input_items && sha256OfItems(sent) === expected.sha256;
   });
-  return kept === undefined ? null : { kept, isWhole };
+  return kept ?? null;
 };
 
 /**

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "@colloquy/machine";
 import type * as Either from "fp-ts/lib/Either.js";
 import { z } from "zod";
-import { anyJson, anyObject, parseWith } from "./parse.ts";
+import { anyJson, anyObject, orNull, parseWith } from "./parse.ts";
 
 /** The exact bytes of a streamed reply, and the expected result of decoding it. */
 export interface RecordedStream {
@@ -77,14 +77,11 @@ const recordedStream = z.object({
     choices: z.array(
       z.object({
         index: z.number().default(0),
-        finish_reason: z
-          .string()
-          .nullish()
-          .transform((reason) => reason ?? null),
+        finish_reason: z.string().nullish().transform(orNull),
         message: anyObject,
       }),
     ),
-    usage: anyObject.nullish().transform((usage) => usage ?? null),
+    usage: anyObject.nullish().transform(orNull),
   }),
 });
 

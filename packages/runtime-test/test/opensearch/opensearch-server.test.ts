@@ -390,7 +390,7 @@ describe("what a request may be", () => {
 });
 
 it.each([
-  [{ version: "2.9" }, 'version is "2.9"; there are 2.10, 2.11, 2.12, 3.0'],
+  [{ version: "2.9" }, 'version must be "2.10" or "2.11" or "2.12" or "3.0" (got "2.9")'],
   [{ verison: "3.0" }, 'openSearchServer has no option "verison"'],
   [{}, 'openSearchServer needs the option "version"'],
 ])("options that are none are refused: %j", async (options, reason) => {

@@ -1,6 +1,5 @@
 import type { Clock } from "@colloquy/host";
-import { type OptionNames, problemOfOptions } from "@colloquy/host/store";
-import { ConfigurationError } from "@colloquy/machine";
+import { checkOptions, kinds, type OptionKinds } from "@colloquy/host/store";
 import { type Access, type AccessOptions, accessOf } from "./access.ts";
 import { ThreadLines } from "./thread-lines.ts";
 
@@ -48,25 +47,11 @@ export interface ServerContext extends Readonly<Required<Omit<HttpOptions, keyof
 
 /** Applies the defaults of the options. @throws ConfigurationError for an invalid one */
 export const serverContextOf = (options: HttpOptions): ServerContext => {
-  const problem = problemOfOptions("threadServer", options, optionNames);
-  if (problem !== null) throw new ConfigurationError(problem);
+  checkOptions("threadServer", options, optionKinds);
   const { streamsMax = 10_000, streamsByPrincipalMax = streamsMax } = options;
   const { bodyBytesMax = 1_048_576, heartbeatMs = 15_000, drainMs = 10_000 } = options;
   const numbers = { bodyBytesMax, streamsMax, streamsByPrincipalMax, heartbeatMs, drainMs };
-  for (const [name, value] of Object.entries(numbers)) {
-    const least = name === "drainMs" ? 0 : 1;
-    if (!(Number.isSafeInteger(value) && value >= least))
-      throw new ConfigurationError(`threadServer: ${name} is ${value}; it must be a whole number, ${least} or more`);
-  }
   const { hosts = loopback, origins = [] } = options;
-  if (!areTexts(hosts, isHostName) || hosts.length === 0)
-    throw new ConfigurationError(
-      `threadServer: hosts must be names such as ["api.example.com", "localhost:8080"], or ["*"] (got ${JSON.stringify(hosts)})`,
-    );
-  if (!areTexts(origins, isOrigin))
-    throw new ConfigurationError(
-      `threadServer: origins must be a list such as ["https://example.com"] (got ${JSON.stringify(origins)})`,
-    );
   return {
     access: accessOf(options),
     hosts: hosts.map((host) => host.toLowerCase()),
@@ -90,24 +75,27 @@ const reported = (report: () => void): void => {
 /** Names that reach only this machine. */
 const loopback: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
 
-const areTexts = (given: unknown, isOne: (text: string) => boolean): boolean =>
+const areTexts = (given: unknown, isOne: (text: string) => boolean): given is readonly string[] =>
   Array.isArray(given) && given.every((each) => typeof each === "string" && isOne(each));
 
 const isHostName = (text: string): boolean => text === "*" || /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/iu.test(text);
 
 const isOrigin = (text: string): boolean => URL.canParse(text) && new URL(text).origin === text;
 
-const optionNames: OptionNames<HttpOptions> = {
+const optionKinds: OptionKinds<HttpOptions> = {
   authenticate: true,
   mayUse: true,
   threadPrefix: true,
-  hosts: true,
-  origins: true,
-  bodyBytesMax: true,
-  streamsMax: true,
-  streamsByPrincipalMax: true,
-  heartbeatMs: true,
-  drainMs: true,
+  hosts: kinds.of(
+    'names such as ["api.example.com", "localhost:8080"], or ["*"]',
+    (hosts) => areTexts(hosts, isHostName) && hosts.length > 0,
+  ),
+  origins: kinds.of('a list such as ["https://example.com"]', (origins) => areTexts(origins, isOrigin)),
+  bodyBytesMax: kinds.whole(1),
+  streamsMax: kinds.whole(1),
+  streamsByPrincipalMax: kinds.whole(1),
+  heartbeatMs: kinds.whole(1),
+  drainMs: kinds.whole(0),
   onError: true,
   onWarning: true,
   clock: true,

@@ -1,6 +1,6 @@
 import type { Clock, Host, HostedThread } from "@colloquy/host";
-import { type OptionNames, problemOfOptions } from "@colloquy/host/store";
-import { ConfigurationError, type State, turnNumbered } from "@colloquy/machine";
+import { checkOptions, kinds, type OptionKinds } from "@colloquy/host/store";
+import { type State, turnNumbered } from "@colloquy/machine";
 import type { ServerContext } from "../http/server-options.ts";
 import { blockOf, LegLog } from "./leg-log.ts";
 import { type TurnRecord, turnRecord, type LegRecord } from "./leg-records.ts";
@@ -58,12 +58,8 @@ export const responsesRoom = (
   { clock, lines }: ServerContext,
   options: ResponsesOptions,
 ): ResponsesRoom => {
-  const problem = problemOfOptions("threadServer: responses", options, optionNames);
-  if (problem !== null) throw new ConfigurationError(problem);
+  checkOptions("threadServer: responses", options, optionKinds);
   const { models = null, modelParameters = "chat", keepMs = 300_000, charactersMax = 33_554_432 } = options;
-  for (const [name, value] of Object.entries({ keepMs, charactersMax }))
-    if (!(Number.isSafeInteger(value) && value >= 0))
-      throw new ConfigurationError(`threadServer: responses.${name} is ${value}; it must be a whole number, 0 or more`);
   const bounds = { keepMs, charactersMax };
   let memory: Host | null = null;
   const unstored = {
@@ -76,11 +72,11 @@ export const responsesRoom = (
   return { ...shared, turns: new RunningTurns(clock, bounds) };
 };
 
-const optionNames: OptionNames<ResponsesOptions> = {
+const optionKinds: OptionKinds<ResponsesOptions> = {
   models: true,
   modelParameters: true,
-  keepMs: true,
-  charactersMax: true,
+  keepMs: kinds.whole(0),
+  charactersMax: kinds.whole(0),
 };
 
 /** Wraps a leg that this process shows. */

@@ -33,7 +33,11 @@ export interface PageAsk extends PageNotes {
   readonly isQueued: boolean;
 }
 
-/** Asks the last message of a page, or finds the ask that an earlier request made of it. @throws HttpError 400 */
+/**
+ * Asks the last message of a page, or finds the ask that an earlier request made of it.
+ *
+ * @throws HttpError 400 if the message is unusable, or the page does not fit the thread.
+ */
 export const askOfPage = async (
   host: PageHost,
   thread: HostedThread,
@@ -41,18 +45,20 @@ export const askOfPage = async (
   last: SentMessage,
   tools: readonly CallerToolDefinition[],
 ): Promise<PageAsk> => {
+  // Refuses an unusable message before a thread is made for it.
   draftOf(last);
-  const place = await placeOf(host, thread, request);
+  const place = await findPlace(host, thread, request);
   const { answered, parent, differs } = place;
-  const asked = [...place.unanswered, last];
+  const messages = [...place.unanswered, last];
   const isRegenerated = request.trigger === "regenerate-message";
-  // An edited or regenerated message that never reached the thread is asked for the first time.
-  const isAnew = answered !== null && (isRegenerated || request.messageId !== undefined);
-  const another = isAnew && isRegenerated ? `.${turnIn(request.messageId ?? "") ?? answered}` : "";
-  const said = asked.flatMap(({ id, parts }) => [id, JSON.stringify(parts)]);
-  const found = await foundAsk(thread, `ui.${digestOf(said)}${another}`, parent, isAnew);
+  // An edited or regenerated message that never reached the thread replaces nothing.
+  const replaces = answered !== null && (isRegenerated || request.messageId !== undefined);
+  // The same messages give the same id, so a repeated request finds its ask. Each regeneration asks them once more.
+  const digest = digestOf(messages.flatMap(({ id, parts }) => [id, JSON.stringify(parts)]));
+  const regenerated = replaces && isRegenerated ? `.${turnIn(request.messageId ?? "") ?? answered}` : "";
+  const found = await findAsk(thread, `ui.${digest}${regenerated}`, parent, replaces);
   if (found.record !== null) {
-    const seen = await thread.look((state) => standingOf(state, found.record, parent));
+    const seen = await thread.look((state) => relationToPage(state, found.record, parent));
     return {
       ask: thread.rejoin(found.askId),
       differs: differs ?? seen?.ahead ?? null,
@@ -61,8 +67,8 @@ export const askOfPage = async (
     };
   }
   // A new message means that the user will not answer, and a regeneration replaces the running answer.
-  const isInTheWay = await thread.look((state) => (isAnew ? state.context.open !== null : awaitsUser(state)));
-  if (isInTheWay === true) await cancelled(thread, userContinued);
+  const isInTheWay = await thread.look((state) => (replaces ? state.context.open !== null : awaitsUser(state)));
+  if (isInTheWay === true) await cancelOpenTurn(thread, userContinued);
   const head = await thread.look(({ context: { open, queue, conversation } }) => ({
     isBusy: open !== null || queue.length > 0,
     last: open?.number ?? conversation.head,
@@ -74,7 +80,7 @@ export const askOfPage = async (
   // elsewhere, it could follow turns that the page does not show.
   const isAtEnd = head === null || after === null || (head.isBusy && after === head.last);
   const waits = overlapOf(host.machine) === null ? { overlap: "queue" as const } : {};
-  const ask = thread.ask(asked.map(draftOf), { askId: found.askId, tools, ...(isAtEnd ? waits : { from: after }) });
+  const ask = thread.ask(messages.map(draftOf), { askId: found.askId, tools, ...(isAtEnd ? waits : { from: after }) });
   return { ask, differs, isCut: isCut(request, place, after ?? head?.last), isQueued: false };
 };
 
@@ -82,7 +88,7 @@ export const askOfPage = async (
  * Waits until the turns before a queued ask have ended; without an ask, until all open and queued turns have ended.
  * Meanwhile it cancels a turn that starts to wait for its user, who has moved on.
  */
-export const turnsEnd = async (thread: HostedThread, askId?: string): Promise<void> => {
+export const untilTurnsEnd = async (thread: HostedThread, askId?: string): Promise<void> => {
   const isInTheWay = (state: State): boolean =>
     awaitsUser(state) && (askId === undefined || state.context.queue.some((waiting) => waiting.askId === askId));
   for (const before of (await thread.look((state) => asksBefore(state, askId))) ?? []) {
@@ -90,13 +96,29 @@ export const turnsEnd = async (thread: HostedThread, askId?: string): Promise<vo
       for await (const part of thread.rejoin(before)) {
         // One turn answers both asks.
         if (part.type === "turn.started" && askId !== undefined && part.askIds.includes(askId)) return;
-        if (mayWait.has(part.type) && (await thread.look(isInTheWay)) === true) await cancelled(thread, userContinued);
+        if (mayWait.has(part.type) && (await thread.look(isInTheWay)) === true)
+          await cancelOpenTurn(thread, userContinued);
       }
     } catch (thrown) {
       // It was withdrawn or superseded.
       if (!(thrown instanceof TurnError)) throw thrown;
     }
   }
+};
+
+/** Cancels the open turn, also in another process: by its asks. Returns false if it ended meanwhile. */
+export const cancelOpenTurn = async (thread: HostedThread, reason: string): Promise<boolean> => {
+  let isCancelled = false;
+  for (const { askId, status } of await thread.asks()) {
+    if (status !== "open") continue;
+    try {
+      await thread.cancel(reason, askId);
+      isCancelled = true;
+    } catch (thrown) {
+      if (!(thrown instanceof EventRefusedError)) throw thrown;
+    }
+  }
+  return isCancelled;
 };
 
 const asksBefore = ({ context: { open, queue } }: State, askId?: string): readonly string[] => {
@@ -117,25 +139,26 @@ const userContinued = "the user continued with another message";
 const isCut = ({ messages }: ChatRequest, place: PagePlace, parent: number | undefined): boolean =>
   (messages.length === 1 || place.parent === null) && parent !== undefined && parent > 0;
 
-const placeOf = async (host: PageHost, thread: HostedThread, request: ChatRequest): Promise<PagePlace> => {
+/** Finds the place of the page's last message. Creates the thread if it does not exist yet. */
+const findPlace = async (host: PageHost, thread: HostedThread, request: ChatRequest): Promise<PagePlace> => {
   const { messages, trigger, messageId } = request;
-  const isAnew = trigger === "regenerate-message" || messageId !== undefined;
-  const place = await thread.look((state) => placeInThread(state, messages, isAnew));
-  if (place !== null) return checked(place);
-  await imported(host, thread, messages.slice(0, -1));
-  const now = await thread.look((state) => placeInThread(state, messages, isAnew));
-  if (now !== null) return checked(now);
+  const isReplacement = trigger === "regenerate-message" || messageId !== undefined;
+  const place = await thread.look((state) => placeInThread(state, messages, isReplacement));
+  if (place !== null) return placeOrThrow(place);
+  await importHistory(host, thread, messages.slice(0, -1));
+  const now = await thread.look((state) => placeInThread(state, messages, isReplacement));
+  if (now !== null) return placeOrThrow(now);
   const unanswered = messages.slice(0, -1).filter(({ role }) => role === "user");
   return { parent: null, answered: null, unanswered, differs: null };
 };
 
-const checked = (place: ReturnType<typeof placeInThread>): PagePlace => {
+const placeOrThrow = (place: ReturnType<typeof placeInThread>): PagePlace => {
   if ("problem" in place) throw differing(place.problem);
   return place;
 };
 
-/** Creates the thread from the page's conversation, up to the last answer. */
-const imported = async (host: PageHost, { id }: HostedThread, earlier: readonly SentMessage[]): Promise<void> => {
+/** Creates the thread from the page's conversation, up to the last answer; not without an answer. */
+const importHistory = async (host: PageHost, { id }: HostedThread, earlier: readonly SentMessage[]): Promise<void> => {
   const conversation = earlier.filter(({ role }) => role !== "system");
   const had = conversation.slice(0, conversation.findLastIndex(({ role }) => role === "assistant") + 1);
   if (had.length === 0) return;
@@ -154,32 +177,33 @@ const imported = async (host: PageHost, { id }: HostedThread, earlier: readonly 
  * Finds the ask of a message, or chooses the id of a new one. A message that left the path or was dropped is asked
  * again.
  */
-const foundAsk = async (
+const findAsk = async (
   thread: HostedThread,
   id: string,
   parent: number | null,
-  isAnew: boolean,
+  replaces: boolean,
 ): Promise<{ readonly askId: string; readonly record: AskRecord | null; readonly isRepeated: boolean }> => {
   for (let times = 1; ; times += 1) {
     const askId = times === 1 ? id : `${id}-${times}`;
     const record = await thread.asked(askId);
     const isRepeated = times > 1;
     if (record === null) return { askId, record, isRepeated };
-    if ((await thread.look((state) => isStanding(state, record, parent, isAnew))) === true)
+    if ((await thread.look((state) => stillCounts(state, record, parent, replaces))) === true)
       return { askId, record, isRepeated };
   }
 };
 
-const isStanding = (
+/** Checks whether an ask is still the one of the page's message: on the path, and where the page shows it. */
+const stillCounts = (
   state: State,
   { askId, turn, status }: AskRecord,
   parent: number | null,
-  isAnew: boolean,
+  replaces: boolean,
 ): boolean => {
   if (turn === null) return status === "queued" || status === "joining";
-  const behind = pathBehind(state, turn);
+  const after = pathBehind(state, turn);
   // An edit replaces the following turns, even if it changes nothing.
-  if (behind === null || (isAnew && behind.length > 0)) return false;
+  if (after === null || (replaces && after.length > 0)) return false;
   if (parent === null || (shownTurn(state, turn)?.parent ?? 0) >= parent) return true;
   // The message joined the turn that the page shows before it.
   const { open } = state.context;
@@ -187,7 +211,8 @@ const isStanding = (
   return turn === parent && asks[0]?.askId !== askId;
 };
 
-const standingOf = (state: State, record: AskRecord | null, shownParent: number | null) => {
+/** Returns the turn before an ask that was found, and whether the thread is ahead of the page. */
+const relationToPage = (state: State, record: AskRecord | null, shownParent: number | null) => {
   const turn = record?.turn ?? null;
   const { open, conversation } = state.context;
   if (turn === null) return { ahead: null, parent: open?.number ?? conversation.head };
@@ -195,19 +220,4 @@ const standingOf = (state: State, record: AskRecord | null, shownParent: number 
   // Another page may have sent the same message after turns that this page does not show.
   const isAhead = (pathBehind(state, turn) ?? []).length > 0 || (shownParent !== null && parent > shownParent);
   return { ahead: isAhead ? threadIsAhead : null, parent };
-};
-
-/** Cancels the open turn, also in another process: by its asks. Returns false if it ended meanwhile. */
-export const cancelled = async (thread: HostedThread, reason: string): Promise<boolean> => {
-  let isCancelled = false;
-  for (const { askId, status } of await thread.asks()) {
-    if (status !== "open") continue;
-    try {
-      await thread.cancel(reason, askId);
-      isCancelled = true;
-    } catch (thrown) {
-      if (!(thrown instanceof EventRefusedError)) throw thrown;
-    }
-  }
-  return isCancelled;
 };

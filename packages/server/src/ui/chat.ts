@@ -7,7 +7,14 @@ import {
 } from "@colloquy/host";
 import { approvalsOf, callsToAnswer, type State, turnNumbered } from "@colloquy/machine";
 import { overlapOf, waitsOutside } from "@colloquy/machine/hosting";
-import { askOfPage, cancelled, type PageAsk, type PageHost, type PageNotes, turnsEnd } from "./ask-of-page.ts";
+import {
+  askOfPage,
+  cancelOpenTurn,
+  type PageAsk,
+  type PageHost,
+  type PageNotes,
+  untilTurnsEnd,
+} from "./ask-of-page.ts";
 import { answersIn, type CallAnswer, type ChatRequest, differing, refused } from "./chat-request.ts";
 import type { UiMessageChunk } from "./chunk.ts";
 import { differenceBefore, threadIsAhead } from "./page-place.ts";
@@ -89,7 +96,7 @@ export const resume = async (thread: HostedThread, call: ChatCall): Promise<Asyn
 };
 
 /** Cancels the open turn. Returns false if there is none. */
-export const stop = (thread: HostedThread): Promise<boolean> => cancelled(thread, "the user stopped it");
+export const stop = (thread: HostedThread): Promise<boolean> => cancelOpenTurn(thread, "the user stopped it");
 
 /** Returns the chunks of an earlier ask. */
 const chunksAgain = (
@@ -134,7 +141,7 @@ async function* answerTo(answering: Answering, first: PageAsk): AsyncGenerator<U
       // The refusal comes before any chunk.
       if (!isBusy || !mayWait) throw thrown;
     }
-    await turnsEnd(thread);
+    await untilTurnsEnd(thread);
     if (call.gone.aborted) return;
   }
 }
@@ -144,10 +151,10 @@ async function* answerOf(
   { ask, isQueued, differs, isCut }: PageAsk,
 ): AsyncGenerator<UiMessageChunk, void> {
   let hasWaited = isQueued;
-  if (isQueued) await turnsEnd(thread, ask.askId);
+  if (isQueued) await untilTurnsEnd(thread, ask.askId);
   const queued = async (): Promise<void> => {
     hasWaited = true;
-    await turnsEnd(thread, ask.askId);
+    await untilTurnsEnd(thread, ask.askId);
   };
   const notesOf = async (turn: number): Promise<PageNotes> => {
     if (!hasWaited || differs !== null) return { differs, isCut };

@@ -27,19 +27,19 @@ export interface PageProblem {
  * Finds the place of a page's last message. The page's newest answer names a turn, and the page must show that turn and
  * all before it as they are. A page that posts one message leaves the place open.
  *
- * @param isAnew whether the message is edited, or its answer is to be regenerated.
+ * @param isReplacement whether the page edits the message, or regenerates its answer.
  */
 export const placeInThread = (
   state: State,
   messages: readonly SentMessage[],
-  isAnew: boolean,
+  isReplacement: boolean,
 ): PagePlace | PageProblem => {
   const shown = messages.filter(({ role }) => role !== "system");
   const last = shown.at(-1);
   const earlier = shown.slice(0, -1);
   if (last === undefined) return { problem: "there are none" };
   if (earlier.length === 0) {
-    const before = isAnew ? turnOfUiMessage(state, last.id) : null;
+    const before = isReplacement ? turnOfUiMessage(state, last.id) : null;
     return { parent: before?.parent ?? null, answered: before?.turn ?? null, unanswered: [], differs: null };
   }
   const newest = earlier.findLastIndex(({ role, id }) => role === "assistant" && turnIn(id) !== null);

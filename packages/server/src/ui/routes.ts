@@ -1,5 +1,5 @@
 import type { Host, HostedThread } from "@colloquy/host";
-import { type OptionNames, problemOfOptions } from "@colloquy/host/store";
+import { checkOptions, kinds, type OptionKinds } from "@colloquy/host/store";
 import { ConfigurationError } from "@colloquy/machine";
 import { z } from "zod";
 import { type Call, HttpError, type Route } from "../http/route.ts";
@@ -26,10 +26,7 @@ export const uiRoutes = (
   base = "/ui",
 ): readonly Route[] => {
   const { tools, onDisconnect = "continue" } = options;
-  const problem = problemOfOptions("threadServer: ui", options, uiOptionNames);
-  if (problem !== null) throw new ConfigurationError(problem);
-  if (onDisconnect !== "continue" && onDisconnect !== "cancel")
-    throw new ConfigurationError(`onDisconnect must be "continue" or "cancel" (got ${JSON.stringify(onDisconnect)})`);
+  checkOptions("threadServer: ui", options, uiOptionKinds);
   /** Reserves a stream for a call, and makes the options of the chat in it. */
   const streaming = (call: Call): { readonly stream: StreamContext; readonly chatCall: ChatCall } => {
     const gone = new AbortController();
@@ -86,7 +83,11 @@ export const uiRoutes = (
   ];
 };
 
-const uiOptionNames: OptionNames<UiOptions> = { tools: true, errorText: true, onDisconnect: true };
+const uiOptionKinds: OptionKinds<UiOptions> = {
+  tools: true,
+  errorText: true,
+  onDisconnect: kinds.oneOf("continue", "cancel"),
+};
 
 /** Answers errors under a path with a sentence for users, which a client of the AI SDK shows as it is. */
 export const pageErrors = ({ errorText }: UiOptions = {}, base = "/ui"): PageErrors => ({

@@ -5,7 +5,7 @@ import { counted } from "../text/figures.ts";
 import { isConfirmed, numberIn, textIn } from "./arguments.ts";
 import type { Command } from "./command.ts";
 
-/** Commands for turns: the head, names, and redaction. */
+/** The commands that move the head, name a place, or redact or copy a turn. */
 export const turnCommands: readonly Command[] = [
   {
     name: "/undo",
@@ -14,31 +14,31 @@ export const turnCommands: readonly Command[] = [
     perform: async ({ thread, say }, argument) => {
       const number = numberIn(argument, "/undo [N]", 1);
       const state = await thread.state();
-      const most = state === null ? 0 : undoTarget(state, Infinity).turns.length;
-      if (most === 0 || number === 0) throw new Error("there is nothing to take back");
-      if (number > most) throw new Error(`${counted(most, "turn")} can be taken back: /undo ${most}`);
+      const max = state === null ? 0 : undoTarget(state, Infinity).turns.length;
+      if (max === 0 || number === 0) throw new Error("there is nothing to take back");
+      if (number > max) throw new Error(`${counted(max, "turn")} can be taken back: /undo ${max}`);
       const turns = await thread.undo(number);
-      for (const turn of turns) say(`took back ${inWords(turn)}`);
+      for (const turn of turns) say(`took back ${described(turn)}`);
     },
   },
   {
     name: "/redo",
     usage: "[N]",
-    help: "takes up again what was taken back",
+    help: "brings back the turns that were taken back",
     perform: async ({ thread, say }, argument) => {
       const turns = await moved(thread, () => thread.redo(numberIn(argument, "/redo [N]", 1)));
-      if (turns.length === 0) throw new Error("there is nothing to take up again");
-      for (const turn of turns.toReversed()) say(`took up again ${inWords(turn)}`);
+      if (turns.length === 0) throw new Error("there is nothing to bring back");
+      for (const turn of turns.toReversed()) say(`brought back ${described(turn)}`);
     },
   },
   {
     name: "/branch",
     usage: "TURN",
-    help: "continues after a turn: what is asked next is another branch; 0 is the beginning",
+    help: "continues after a turn, on another branch; 0 is the beginning",
     perform: async ({ thread, say }, argument) => {
       const turn = numberIn(argument, "/branch TURN");
       await thread.branch(turn);
-      say(turn === 0 ? "the thread goes on at its beginning" : `the thread goes on behind turn ${turn}`);
+      say(turn === 0 ? "the thread continues at its beginning" : `the thread continues after turn ${turn}`);
     },
   },
   {
@@ -59,7 +59,7 @@ export const turnCommands: readonly Command[] = [
     perform: async ({ thread, say }, argument) => {
       const name = textIn(argument, "/restore NAME");
       await thread.restore(name);
-      say(`the thread goes on at ${name}`);
+      say(`the thread continues at ${name}`);
     },
   },
   {
@@ -98,10 +98,10 @@ export const turnCommands: readonly Command[] = [
   {
     name: "/clear",
     usage: "",
-    help: "begins the thread again; what was said is kept, and not sent any more",
+    help: "begins the thread again; earlier turns are kept, but no longer sent",
     perform: async ({ thread, say }) => {
       await moved(thread, () => thread.clear());
-      say("the thread begins anew; /redo takes up again what was said");
+      say("the thread begins again; /redo brings back its turns");
     },
   },
   {
@@ -110,16 +110,17 @@ export const turnCommands: readonly Command[] = [
     help: "as /clear, with the system prompt that the thread began with",
     perform: async ({ thread, say }) => {
       await moved(thread, () => thread.reset());
-      say("the thread begins anew, with its first system prompt; /redo takes up again what was said");
+      say("the thread begins again, with its first system prompt; /redo brings back its turns");
     },
   },
 ];
 
-/** Moves the head; an empty list for a thread that does not exist yet. */
+/** Moves the head, if the thread exists; returns an empty list if not. */
 const moved = async <Moved>(thread: HostedThread, move: () => Promise<Moved>): Promise<Moved | readonly never[]> =>
   (await thread.state()) === null ? [] : move();
 
-const inWords = (turn: Turn): string => {
+/** Returns the number of a turn, and the beginning of its question. */
+const described = (turn: Turn): string => {
   const question = toArray(turn.messages).find(({ role }) => role === "user");
   return `turn ${turn.number}${question === undefined ? "" : `: ${shortened(textOf(question))}`}`;
 };

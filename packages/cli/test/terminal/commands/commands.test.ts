@@ -53,12 +53,12 @@ test("/undo, /redo, /branch, /checkpoint, /restore, /clear and /reset move in th
   await run("/undo 2", "took back turn 2: two");
   expect(await path()).toEqual([1]);
   await run("/checkpoint first one", "this place is called first one");
-  await run("/redo", "took up again turn 2: two");
-  await run("/restore first one", "the thread goes on at first one");
+  await run("/redo", "brought back turn 2: two");
+  await run("/restore first one", "the thread continues at first one");
   expect(await path()).toEqual([1]);
-  await run("/branch 3", "the thread goes on behind turn 3");
+  await run("/branch 3", "the thread continues after turn 3");
   expect(await path()).toEqual([3]);
-  await run("/clear", "the thread begins anew; /redo");
+  await run("/clear", "the thread begins again; /redo");
   expect(await path()).toEqual([0]);
   await run("/reset", "with its first system prompt");
   await run("/undo", "error: there is nothing to take back");
@@ -132,7 +132,7 @@ test("the tree moves the head, forks, names a place, and has an earlier question
     }
   };
   await inTree("up", "enter");
-  await until("the thread goes on behind turn 1");
+  await until("the thread continues after turn 1");
   expect(await path()).toEqual([1]);
   await inTree("e");
   await until("editing turn 1, Esc leaves it");
@@ -211,7 +211,7 @@ test("what a command may be given is offered, and Tab takes it", async () => {
   press("tab");
   expect(input()).toContain("> /restore here");
   press("enter");
-  await until("the thread goes on at here");
+  await until("the thread continues at here");
 });
 
 test("/quit ends the conversation", async () => {

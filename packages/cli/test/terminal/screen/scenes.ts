@@ -185,7 +185,7 @@ const tree = view("tree", told, "/tree", /^Tree/, async (at, look) => {
   at.type("k".repeat(3));
   await at.until(/> │ ○ 3/);
   at.type("\r");
-  await at.until(/goes on behind turn 3/);
+  await at.until(/continues after turn 3/);
   await look("it went on at another turn");
 });
 

@@ -18,11 +18,14 @@ export const json: Shape = (value) => (value === undefined ? mustBe("a JSON valu
 
 export const jsonObject: Shape = (value) => (isObject(value) ? null : mustBe("an object", value));
 
-export const oneOf = (...words: readonly string[]): Shape => {
-  const known: ReadonlySet<unknown> = new Set(words);
-  const which = words.map((word) => `"${word}"`).join(", ");
-  return (value) => (known.has(value) ? null : mustBe(words.length === 1 ? which : `one of ${which}`, value));
+export const oneOf = (...values: readonly (string | number)[]): Shape => {
+  const known: ReadonlySet<unknown> = new Set(values);
+  const which = values.map((value) => JSON.stringify(value)).join(", ");
+  return (value) => (known.has(value) ? null : mustBe(values.length === 1 ? which : `one of ${which}`, value));
 };
+
+export const trueOrAbsent: Shape = (value) =>
+  value === undefined || value === true ? null : mustBe("true, or absent", value);
 
 export const optional =
   (shape: Shape): Shape =>
@@ -33,11 +36,6 @@ export const nullable =
   (shape: Shape): Shape =>
   (value) =>
     value === null ? null : shape(value);
-
-export const textOr =
-  (shape: Shape): Shape =>
-  (value) =>
-    typeof value === "string" ? null : shape(value);
 
 export const list =
   (shape: Shape): Shape =>
@@ -65,6 +63,24 @@ export const object = (members: { readonly [name: string]: Shape }): Shape => {
   };
 };
 
+/** Checks an object with these members and no others. Of many members most are absent, so it looks at those that are not. */
+export const closed = (members: { readonly [name: string]: Shape }): Shape => {
+  const required = Object.keys(members).filter((name) => members[name]?.(undefined) !== null);
+  return (value) => {
+    if (!isObject(value)) return mustBe("an object", value);
+    for (const name in value) {
+      if (!Object.hasOwn(members, name)) return wrong(`has a member ${name}`);
+      const problem = members[name]?.(value[name]) ?? null;
+      if (problem !== null) return within(name, problem);
+    }
+    for (let index = 0; index < required.length; index++) {
+      const name = required[index] ?? "";
+      if (value[name] === undefined) return within(name, mustBe("given", undefined));
+    }
+    return null;
+  };
+};
+
 /** Checks an object whose kind is named by one of its members. */
 export const byTag = (tag: string, kinds: { readonly [kind: string]: Shape }): Shape => {
   const shapes = new Map<unknown, Shape>(Object.entries(kinds));
@@ -79,8 +95,7 @@ export const byTag = (tag: string, kinds: { readonly [kind: string]: Shape }): S
 };
 
 /** Describes a value that must be something else. */
-export const mustBe = (what: string, value: unknown): ValueProblem =>
-  wrong(`must be ${what}, and is ${glimpse(value)}`);
+export const mustBe = (what: string, value: unknown): ValueProblem => wrong(`must be ${what} (got ${glimpse(value)})`);
 
 /** Returns a short value itself, otherwise its kind. Never throws. */
 export const glimpse = (value: unknown): string => {

@@ -4,7 +4,7 @@ import type { Message } from "../../thread/message.ts";
 import type { Ask, Turn } from "../../thread/turn.ts";
 import { draftsOf } from "../update/ask-drafts.ts";
 import { type ConversationData, type OpenTurn, type QueuedAsk, remembered } from "../protocol/data.ts";
-import { redactedText } from "../update/redacted.ts";
+import { redactedText } from "../protocol/form.ts";
 import type { Refusal } from "../protocol/refusal.ts";
 import type { State } from "../protocol/state.ts";
 

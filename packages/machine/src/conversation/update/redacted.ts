@@ -2,9 +2,7 @@ import { toArray } from "../../thread/chunks.ts";
 import { changeTurn } from "../../thread/path.ts";
 import type { Turn } from "../../thread/turn.ts";
 import type { ConversationData } from "../protocol/data.ts";
-
-/** The text that replaces redacted content. */
-export const redactedText = "[redacted]";
+import { redactedText } from "../protocol/form.ts";
 
 /**
  * Applies a redaction to the data. Summaries of redacted content become stale and are no longer shown. The measured

@@ -1,4 +1,4 @@
-import { type OptionNames, problemOfOptions } from "@colloquy/host/store";
+import { checkOptions, type OptionKinds } from "@colloquy/host/store";
 import { ConfigurationError } from "@colloquy/machine";
 import type { Client } from "@opensearch-project/opensearch";
 import { asking, type Ask, refused } from "./ask.ts";
@@ -25,8 +25,7 @@ export const openSearchMemory = (
   client: { readonly transport: Pick<Client["transport"], "request"> },
   options: MemoryClientOptions = {},
 ): MemoryClient => {
-  const problem = problemOfOptions("openSearchMemory", options, optionNames);
-  if (problem !== null) throw new ConfigurationError(problem);
+  checkOptions("openSearchMemory", options, optionKinds);
   const given: unknown = client;
   if (typeof given !== "object" || given === null || !("transport" in given))
     throw new ConfigurationError(
@@ -36,7 +35,7 @@ export const openSearchMemory = (
   return atVersion(ask, options.version, { legacy: conversations(ask), current: memories(ask) });
 };
 
-const optionNames: OptionNames<MemoryClientOptions> = { version: true };
+const optionKinds: OptionKinds<MemoryClientOptions> = { version: true };
 
 interface Ages {
   readonly legacy: MemoryClient;

@@ -1,6 +1,6 @@
 import type { Store } from "@colloquy/host";
-import { messageOf, type OptionNames, problemOfOptions, withRedactions } from "@colloquy/host/store";
-import { ConfigurationError, type Message } from "@colloquy/machine";
+import { messageOf, checkOptions, type OptionKinds, withRedactions } from "@colloquy/host/store";
+import { type Message } from "@colloquy/machine";
 import { decodeJournal, describeDecodeError, fold } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import type { Answer, MemoryClient, MemoryMessage, MemoryProblem, MemoryPage } from "../client/memory-client.ts";
@@ -64,8 +64,7 @@ export interface Synced {
  * @throws ConfigurationError for invalid options.
  */
 export const openSearchMirror = (options: OpenSearchMirrorOptions): OpenSearchMirror => {
-  const problem = problemOfOptions("openSearchMirror", options, optionNames);
-  if (problem !== null) throw new ConfigurationError(problem);
+  checkOptions("openSearchMirror", options, optionKinds);
   const { memory: service, store } = options;
   const under = new Map<string, Promise<unknown>>();
   return {
@@ -83,7 +82,7 @@ export const openSearchMirror = (options: OpenSearchMirrorOptions): OpenSearchMi
   };
 };
 
-const optionNames: OptionNames<OpenSearchMirrorOptions> = { memory: "required", store: "required" };
+const optionKinds: OptionKinds<OpenSearchMirrorOptions> = { memory: "required", store: "required" };
 
 /** Returns a name for the service, which drops blank names and lone surrogates. */
 const nameOf = (threadId: string): string =>

@@ -7,7 +7,7 @@ import { aborted, type FailureSetting } from "../failure/failure.ts";
 import { waitKind } from "../transport/connection.ts";
 import { runningCall, type WaitOptions } from "../transport/running-call.ts";
 import { checkDialect } from "../wire/dialects.ts";
-import { wired, wireFor, type WireOptions } from "../wire/wired.ts";
+import { handlerOnWire, wireFor, type WireOptions } from "../wire/handler-on-wire.ts";
 import { AiAnswer, failureOfAiError } from "./answer.ts";
 import { type AiRequest, aiRequest } from "./request.ts";
 import { addressOf, type AiSdkLanguageModel, keysOfModel, watchedModel } from "./sdk-model.ts";
@@ -42,7 +42,7 @@ export const aiSdkModel = (model: AiSdkLanguageModel, given: AiSdkModelOptions =
   checkDialect("aiSdkModel", given.dialect);
   const { providerOptions, headers = {}, dialect, ...waits } = frozenCopy({ ...given });
   const { modelId, provider } = model;
-  const handler = wired({
+  const handler = handlerOnWire({
     name: "aiSdkModel",
     wireOf: wireFor(
       { baseURL: provider, address: addressOf(model), options: { model: modelId, ...(dialect && { dialect }) } },

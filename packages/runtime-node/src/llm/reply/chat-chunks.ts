@@ -5,7 +5,7 @@ import { defined, isList, isObject, isText, listOf, objectsIn, textOf } from "..
 import { indexOf, oneObject, ToolCallPieces } from "./tool-call-pieces.ts";
 import { laterReport, reportIn } from "./usage.ts";
 
-/** A chat completion, whether it came in one piece or in many, with the names of the wire. */
+/** A chat completion, from a stream or in one piece. Its members have the names of the wire. */
 export interface DecodedChat {
   /** All choices, in the order in which they began. The answer is the one of index 0. */
   readonly choices: readonly DecodedChoice[];
@@ -28,7 +28,7 @@ export interface DecodedChoice {
 export interface ChatChunks {
   /** Takes the next chunk. Skips anything that is not an object. */
   readonly add: (chunk: unknown) => void;
-  /** No more chunks come. */
+  /** Ends the stream, and shows what was held back. */
   readonly end: () => void;
   /** Returns all that came so far. */
   readonly decoded: () => DecodedChat;
@@ -37,11 +37,12 @@ export interface ChatChunks {
 }
 
 /**
- * Collects the chunks of a stream, or a whole body, and reports the pieces of the answer (the choice of index 0) as they come.
- * Takes what servers send: no role, no choices, usage in several places, content in parts, an error in the middle. Checks field
- * by field, without a schema: this runs once a token.
+ * Collects the chunks of a stream, and reports the pieces of the answer (the choice of index 0) as they come. A whole body is
+ * taken as one chunk. Takes all that servers send: no role, no choices, usage in several places, content in parts, an error in
+ * the middle. Checks field by field, without a schema, because it runs for each token.
  *
- * @param isOne All choices are one reply: a server that was asked for one may put its text in one and its calls in another.
+ * @param isOne whether all choices are one reply. A server that was asked for one reply may put its text in one choice and its
+ *   calls in another.
  */
 export const chatChunks = (onDelta: (delta: LlmDelta) => void = () => {}, isOne = false): ChatChunks => {
   /** By index, in the order in which they began. */
@@ -64,7 +65,7 @@ export const chatChunks = (onDelta: (delta: LlmDelta) => void = () => {}, isOne 
       content: null,
       textPieces: 0,
       held: "",
-      isWhole: false,
+      isCumulative: false,
       toolCalls: isOne ? calls : new ToolCallPieces(),
     };
     choices.set(index, choice);
@@ -111,34 +112,34 @@ interface GrowingChoice {
   readonly show: (delta: LlmDelta) => void;
   finishReason: string | null;
   content: string | null | JsonObject[];
-  /** The number of texts in its content. */
+  /** The number of texts so far. */
   textPieces: number;
-  /** The second text, if it may be the first again and more. It is not shown yet. */
+  /** The second text, while it may be cumulative: it begins with the first. Shown when the next text, or the end, decides. */
   held: string;
-  /** Each text is all of the content so far (DashScope: QwenLM/qwen-code pull request 3896). */
-  isWhole: boolean;
+  /** Whether each text is all of the content so far (DashScope: QwenLM/qwen-code pull request 3896), and not the next piece. */
+  isCumulative: boolean;
   readonly toolCalls: ToolCallPieces;
   /** Everything else of the message, as it grows. */
   readonly fields: { [field: string]: Json };
 }
 
 /**
- * Returns the piece of a choice, or the whole message that a server puts there instead of pieces or after them, with a text and
+ * Returns the piece of a choice. Some servers send the whole message instead of pieces, or after them; some put a text or the
  * calls beside it.
  */
 const deltaOf = ({ delta, message, text, tool_calls: calls }: JsonObject): JsonObject => {
-  const said = delta ?? message ?? text;
-  const whole = isObject(said) ? said : { content: said };
-  return calls === undefined || "tool_calls" in whole ? whole : { ...whole, tool_calls: calls };
+  const sent = delta ?? message ?? text;
+  const piece = isObject(sent) ? sent : { content: sent };
+  return calls === undefined || "tool_calls" in piece ? piece : { ...piece, tool_calls: calls };
 };
 
-/** Whether the chunk that ends a reply has the whole text again. A single piece may be meant twice. */
+/** Returns whether the last chunk repeats the whole text. If only one piece came before, the model may have meant it twice. */
 const repeatsText = (delta: JsonObject, { textPieces, content }: GrowingChoice): boolean =>
   textPieces > 1 && delta["content"] === content;
 
 /**
- * Returns why a choice ended, which may be in its piece. DashScope writes "null" until then. OpenRouter has the reason of the
- * model's provider beside its own, which may not say that the reply was cut.
+ * Returns why a choice ended. Some servers put the reason into the piece. DashScope writes "null" before the end. OpenRouter
+ * sends the provider's reason beside its own; if only the provider's says that the reply was cut, that one counts.
  */
 const reasonOf = (choice: JsonObject, delta: JsonObject): Json | undefined => {
   const { finish_reason: reason = delta["finish_reason"], native_finish_reason: native } = choice;
@@ -146,7 +147,7 @@ const reasonOf = (choice: JsonObject, delta: JsonObject): Json | undefined => {
   return isText(reason) && !saysCut(reason) && isText(native) && saysCut(native) ? native : reason;
 };
 
-/** Returns the new part of a whole message, whose texts may have come in pieces before. */
+/** Returns the parts of a whole message that did not come in pieces before. */
 const restOf = (message: JsonObject, { content, fields }: GrowingChoice): JsonObject => {
   const before: JsonObject = { ...fields, content };
   const rest = Object.entries(message).map(([field, value]): [string, Json | undefined] => {
@@ -157,20 +158,20 @@ const restOf = (message: JsonObject, { content, fields }: GrowingChoice): JsonOb
 };
 
 /**
- * An empty reason never replaces an earlier one. Any other replaces `stop`, which may be of the choice with the text, and one
- * that says that the reply was cut replaces all.
+ * Returns the reason that counts of two. An empty reason never replaces an earlier one. Any other replaces `stop`, because the
+ * choice with the text may stop while another has calls. A reason that says that the reply was cut replaces every other.
  */
 const laterReason = (before: string | null, reason: string): string =>
   before === null || (reason !== "" && (before === "" || before === "stop" || saysCut(reason))) ? reason : before;
 
 /**
- * Makes one reply of several choices: the calls of all, which they share, and each other field from the first that has it. Two
- * texts are alternatives.
+ * Joins several choices to one reply. They share one list of calls. Every other field is that of the first choice that has it,
+ * because two texts are alternatives.
  */
 const oneChoice = (choices: readonly DecodedChoice[]): readonly DecodedChoice[] => {
   if (choices.length < 2) return choices;
   const ordered = choices.toSorted((left, right) => left.index - right.index);
-  const said = ordered.flatMap(({ message }) =>
+  const members = ordered.flatMap(({ message }) =>
     Object.entries(message).filter(
       ([, value]) => value !== null && !(typeof value === "string" && value.trim() === ""),
     ),
@@ -180,7 +181,7 @@ const oneChoice = (choices: readonly DecodedChoice[]): readonly DecodedChoice[] 
     {
       index: ordered[0]?.index ?? 0,
       finish_reason: reasons.reduce<string | null>(laterReason, null),
-      message: { content: null, ...Object.fromEntries(said.toReversed()) },
+      message: { content: null, ...Object.fromEntries(members.toReversed()) },
     },
   ];
 };
@@ -232,7 +233,7 @@ const addDelta = (choice: GrowingChoice, delta: JsonObject): void => {
   if (reasoning) choice.show({ type: "reasoning", text: reasoning });
 };
 
-/** A string joins the text; once parts came, everything is a part. */
+/** Adds content to a choice: a string to its text, or as another part if parts came before. */
 const addContent = (choice: GrowingChoice, wire: Json | undefined): void => {
   const content = contentOf(wire);
   if (content === null) return;
@@ -245,7 +246,7 @@ const addContent = (choice: GrowingChoice, wire: Json | undefined): void => {
   if (!Array.isArray(choice.content)) choice.content = choice.content ? [{ type: "text", text: choice.content }] : [];
   const last = choice.content.at(-1);
   for (const part of content) {
-    // A gateway may leave a call of Anthropic's in its place.
+    // Some gateways leave a tool call of Anthropic among the content.
     if (part["type"] === "tool_use") addToolCalls(choice, [part]);
     // A text that comes in pieces is one part.
     else if (content.length === 1 && isPlainText(last) && isPlainText(part))
@@ -257,13 +258,17 @@ const addContent = (choice: GrowingChoice, wire: Json | undefined): void => {
   }
 };
 
-/** Adds a piece, or the whole text so far, to a text. Returns the new text that can be shown. */
+/**
+ * Adds a text to the content, and returns the new text to show. Some servers send cumulative texts: each one has all of the
+ * content so far. The second text can't show that alone, since a piece may begin like the one before ("a", "and"). So if it
+ * begins with the first, it is held back. If the third begins with the second too, the texts are cumulative.
+ */
 const addText = (choice: GrowingChoice, before: string, piece: string): string => {
   const { held, textPieces } = choice;
   const shown = before.slice(0, before.length - held.length);
   choice.held = "";
-  choice.isWhole ||= held !== "" && continues(held, piece);
-  if (choice.isWhole && piece.startsWith(shown)) {
+  choice.isCumulative ||= held !== "" && continues(held, piece);
+  if (choice.isCumulative && piece.startsWith(shown)) {
     choice.content = piece;
     return piece.slice(shown.length);
   }
@@ -279,7 +284,7 @@ const showText = ({ show }: GrowingChoice, text: string): void => {
   if (text !== "") show({ type: "text", text });
 };
 
-/** Content that is neither a text nor parts is the JSON that was asked for: Cloudflare's servers parse it. */
+/** Returns content as a text or as parts. Anything else is the requested JSON, which Cloudflare's servers have parsed. */
 const contentOf = (content: Json | undefined): string | readonly JsonObject[] | null => {
   if (content === undefined || content === null || typeof content === "string") return content ?? null;
   const list = Array.isArray(content) ? listOf(content) : [content];
@@ -288,7 +293,7 @@ const contentOf = (content: Json | undefined): string | readonly JsonObject[] | 
   return areParts ? parts : JSON.stringify(content);
 };
 
-/** Returns the part of a text, which servers write as a text, without its type, or as the Responses API does. */
+/** Returns a text part, which servers also write as a string, without a type, or as in the Responses API; null for others. */
 const textPartOf = (part: Json): JsonObject | null => {
   const { type = "output_text", text, ...others } = isObject(part) ? part : { text: part };
   const isAlone = type === "output_text" && Object.keys(others).every((name) => name === "annotations");
@@ -298,7 +303,7 @@ const textPartOf = (part: Json): JsonObject | null => {
 const isPlainText = (part: JsonObject | undefined): part is JsonObject & { readonly text: string } =>
   part?.["type"] === "text" && typeof part["text"] === "string" && Object.keys(part).length === 2;
 
-/** Returns the text of a model's reasoning: one, or a list of parts that have it. */
+/** Returns the text of reasoning, which is a text or a list of parts. */
 const thoughtOf = (thinking: Json | undefined): string =>
   textOf(thinking) ||
   listOf(thinking)
@@ -315,18 +320,21 @@ const addToolCalls = ({ toolCalls, index, show }: GrowingChoice, wire: Json | un
   }
 };
 
+/** Shows the second text and the arguments of calls, if they were held back. */
 const showRest = (choice: GrowingChoice): void => {
   const { toolCalls, show, held } = choice;
-  // Without a third piece, a second one that repeats a word is all of the text.
-  const shown = textOf(choice.content ?? undefined).slice(0, -held.length);
-  choice.isWhole ||= held !== "" && /\p{L}{4}/u.test(shown);
-  choice.held = "";
-  if (choice.isWhole && held !== "") choice.content = held;
-  showText(choice, choice.isWhole ? held.slice(shown.length) : held);
+  if (held !== "") {
+    const shown = textOf(choice.content ?? undefined).slice(0, -held.length);
+    // No third text decides. A second one that repeats a word of four letters or more hardly does so by chance.
+    choice.isCumulative ||= /\p{L}{4}/u.test(shown);
+    choice.held = "";
+    if (choice.isCumulative) choice.content = held;
+    showText(choice, choice.isCumulative ? held.slice(shown.length) : held);
+  }
   toolCalls.rest().forEach(show);
 };
 
-/** Adds a piece to an object: its texts grow if they may, ids and names stay, and a later value replaces any other. */
+/** Adds a piece to an object. Texts grow if `grows` allows it, ids and names stay, and any other value is replaced. */
 const joined = (
   before: Json | undefined,
   added: JsonObject,
@@ -334,10 +342,11 @@ const joined = (
 ): JsonObject => {
   const object: { [member: string]: Json | undefined } = isObject(before) ? { ...before } : {};
   for (const [member, value] of Object.entries(added)) {
-    const said = object[member];
-    if (member === "id" || member === "name") object[member] = isText(said) ? said : (value ?? said);
-    else if (typeof value === "string" && typeof said === "string" && grows(member)) object[member] = said + value;
-    else object[member] = value ?? said;
+    const present = object[member];
+    if (member === "id" || member === "name") object[member] = isText(present) ? present : (value ?? present);
+    else if (typeof value === "string" && typeof present === "string" && grows(member))
+      object[member] = present + value;
+    else object[member] = value ?? present;
   }
   return object;
 };

@@ -7,7 +7,7 @@ import type { ClientOptions } from "openai";
 import { isList } from "../json/loose-json.ts";
 import { checkDialect } from "../wire/dialects.ts";
 import { keysIn, sentBy, variable } from "../secrets/secrets.ts";
-import type { WireOptions } from "../wire/wired.ts";
+import type { WireOptions } from "../wire/handler-on-wire.ts";
 import type { WaitOptions } from "./running-call.ts";
 
 /** A client of the official SDK, or options for one. The client's own retries are not used: the machine retries. */
@@ -47,7 +47,7 @@ export interface Connected<Options> {
 export const connect = <Options extends WireOptions>(
   handler: string,
   given: Options & OpenAiConnection,
-  own: { readonly [Name in keyof Options]-?: OptionKind },
+  own: { readonly [Name in keyof Options]-?: OptionKind | true | "required" },
 ): Connected<Options> => {
   const connection = { ...connectionKinds, baseURL: urlFor(given.client === undefined ? given.fetch : undefined) };
   checkOptions<object>(handler, given, { ...own, ...connection, ...waitKinds, client: clientKind });

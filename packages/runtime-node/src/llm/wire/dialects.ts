@@ -48,11 +48,35 @@ export interface Dialect {
   readonly schemas: "completed" | "as given";
 }
 
-/** Makes a dialect by its differences from another one. */
+/** The API of a handler: chat completions, the Responses API, text, or the AI SDK. */
+export type Api = "chat" | "responses" | "text" | "ai-sdk";
+
+/** Returns the dialect of a server, by its base URL and model. */
+export const dialectFor = (baseURL: string, model: string, api: Api = "chat"): Dialect => {
+  if (api === "responses") return openaiResponses;
+  if (api === "text") return text;
+  const host = hostOf(baseURL);
+  const [, served, choices = []] = hosts.find(([each]) => each.test(host)) ?? [null, common, models];
+  const family = choices.find(([each]) => each.test(model.toLowerCase()))?.[1] ?? served;
+  // The providers of the AI SDK write images and reasoning as their servers take them.
+  return api === "ai-sdk" ? { ...family, ...ofProviders } : family;
+};
+
+/** Returns the host of a base URL with its port, in lower case; the text itself if it is not a URL. */
+export const hostOf = (baseURL: string): string => URL.parse(baseURL)?.host ?? baseURL.toLowerCase();
+
+/** Checks the option `dialect` of a handler, for callers in JavaScript. @throws ConfigurationError */
+export const checkDialect = (handler: string, given: unknown): void => {
+  if (given === undefined) return;
+  if (isObject(given)) return checkOptions<object>(`dialect of ${handler}`, given, kindsOfDialect);
+  checkValue(`dialect of ${handler}`, given, kinds.oneOf(...Object.keys(dialects)));
+};
+
+/** Makes a dialect from `base`, by its differences. Default base: `known`. */
 const dialect = (name: string, differences: Partial<Dialect>, base: Dialect = known): Dialect =>
   Object.freeze({ ...base, ...differences, name });
 
-/** Unknown servers get the strictest common form. Fields go back to where they are known to come from. */
+/** For unknown servers: the strictest form, which nearly all take. Replies that are known to be theirs keep their fields. */
 const common: Dialect = Object.freeze({
   name: "common",
   // 40 is the longest id that OpenAI's chat completions take; Anthropic takes these characters only.
@@ -80,11 +104,11 @@ const common: Dialect = Object.freeze({
 
 const anyId = "^.+$";
 
-/** Servers whose family is known take back the fields that are named. Most take lists of texts. */
+/** The base of known families. They take back only the fields that are listed, and most take lists of texts. */
 const known: Dialect = { ...common, texts: "listed", ownFields: false };
 
 /**
- * Nothing is changed but what no server takes: arguments that are not an object, ids that repeat, half characters.
+ * Changes only what no server takes: arguments that are not an object, repeated ids, halves of surrogate pairs.
  */
 const lenient = dialect("lenient", {
   lateSystem: "taken",
@@ -100,7 +124,7 @@ const lenient = dialect("lenient", {
   schemas: "as given",
 });
 
-/** Text completions: the template writes all that it is given, and a text has no place for images and files. */
+/** Text completions: the template writes every message, and a text has no place for images and files. */
 const text = dialect("text", { images: "none" }, lenient);
 
 /**
@@ -269,7 +293,7 @@ const openrouter = dialect("openrouter", {
   fields: ["reasoning_details", "reasoning", "reasoning_content", "cache_control", "extra_content"],
 });
 
-/** The router in front of a provider has names, roles, refusals and fields of its own. */
+/** A provider behind OpenRouter: the router decides names, roles, refusals and fields; the provider the rest. */
 const openrouterTo = (provider: Dialect): Dialect => {
   const { messageNames, refusals, developers, fields, owedReasoning } = openrouter;
   const own = { messageNames, refusals, developers, fields, owedReasoning };
@@ -292,7 +316,7 @@ const models: Choices = [
 
 const throughRouter: Choices = models.map(([pattern, provider]) => [pattern, openrouterTo(provider)]);
 
-/** The dialects of hosts, and of those of their models that differ. */
+/** The dialect of each host; after it, the models that have another one there. */
 const hosts: readonly (readonly [pattern: RegExp, dialect: Dialect, models?: Choices])[] = [
   [/(^|\.)openai\.com$|(^|\.)azure\.com$/, openaiChat],
   [/(^|\.)anthropic\.com$/, anthropic],
@@ -317,12 +341,17 @@ export const dialects: { readonly [name: string]: Dialect } = Object.freeze(
   Object.fromEntries(all.map((each) => [each.name, each])),
 );
 
-/** Checks the option `dialect` of a handler, for callers in JavaScript. @throws ConfigurationError */
-export const checkDialect = (handler: string, given: unknown): void => {
-  if (given === undefined) return;
-  if (isObject(given)) return checkOptions<object>(`dialect of ${handler}`, given, kindsOfDialect);
-  checkValue(`dialect of ${handler}`, given, kinds.oneOf(...Object.keys(dialects)));
-};
+const ofProviders = {
+  name: "ai-sdk",
+  texts: "listed",
+  images: "everywhere",
+  developers: "own role",
+  blank: "left out",
+  refusals: "field",
+  fields: "all",
+  owedReasoning: null,
+  owedOfCall: null,
+} as const;
 
 const pattern = kinds.word("the source of a regular expression", (value) => {
   try {
@@ -338,32 +367,3 @@ const kindsOfDialect = {
   toolNames: pattern,
   messageNames: { ...pattern, fits: (value: unknown): boolean => value === null || pattern.fits(value) },
 };
-
-/** The API of a handler: chat completions, the Responses API, text, or the AI SDK. */
-export type Api = "chat" | "responses" | "text" | "ai-sdk";
-
-/** Returns the dialect of a server, by its base URL and model. */
-export const dialectFor = (baseURL: string, model: string, api: Api = "chat"): Dialect => {
-  if (api === "responses") return openaiResponses;
-  if (api === "text") return text;
-  const host = hostOf(baseURL);
-  const [, served, choices = []] = hosts.find(([each]) => each.test(host)) ?? [null, common, models];
-  const family = choices.find(([each]) => each.test(model.toLowerCase()))?.[1] ?? served;
-  // The providers of the AI SDK write images and reasoning as their servers take them.
-  return api === "ai-sdk" ? { ...family, ...ofProviders } : family;
-};
-
-const ofProviders = {
-  name: "ai-sdk",
-  texts: "listed",
-  images: "everywhere",
-  developers: "own role",
-  blank: "left out",
-  refusals: "field",
-  fields: "all",
-  owedReasoning: null,
-  owedOfCall: null,
-} as const;
-
-/** Returns the host of a base URL with its port, in lower case; the text itself if it is not a URL. */
-export const hostOf = (baseURL: string): string => URL.parse(baseURL)?.host ?? baseURL.toLowerCase();

@@ -1,40 +1,23 @@
 import { digestOf } from "@colloquy/machine";
 
 /**
- * Returns the name of a tool on the wire: its own if it matches the pattern, else one that ends with its digest, so that no two
- * names become one, whatever other tools there are.
+ * Returns the name of a tool on the wire. If its own name does not match the pattern, the name ends with a digest of its own, so
+ * that two tools never get the same name.
  */
 export const toolNameOnWire = (name: string, pattern: string): string => {
   if (matches(pattern, name)) return name;
   const digest = alphanumeric(digestOf(name)).slice(0, 8);
-  return `${characters(name, pattern).slice(0, 64 - digest.length - 1)}_${digest}`;
+  return `${withAllowed(name, pattern).slice(0, 64 - digest.length - 1)}_${digest}`;
 };
 
-/** Returns the name of a speaker on the wire; undefined if the dialect has none, or if nothing of it is left. */
+/** Returns the name of a speaker on the wire; undefined if the dialect has no names, or allows none of its characters. */
 export const messageNameOnWire = (name: string, pattern: string | null): string | undefined => {
   if (pattern === null) return undefined;
-  const written = matches(pattern, name) ? name : characters(name, pattern).slice(0, 64);
+  const written = matches(pattern, name) ? name : withAllowed(name, pattern).slice(0, 64);
   return /[^_]/.test(written) ? written : undefined;
 };
 
-const matches = (pattern: string, text: string): boolean => {
-  let compiled = compiledPatterns.get(pattern);
-  if (compiled === undefined) compiledPatterns.set(pattern, (compiled = new RegExp(pattern, "u")));
-  return compiled.test(text);
-};
-
-/** Dialects are few, and so are their patterns. */
-const compiledPatterns = new Map<string, RegExp>();
-
-const alphanumeric = (text: string): string => text.replaceAll(/[^0-9A-Za-z]/g, "");
-
-/** Returns the name with `_` for each character that the pattern does not allow. */
-const characters = (name: string, pattern: string): string => {
-  const written = Array.from(name.toWellFormed(), (one) => (matches(pattern, `a${one}`) ? one : "_")).join("");
-  return matches(pattern, written.slice(0, 1)) ? written : `_${written}`;
-};
-
-/** The ids in a prompt so far. One that continues another sees the ids of both, and adds to its own. */
+/** The ids in a prompt so far. May begin with the ids of another one, which it reads and never changes. */
 export class SeenIds {
   readonly #before: SeenIds | null;
   readonly #own = new Set<string>();
@@ -56,8 +39,8 @@ export class SeenIds {
 }
 
 /**
- * Returns the id of a call on the wire, and adds it to the ids: the provider's if it matches the pattern and is new, else one
- * made from the machine's own id of the call.
+ * Returns the id of a call on the wire, and adds it to the ids. It is the provider's id if that matches the pattern and is new;
+ * otherwise it is made from the machine's id of the call.
  */
 export const callIdOnWire = (ids: SeenIds, providerCallId: string | null, callId: string, pattern: string): string => {
   const isFree = (id: string | null): id is string => id !== null && matches(pattern, id) && ids.add(id);
@@ -66,8 +49,26 @@ export const callIdOnWire = (ids: SeenIds, providerCallId: string | null, callId
   for (let round = 0; id === undefined; round++) {
     const digest = alphanumeric(digestOf([callId, round]));
     const short = digest.padStart(9, "0").slice(-9);
-    // A pattern of the caller's own may take neither.
+    // A dialect of the caller may have a pattern that neither matches: after 100 rounds, an id goes out that does not match.
     id = [short, `call_${short}`].find(isFree) ?? (round > 99 ? short : undefined);
   }
   return id;
+};
+
+const matches = (pattern: string, text: string): boolean => {
+  let compiled = compiledPatterns.get(pattern);
+  if (compiled === undefined) compiledPatterns.set(pattern, (compiled = new RegExp(pattern, "u")));
+  return compiled.test(text);
+};
+
+/** Dialects are few, and so are their patterns. */
+const compiledPatterns = new Map<string, RegExp>();
+
+const alphanumeric = (text: string): string => text.replaceAll(/[^0-9A-Za-z]/g, "");
+
+/** Returns the name with `_` for each character that the pattern does not allow, and before a first one that may not be first. */
+const withAllowed = (name: string, pattern: string): string => {
+  // After a letter, since patterns may allow fewer characters at the beginning.
+  const written = Array.from(name.toWellFormed(), (one) => (matches(pattern, `a${one}`) ? one : "_")).join("");
+  return matches(pattern, written.slice(0, 1)) ? written : `_${written}`;
 };

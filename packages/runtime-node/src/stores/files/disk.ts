@@ -2,66 +2,64 @@ import {
   closeSync,
   constants,
   fdatasyncSync,
-  fstatSync,
   fsyncSync,
-  lstatSync,
   mkdirSync,
   openSync,
-  readdirSync,
   readFileSync,
   readSync,
   renameSync,
   rmSync,
-  type Stats,
-  unlinkSync,
   writeSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 
-import { StorageError } from "@colloquy/host/store";
+import { StorageError, type StorageProblem } from "@colloquy/host/store";
 
-/** Files belong to the process's user alone. The mode is set on creation and never changed. */
-const fileMode = 0o600;
-const folderMode = 0o700;
-
-/**
- * Opens without following links and without waiting, as for a FIFO that has no reader. Windows has neither flag, and an
- * absent flag has no effect.
- */
-const asIs = constants.O_NOFOLLOW | constants.O_NONBLOCK;
-
-/** Opens a file. Throws a `StorageError` if it is a link, a folder or a FIFO. */
-export const openFile = (path: string, how: "read" | "write" | "create"): number => {
-  const file = openAsIs(path, flagsOf[how]);
+/** Runs one operation on the files of a folder. Turns an error of the file system into one that names the way out. */
+export const attemptFiles = <A>(folder: string, operation: () => A): A => {
   try {
-    if (!fstatSync(file).isFile()) throw noFile(path);
-    return file;
+    return operation();
   } catch (error) {
-    closeSync(file);
-    throw error;
+    // An error of the file system has a number beside its code; an invalid argument's error has none.
+    if (!(error instanceof Error) || !("errno" in error) || !("code" in error)) throw error;
+    const code = String(error.code);
+    const [kind, advice] = failures[code] ?? ["failed", error.message];
+    const file = "path" in error && typeof error.path === "string" ? `${code}, "${error.path}"` : code;
+    throw new StorageError(kind, `files store "${folder}": ${advice} (${file}).`, { cause: error });
   }
 };
 
-const flagsOf = {
-  read: constants.O_RDONLY,
-  write: constants.O_RDWR,
-  create: constants.O_RDWR | constants.O_CREAT | constants.O_EXCL,
-};
+const readOnly: readonly [StorageProblem, string] = [
+  "read-only",
+  "it may only be read; give this process the right to write the folder and its files, or choose another folder",
+];
+const full: readonly [StorageProblem, string] = [
+  "full",
+  "the disk is full, or a quota is used up; make room and try again",
+];
 
-const openAsIs = (path: string, flags: number): number => {
-  try {
-    return openSync(path, flags | asIs, fileMode);
-  } catch (error) {
-    throw isCode(error, "ELOOP", "EMLINK", "ENXIO", "EISDIR") ? noFile(path) : error;
-  }
+const failures: { readonly [code: string]: readonly [StorageProblem, string] | undefined } = {
+  EACCES: readOnly,
+  EPERM: readOnly,
+  EROFS: readOnly,
+  ENOSPC: full,
+  EDQUOT: full,
+  EFBIG: ["full", "a file would be larger than may be; raise the limit on the size of files"],
+  EIO: ["io", "the disk refused to read or write; look at the disk"],
+  ENOENT: ["cannot-open", "a file or folder of it is gone; put it back"],
+  ENOTDIR: ["cannot-open", "a file stands where a folder should; move it away"],
+  EISDIR: ["not-a-store", "a folder stands where a file should; move it away"],
+  EMFILE: ["failed", "this process has too many files open; close some, or raise its limit"],
+  ENFILE: ["failed", "the system has too many files open; close some, or raise its limit"],
 };
 
 /** Creates or replaces a file atomically: a reader finds the old text or the new one. Requires the lock. */
 export const replaceFile = (path: string, text: string | Buffer, flush: boolean): void => {
-  checkFile(path);
-  const part = `${path}${partEnding}`;
-  const file = createAnew(part);
+  const part = path + partEnding;
   try {
+    // A crash may have left one.
+    rmSync(part, { force: true });
+    const file = openSync(part, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
     try {
       writeAll(file, Buffer.from(text), 0);
       if (flush) fdatasyncSync(file);
@@ -73,104 +71,39 @@ export const replaceFile = (path: string, text: string | Buffer, flush: boolean)
     rmSync(part, { force: true });
     throw error;
   }
+  if (flush) flushFolder(dirname(path));
 };
 
-/** The ending of a file's name while its text is incomplete. */
-export const partEnding = ".part";
-
-/**
- * Creates a file, and replaces one that a crash left incomplete. If several processes do so at once, each gets its own
- * file.
- */
-export const createAnew = (path: string): number => {
-  for (;;) {
-    try {
-      return openFile(path, "create");
-    } catch (error) {
-      if (!isCode(error, "EEXIST")) throw error;
-      checkFile(path);
-      ifThere(() => unlinkSync(path));
-    }
-  }
+/** Removes a file, and what a crash left of one that was to take its place. */
+export const removeFile = (path: string, flush: boolean): void => {
+  for (const each of [path + partEnding, path]) rmSync(each, { force: true });
+  if (flush) flushFolder(dirname(path));
 };
 
-/** Throws a `StorageError` if a path leads to anything but a file. */
-export const checkFile = (path: string): void => {
-  const there = lookAt(path);
-  if (there !== undefined && !there.isFile()) throw noFile(path);
-};
+const partEnding = ".part";
 
-/** Creates a folder inside the store's folder, unless it exists. */
-export const makeFolder = (path: string): void => {
-  if (!isFolderThere(path)) mkdirSync(path, { mode: folderMode });
-};
-
-/** Creates the folder of a store if its parent exists. The folder itself may be a link. */
+/** Creates the folder of a store for the user alone, if its parent exists. */
 export const makeStoreFolder = (path: string, flush: boolean): void => {
   try {
-    mkdirSync(path, { mode: folderMode });
+    mkdirSync(path, { mode: 0o700 });
   } catch (error) {
     // Opening the store reports the problem, if there is one.
-    if (!isCode(error, "EEXIST", "ENOENT")) throw error;
+    if (!isCode(error, "EEXIST", "ENOENT", "ENOTDIR")) throw error;
   }
-  if (!flush) return;
   try {
     // Flush an existing folder too, since the process that created it may not have.
-    flushFolder(dirname(path));
+    if (flush) flushFolder(dirname(path));
   } catch (error) {
-    // A parent may be a folder that other users can only enter. Opening the store's folder reports any other problem.
+    // The parent may be a folder that this user can only enter. Opening the store reports any other problem.
     if (!isCode(error, "EACCES", "EPERM", "ENOENT", "ENOTDIR", "EINVAL")) throw error;
   }
-};
-
-/** Checks whether a path has a folder. Throws a `StorageError` if it has anything else, such as a link to one. */
-export const isFolderThere = (path: string): boolean => {
-  const there = lookAt(path);
-  if (there === undefined || there.isDirectory()) return there !== undefined;
-  const advice = "nothing is read or written through it. Remove it, or move it away";
-  throw new StorageError(
-    "not-a-store",
-    `files store: "${path}" is ${kindOf(there)} where a folder should be, and ${advice}.`,
-  );
-};
-
-/** Removes a folder with its files. Throws a `StorageError` if one of them is a link, whose target would remain. */
-export const removeFolder = (path: string): void => {
-  checkFolder(path);
-  rmSync(path, { recursive: true, force: true });
-};
-
-/** Throws a `StorageError` if `removeFolder` would not remove a folder. */
-export const checkFolder = (path: string): void => {
-  if (!isFolderThere(path)) return;
-  for (const name of namesIn(path)) {
-    const file = join(path, name);
-    if (lookAt(file)?.isSymbolicLink() === true) throw noFile(file);
-  }
-};
-
-/** Returns the file status of a path itself, not of a link's target. */
-export const lookAt = (path: string): Stats | undefined => lstatSync(path, { throwIfNoEntry: false });
-
-const noFile = (path: string): StorageError => {
-  const what = kindOf(lookAt(path));
-  const advice = "nothing is read or written through it. Remove it, or move it away";
-  return new StorageError("not-a-store", `files store: "${path}" is ${what} where a file should be, and ${advice}.`);
-};
-
-const kindOf = (there: Stats | undefined): string => {
-  if (there?.isSymbolicLink() === true) return "a symbolic link";
-  if (there?.isDirectory() === true) return "a folder";
-  if (there?.isFIFO() === true) return "a FIFO";
-  if (there?.isSocket() === true) return "a socket";
-  return there?.isFile() === true ? "a file" : "a device, or something else";
 };
 
 /** Flushes the list of files in a folder to the disk. */
 export const flushFolder = (folder: string): void => {
   // Windows cannot open folders, and stores their entries by itself.
   if (process.platform === "win32") return;
-  const file = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY);
+  const file = openSync(folder, "r");
   try {
     fsyncSync(file);
   } finally {
@@ -185,18 +118,7 @@ export const writeAll = (file: number, bytes: Buffer, position: number): void =>
 };
 
 /** Reads a whole file; returns null if there is none. */
-export const readIfThere = (path: string): Buffer | null =>
-  ifThere(() => {
-    const file = openFile(path, "read");
-    try {
-      return readFileSync(file);
-    } finally {
-      closeSync(file);
-    }
-  });
-
-/** Returns the sorted names in a folder; none if the folder does not exist. */
-export const namesIn = (folder: string): readonly string[] => ifThere(() => readdirSync(folder).sort()) ?? [];
+export const readIfThere = (path: string): Buffer | null => ifThere(() => readFileSync(path));
 
 /** Returns the result of `use`, or null if the file it needs does not exist. */
 export const ifThere = <A>(use: () => A): A | null => {

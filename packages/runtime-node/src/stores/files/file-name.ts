@@ -31,6 +31,12 @@ export const idOf = (name: string): string | null => {
   }
 };
 
+/** The ending of a journal's name. */
+export const journalEnding = ".jsonl";
+
+/** The ending of a file that contains the id of a thread with a shortened name. */
+export const idEnding = ".id";
+
 /** Checks whether a name was shortened, so that it does not contain the whole id. */
 export const isShortened = (name: string): boolean => name.includes(shortenedMark);
 
@@ -53,6 +59,6 @@ const percent = (byte: number): string => `%${byte.toString(16).toUpperCase().pa
 const emptyName = "%";
 const shortenedMark = "%-";
 
-/** File systems allow 255 bytes, including endings and the number of an inbox item. */
+/** File systems allow 255 bytes, including endings. */
 const nameLengthMax = 200;
 const shortenedLength = 120;

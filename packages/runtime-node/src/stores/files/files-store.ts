@@ -1,33 +1,34 @@
-import {
-  checkTtl,
-  disposable,
-  type Inbox,
-  type Lease,
-  LeaseLostError,
-  pageOfThreads,
-  type PartLog,
-  refuseGaps,
-  type SnapshotDraft,
-  StorageError,
-  type StoredSnapshot,
-} from "@colloquy/host/store";
-import type { Clock, ListOptions, Store, StoredThread, ThreadPage } from "@colloquy/host";
+import type { DatabaseSync } from "node:sqlite";
 import { join, resolve } from "node:path";
+
+import type { Clock, Store, StoredThread } from "@colloquy/host";
+import { type Lease, pageOfThreads, refuseGaps, StorageError } from "@colloquy/host/store";
 import type { Entry } from "@colloquy/machine";
 
 import { systemClock } from "../../ports/clock.ts";
-import { notRewritten, type Reserve, reserveAt } from "../reserve.ts";
+import { notRewritten } from "../reserve.ts";
+import { attempt, refuseUnstorable, writing } from "../sqlite/connection.ts";
+import { openSqlite } from "../sqlite/database.ts";
+import type { Erasing } from "../sqlite/erasing.ts";
+import { openedLater, type WholeStore } from "../sqlite/opened-later.ts";
+import type { PartsOfThreads } from "../sqlite/removing.ts";
+import { partsOfThreads } from "../sqlite/sqlite-store.ts";
 import { checkBusyTimeout, checkStoreOptions, checkWord } from "../store-options.ts";
-import { flushFolder, lookAt, makeStoreFolder } from "./disk.ts";
-import { inWords } from "./failure.ts";
-import { answerLetters, answerToLetter, discardLetter, postLetter, unansweredLetters } from "./inbox-folder.ts";
-import { journalFacts } from "./journal-facts.ts";
-import { appendToJournal, type Appended, type JournalEnd, readJournal, refuseOtherEnd } from "./journal-file.ts";
+import { attemptFiles, flushFolder, makeStoreFolder, removeFile, replaceFile } from "./disk.ts";
+import { idEnding, isShortened, journalEnding, nameOf } from "./file-name.ts";
+import {
+  type Addition,
+  type Appended,
+  appendToJournal,
+  beginJournal,
+  hasEntries,
+  type JournalEnd,
+  readJournal,
+  refuseOtherEnd,
+  rewrittenJournal,
+} from "./journal-file.ts";
 import { linesOf } from "./journal-lines.ts";
-import { type HeldLeases, type Leases, leasesLater, openLeases } from "./leases.ts";
-import { appendParts, partsIn } from "./parts-folder.ts";
-import { snapshotIn, writeSnapshot } from "./snapshot-folder.ts";
-import { deleteThread, pathsOf, prepareThread, replaceEntries, type ThreadPaths } from "./thread-files.ts";
+import { journalListing } from "./listing.ts";
 
 export interface FilesStoreOptions {
   /** A folder for conversations alone, on a disk of this machine. It is created if its parent exists. */
@@ -47,11 +48,17 @@ export interface FilesStoreOptions {
    * the process; a power cut may lose the newest ones. Default `FULL`, since a once-only tool relies on it.
    */
   readonly synchronous?: "NORMAL" | "FULL";
+  /**
+   * When deleted or rewritten text disappears from the bytes of `threads.db`. Default `at-once`. From the bytes of the
+   * journals it always disappears at once.
+   */
+  readonly erasing?: Erasing;
 }
 
 /**
- * Creates a store of journals in readable files: one file for each thread, one line for each entry. Several processes
- * of one machine may use a folder at once. Thread ids may contain anything but lone surrogates. It cannot search.
+ * Creates a store of journals in readable files: one file for each thread, one line for each entry. All else is in a
+ * SQLite file beside them. Several processes of one machine may use a folder at once. Thread ids may contain anything
+ * but lone surrogates. It cannot search.
  *
  * The first call creates the folder if necessary. If the folder is unusable, or a newer version wrote it, that call
  * rejects with a `StorageError`, and the next call tries again.
@@ -59,180 +66,165 @@ export interface FilesStoreOptions {
  * @throws ConfigurationError for invalid options.
  */
 export const filesStore = (options: FilesStoreOptions): Store & AsyncDisposable => {
-  const names = { folder: true, clock: true, busyTimeoutMs: true, synchronous: true } as const;
+  const names = { folder: true, clock: true, busyTimeoutMs: true, synchronous: true, erasing: true } as const;
   checkStoreOptions("filesStore", options, names, ["folder"]);
-  const { folder, clock = systemClock, busyTimeoutMs = 5000, synchronous = "FULL" } = options;
+  const { clock = systemClock, busyTimeoutMs = 5000, synchronous = "FULL", erasing = "at-once" } = options;
   checkBusyTimeout("filesStore", busyTimeoutMs);
   checkWord("filesStore: synchronous", synchronous, ["NORMAL", "FULL"]);
-  return disposable(
-    new StoreOfFiles({
-      folder: resolved(folder),
-      clock,
-      flush: synchronous === "FULL",
-      busyTimeoutMs: Math.ceil(busyTimeoutMs),
+  checkWord("filesStore: erasing", erasing, ["at-once", "on-close"]);
+  const folder = resolved(options.folder);
+  const flush = synchronous === "FULL";
+  return openedLater(`files store "${folder}"`, () =>
+    attemptFiles(folder, () => {
+      refuseNoFolder(folder);
+      makeStoreFolder(folder, flush);
+      const path = join(folder, "threads.db");
+      const database = openSqlite({ path, busyTimeoutMs: Math.ceil(busyTimeoutMs), synchronous });
+      return storeOver(database, { folder, path, clock, erasing, flush });
     }),
   );
 };
 
-interface Setting {
-  readonly folder: string;
-  readonly clock: Pick<Clock, "now">;
+interface Settings extends Pick<Required<FilesStoreOptions>, "folder" | "clock" | "erasing"> {
+  readonly path: string;
   readonly flush: boolean;
-  readonly busyTimeoutMs: number;
 }
 
-/**
- * A files store. Each operation is synchronous, so that no other call comes between the check of a lease and the write.
- */
-class StoreOfFiles implements Store {
-  readonly inbox: Inbox;
-  readonly parts: PartLog;
-  readonly #setting: Setting;
-  readonly #leases: Leases;
-  readonly #reserve: Reserve;
-  readonly #facts: (isSure: boolean) => readonly StoredThread[];
+/** Resolves a path by the present working directory, which may change later. */
+const resolved = (folder: string | undefined = ""): string => (folder === "" ? "" : resolve(folder));
+
+const refuseNoFolder = (folder: string): void => {
+  if (folder !== "" && !folder.includes("\0")) return;
+  const problem = folder === "" ? "the path is empty" : "the path holds a NUL";
+  throw new StorageError("cannot-open", `files store ${JSON.stringify(folder)}: ${problem}; name a folder.`);
+};
+
+const storeOver = (database: DatabaseSync, settings: Settings): WholeStore => {
+  // A journal that was copied into the folder has no row yet.
+  const { threads, store } = partsOfThreads(database, settings, ({ add }) => add);
+  const files = new JournalFiles(threads, settings);
+  return {
+    ...store,
+    append: (...given) => files.append(...given),
+    read: async (...given) => files.read(...given),
+    rewrite: async (...given) => files.rewrite(...given),
+    list: async (options) => pageOfThreads(() => files.list(), options),
+    delete: async (...given) => files.delete(...given),
+  };
+};
+
+/** The journals. Each operation is synchronous, so that no other call comes between the check of a lease and the write. */
+class JournalFiles {
+  readonly #threads: PartsOfThreads;
+  readonly #settings: Settings;
+  readonly #listing: () => readonly StoredThread[];
   /** The ends of the journals that this process wrote, each with the token of the lease it wrote under. */
   readonly #ends = new Map<string, JournalEnd & { readonly token: number }>();
 
-  constructor(setting: Setting) {
-    const { folder, busyTimeoutMs } = setting;
-    this.#setting = setting;
-    this.#reserve = reserveAt(join(folder, "leases.db-reserve"), reserveBytes);
-    this.#leases = leasesLater(folder, () =>
-      this.#reserve.makingRoom(() =>
-        inWords(folder, () => {
-          refuseNoFolder(folder);
-          makeStoreFolder(folder, setting.flush);
-          const leases = openLeases(folder, busyTimeoutMs);
-          this.#reserve.keep();
-          return leases;
-        }),
-      ),
-    );
-    this.#facts = journalFacts(folder);
-    this.inbox = this.#inbox();
-    this.parts = {
-      append: async (lease, batch) => this.#underLease(lease, ({ parts }) => appendParts(parts, lease, batch)),
-      read: async (threadId, range) => this.#reading(() => partsIn(this.#paths(threadId).parts, range)),
-    };
-  }
-
-  async acquire(threadId: string, owner: string, ttlMs: number): Promise<Lease | null> {
-    const { clock } = this.#setting;
-    this.#paths(threadId);
-    return this.#exclusivelyAnyway((held) => {
-      const holder = held.holder(threadId);
-      if (holder !== undefined && holder.owner !== owner && holder.until > clock.now()) return null;
-      return { threadId, owner, token: held.grant(threadId, owner, this.#endOf(ttlMs)) };
-    });
-  }
-
-  async renew(lease: Lease, ttlMs: number): Promise<boolean> {
-    return this.#exclusively((held) => held.renew(lease.threadId, lease.token, this.#endOf(ttlMs)));
-  }
-
-  async release(lease: Lease): Promise<void> {
-    if (this.#ends.get(lease.threadId)?.token === lease.token) this.#ends.delete(lease.threadId);
-    this.#exclusivelyAnyway((held) => held.release(lease.threadId, lease.token));
+  constructor(threads: PartsOfThreads, settings: Settings) {
+    this.#threads = threads;
+    this.#settings = settings;
+    this.#listing = journalListing(settings.folder);
   }
 
   append(lease: Lease, expectedSeq: number, entries: readonly Entry[]): void {
-    refuseGaps(lease.threadId, expectedSeq, entries);
+    const { threadId } = lease;
+    refuseGaps(threadId, expectedSeq, entries);
     // Before the lock is taken, since large entries take a while.
-    const lines = linesOf(entries);
-    if (entries.length > 0) this.#write(lease, expectedSeq, lines, expectedSeq + entries.length);
-    else this.#underLease(lease, (paths) => refuseOtherEnd(paths.journal, lease.threadId, expectedSeq));
+    const addition = { threadId, expectedSeq, count: entries.length, lines: linesOf(entries) };
+    if (entries.length === 0) this.#underLease(lease, (path) => refuseOtherEnd(path, threadId, expectedSeq));
+    else if (expectedSeq === -1) this.#begin(lease, addition);
+    else this.#append(lease, addition);
   }
 
-  async read(threadId: string, fromSeq: number = 0): Promise<readonly unknown[]> {
-    const { journal } = this.#paths(threadId);
-    return this.#reading(() => readJournal(journal, fromSeq) ?? []);
-  }
-
-  async rewrite(lease: Lease, entries: readonly Entry[]): Promise<void> {
-    const { journal } = this.#paths(lease.threadId);
-    try {
-      this.#reserve.makingRoom(() =>
-        this.#underLease(lease, (paths) => replaceEntries(paths, lease.threadId, entries, this.#setting.flush)),
-      );
-    } catch (error) {
-      const needs = () => `${lookAt(journal)?.size ?? 0} bytes, for its journal is written anew`;
-      throw notRewritten(error, lease.threadId, needs);
-    }
-    this.#flushFolder();
-  }
-
-  async saveSnapshot(lease: Lease, snapshot: SnapshotDraft): Promise<void> {
-    this.#underLease(lease, (paths) => writeSnapshot(paths.snapshot, snapshot, this.#setting.flush));
-    this.#flushFolder();
-  }
-
-  async readSnapshot(threadId: string): Promise<StoredSnapshot | null> {
-    const { snapshot } = this.#paths(threadId);
-    return this.#reading(() => snapshotIn(snapshot, (read) => this.#inWords(read)));
-  }
-
-  async list(options?: ListOptions): Promise<ThreadPage> {
-    return pageOfThreads(() => this.#reading(this.#facts), options);
-  }
-
-  async delete(threadId: string, lease?: Lease): Promise<boolean> {
-    const paths = this.#paths(threadId);
-    let existed = false;
-    this.#exclusivelyAnyway((held) => {
-      if (lease !== undefined) this.#check(held, lease);
-      this.#ends.delete(threadId);
-      // Delete the files first: ending the lease needs room on the disk.
-      existed = deleteThread(paths, this.#setting.flush) || existed;
-      held.forget(threadId);
+  /** Reads without the lock. If it finds damage, it reads again under the lock, as a write may look like damage. */
+  read(threadId: string, fromSeq: number = 0): readonly unknown[] {
+    const { connection } = this.#threads;
+    const path = this.#path(threadId);
+    return this.#attempt(() => {
+      try {
+        return readJournal(path, fromSeq);
+      } catch (error) {
+        if (!(error instanceof StorageError)) throw error;
+        return writing(connection, () => readJournal(path, fromSeq));
+      }
     });
-    this.#flushFolder();
+  }
+
+  /** A crash in between leaves no copy of the replaced text: what was derived from it goes first. */
+  rewrite(lease: Lease, entries: readonly Entry[]): void {
+    const { threadId } = lease;
+    if (entries.length === 0) return this.#underLease(lease, () => {});
+    const { connection, eraser } = this.#threads;
+    try {
+      connection.reserve.makingRoom(() => {
+        const bytes = this.#underLease(lease, (path) => {
+          const rewritten = rewrittenJournal(path, threadId, entries);
+          this.#forgetDerived(threadId);
+          return rewritten;
+        });
+        // Always flushed, since the old file is gone afterwards.
+        this.#underLease(lease, (path) => replaceFile(path, bytes, true));
+      });
+    } catch (error) {
+      throw notRewritten(error, threadId, () => "as much as its journal has, for it is written again");
+    }
+    eraser.erase(`${entries.length} entries of thread "${threadId}" are rewritten`);
+  }
+
+  list(): readonly StoredThread[] {
+    return this.#attempt(this.#listing);
+  }
+
+  /** Removes the journal last, so that no new thread of this id finds what belonged to it. */
+  delete(threadId: string, lease?: Lease): boolean {
+    const { connection, leases, inbox, eraser } = this.#threads;
+    const path = this.#path(threadId);
+    let existed = false;
+    connection.reserve.makingRoom(() => {
+      this.#exclusively(() => {
+        if (lease !== undefined) leases.check(lease);
+        this.#forgetDerived(threadId);
+        if (inbox.forget(threadId)) eraser.owe();
+      });
+      this.#exclusively(() => {
+        // This process may have stood still in between, and another one have taken the thread.
+        if (lease !== undefined) leases.check(lease);
+        this.#ends.delete(threadId);
+        leases.forget(threadId);
+        existed = hasEntries(path) || existed;
+        removeFile(path, this.#settings.flush);
+        // Without its id file a journal might not be listed.
+        if (isShortened(nameOf(threadId))) removeFile(this.#idPath(threadId), this.#settings.flush);
+      });
+    });
+    eraser.erase(`thread "${threadId}" is deleted`);
     return existed;
   }
 
-  async close(): Promise<void> {
-    this.#leases.close();
-  }
-
-  #inbox(): Inbox {
-    const { flush } = this.#setting;
-    return {
-      post: async (threadId, letter) => {
-        const { inbox } = this.#paths(threadId);
-        this.#exclusively(() => postLetter(inbox, letter, flush));
-        this.#flushFolder();
-      },
-      unanswered: async (threadId) => {
-        const { inbox } = this.#paths(threadId);
-        return this.#reading(() => unansweredLetters(inbox));
-      },
-      answer: async (lease, answers) => this.#underLease(lease, ({ inbox }) => answerLetters(inbox, answers, flush)),
-      answerTo: async (threadId, letterId) => {
-        const { inbox } = this.#paths(threadId);
-        return this.#reading(() => answerToLetter(inbox, letterId));
-      },
-      discard: async (threadId, letterId) => {
-        const { inbox } = this.#paths(threadId);
-        this.#exclusively(() => discardLetter(inbox, letterId, flush));
-        this.#flushFolder();
-      },
-    };
-  }
-
-  #write(lease: Lease, expectedSeq: number, lines: Buffer, newestSeq: number): void {
-    const { folder, flush } = this.#setting;
+  #begin(lease: Lease, addition: Addition): void {
     const { threadId, token } = lease;
-    const known = this.#ends.get(threadId);
-    this.#ends.delete(threadId);
-    const appended = this.#underLease(lease, (paths) => {
-      const begin = (): void => prepareThread(paths, threadId, flush);
-      const addition = { threadId, expectedSeq, lines, newestSeq, begin };
-      return appendToJournal(paths.journal, addition, known?.token === token ? known : undefined, flush);
+    const { flush } = this.#settings;
+    const end = this.#underLease(lease, (path) => {
+      refuseOtherEnd(path, threadId, -1);
+      if (isShortened(nameOf(threadId))) replaceFile(this.#idPath(threadId), threadId, flush);
+      return beginJournal(path, addition, flush);
     });
+    this.#ends.set(threadId, { ...end, token });
+  }
+
+  #append(lease: Lease, addition: Addition): void {
+    const { folder, flush } = this.#settings;
+    const { threadId, token } = lease;
+    const last = this.#ends.get(threadId);
+    const known = last?.token === token ? last : undefined;
+    this.#ends.delete(threadId);
+    const appended = this.#underLease(lease, (path) => appendToJournal(path, addition, known, flush));
     try {
       // Without the lock: a process that takes over meanwhile finds the written bytes, and flushes them with its own.
-      if (flush) this.#inWords(() => appended.flush());
-      if (flush && appended.isNew) this.#inWords(() => flushFolder(folder));
+      if (flush) attemptFiles(folder, () => appended.flush());
+      // Another process may have created the file, and not have flushed the folder.
+      if (flush && known === undefined) attemptFiles(folder, () => flushFolder(folder));
     } catch (error) {
       this.#takeBack(appended);
       throw error;
@@ -251,73 +243,39 @@ class StoreOfFiles implements Store {
     } catch {}
   }
 
+  /** Within a transaction: forgets the snapshot of a thread and its shown parts, which are erased later. */
+  #forgetDerived(threadId: string): void {
+    const { journals, parts, orphans, eraser } = this.#threads;
+    if (parts.forget(threadId)) eraser.owe();
+    const thread = journals.numberOf(threadId);
+    if (thread === undefined) return;
+    eraser.oweOrphans();
+    orphans.leave(thread);
+  }
+
   /** Runs `operation` under the lock if the lease is in force. */
-  #underLease<A>(lease: Lease, operation: (paths: ThreadPaths) => A): A {
-    const paths = this.#paths(lease.threadId);
-    return this.#exclusively((held) => {
-      this.#check(held, lease);
-      return operation(paths);
+  #underLease<A>(lease: Lease, operation: (path: string) => A): A {
+    const path = this.#path(lease.threadId);
+    return this.#exclusively(() => {
+      this.#threads.leases.check(lease);
+      return operation(path);
     });
   }
 
-  /** @throws LeaseLostError */
-  #check(held: HeldLeases, lease: Lease): void {
-    const until = held.until(lease.threadId, lease.token);
-    if (until === undefined || until <= this.#setting.clock.now()) throw new LeaseLostError(lease);
+  #exclusively<A>(operation: () => A): A {
+    return attemptFiles(this.#settings.folder, () => writing(this.#threads.connection, operation));
   }
 
-  #exclusively<A>(operation: (held: HeldLeases) => A): A {
-    return this.#inWords(() => this.#leases.exclusively(operation));
+  #attempt<A>(operation: () => A): A {
+    return attemptFiles(this.#settings.folder, () => attempt(this.#threads.connection, operation));
   }
 
-  /** Runs an operation that must succeed on a full disk too; it may use the reserved room. */
-  #exclusivelyAnyway<A>(operation: (held: HeldLeases) => A): A {
-    return this.#reserve.makingRoom(() => this.#exclusively(operation));
+  #path(threadId: string): string {
+    refuseUnstorable(this.#threads.connection, threadId);
+    return join(this.#settings.folder, nameOf(threadId) + journalEnding);
   }
 
-  /**
-   * Reads without the lock. If it finds damage, it reads again under the lock, since a concurrent write may look like
-   * damage.
-   */
-  #reading<A>(read: (isSure: boolean) => A): A {
-    return this.#inWords(() => {
-      this.#leases.check();
-      try {
-        return read(false);
-      } catch (error) {
-        if (!(error instanceof StorageError)) throw error;
-        return this.#leases.exclusively(() => read(true));
-      }
-    });
-  }
-
-  #inWords<A>(operation: () => A): A {
-    return inWords(this.#setting.folder, operation);
-  }
-
-  #paths(threadId: string): ThreadPaths {
-    return pathsOf(this.#setting.folder, threadId);
-  }
-
-  #flushFolder(): void {
-    const { folder, flush } = this.#setting;
-    if (flush) this.#inWords(() => flushFolder(folder));
-  }
-
-  #endOf(ttlMs: number): number {
-    checkTtl(ttlMs);
-    return this.#setting.clock.now() + ttlMs;
+  #idPath(threadId: string): string {
+    return join(this.#settings.folder, nameOf(threadId) + idEnding);
   }
 }
-
-/** More room than ending a lease needs, and than new files beside `leases.db` take. */
-const reserveBytes = 2 ** 18;
-
-/** Resolves a path by the present working directory, which may change later. */
-const resolved = (folder: string | undefined = ""): string => (folder === "" ? "" : resolve(folder));
-
-const refuseNoFolder = (folder: string): void => {
-  if (folder !== "" && !folder.includes("\0")) return;
-  const problem = folder === "" ? "the path is empty" : "the path holds a NUL";
-  throw new StorageError("cannot-open", `files store ${JSON.stringify(folder)}: ${problem}; name a folder.`);
-};

@@ -1,21 +1,19 @@
-import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, rmSync } from "node:fs";
+import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, openSync } from "node:fs";
 
-import { SequenceConflictError } from "@colloquy/host/store";
+import { noSuchEntry, SequenceConflictError, StorageError } from "@colloquy/host/store";
+import type { Entry } from "@colloquy/machine";
 
-import { bytesBetween, ifThere, lookAt, openFile, replaceFile, writeAll } from "./disk.ts";
-import { damaged, entryIn, firstDamage, type Line, type StoredEntry, wholeLines } from "./journal-lines.ts";
+import { bytesBetween, ifThere, readIfThere, removeFile, replaceFile, writeAll } from "./disk.ts";
+import { damaged, entryIn, firstDamage, type Line, linesOf, type StoredEntry, wholeLines } from "./journal-lines.ts";
 
-/** The end of a journal: its length in bytes and its last seq; 0 and -1 if it is empty. */
+/** The end of a journal: its length in bytes and its last seq; 0 and -1 if it is empty or does not exist. */
 export interface JournalEnd {
   readonly length: number;
   readonly seq: number;
 }
 
-/**
- * Reads the entries from a seq on. Starts at the end of the file and goes back only as far as necessary. Returns null
- * if the file does not exist.
- */
-export const readJournal = (path: string, fromSeq: number): readonly StoredEntry[] | null =>
+/** Reads the entries from a seq on. Starts at the end of the file and goes back only as far as necessary. */
+export const readJournal = (path: string, fromSeq: number): readonly StoredEntry[] =>
   withJournal(path, (file) => {
     for (const { bytes, start } of piecesOf(file, fromSeq <= 0 ? Infinity : firstPieceLength)) {
       const lines = wholeLines(bytes, start === 0);
@@ -23,22 +21,120 @@ export const readJournal = (path: string, fromSeq: number): readonly StoredEntry
       if (firstSeq !== undefined && (start === 0 || firstSeq <= fromSeq))
         return entriesIn(bytes, lines, firstSeq, fromSeq, path);
     }
-    return [];
-  });
+    return null;
+  }) ?? [];
 
-/** Runs `use` with a journal's file open for reading; returns null if the file does not exist. */
-export const withJournal = <A>(path: string, use: (file: number) => A): A | null => {
-  const file = ifThere(() => openFile(path, "read"));
-  if (file === null) return null;
+/** Checks whether a journal has entries. A damaged journal counts as one with entries. */
+export const hasEntries = (path: string): boolean => {
   try {
-    return use(file);
-  } finally {
-    closeSync(file);
+    return endOf(path).seq >= 0;
+  } catch (error) {
+    if (error instanceof StorageError) return true;
+    throw error;
   }
 };
 
+/** Throws `SequenceConflictError` if a journal ends at another seq. */
+export const refuseOtherEnd = (
+  path: string,
+  threadId: string,
+  expectedSeq: number,
+  { seq }: JournalEnd = endOf(path),
+): void => {
+  if (seq !== expectedSeq) throw new SequenceConflictError(threadId, expectedSeq, seq);
+};
+
+/** A finished append. Call `close` after use. */
+export interface Appended {
+  readonly end: JournalEnd;
+  flush(): void;
+  /** Removes the append, unless another process wrote after it. Requires the lock. */
+  undo(): void;
+  close(): void;
+}
+
+/**
+ * Appends entries to a journal that has some, and cuts off a torn end. `known` is its last known end, which saves a
+ * read if the file still has that length. Requires the lock. If it throws, nothing was written.
+ */
+export const appendToJournal = (
+  path: string,
+  { threadId, expectedSeq, count, lines }: Addition,
+  known: JournalEnd | undefined,
+  flush: boolean,
+): Appended => {
+  const file = ifThere(() => openSync(path, "r+"));
+  if (file === null) throw new SequenceConflictError(threadId, expectedSeq, -1);
+  try {
+    const { size } = fstatSync(file);
+    const before = known?.length === size ? known : endIn(file, path);
+    refuseOtherEnd(path, threadId, expectedSeq, before);
+    if (size > before.length) ftruncateSync(file, before.length);
+    // Without this flush, the old bytes could reappear in the middle of the new ones after a power cut.
+    if (flush && size > before.length) fdatasyncSync(file);
+    try {
+      writeAll(file, lines, before.length);
+    } catch (error) {
+      ftruncateSync(file, before.length);
+      throw error;
+    }
+    const length = before.length + lines.length;
+    return {
+      end: { length, seq: expectedSeq + count },
+      flush: () => fdatasyncSync(file),
+      undo: () => {
+        if (fstatSync(file).size === length) ftruncateSync(file, before.length);
+      },
+      close: () => closeSync(file),
+    };
+  } catch (error) {
+    closeSync(file);
+    throw error;
+  }
+};
+
+/** Lines to append, and how many they are. */
+export interface Addition {
+  readonly threadId: string;
+  readonly expectedSeq: number;
+  readonly count: number;
+  readonly lines: Buffer;
+}
+
+/**
+ * Creates a journal with its first entries, or not at all, so that bytes which a power cut leaves in a new file are not
+ * mistaken for a journal. Requires the lock.
+ */
+export const beginJournal = (path: string, { threadId, count, lines }: Addition, flush: boolean): JournalEnd => {
+  refuseOtherEnd(path, threadId, -1);
+  try {
+    replaceFile(path, lines, flush);
+  } catch (error) {
+    // It may be there, and its folder not be flushed.
+    removeFile(path, false);
+    throw error;
+  }
+  return { length: lines.length, seq: count - 1 };
+};
+
+/** Returns the bytes of a journal in which these entries have taken the places of those of the same seq. */
+export const rewrittenJournal = (path: string, threadId: string, entries: readonly Entry[]): Buffer => {
+  const bytes = readIfThere(path) ?? Buffer.alloc(0);
+  const lines = wholeLines(bytes, true);
+  const pieces = lines.map(({ from, until }) => bytes.subarray(from, until));
+  for (const entry of entries) {
+    const line = lines[entry.seq];
+    if (line === undefined) throw noSuchEntry(threadId, entry.seq);
+    if (entryIn(bytes, line)?.seq !== entry.seq) throw damaged(path, entry.seq + 1, bytes, line);
+    pieces[entry.seq] = linesOf([entry]);
+  }
+  return Buffer.concat(pieces);
+};
+
+const endOf = (path: string): JournalEnd => withJournal(path, (file) => endIn(file, path)) ?? { length: 0, seq: -1 };
+
 /** Finds the end of a journal by its last line. */
-export const endOf = (file: number, path: string): JournalEnd => {
+const endIn = (file: number, path: string): JournalEnd => {
   for (const { bytes, start } of piecesOf(file, firstPieceLength)) {
     const last = wholeLines(bytes, start === 0).at(-1);
     if (last === undefined) continue;
@@ -52,94 +148,15 @@ export const endOf = (file: number, path: string): JournalEnd => {
   return { length: 0, seq: -1 };
 };
 
-/** Throws `SequenceConflictError` if a journal ends at another seq. */
-export const refuseOtherEnd = (path: string, threadId: string, expectedSeq: number): void => {
-  const seq = withJournal(path, (file) => endOf(file, path).seq) ?? -1;
-  if (seq !== expectedSeq) throw new SequenceConflictError(threadId, expectedSeq, seq);
-};
-
-/** An append. */
-export interface Addition {
-  readonly threadId: string;
-  readonly expectedSeq: number;
-  readonly lines: Buffer;
-  /** The seq of the last entry. */
-  readonly newestSeq: number;
-  /** Runs before a new journal is created. */
-  readonly begin: () => void;
-}
-
-/** A finished append. Call `close` after use. */
-export interface Appended {
-  readonly end: JournalEnd;
-  /**
-   * Whether the folder must be flushed too. That is so if the file is new, or another process created it and may not
-   * have flushed.
-   */
-  readonly isNew: boolean;
-  flush(): void;
-  /** Removes the append, unless another process wrote after it. Requires the lock. */
-  undo(): void;
-  close(): void;
-}
-
-/**
- * Appends to a journal, and cuts off a torn end. `known` is its last known end, which saves a read if the file still
- * has that length. Requires the lock. If it throws, nothing was written.
- */
-export const appendToJournal = (
-  path: string,
-  addition: Addition,
-  known: JournalEnd | undefined,
-  flush: boolean,
-): Appended => {
-  const { threadId, expectedSeq, lines, newestSeq } = addition;
-  if (expectedSeq === -1) return beginJournal(path, addition, flush);
-  const file = ifThere(() => openFile(path, "write"));
-  if (file === null) throw new SequenceConflictError(threadId, expectedSeq, -1);
+/** Runs `use` with a journal's file open for reading; returns null if the file does not exist. */
+const withJournal = <A>(path: string, use: (file: number) => A): A | null => {
+  const file = ifThere(() => openSync(path, "r"));
+  if (file === null) return null;
   try {
-    const { size } = fstatSync(file);
-    const end = known?.length === size ? known : endOf(file, path);
-    if (end.seq !== expectedSeq) throw new SequenceConflictError(threadId, expectedSeq, end.seq);
-    if (size > end.length) ftruncateSync(file, end.length);
-    // Without this flush, the old bytes could reappear in the middle of the new ones after a power cut.
-    if (flush && size > end.length) fdatasyncSync(file);
-    try {
-      writeAll(file, lines, end.length);
-    } catch (error) {
-      ftruncateSync(file, end.length);
-      throw error;
-    }
-    const length = end.length + lines.length;
-    return {
-      end: { length, seq: newestSeq },
-      isNew: known === undefined,
-      flush: () => fdatasyncSync(file),
-      undo: () => {
-        if (fstatSync(file).size === length) ftruncateSync(file, end.length);
-      },
-      close: () => closeSync(file),
-    };
-  } catch (error) {
+    return use(file);
+  } finally {
     closeSync(file);
-    throw error;
   }
-};
-
-/** Creates a journal with its first entries, or not at all, so that no empty file is mistaken for a journal. */
-const beginJournal = (path: string, { threadId, lines, newestSeq, begin }: Addition, flush: boolean): Appended => {
-  refuseOtherEnd(path, threadId, -1);
-  begin();
-  replaceFile(path, lines, flush);
-  return {
-    end: { length: lines.length, seq: newestSeq },
-    isNew: true,
-    flush: () => {},
-    undo: () => {
-      if (lookAt(path)?.size === lines.length) rmSync(path);
-    },
-    close: () => {},
-  };
 };
 
 /** Yields ends of a journal, each longer than the last, until the whole file. */

@@ -11,23 +11,24 @@ import {
   refuseGaps,
   refuseUnknownEntries,
   SequenceConflictError,
+  type SnapshotDraft,
+  type StoredSnapshot,
+  inboxAnswerOf,
+  inboxItemOf,
 } from "@colloquy/host/store";
 import type { Clock, Store } from "@colloquy/host";
 import { ConfigurationError, type Entry } from "@colloquy/machine";
-
 import { checkTimeout, serverLeaseTtlMs } from "../answer-in-time.ts";
 import { connect, type Connection } from "./connection.ts";
 import { membersOf, rowsOf } from "./entry-rows.ts";
-import { postgresInbox } from "./inbox.ts";
 import { list } from "./listing.ts";
-import { postgresParts } from "./parts.ts";
 import type { PostgresPool } from "./pool.ts";
 import { tableNames } from "./schema.ts";
 import { search } from "./searching.ts";
-import { readSnapshot, saveSnapshot } from "./snapshots.ts";
-import { toStorable } from "../storable-text.ts";
+import { toStorable, fromStorable } from "../storable-text.ts";
 import { refuseUnstorable } from "../store-arguments.ts";
 import { checkStoreOptions } from "../store-options.ts";
+import { fetchedSnapshot } from "../fetched-snapshot.ts";
 
 /** Either a `pool` of the package `pg`, which its creator ends, or a `connectionString`. */
 export type PostgresStoreOptions = PostgresStoreSettings &
@@ -204,4 +205,108 @@ const rewrite = async ({ query, schema, now }: Connection, lease: Lease, entries
   if (row?.held !== true) throw new LeaseLostError(lease);
   if (row.missing === null) return;
   throw noSuchEntry(threadId, row.missing);
+};
+
+/** Creates a part log with one row for each batch. */
+const postgresParts = ({ query, schema, name, now }: Connection): PartLog => ({
+  append: async (lease, { number, turn, body, at, until }) => {
+    const [row] = await query<{ readonly held: boolean }>(
+      `SELECT ${schema}.add_parts($1, $2, $3, $4, $5, $6, $7, $8) AS held`,
+      [lease.threadId, lease.token, now(), number, turn, body, at, until],
+    );
+    if (row?.held !== true) throw new LeaseLostError(lease);
+  },
+  read: async (threadId, { at, after, turn }) => {
+    refuseUnstorable(name, threadId);
+    const rows = await query<{
+      readonly token: string;
+      readonly number: number;
+      readonly turn: number;
+      readonly body: string;
+    }>(
+      `SELECT token, number, turn, body FROM ${schema}.parts
+       WHERE thread = $1 AND (token, number) > ($2, $3) AND until > $4 AND ($5::integer IS NULL OR turn = $5)
+       ORDER BY token, number`,
+      [threadId, after?.token ?? -1, after?.number ?? -1, at, turn ?? null],
+    );
+    // The driver returns a bigint as text.
+    return rows.map((row) => ({ ...row, token: Number(row.token) }));
+  },
+});
+
+/** Saves a snapshot as a whole or not at all. Throws `LeaseLostError`. */
+const saveSnapshot = async (
+  { query, schema, now }: Connection,
+  lease: Lease,
+  { seq, head, chunks, dropped }: SnapshotDraft,
+): Promise<void> => {
+  const [ids, bodies] = [[...chunks.keys()].map(toStorable), [...chunks.values()].map(toStorable)];
+  const [row] = await query<{ readonly saved: boolean }>(
+    `SELECT ${schema}.save_snapshot($1, $2, $3, $4, $5, $6, $7, $8) AS saved`,
+    [lease.threadId, lease.token, now(), seq, toStorable(head), ids, bodies, dropped.map(toStorable)],
+  );
+  if (row?.saved !== true) throw new LeaseLostError(lease);
+};
+
+/** Reads the head of the newest snapshot. Its chunks are fetched on demand. */
+const readSnapshot = async (connection: Connection, threadId: string): Promise<StoredSnapshot | null> => {
+  const { query, schema } = connection;
+  const [found] = await query<{ readonly head: string }>(`SELECT head FROM ${schema}.snapshots WHERE thread = $1`, [
+    threadId,
+  ]);
+  if (found === undefined) return null;
+  return fetchedSnapshot(found.head, async (id, known) => {
+    const [where, value] = id === null ? ["id <> ALL ($2)", known] : ["id = $2", id];
+    const chunks = `SELECT id, body FROM ${schema}.chunks WHERE thread = $1 AND ${where}`;
+    const rows = await query<{ readonly id: string; readonly body: string }>(chunks, [threadId, value]);
+    return rows.map((chunk) => [chunk.id, chunk.body]);
+  });
+};
+
+/** Creates an inbox in a table. An answer replaces its inbox item. */
+const postgresInbox = (connection: Connection): Inbox => {
+  const { query, prepared, schema, now } = connection;
+  // Prepared, since each open thread sends it several times a second.
+  const unanswered = prepared<{ readonly id: string; readonly letter: string }>(
+    `SELECT id, letter FROM ${schema}.letters WHERE thread = $1 AND answer IS NULL ORDER BY number`,
+  );
+  return {
+    post: async (threadId, letter) => {
+      refuseUnstorable(connection.name, threadId);
+      await query(
+        `INSERT INTO ${schema}.letters (thread, id, letter) VALUES ($1, $2, $3) ON CONFLICT (thread, id) DO NOTHING`,
+        [threadId, toStorable(letter.id), JSON.stringify(letter)],
+      );
+    },
+    unanswered: async (threadId) => {
+      refuseUnstorable(connection.name, threadId);
+      const rows = await unanswered([threadId]);
+      return rows.map(({ id, letter }) => inboxItemOf(() => fromStorable(id), letter));
+    },
+    answer: async (lease, answers) => {
+      const ids = answers.map(({ id }) => toStorable(id));
+      const texts = answers.map((answer) => JSON.stringify(answer));
+      const [row] = await query<{ readonly held: boolean }>(`SELECT ${schema}.answer($1, $2, $3, $4, $5) AS held`, [
+        lease.threadId,
+        lease.token,
+        now(),
+        ids,
+        texts,
+      ]);
+      if (row?.held !== true) throw new LeaseLostError(lease);
+    },
+    answerTo: async (threadId, letterId) => {
+      refuseUnstorable(connection.name, threadId);
+      const [row] = await query<{ readonly answer: string | null }>(
+        `SELECT answer FROM ${schema}.letters WHERE thread = $1 AND id = $2`,
+        [threadId, toStorable(letterId)],
+      );
+      const answer = row?.answer ?? null;
+      return answer === null ? null : inboxAnswerOf(letterId, answer);
+    },
+    discard: async (threadId, letterId) => {
+      refuseUnstorable(connection.name, threadId);
+      await query(`DELETE FROM ${schema}.letters WHERE thread = $1 AND id = $2`, [threadId, toStorable(letterId)]);
+    },
+  };
 };

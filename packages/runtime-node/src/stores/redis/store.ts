@@ -11,21 +11,22 @@ import {
   refuseGaps,
   refuseUnknownEntries,
   SequenceConflictError,
+  type SnapshotDraft,
+  type StoredSnapshot,
+  inboxAnswerOf,
+  inboxItemOf,
 } from "@colloquy/host/store";
 import { ConfigurationError, type Entry } from "@colloquy/machine";
-
 import { checkTimeout, serverLeaseTtlMs } from "../answer-in-time.ts";
 import { refuseUnstorable } from "../store-arguments.ts";
 import { checkStoreOptions } from "../store-options.ts";
-import { toStorable } from "../storable-text.ts";
+import { toStorable, fromStorable } from "../storable-text.ts";
 import { connect, type Connection, type RedisClient } from "./connection.ts";
 import { readEntries } from "./entries.ts";
-import { redisInbox } from "./inbox.ts";
 import { keysOf, listingKey, placeOf } from "./keys.ts";
 import { list } from "./listing.ts";
 import * as scripts from "./scripts.ts";
-import { redisParts } from "./parts.ts";
-import { readSnapshot, saveSnapshot } from "./snapshots.ts";
+import { fetchedSnapshot } from "../fetched-snapshot.ts";
 
 /** Either a connected `client` of the package `redis` or of a cluster, which its creator closes, or a `url`. */
 export type RedisStoreOptions = RedisStoreSettings &
@@ -168,3 +169,87 @@ const rewrite = async ({ prefix, now, run }: Connection, lease: Lease, entries: 
 /** Serialises metadata; returns an empty text if there is none. */
 const metadataText = (said: ReturnType<typeof metadataIn>): string =>
   said === null ? "" : JSON.stringify(said.metadata);
+
+/**
+ * Creates a part log: a stream with one item for each batch. Redis deletes the stream when nothing has been added for a
+ * while.
+ */
+const redisParts = ({ name, prefix, now, run }: Connection): PartLog => ({
+  append: async (lease, { number, turn, body, at, until }) => {
+    const { threadId, token } = lease;
+    const added = await run(scripts.addParts, keysOf(prefix, threadId), [token, now(), number, turn, body, at, until]);
+    if (added === scripts.lost) throw new LeaseLostError(lease);
+  },
+  read: async (threadId, { at, after, turn }) => {
+    refuseUnstorable(name, threadId);
+    const from = after === null ? "-" : `(${after.token}-${after.number}`;
+    // The types that the script returns.
+    const found = (await run(scripts.readParts, keysOf(prefix, threadId), [
+      from,
+      at,
+      turn ?? "",
+    ])) as readonly (readonly [string, string, string])[];
+    return found.map(([id, ofTurn, body]) => {
+      const [token, number] = id.split("-");
+      return { token: Number(token), number: Number(number), turn: Number(ofTurn), body };
+    });
+  },
+});
+
+/** Saves a snapshot as a whole or not at all. Throws `LeaseLostError`. */
+const saveSnapshot = async (
+  { prefix, now, run }: Connection,
+  lease: Lease,
+  { seq, head, chunks, dropped }: SnapshotDraft,
+): Promise<void> => {
+  const { threadId, token } = lease;
+  const texts = [...chunks].flat().map(toStorable);
+  const values = [token, now(), seq, toStorable(head), chunks.size, ...texts, ...dropped.map(toStorable)];
+  const saved = await run(scripts.saveSnapshot, keysOf(prefix, threadId), values);
+  if (saved === scripts.lost) throw new LeaseLostError(lease);
+};
+
+/** Reads the head of the newest snapshot. Its chunks are fetched on demand. */
+const readSnapshot = async ({ prefix, run }: Connection, threadId: string): Promise<StoredSnapshot | null> => {
+  const keys = keysOf(prefix, threadId);
+  // The types that the scripts return: a text or nil; alternating ids and texts.
+  const head = (await run(scripts.readSnapshot, keys, [])) as string | null;
+  if (head === null) return null;
+  return fetchedSnapshot(head, async (id, known) => {
+    const script = id === null ? run(scripts.readChunks, keys, known) : run(scripts.readChunk, keys, [id]);
+    const found = (await script) as readonly string[];
+    return found.flatMap((each, index) => (index % 2 === 0 ? [[each, found[index + 1] ?? ""] as const] : []));
+  });
+};
+
+/** Creates an inbox of items and answers by id, and the order of the unanswered items. */
+const redisInbox = (connection: Connection): Inbox => {
+  const { name, prefix, now, run } = connection;
+  const keys = (threadId: string): readonly string[] => {
+    refuseUnstorable(name, threadId);
+    return keysOf(prefix, threadId);
+  };
+  return {
+    post: async (threadId, letter) => {
+      await run(scripts.post, keys(threadId), [toStorable(letter.id), JSON.stringify(letter)]);
+    },
+    unanswered: async (threadId) => {
+      // The type that the script returns.
+      const letters = (await run(scripts.readLetters, keys(threadId), [])) as readonly (readonly [string, string])[];
+      return letters.map(([id, letter]) => inboxItemOf(() => fromStorable(id), letter));
+    },
+    answer: async (lease, answers) => {
+      const values = answers.flatMap((answer) => [toStorable(answer.id), JSON.stringify(answer)]);
+      const answered = await run(scripts.answer, keys(lease.threadId), [lease.token, now(), ...values]);
+      if (answered === scripts.lost) throw new LeaseLostError(lease);
+    },
+    answerTo: async (threadId, letterId) => {
+      // The type that the script returns.
+      const answer = (await run(scripts.readAnswer, keys(threadId), [toStorable(letterId)])) as string | null;
+      return answer === null ? null : inboxAnswerOf(letterId, answer);
+    },
+    discard: async (threadId, letterId) => {
+      await run(scripts.discard, keys(threadId), [toStorable(letterId)]);
+    },
+  };
+};

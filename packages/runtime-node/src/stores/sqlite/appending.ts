@@ -25,12 +25,6 @@ export const appenderOf = (connection: Connection, journals: Journals): Appender
     `SELECT (SELECT expires_at FROM leases WHERE thread = ? AND token = ?) AS expiresAt,
             (SELECT ${newestSeq} FROM threads WHERE thread = ?) AS seq`,
   );
-  // A number is not used again until its entries are erased.
-  const addThread = database.prepare(
-    `INSERT OR IGNORE INTO threads (id, thread) SELECT 1 + max(
-       coalesce((SELECT max(id) FROM threads), 0), coalesce((SELECT max(place) FROM entries) / ${seqsPerThread}, 0),
-       coalesce((SELECT max(thread) FROM snapshots), 0)), ?`,
-  );
   const insert = database.prepare("INSERT INTO entries (place, body) VALUES (?, ?)");
   return (lease, expectedSeq, entries) => {
     const { threadId, token } = lease;
@@ -55,8 +49,7 @@ export const appenderOf = (connection: Connection, journals: Journals): Appender
       const newest = now.seq ?? -1;
       if (newest !== expectedSeq) throw new SequenceConflictError(threadId, expectedSeq, newest);
       if (bodies.length === 0) return;
-      addThread.run(threadId);
-      const thread = journals.numberOf(threadId) ?? never(threadId);
+      const thread = journals.add(threadId);
       journals.keep(thread, facts);
       for (const [index, text] of bodies.entries()) insert.run(thread * seqsPerThread + newest + 1 + index, text);
     });
@@ -68,8 +61,4 @@ const refuseTooMany = (threadId: string, newest: number): void => {
   throw new RangeError(
     `thread "${threadId}": it would have ${newest + 1} entries, and a SQLite store keeps ${seqsPerThread} a thread; begin a new thread.`,
   );
-};
-
-const never = (threadId: string): never => {
-  throw new Error(`thread "${threadId}" was added, and is not there`);
 };

@@ -9,6 +9,8 @@ import { seqsPerThread } from "./schema.ts";
 export interface Journals extends Pick<Store, "read"> {
   /** Within a transaction: returns the number of a thread; undefined if it does not exist. */
   readonly numberOf: (threadId: string) => number | undefined;
+  /** Within a transaction: returns the number of a thread, which is added if it does not exist. */
+  readonly add: (threadId: string) => number;
   /** Within a transaction: stores facts of a thread from its entries. */
   readonly keep: (thread: number, facts: ReturnType<typeof factsOf>) => void;
   /** Within a transaction: replaces entries. Throws a `RangeError` for a seq that does not exist. */
@@ -20,6 +22,12 @@ export interface Journals extends Pick<Store, "read"> {
 export const sqliteJournals = (connection: Connection): Journals => {
   const { database } = connection;
   const number = database.prepare("SELECT id FROM threads WHERE thread = ?");
+  // A number is not used again until its entries are erased.
+  const addThread = database.prepare(
+    `INSERT OR IGNORE INTO threads (id, thread) SELECT 1 + max(
+       coalesce((SELECT max(id) FROM threads), 0), coalesce((SELECT max(place) FROM entries) / ${seqsPerThread}, 0),
+       coalesce((SELECT max(thread) FROM snapshots), 0)), ?`,
+  );
   const keepFacts = database.prepare(
     "UPDATE threads SET created_at = coalesce(?, created_at), metadata = coalesce(?, metadata) WHERE id = ?",
   );
@@ -49,6 +57,10 @@ export const sqliteJournals = (connection: Connection): Journals => {
 
   return {
     numberOf,
+    add: (threadId) => {
+      addThread.run(threadId);
+      return numberOf(threadId) ?? never(threadId);
+    },
     keep,
     read: async (threadId, fromSeq = 0) => {
       refuseUnstorable(connection, threadId);
@@ -68,4 +80,8 @@ export const sqliteJournals = (connection: Connection): Journals => {
       deleteThread.run(thread);
     },
   };
+};
+
+const never = (threadId: string): never => {
+  throw new Error(`thread "${threadId}" was added, and is not there`);
 };

@@ -1,24 +1,31 @@
 import { disposable, type Inbox, type PartLog, StorageError } from "@colloquy/host/store";
 import type { Store } from "@colloquy/host";
 
-/** A store with all parts that a SQLite store supports. */
-export type WholeStore = Required<Pick<Store, "search" | "inbox" | "parts">> & Store;
+type Search = NonNullable<Store["search"]>;
+
+/** A store with an inbox and a log of shown parts. */
+export type WholeStore = Required<Pick<Store, "inbox" | "parts">> & Store;
 
 /**
  * Creates a store that its first call opens. If that fails, the call rejects, and the next call tries again.
  *
  * @param name a description of the store for messages
+ * @param search searches an opened store; left out if it can't search
  */
-export const openedLater = (name: string, open: () => WholeStore): WholeStore & AsyncDisposable => {
-  let opened: WholeStore | null = null;
+export const openedLater = <Opened extends WholeStore>(
+  name: string,
+  open: () => Opened,
+  search?: (store: Opened, ...given: Parameters<Search>) => ReturnType<Search>,
+): WholeStore & AsyncDisposable => {
+  let opened: Opened | null = null;
   let isClosed = false;
-  const store = (): WholeStore => {
+  const store = (): Opened => {
     if (isClosed && opened === null) throw new StorageError("closed", `${name}: it was closed; open it again.`);
     return (opened ??= open());
   };
   /** Wraps a method so that it opens the store, or rejects with the reason why it cannot. */
   const later =
-    <Given extends readonly unknown[], Result>(call: (store: WholeStore, ...given: Given) => Promise<Result>) =>
+    <Given extends readonly unknown[], Result>(call: (store: Opened, ...given: Given) => Promise<Result>) =>
     (...given: Given): Promise<Result> => {
       try {
         return call(store(), ...given);
@@ -49,7 +56,7 @@ export const openedLater = (name: string, open: () => WholeStore): WholeStore & 
     saveSnapshot: later((store, ...given) => store.saveSnapshot(...given)),
     readSnapshot: later((store, ...given) => store.readSnapshot(...given)),
     list: later((store, ...given) => store.list(...given)),
-    search: later((store, ...given) => store.search(...given)),
+    ...(search !== undefined && { search: later(search) }),
     delete: later((store, ...given) => store.delete(...given)),
     close: async () => {
       isClosed = true;

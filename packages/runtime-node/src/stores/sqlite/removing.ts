@@ -13,8 +13,9 @@ import { seqsPerThread } from "./schema.ts";
 import type { SearchIndex } from "./search-index.ts";
 import type { Snapshots } from "./snapshots.ts";
 
-/** The stores that hold data of threads. */
+/** The stores that hold data of threads, over one connection. */
 export interface PartsOfThreads {
+  readonly connection: Connection;
   readonly leases: Leases;
   readonly journals: Journals;
   readonly snapshots: Snapshots;
@@ -26,10 +27,8 @@ export interface PartsOfThreads {
 }
 
 /** Removes text from the file, of some entries or of a whole thread, even if the disk is full. */
-export const sqliteRemoving = (
-  connection: Connection,
-  { leases, journals, snapshots, inbox, parts, index, orphans, eraser }: PartsOfThreads,
-): Pick<Store, "rewrite" | "delete"> => {
+export const sqliteRemoving = (threads: PartsOfThreads): Pick<Store, "rewrite" | "delete"> => {
+  const { connection, leases, journals, snapshots, inbox, parts, index, orphans, eraser } = threads;
   const { reserve } = connection;
   /**
    * Overwrites all data of a thread, or only the row that names it, which takes little room. Returns whether the thread

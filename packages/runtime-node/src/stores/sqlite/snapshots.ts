@@ -2,7 +2,6 @@ import type { Store } from "@colloquy/host";
 import { noSuchEntry, type StoredSnapshot } from "@colloquy/host/store";
 
 import { attempt, type Connection, refuseUnstorable, writing } from "./connection.ts";
-import type { Journals } from "./journals.ts";
 import type { Leases } from "./leases.ts";
 
 export interface Snapshots extends Pick<Store, "saveSnapshot" | "readSnapshot"> {
@@ -10,8 +9,15 @@ export interface Snapshots extends Pick<Store, "saveSnapshot" | "readSnapshot"> 
   readonly forget: (thread: number) => void;
 }
 
-/** Creates snapshots in one table: a row for the head, and one for each chunk, which is read on demand. */
-export const sqliteSnapshots = (connection: Connection, leases: Leases, journals: Journals): Snapshots => {
+/**
+ * Creates snapshots in one table: a row for the head, and one for each chunk, which is read on demand. `numberOf`
+ * returns, within a transaction, the number of a thread whose snapshot is saved; undefined if it has no entries.
+ */
+export const sqliteSnapshots = (
+  connection: Connection,
+  leases: Leases,
+  numberOf: (threadId: string) => number | undefined,
+): Snapshots => {
   const { database } = connection;
   const save = database.prepare("INSERT OR REPLACE INTO snapshots (thread, part, body) VALUES (?, ?, ?)");
   const drop = database.prepare("DELETE FROM snapshots WHERE thread = ? AND part = ?");
@@ -27,7 +33,7 @@ export const sqliteSnapshots = (connection: Connection, leases: Leases, journals
     saveSnapshot: async (lease, { seq, head, chunks, dropped }) =>
       writing(connection, () => {
         leases.check(lease);
-        const thread = journals.numberOf(lease.threadId);
+        const thread = numberOf(lease.threadId);
         if (thread === undefined) throw noSuchEntry(lease.threadId, seq);
         for (const [id, text] of chunks) save.run(thread, chunkPart(id), text);
         for (const id of dropped) drop.run(thread, chunkPart(id));

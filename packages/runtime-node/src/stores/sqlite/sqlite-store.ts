@@ -8,13 +8,13 @@ import { absolute, openSqlite, reserveOf } from "./database.ts";
 import { eraserOf, type Erasing } from "./erasing.ts";
 import { sqliteInbox } from "./inbox.ts";
 import { appenderOf } from "./appending.ts";
-import { sqliteJournals } from "./journals.ts";
+import { type Journals, sqliteJournals } from "./journals.ts";
 import { sqliteLeases } from "./leases.ts";
 import { sqliteListing } from "./listing.ts";
 import { openedLater, type WholeStore } from "./opened-later.ts";
 import { orphansOf } from "./orphans.ts";
 import { sqliteParts } from "./parts.ts";
-import { sqliteRemoving } from "./removing.ts";
+import { type PartsOfThreads, sqliteRemoving } from "./removing.ts";
 import { searchIndex } from "./search-index.ts";
 import { sqliteSearch } from "./searching.ts";
 import { sqliteSnapshots } from "./snapshots.ts";
@@ -56,23 +56,46 @@ export const sqliteStore = (options: SqliteStoreOptions): Store & AsyncDisposabl
   checkWord("sqliteStore: synchronous", synchronous, ["NORMAL", "FULL"]);
   checkWord("sqliteStore: erasing", erasing, ["at-once", "on-close"]);
   const path = absolute(options.path);
-  return openedLater(nameOf(path), () => {
+  const open = () => {
     const database = openSqlite({ path, busyTimeoutMs: Math.ceil(busyTimeoutMs), synchronous });
     return storeOver(database, { path, clock, erasing });
-  });
+  };
+  return openedLater(nameOf(path), open, (store, ...given) => store.search(...given));
 };
 
 /** Creates a store over a database that `openSqlite` opened. */
 export const storeOver = (
   database: DatabaseSync,
-  options: Required<Pick<SqliteStoreOptions, "path" | "clock" | "erasing">>,
-): WholeStore => {
-  const { path, clock, erasing } = options;
+  options: SettledOptions,
+): WholeStore & Required<Pick<Store, "search">> => {
+  const { threads, store } = partsOfThreads(database, options, ({ numberOf }) => numberOf);
+  const { connection, journals, index } = threads;
+  return {
+    ...store,
+    append: appenderOf(connection, journals),
+    read: journals.read,
+    list: sqliteListing(connection, journals),
+    search: sqliteSearch(connection, index),
+    ...sqliteRemoving(threads),
+  };
+};
+
+type SettledOptions = Required<Pick<SqliteStoreOptions, "path" | "clock" | "erasing">>;
+
+/**
+ * Creates the parts of a store over a database that `openSqlite` opened, and all its methods but those of journals.
+ * `numbers` says how a thread whose snapshot is saved gets its number.
+ */
+export const partsOfThreads = (
+  database: DatabaseSync,
+  { path, clock, erasing }: SettledOptions,
+  numbers: (journals: Journals) => (threadId: string) => number | undefined,
+): { readonly threads: PartsOfThreads; readonly store: StoreBesideJournals } => {
   const reserve = reserveOf(path);
   const connection = connectionOver(database, path, clock, reserve);
   const leases = sqliteLeases(connection);
   const journals = sqliteJournals(connection);
-  const snapshots = sqliteSnapshots(connection, leases, journals);
+  const snapshots = sqliteSnapshots(connection, leases, numbers(journals));
   const inbox = sqliteInbox(connection, leases);
   const parts = sqliteParts(connection, leases);
   const index = searchIndex(connection);
@@ -80,24 +103,17 @@ export const storeOver = (
   const eraser = eraserOf(connection, index, orphans, erasing);
   eraser.settle();
   reserve.keep();
-  const removing = sqliteRemoving(connection, { leases, journals, snapshots, inbox, parts, index, orphans, eraser });
-  return {
+  const store: StoreBesideJournals = {
     acquire: leases.acquire,
     renew: leases.renew,
     release: async (lease) => {
       await leases.release(lease);
       eraser.makeUp();
     },
-    append: appenderOf(connection, journals),
-    read: journals.read,
-    rewrite: removing.rewrite,
     saveSnapshot: snapshots.saveSnapshot,
     readSnapshot: snapshots.readSnapshot,
-    list: sqliteListing(connection, journals),
-    search: sqliteSearch(connection, index),
     inbox,
     parts,
-    delete: removing.delete,
     close: async () => {
       if (!database.isOpen) return;
       if (connection.file.isInPlace()) eraser.settle();
@@ -105,4 +121,7 @@ export const storeOver = (
       database.close();
     },
   };
+  return { threads: { connection, leases, journals, snapshots, inbox, parts, index, orphans, eraser }, store };
 };
+
+type StoreBesideJournals = Omit<WholeStore, "append" | "read" | "rewrite" | "list" | "search" | "delete">;

@@ -3,7 +3,7 @@ import { inspect } from "node:util";
 import { createClient } from "redis";
 import { expect, test } from "vitest";
 
-import { redisFailure } from "../../../src/stores/redis/failure.ts";
+import { redisFailure } from "../../../src/stores/redis/connection.ts";
 import { redisStore } from "../../../src/stores/redis/index.ts";
 import { checkDamagedAnswer, checkDamagedLetters } from "../damaged-inbox.ts";
 import { said, take } from "../journal.ts";

@@ -3,13 +3,15 @@ import { type AgentFields, aliases } from "./agent-fields.ts";
 /** A path of members in a file. */
 export type Path = readonly PropertyKey[];
 
-/** Lists contradicting fields of an agent, or of nested agents, and subagents that name no agent. */
+type Problem = readonly [path: Path, message: string];
+
+/** Returns the problems between fields of an agent or of its nested agents: contradictions, and subagents without an agent. */
 export const contradictionsIn = (value: unknown, hasBody: boolean, path: Path = []): readonly Problem[] => {
   if (!isRecord(value)) return [];
   const problems: Problem[] = [];
   for (const [alias, group, field] of aliases) {
-    const there = value[group];
-    if (value[alias] === undefined || !isRecord(there) || there[field] === undefined) continue;
+    const fields = value[group];
+    if (value[alias] === undefined || !isRecord(fields) || fields[field] === undefined) continue;
     const message = `${alias} is another word for ${group}.${field}, which is there too; leave one of them out`;
     problems.push([[...path, alias], message]);
   }
@@ -21,8 +23,6 @@ export const contradictionsIn = (value: unknown, hasBody: boolean, path: Path = 
     if (isRecord(entry)) problems.push(...contradictionsOf(entry, [...path, "subagents", index]));
   return problems;
 };
-
-type Problem = readonly [path: Path, message: string];
 
 const contradictionsOf = ({ file, agent, name }: Readonly<Record<string, unknown>>, path: Path): readonly Problem[] => {
   if (file !== undefined && agent !== undefined)
@@ -36,7 +36,8 @@ const contradictionsOf = ({ file, agent, name }: Readonly<Record<string, unknown
 };
 
 /**
- * Returns the tools and subagents of a value with problems; an invalid entry becomes "", since it was already reported.
+ * Returns the tools and subagents of an invalid agent, so that the files which it names are checked in the same run. An
+ * invalid entry becomes "": its problem is already reported.
  */
 export const referencesIn = ({ name, tools, subagents }: Readonly<Record<string, unknown>>): AgentFields => ({
   ...nameIn(name),

@@ -18,8 +18,9 @@ export interface SubagentCall {
   /** The name of the tool. */
   readonly name: string;
   readonly callId: string;
-  /** The nested thread, and its turn that answers; null if there is none yet, or it no longer exists. */
+  /** The nested thread. */
   readonly threadId: string;
+  /** The turn that answers the call; null if there is none yet, or it no longer exists. */
   readonly turn: number | null;
   readonly status: TurnStatus | null;
   /** Its usage, including that of its nested calls. */
@@ -44,10 +45,10 @@ export const subagentCalls = async (
     if (subagent === undefined) continue;
     const id = nestedThreadId(subagent, threadId, callId);
     if (!nested.has(id)) nested.set(id, await host.thread(id).state());
-    const place = placeOf(nested.get(id) ?? null, callId);
-    const calls = place.turn === null ? [] : await subagentCalls(host, subagent.agent, id, place.turn);
-    const usage = calls.reduce((sum, each) => usageMonoid.concat(sum, each.usage), place.usage);
-    found.push({ name, callId, threadId: id, ...place, usage, calls });
+    const answer = answerOf(nested.get(id) ?? null, callId);
+    const calls = answer.turn === null ? [] : await subagentCalls(host, subagent.agent, id, answer.turn);
+    const usage = calls.reduce((sum, each) => usageMonoid.concat(sum, each.usage), answer.usage);
+    found.push({ name, callId, threadId: id, ...answer, usage, calls });
   }
   return found;
 };
@@ -63,7 +64,8 @@ const messagesIn = (state: State, turn?: number): readonly Message[] => {
   ];
 };
 
-const placeOf = (state: State | null, callId: string): Pick<SubagentCall, "turn" | "status" | "usage"> => {
+/** Returns the turn of a nested thread that answers a call, with its status and usage. */
+const answerOf = (state: State | null, callId: string): Pick<SubagentCall, "turn" | "status" | "usage"> => {
   const open = state?.context.open ?? null;
   if (open !== null && open.asks.some(({ askId }) => askId === callId))
     return { turn: open.number, status: "open", usage: open.usage };

@@ -10,7 +10,7 @@ import { nestedThread, nestedThreadId, originOf } from "./nested-thread.ts";
  */
 export const subagentTool = (subagent: Subagent, host: () => Host): Tool => {
   const { name, description, agent } = subagent;
-  const inOrder = new Lanes();
+  const lanes = new Lanes();
   return tool({
     name,
     description,
@@ -18,8 +18,8 @@ export const subagentTool = (subagent: Subagent, host: () => Host): Tool => {
     recovery: "rerun",
     // A nested thread is one conversation, so calls of one step run on it one after the other, in order.
     run: (input, call) =>
-      inOrder.run(nestedThreadId(subagent, call.threadId, call.callId), () =>
-        answer(host(), subagent, call, askedOf(agent, input)),
+      lanes.run(nestedThreadId(subagent, call.threadId, call.callId), () =>
+        answer(host(), subagent, call, inputOf(agent, input)),
       ),
   });
 };
@@ -33,7 +33,8 @@ const oneMessage: JsonObject = {
   additionalProperties: false,
 };
 
-const askedOf = ({ signature }: Agent, input: JsonObject): AskInput => {
+/** Returns the input of the ask: the text of a subagent without a signature, else the fields as data parts. */
+const inputOf = ({ signature }: Agent, input: JsonObject): AskInput => {
   const { message } = input;
   return signature === null && typeof message === "string" ? message : fieldsAsParts(input);
 };

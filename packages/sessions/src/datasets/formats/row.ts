@@ -23,9 +23,9 @@ export interface RowConversation {
   readonly weights: readonly boolean[];
 }
 
-/** Parses a line by its format; Left with a description of the problem. */
+/** Parses a line by its format. Left is a description of the problem. */
 export const readRow = (value: unknown, format: RowFormat): Either.Either<string, DatasetRow> => {
-  if (!isObject(value)) return Either.left(`it is not JSON object: ${excerpt(value)}`);
+  if (!isObject(value)) return Either.left(`it is not a JSON object: ${excerpt(value)}`);
   switch (format) {
     case "sft":
       return wholeRow(value);
@@ -36,20 +36,34 @@ export const readRow = (value: unknown, format: RowFormat): Either.Either<string
   }
 };
 
+/** The members of a row beside its messages. */
+interface RowRest {
+  readonly tools: unknown;
+  readonly parallel: unknown;
+  readonly rest: JsonObject;
+}
+
+/** The members of a pair before their check. */
+interface Branches {
+  readonly messages: unknown;
+  readonly preferred: unknown;
+  readonly other: unknown;
+}
+
 const wholeRow = (row: JsonObject): Either.Either<string, DatasetRow> => {
   const { messages, tools, parallel_tool_calls: parallel, ...rest } = row;
   if (!isMessages(messages)) return notMessages("messages", messages);
-  const odd = messages.flatMap(({ role, weight }, index) =>
+  const badWeights = messages.flatMap(({ role, weight }, index) =>
     weight === undefined || (role === "assistant" && (weight === 0 || weight === 1))
       ? []
       : [lossAt(`messages.${index}.weight`, "the weight", "a reply is trained (1) or not (0)")],
   );
-  return rowOf([conversationOf(messages)], { tools, parallel, rest }, odd);
+  return rowOf([conversationOf(messages)], { tools, parallel, rest }, badWeights);
 };
 
 const dpoRow = (row: JsonObject): Either.Either<string, DatasetRow> => {
   const { input, preferred_output: preferred, non_preferred_output: other, ...rest } = row;
-  if (!isObject(input)) return Either.left(`input is no object with messages: ${excerpt(input)}`);
+  if (!isObject(input)) return Either.left(`input is not an object with messages: ${excerpt(input)}`);
   const { messages, tools, parallel_tool_calls: parallel, ...restOfInput } = input;
   return pairRow({ messages, preferred, other }, ["input.messages", "preferred_output", "non_preferred_output"], {
     tools,
@@ -68,16 +82,10 @@ const trlRow = (row: JsonObject): Either.Either<string, DatasetRow> => {
   return rowOf([conversationOf([...prompt.map(untrained), ...completion])], others);
 };
 
-interface Branches {
-  readonly messages: unknown;
-  readonly preferred: unknown;
-  readonly other: unknown;
-}
-
 const pairRow = (
   { messages, preferred, other }: Branches,
   [ofMessages, ofPreferred, ofOther]: readonly [string, string, string],
-  others: Others,
+  others: RowRest,
 ): Either.Either<string, DatasetRow> => {
   if (!isMessages(messages)) return notMessages(ofMessages, messages);
   for (const [name, output] of [
@@ -93,34 +101,27 @@ const pairRow = (
   );
 };
 
-/** The members of a row beside its messages. */
-interface Others {
-  readonly tools: unknown;
-  readonly parallel: unknown;
-  readonly rest: JsonObject;
-}
-
 const rowOf = (
   conversations: readonly RowConversation[],
-  { tools, parallel, rest }: Others,
-  odd: readonly Loss[] = [],
+  { tools, parallel, rest }: RowRest,
+  badWeights: readonly Loss[] = [],
 ): Either.Either<string, DatasetRow> => {
-  const given: readonly unknown[] = Array.isArray(tools) ? tools : [];
-  const declared = given.flatMap(declarationOf);
-  if (tools !== undefined && tools !== null && (!Array.isArray(tools) || declared.length !== given.length))
-    return Either.left(`tools is no list of function tools: ${excerpt(tools)}`);
+  const listed: readonly unknown[] = Array.isArray(tools) ? tools : [];
+  const declared = listed.flatMap(declarationOf);
+  if (tools !== undefined && tools !== null && (!Array.isArray(tools) || declared.length !== listed.length))
+    return Either.left(`tools is not a list of function tools: ${excerpt(tools)}`);
   const model = typeof parallel === "boolean" ? { parallel_tool_calls: parallel } : {};
   const losses = [
-    ...odd,
+    ...badWeights,
     ...Object.keys(rest).map(fieldLost),
     ...(parallel === undefined || typeof parallel === "boolean" ? [] : [fieldLost("parallel_tool_calls")]),
-    ...declared.flatMap((declaration, index) => lostOf(given[index], declaration, `tools.${index}`)),
+    ...declared.flatMap((declaration, index) => lossesOfTool(listed[index], declaration, `tools.${index}`)),
   ];
   return Either.right({ conversations, tools: declared, model, losses });
 };
 
-/** Returns the parts of a tool that its declaration lacks, such as `strict`. */
-const lostOf = (tool: unknown, declaration: JsonObject, at: string): readonly Loss[] => {
+/** Returns a loss for each member of a tool that its declaration lacks, such as `strict`. */
+const lossesOfTool = (tool: unknown, declaration: JsonObject, at: string): readonly Loss[] => {
   const { type: _, function: called, ...rest } = isObject(tool) ? tool : {};
   const lost = Object.keys(isObject(called) ? called : {}).filter((field) => !Object.hasOwn(declaration, field));
   return [...Object.keys(rest), ...lost.map((field) => `function.${field}`)].map((field) =>
@@ -168,8 +169,8 @@ const untrained = (message: JsonObject): JsonObject =>
 const notMessages = (name: string, value: unknown): Either.Either<string, never> =>
   Either.left(
     typeof value === "string"
-      ? `${name} is a plain text; give a list of messages`
-      : `${name} is no list of messages: ${excerpt(value)}`,
+      ? `${name} is a text; give a list of messages`
+      : `${name} is not a list of messages: ${excerpt(value)}`,
   );
 
 const isMessages = (value: unknown): value is readonly JsonObject[] =>

@@ -70,18 +70,18 @@ describe("a line", () => {
 
   it.each<readonly [RowFormat, string, string]>([
     ["sft", "{", 'it is not JSON: "{"'],
-    ["sft", "[]", "it is not JSON object: []"],
-    ["sft", "{}", "messages is no list of messages: nothing"],
+    ["sft", "[]", "it is not a JSON object: []"],
+    ["sft", "{}", "messages is not a list of messages: nothing"],
     ["sft", '{"messages":[{"role":"bot","content":"x"}]}', 'a chat message with the role "bot"'],
-    ["sft", '{"messages":[{"role":"user","content":"x"}],"tools":[{}]}', "tools is no list of function tools: [{}]"],
-    ["dpo", '{"messages":[]}', "input is no object with messages"],
+    ["sft", '{"messages":[{"role":"user","content":"x"}],"tools":[{}]}', "tools is not a list of function tools: [{}]"],
+    ["dpo", '{"messages":[]}', "input is not an object with messages"],
     [
       "dpo",
       '{"input":{"messages":[{"role":"user","content":"x"}]},"preferred_output":[],"non_preferred_output":[]}',
       "preferred_output is not one message of an assistant: []",
     ],
-    ["trl", '{"prompt":"a text","completion":"x"}', "prompt is a plain text; give a list of messages"],
-    ["trl", '{"chosen":[],"rejected":[]}', "prompt is no list of messages: nothing"],
+    ["trl", '{"prompt":"a text","completion":"x"}', "prompt is a text; give a list of messages"],
+    ["trl", '{"chosen":[],"rejected":[]}', "prompt is not a list of messages: nothing"],
   ])("of %s that is %s is refused in words", (from, line, reason) => {
     expect(read(line, from)).toEqual([expect.stringContaining(reason)]);
   });

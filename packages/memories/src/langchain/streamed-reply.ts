@@ -5,12 +5,15 @@ import { type AIMessage, AIMessageChunk, type UsageMetadata } from "@langchain/c
 import * as Either from "fp-ts/lib/Either.js";
 import { storedOf } from "./messages.ts";
 
-/** A reply as it comes: its pieces are shown, and put together as LangChain does, but for calls, whose arguments stay as they were written. */
-export class HeardReply {
+/**
+ * A reply that is streamed. Shows each piece, and joins the pieces as LangChain does. Only calls are joined here, so that
+ * their arguments stay as the model wrote them.
+ */
+export class StreamedReply {
   readonly #show: (delta: LlmDelta) => void;
   readonly #chunks: (AIMessage | AIMessageChunk)[] = [];
   readonly #calls: ToolCallDraft[] = [];
-  /** Which of them a piece belongs to, by the index that it has in the stream. */
+  /** The places of calls in `#calls`, by their index in the stream. */
   readonly #places = new Map<number, number>();
 
   constructor(show: (delta: LlmDelta) => void) {
@@ -30,7 +33,7 @@ export class HeardReply {
     for (const { id, name, args } of chunk.invalid_tool_calls ?? []) this.#addCall(undefined, id ?? "", name, args);
   }
 
-  /** How the call ended, when no more comes. */
+  /** Returns the outcome of the call, after the last piece. */
   outcome(): LlmOutcome {
     const [first, ...others] = this.#chunks;
     if (first === undefined) return truncated;
@@ -48,16 +51,16 @@ export class HeardReply {
       finishReason: finishReason ?? null,
       ...(usage === undefined ? {} : { usage: usageOf(usage) }),
       ...(model === undefined ? {} : { model }),
-      // LangChain's own ids are no provider's.
+      // LangChain makes ids of its own, which no provider knows.
       ...(id === undefined || id.startsWith("run-") ? {} : { responseId: id }),
     };
   }
 
   #addCall(index: number | undefined, id = "", name = "", args = ""): void {
-    // A piece without an index continues the last call, or begins one by its id or its name.
-    const known =
-      index === undefined ? (id === "" && name === "" ? this.#calls.length - 1 : -1) : this.#places.get(index);
-    const place = known === undefined || known < 0 ? this.#calls.length : known;
+    // Without an index, a piece with an id or a name begins a call, and any other continues the last one.
+    const isNext = index === undefined && (id !== "" || name !== "" || this.#calls.length === 0);
+    const known = index === undefined ? this.#calls.length - 1 : this.#places.get(index);
+    const place = isNext ? this.#calls.length : (known ?? this.#calls.length);
     if (index !== undefined) this.#places.set(index, place);
     const before = this.#calls[place] ?? { id: null, name: "", arguments: "" };
     const call = {
@@ -78,7 +81,7 @@ const truncated: LlmOutcome = {
 const joined = (whole: AIMessage | AIMessageChunk, chunk: AIMessage | AIMessageChunk): AIMessage | AIMessageChunk =>
   whole instanceof AIMessageChunk && chunk instanceof AIMessageChunk ? whole.concat(chunk) : chunk;
 
-/** Reasoning stands among the content, or beside it. */
+/** Returns the reasoning of a piece, from its content and from the field beside it. */
 const thoughtOf = ({ content, additional_kwargs: kwargs }: AIMessage | AIMessageChunk): string => {
   const beside = typeof kwargs["reasoning_content"] === "string" ? kwargs["reasoning_content"] : "";
   if (typeof content === "string") return beside;

@@ -30,7 +30,7 @@ const untyped = (options: unknown): object => options as object;
 
 describe("an option that is misspelt", () => {
   test.each([
-    ["tool", "aproval", () => tool({ ...definition, ...untyped({ aproval: "always" }) })],
+    ['tool "pay"', "aproval", () => tool({ ...definition, ...untyped({ aproval: "always" }) })],
     ["createHost", "whenheld", () => createHost({ ...hostOptions, ...untyped({ whenheld: "reject" }) })],
     ["createHost: thread", "sytem", () => createHost({ ...hostOptions, thread: untyped({ sytem: "be kind" }) })],
     ["resultReader", "chars", () => resultReader(untyped({ chars: 500 }))],
@@ -76,7 +76,7 @@ describe("an option that is misspelt", () => {
       refusal: { reason: expect.stringMatching(/^steer has no option "overlap"; there are askId, .*, during$/) },
     });
     expect(await reasonOf(host.ask("x", untyped({ signal: {} })))).toMatchObject({
-      refusal: { kind: "invalid", reason: "signal: it is no AbortSignal" },
+      refusal: { kind: "invalid", reason: "ask: signal must be an AbortSignal (got an object)" },
     });
     expect((await store.list()).threads).toEqual([]);
   });

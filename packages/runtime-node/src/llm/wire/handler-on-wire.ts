@@ -20,8 +20,8 @@ export interface WireOptions {
   readonly dialect?: string | Dialect;
 }
 
-/** How a handler asks its server. */
-interface Wiring<Request> {
+/** A handler of one API: how it makes the request of a call, and performs it. */
+interface ApiHandler<Request> {
   /** The handler's name, for errors. */
   readonly name: string;
   readonly wireOf: (call: CallLlm) => Wire;
@@ -37,72 +37,53 @@ interface Wiring<Request> {
 }
 
 /**
- * Makes a handler that offers exactly the tools of a call, under the names and with the schemas that the server takes, while
- * its caller sees their own names. Asks for outputs by a tool or an instruction, and records the origin of replies.
- * If the server refuses its own fields, a second request is without them.
+ * Makes a handler that follows the dialect of its server. It offers exactly the tools of a call, under names and with schemas
+ * that the server takes; the caller sees their own names. It asks for outputs by a tool or an instruction, and records the
+ * origin of replies. If the server refuses the provider fields of earlier replies, the handler sends the call once more,
+ * without them.
  */
-export const wired =
-  <Request>({ name, wireOf, tools: given, request, perform }: Wiring<Request>): LlmHandler =>
+export const handlerOnWire =
+  <Request>({ name, wireOf, tools: ownTools, request, perform }: ApiHandler<Request>): LlmHandler =>
   async (call, context) => {
     const wire = wireOf(call);
     const { dialect, origin } = wire;
-    const offered = offeredTools(call, context.tools, given ?? []);
+    const offered = offeredTools(call, context.tools, ownTools ?? []);
     if (typeof offered === "string") {
-      const way = given === undefined ? "" : `, or give ${name} tools`;
+      const way = ownTools === undefined ? "" : `, or give ${name} tools`;
       return badRequest(
         `the call offers the tool "${offered}", and ${name} has no declaration of it: hand it over in the context's tools${way}`,
       );
     }
     const names = changedNames(call, offered, dialect);
-    const own = <Named extends { readonly name: string }>(each: Named): Named => ({
+    const withOwnName = <Named extends { readonly name: string }>(each: Named): Named => ({
       ...each,
       name: names.get(each.name) ?? each.name,
     });
-    const onDelta = (delta: LlmDelta): void => context.onDelta(delta.type === "toolCall" ? own(delta) : delta);
-    const ask = async (asking: CallLlm): Promise<LlmOutcome> => {
-      const written = callOnWire(asking, dialect);
-      const asked = outputRequest(written, {
+    const onDelta = (delta: LlmDelta): void => context.onDelta(delta.type === "toolCall" ? withOwnName(delta) : delta);
+    const send = async (sent: CallLlm): Promise<LlmOutcome> => {
+      const written = callOnWire(sent, dialect);
+      const forOutput = outputRequest(written, {
         ...context,
         tools: offered.map((tool) => wellFormed(toolOnWire(tool, dialect))),
         ...(names.size > 0 && { onDelta }),
       });
-      const body = request(asked.call, asked.context.tools, { wire, at: context.clock.now() });
+      const body = request(forOutput.call, forOutput.context.tools, { wire, at: context.clock.now() });
       if (Either.isLeft(body)) return badRequest(body.left);
-      return withOrigin(asked.read(await perform(body.right, written, asked.context)), origin);
+      return withOrigin(forOutput.read(await perform(body.right, written, forOutput.context)), origin);
     };
-    const first = await ask(call);
+    const first = await send(call);
     const plain = refusesFields(first) ? withoutFields(call) : call;
-    const outcome = plain === call ? first : await ask(plain);
+    const outcome = plain === call ? first : await send(plain);
     if (names.size === 0) return outcome;
     const renamed = (reply: ReplyDraft): ReplyDraft =>
-      reply.toolCalls === undefined ? reply : { ...reply, toolCalls: reply.toolCalls.map(own) };
+      reply.toolCalls === undefined ? reply : { ...reply, toolCalls: reply.toolCalls.map(withOwnName) };
     // A partial reply has no calls.
     return outcome.type === "completed" ? { ...outcome, reply: renamed(outcome.reply) } : outcome;
   };
 
 /**
- * Returns the declarations of the tools that a call offers, or the name of one that is missing. A call that does not say what
- * it offers (a thread of 0.1) offers all that is declared; parameters may bring tools themselves.
- */
-const offeredTools = (
-  { tools, model, purpose }: CallLlm,
-  declared: readonly ToolDeclaration[],
-  given: readonly ToolDeclaration[],
-): readonly ToolDeclaration[] | string => {
-  if (purpose === "summary") return [];
-  if (tools === undefined) return declared.length > 0 ? declared : given;
-  const known = [...declared, ...given];
-  const found = tools.map(({ name }) => known.find((tool) => tool.name === name) ?? name);
-  const missing = found.find((each) => typeof each === "string");
-  const isOverridden = model["tools"] !== undefined || model["functions"] !== undefined;
-  if (missing !== undefined && !isOverridden) return missing;
-  return found.filter((each) => typeof each !== "string");
-};
-
-/**
- * Returns the function that gives the server of a call, by the options of its handler, or else by base URL and model.
- *
- * @param connected.address where the server is, if `baseURL` only names it.
+ * Returns the function that finds dialect and origin of a call: by the options of its handler, or else by base URL and model.
+ * `address` says where the server is, if `baseURL` only names it.
  */
 export const wireFor =
   (
@@ -119,6 +100,25 @@ export const wireFor =
 
 const formats = { chat: null, responses: "responses", text: null, "ai-sdk": "model" } as const;
 
+/**
+ * Returns the declarations of the tools that a call offers, or the name of one that has none. A call without `tools` offers all
+ * declared ones. If the model's parameters contain tools, these replace the offered ones, so none is missing.
+ */
+const offeredTools = (
+  { tools, model, purpose }: CallLlm,
+  declared: readonly ToolDeclaration[],
+  ownTools: readonly ToolDeclaration[],
+): readonly ToolDeclaration[] | string => {
+  if (purpose === "summary") return [];
+  if (tools === undefined) return declared.length > 0 ? declared : ownTools;
+  const known = [...declared, ...ownTools];
+  const found = tools.map(({ name }) => known.find((tool) => tool.name === name) ?? name);
+  const missing = found.find((each) => typeof each === "string");
+  const isOverridden = model["tools"] !== undefined || model["functions"] !== undefined;
+  if (missing !== undefined && !isOverridden) return missing;
+  return found.filter((each) => typeof each !== "string");
+};
+
 const toolOnWire = (tool: ToolDeclaration, { toolNames, schemas }: Dialect): ToolDeclaration => {
   const parameters = tool.parameters ?? { type: "object", properties: {} };
   return {
@@ -128,7 +128,7 @@ const toolOnWire = (tool: ToolDeclaration, { toolNames, schemas }: Dialect): Too
   };
 };
 
-/** Returns the own names of tools by those on the wire, if they differ. */
+/** Returns the own names of tools by their names on the wire; only those that differ. */
 const changedNames = (
   { tools = [], output }: CallLlm,
   declared: readonly ToolDeclaration[],

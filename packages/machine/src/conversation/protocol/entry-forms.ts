@@ -1,0 +1,157 @@
+import type { Cut, SummarisedTurns, TurnRange } from "../../prompt/cut.ts";
+import type { Fields } from "../../prompt/fields.ts";
+import type { SummaryTask } from "../../prompt/policy.ts";
+import type { UnitPosition } from "../../prompt/position.ts";
+import { type Shrink, shortestShrink } from "../../prompt/shrink.ts";
+import type { ContextUnfit, LimitReached } from "../../thread/turn.ts";
+import type { Cost } from "../../thread/usage.ts";
+import { type Decided, type FirstEntry, firstFormat, type LaterEntry, type SynthesisedResult } from "./entry.ts";
+import type { Event, EventType, ThreadStarted } from "./event.ts";
+import { beginning, event, failedOutcome, filled, limitsOf } from "./event-forms.ts";
+import {
+  closed,
+  count,
+  json,
+  keep,
+  type Lasting,
+  list,
+  mark,
+  nullable,
+  number,
+  object,
+  oneOf,
+  optional,
+  ruled,
+  text,
+  words,
+} from "./form.ts";
+import { contentPart } from "./message-forms.ts";
+import * as shapes from "./shape.ts";
+import type { Shape } from "./shape.ts";
+
+const id = keep(text);
+const positive = ruled(count, (value) => value > 0, "a whole number of 1 or more");
+
+const inOrder = <Range extends TurnRange>(range: Lasting<Range>): Lasting<Range> =>
+  ruled(range, ({ from, to }) => from <= to, "turns that do not end before they begin");
+
+const turns = inOrder(closed<TurnRange>({ from: count, to: count }));
+const position = closed<UnitPosition>({ turn: count, unit: count });
+const fields = closed<Fields>({ omit: optional(list(id)), inputs: optional(list(id)) });
+
+const shrink = closed<Shrink>({
+  rule: oneOf("clear", "headAndTail", "reference"),
+  of: oneOf("toolResults", "messages"),
+  characters: ruled(count, (value) => value >= shortestShrink, `${shortestShrink} or more`),
+  before: optional(position),
+  tool: optional(id),
+});
+
+const cut = closed<Cut>({
+  policy: id,
+  from: nullable(position),
+  dropped: optional(list(id)),
+  summarised: optional(inOrder(closed<SummarisedTurns>({ from: count, to: count, upTo: count }))),
+  shrink: optional(list(shrink)),
+  fields: optional(fields),
+  system: optional(oneOf("omit")),
+  interrupted: oneOf("keep", "omit"),
+  calibration: optional(ruled(number, (value) => value > 0, "more than 0")),
+});
+
+const summary = closed<SummaryTask>({
+  covers: turns,
+  earlier: nullable(turns),
+  interrupted: optional(oneOf("omit")),
+  fields: optional(fields),
+  characters: optional(count),
+  unfit: optional(closed<NonNullable<SummaryTask["unfit"]>>({ tokens: number, available: number })),
+});
+
+/**
+ * Decisions. All of them stay in a redaction, since folding applies them; only their texts are replaced. Others are
+ * refused, because folding must stop at a decision that this version does not know.
+ */
+const decided = closed<Decided>({
+  queued: optional(count),
+  supersedes: optional(mark),
+  interrupts: optional(mark),
+  joins: optional(mark),
+  goesOn: optional(mark),
+  opens: optional(positive),
+  approvals: optional(list(count)),
+  deadlineAt: optional(number),
+  cut: optional(cut),
+  retry: optional(closed<NonNullable<Decided["retry"]>>({ attempt: count, dueAt: number })),
+  room: optional(count),
+  unchecked: optional(oneOf("refused", "cut")),
+  results: optional(
+    list(closed<SynthesisedResult>({ position: count, outcome: failedOutcome, content: list(contentPart) })),
+  ),
+  limit: optional(
+    closed<LimitReached>({
+      limit: oneOf("steps", "toolCalls", "tokens", "costNano", "deadlineMs"),
+      allowed: number,
+      reached: number,
+    }),
+  ),
+  unfit: optional(
+    closed<ContextUnfit>({
+      tokens: number,
+      available: number,
+      budget: count,
+      reserve: count,
+      fixed: number,
+      largest: nullable(closed<NonNullable<ContextUnfit["largest"]>>({ message: id, tokens: number })),
+    }),
+  ),
+  compacting: optional(closed<NonNullable<Decided["compacting"]>>({ dueAt: number })),
+  summary: optional(summary),
+  summaryFailed: optional(words),
+  summaryStale: optional(mark),
+  fullness: optional(
+    closed<NonNullable<Decided["fullness"]>>({
+      is: oneOf("within", "approaching_limit", "at_limit"),
+      tokens: number,
+      available: number,
+    }),
+  ),
+  counted: optional(ruled(number, (value) => value >= 0, "0 or more")),
+  cost: optional(closed<Cost>({ nano: ruled(number, Number.isSafeInteger, "a whole number"), currency: id })),
+  policyFailed: optional(words),
+  kept: optional(count),
+});
+
+const strictly: { readonly [Type in EventType]?: Shape } = {
+  "ask.received": shapes.object({ askId: filled.shape, limits: optional(limitsOf(count)).shape }),
+  "round.appended": shapes.object({
+    reply: shapes.object({
+      toolCalls: ruled(list(keep(json)), ({ length }) => length > 0, "a list of at least one call").shape,
+    }),
+  }),
+};
+
+/** An event as a journal has it, with the rules that the machine checks in any state. */
+export const journalled: Lasting<Event> = {
+  shape: (value) =>
+    // The form has checked that it is an event.
+    event.shape(value) ?? strictly[(value as Event).type]?.(value) ?? null,
+  redact: event.redact,
+};
+
+/** The first entry of a journal. */
+export const firstEntry = object<FirstEntry>({
+  seq: oneOf(0),
+  format: oneOf(firstFormat),
+  event: object<ThreadStarted>({ type: oneOf("thread.started"), ...beginning }),
+  redacted: optional(mark),
+});
+
+/** Any other entry. */
+export const laterEntry = object<LaterEntry>({
+  seq: positive,
+  event: journalled,
+  decided: optional(decided),
+  recovered: optional(mark),
+  redacted: optional(mark),
+});

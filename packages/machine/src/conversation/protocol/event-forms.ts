@@ -1,0 +1,229 @@
+import { isObject, type JsonObject } from "../../thread/json.ts";
+import type { MessageDraft } from "../../thread/message.ts";
+import type { ExpectedOutput, OutputIssue } from "../../thread/output.ts";
+import type { Failure } from "../../thread/turn.ts";
+import type { ReportedUsage } from "../../thread/usage.ts";
+import type {
+  AppendedResult,
+  AskReceived,
+  CallerTool,
+  Configuration,
+  Event,
+  EventType,
+  ForkOrigin,
+  HeadMoved,
+  OfferedTool,
+  ThreadStarted,
+} from "./event.ts";
+import {
+  bool,
+  byTag,
+  count,
+  either,
+  json,
+  jsonObject,
+  keep,
+  type Lasting,
+  list,
+  mark,
+  type Members,
+  nameOrWords,
+  nullable,
+  number,
+  object,
+  oneOf,
+  optional,
+  redactedText,
+  replaced,
+  ruled,
+  tag,
+  text,
+  words,
+} from "./form.ts";
+import type { Limits } from "./limits.ts";
+import { content, contentPart, messageDraft, reply, seedDraft, systemDraft } from "./message-forms.ts";
+import { mustBe } from "./shape.ts";
+
+const id = keep(text);
+export const filled = ruled(id, (value) => value !== "", "a text that is not empty");
+/** Model parameters are not content, and the next call needs them. */
+const model = optional(keep(jsonObject));
+const metadata = optional(replaced(jsonObject, {}));
+
+/** A list of whole messages or of parts, never a mixture. */
+const lists = either(
+  (value) => Array.isArray(value) && value.every((item) => isObject(item) && "role" in item && !("type" in item)),
+  list<MessageDraft>(messageDraft),
+  list(contentPart),
+);
+const input: Lasting<AskReceived["input"]> = either((value) => typeof value === "string", words, {
+  shape: (value) =>
+    Array.isArray(value) ? lists.shape(value) : mustBe("a text, a list of parts or a list of messages", value),
+  redact: lists.redact,
+});
+
+const usage = optional(
+  object<ReportedUsage>({
+    inputTokens: optional(count),
+    outputTokens: optional(count),
+    totalTokens: optional(count),
+    cacheReadTokens: optional(count),
+    cacheWriteTokens: optional(count),
+    reasoningTokens: optional(count),
+    // The provider's own report may contain anything.
+    provider: optional(jsonObject),
+  }),
+);
+const failure = object<Failure>({
+  kind: oneOf(
+    "rate_limit",
+    "overloaded",
+    "auth",
+    "bad_request",
+    "context_length",
+    "content_filter",
+    "timeout",
+    "network",
+    "truncated",
+    "unknown",
+  ),
+  message: words,
+  retryable: bool,
+  retryAfterMs: optional(count),
+  status: optional(count),
+  code: optional(nameOrWords),
+});
+
+/** Limits with these figures: any numbers in an event, whose limits the machine checks; counts in a journal. */
+export const limitsOf = (figure: Lasting<number>): Lasting<Limits> =>
+  object<Limits>({
+    steps: optional(nullable(figure)),
+    toolCalls: optional(figure),
+    tokens: optional(figure),
+    costNano: optional(figure),
+    deadlineMs: optional(figure),
+  });
+
+const configuration = keep(
+  object<Configuration>({
+    fingerprint: id,
+    model,
+    idleTimeoutMs: optional(count),
+    summariser: optional(object<NonNullable<Configuration["summariser"]>>({ instruction: id, model })),
+    tools: optional(list(object<OfferedTool>({ name: id, digest: id }))),
+  }),
+);
+
+const head: Lasting<HeadMoved["to"]> = either(
+  (value) => typeof value === "number",
+  count,
+  object<Exclude<HeadMoved["to"], number>>({ checkpoint: id }),
+);
+const issue = object<OutputIssue>({
+  message: words,
+  // The path of an issue may contain content.
+  path: optional({ shape: list(either((step) => typeof step === "number", count, id)).shape, redact: undefined }),
+});
+
+/** The outcomes of a call that did not complete. */
+export const failedOutcome = oneOf("failed", "refused", "interrupted", "unknown");
+const answer = { effectId: id };
+/** The digest of the prompt, and the provider's id of a stored response, could reveal the content. */
+const call = { usage, promptDigest: optional(text), model: optional(id) };
+const reason = optional(words);
+const partial = optional(reply);
+
+const members: { readonly [Type in EventType]: Members<Omit<Extract<Event, { readonly type: Type }>, "type" | "at">> } =
+  {
+    "ask.received": {
+      askId: id,
+      input,
+      name: optional(text),
+      metadata,
+      model: optional(jsonObject),
+      limits: optional(limitsOf(number)),
+      tools: optional(
+        list(object<CallerTool>({ name: id, description: optional(text), parameters: optional(jsonObject) })),
+      ),
+      overlap: optional(oneOf("reject", "queue", "merge", "latest", "interrupt", "steer")),
+      joins: optional(object<NonNullable<AskReceived["joins"]>>({ askId: optional(id) })),
+      from: optional(head),
+      // Decisions that depend on a requested output fold as before.
+      output: optional(
+        object<ExpectedOutput>({
+          name: id,
+          schema: replaced(jsonObject, {}),
+          mode: oneOf("native", "tool", "prompted"),
+          repairs: count,
+        }),
+      ),
+      partial,
+    },
+    "message.appended": { message: messageDraft },
+    "round.appended": {
+      reply,
+      results: list(
+        object<AppendedResult>({
+          outcome: oneOf("completed", "failed", "refused", "interrupted", "unknown"),
+          content: nullable(content),
+        }),
+      ),
+      metadata,
+    },
+    "system.changed": { system: nullable(systemDraft) },
+    "system.reset": {},
+    "llm.completed": { ...answer, reply, finishReason: nullable(nameOrWords), ...call, responseId: optional(text) },
+    "llm.failed": { ...answer, failure, partial, ...call },
+    "llm.progressed": { ...answer, partial: reply, again: optional(mark) },
+    "output.accepted": { ...answer, value: replaced(json, redactedText) },
+    "output.refused": { ...answer, issues: list(issue), checkFailed: optional(mark) },
+    "tool.started": answer,
+    "tool.withheld": {
+      ...answer,
+      because: oneOf("declared", "unknown_outcome"),
+      version: optional(id),
+      arguments: replaced(json, {}),
+    },
+    // The digest of the approved call could reveal it, and `by` names a person.
+    "approval.answered": { ...answer, approved: bool, digest: optional(text), reason, by: optional(text) },
+    "tool.completed": { ...answer, content: nullable(content) },
+    "tool.failed": { ...answer, outcome: failedOutcome, content },
+    "timer.fired": answer,
+    "cancel.requested": { askId: optional(id), reason, partial, usage },
+    "turn.added": { messages: list(seedDraft), metadata },
+    "turn.annotated": { turn: count, name: id, value: replaced(json, redactedText), metadata },
+    "answer.truncated": { turn: count, characters: count },
+    "head.moved": { to: head },
+    "checkpoint.named": { name: id },
+    "message.pinned": { message: id, pinned: bool },
+    "metadata.changed": { metadata: replaced<JsonObject>(jsonObject, {}) },
+    "thread.forked": { from: object<ForkOrigin>({ threadId: id, turn: count }) },
+    "thread.redacted": { seqs: list(count), reason },
+    "thread.configured": { format: optional(count), configuration, model },
+  };
+
+/** The types of the events of a running thread. */
+export const eventTypes: readonly string[] = Object.keys(members);
+
+export const isEventType = (type: unknown): type is EventType =>
+  typeof type === "string" && Object.hasOwn(members, type);
+
+/** Any event of a running thread. */
+export const event = byTag<Event, "type">(
+  "type",
+  // Each type has its own members, as the type of `members` says.
+  Object.fromEntries(
+    Object.entries(members).map(([type, fields]) => [type, object({ type: tag(type), at: number, ...fields })]),
+  ) as never,
+);
+
+/** The event that begins a thread. */
+export const beginning: Members<Omit<ThreadStarted, "type">> = {
+  at: number,
+  threadId: filled,
+  system: optional(systemDraft),
+  seed: optional(list(seedDraft)),
+  metadata,
+  model,
+  configuration: optional(configuration),
+};
