@@ -1,6 +1,6 @@
 export type { AskHandle } from "./ask/ask-handle.ts";
 export { type AskOutcome, awaitMany } from "./ask/await-many.ts";
-export type { AskPart, AskSignal, DeepPartial, OutputPartial, TextDelta, ToolCallDelta } from "./ask/parts.ts";
+export type { AskPart, AskSignal, DeepPartial, OutputPartial, TextDelta, ToolCallDelta } from "./turn-log/parts.ts";
 export type { AskResult, CompletedTurn } from "./ask/result.ts";
 export * from "./ask/turn-errors.ts";
 export { type CallLimits, limitCalls } from "./calls/limit-calls.ts";

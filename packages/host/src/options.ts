@@ -18,7 +18,7 @@ import type { LlmHandler } from "./ports/llm.ts";
 import { storeInTime } from "./ports/store-in-time.ts";
 import type { Store } from "./ports/store.ts";
 import { secretsOf } from "./secrets/secrets-of.ts";
-import { ShownTurns } from "./shown/shown-turns.ts";
+import { TurnLogs } from "./turn-log/turn-logs.ts";
 import { toolRegistry } from "./tools/registry.ts";
 import type { Tool, ToolContext } from "./tools/tool.ts";
 
@@ -199,7 +199,7 @@ export const hostContextOf = (options: HostOptions, closed: AbortSignal): HostCo
     ids,
     progressMs,
     partials,
-    shown: new ShownTurns(clock, keepPartsMs),
+    logs: new TurnLogs(clock, keepPartsMs),
     partLogging:
       partsMs === null || store.parts === undefined
         ? null

@@ -8,7 +8,7 @@ import type {
   ThreadStarted,
 } from "@colloquy/machine";
 import { withContext } from "./ask/asks.ts";
-import type { AskPart } from "./ask/parts.ts";
+import type { AskPart } from "./turn-log/parts.ts";
 import { kinds, type OptionKinds } from "./boundary/option-kinds.ts";
 import type { RunContext } from "./context/host-context.ts";
 import { type DecideOptions, type Decision, decisionOf, type HandledDecision } from "./loop/decision.ts";

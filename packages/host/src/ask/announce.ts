@@ -1,12 +1,11 @@
 import { type Signal, type State, turnNumbered } from "@colloquy/machine";
 import type { Asks } from "./asks.ts";
-import type { AskPart } from "./parts.ts";
 
 /** Notifies the asks that a signal concerns. `state` is the one after the signal. */
 export const announce = (asks: Asks, signal: Signal, state: State): void => {
   switch (signal.type) {
     case "turn.started":
-      for (const askId of signal.askIds) for (const ask of asks.concerned(askId, state)) ask.join(signal.turn);
+      for (const askId of signal.askIds) for (const ask of asks.concerned(askId, state)) ask.join(signal.turn, false);
       asks.emit(signal.turn, signal);
       return;
     case "turn.ended":
@@ -18,7 +17,7 @@ export const announce = (asks: Asks, signal: Signal, state: State): void => {
     case "ask.superseded":
     case "ask.returned":
       for (const ask of asks.concerned(signal.askId, state)) {
-        ask.push({ type: "signal", signal });
+        ask.parts.push({ type: "signal", signal });
         if (signal.type === "ask.superseded") ask.superseded(signal.by);
         else ask.returned(signal.turn);
       }
@@ -29,22 +28,22 @@ export const announce = (asks: Asks, signal: Signal, state: State): void => {
       asks.emit(signal.turn, { type: "signal", signal });
       return;
     case "ask.queued":
-      for (const ask of asks.concerned(signal.askId, state)) ask.push({ type: "signal", signal });
+      for (const ask of asks.concerned(signal.askId, state)) ask.parts.push({ type: "signal", signal });
       return;
     case "turn.interrupted":
       asks.emit(signal.turn, { type: "signal", signal });
-      for (const ask of asks.concerned(signal.by, state)) ask.push({ type: "signal", signal });
+      for (const ask of asks.concerned(signal.by, state)) ask.parts.push({ type: "signal", signal });
       return;
     case "policy.failed":
     case "context.warning":
       // Shown in the turn whose call it is about, which the same entry may have ended.
-      showInTurns(asks, { type: "signal", signal });
+      if (asks.recorder?.newest != null) asks.emit(asks.recorder.newest, { type: "signal", signal });
       return;
     case "summary.started":
     case "summary.completed":
     case "summary.failed":
       // Between turns it belongs to no ask.
-      asks.emit(state.context.open?.number ?? 0, { type: "signal", signal });
+      if (state.context.open !== null) asks.emit(state.context.open.number, { type: "signal", signal });
       return;
     case "retry.scheduled":
     case "output.refused":
@@ -67,11 +66,6 @@ export const announce = (asks: Asks, signal: Signal, state: State): void => {
 const announceEnd = (asks: Asks, number: number, state: State): void => {
   const turn = turnNumbered(state, number);
   if (turn === undefined) return;
-  const place = asks.keep(number, { type: "turn.ended", turn: number, status: turn.outcome.status });
-  for (const ask of asks.ofTurn(number)) if (turn.asks.some(({ askId }) => askId === ask.askId)) ask.ended(turn, place);
-};
-
-const showInTurns = (asks: Asks, part: AskPart): void => {
-  const place = asks.keep(asks.recorder?.newest ?? null, part);
-  for (const ask of asks.inTurns()) ask.push(part, place);
+  asks.emit(number, { type: "turn.ended", turn: number, status: turn.outcome.status });
+  for (const ask of asks.ofTurn(number)) if (turn.asks.some(({ askId }) => askId === ask.askId)) ask.ended(turn);
 };

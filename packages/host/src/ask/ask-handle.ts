@@ -1,4 +1,4 @@
-import type { AskPart } from "./parts.ts";
+import type { AskPart } from "../turn-log/parts.ts";
 import type { AskResult } from "./result.ts";
 
 /**

@@ -5,14 +5,13 @@ import { AskRefusedError } from "../boundary/errors.ts";
 import { messageOf } from "../boundary/thrown.ts";
 import type { Sender } from "../mailbox/mailbox.ts";
 import type { ToolContext } from "../tools/tool.ts";
+import { cursorAt } from "../turn-log/cursor.ts";
+import { HandleCursor } from "../turn-log/handle-cursor.ts";
+import { type AskPart, partsAwaited } from "../turn-log/parts.ts";
 import type { AskHandle } from "./ask-handle.ts";
 import type { AskWatcher, StopAsk } from "./ask-watcher.ts";
 import { deliver, type OwnOutput } from "./delivery.ts";
-import type { PartPlace } from "./part-place.ts";
-import { PartQueue } from "./part-queue.ts";
-import { type AskPart, partsAwaited } from "./parts.ts";
 import { type AskResult, resultOf, summaryWithoutTurn } from "./result.ts";
-import { Settlement } from "./settlement.ts";
 import { AskReturnedError, AskSupersededError, TurnCancelledError } from "./turn-errors.ts";
 
 /** An ask on its way through a thread's loop, and the handle to it. */
@@ -34,18 +33,31 @@ export class Ask implements AskHandle, Sender {
   /** Finds another thread for the ask if this one is busy; null if the ask is refused then. */
   whenBusy: (() => void) | null = null;
   #turn: number | null = null;
-  readonly #parts = new PartQueue();
+  /** Whether it is shown only what happens in its turn from where it joined. */
+  isUnderWay = false;
+  /** What the handle shows. */
+  readonly parts: HandleCursor;
   readonly #stop: StopAsk<Ask>;
   #signal: AbortSignal | null = null;
   /** The reason of an abort on this handle. */
   #reason: string | null = null;
-  readonly #outcome = new Settlement();
+  #outcome: AskResult | Error | null = null;
+  /** Made when the ask is first awaited, so that one that is never awaited causes no unhandled rejection. */
+  #awaiting: PromiseWithResolvers<AskResult> | null = null;
   #watcher: AskWatcher<Ask> | null = null;
   #carried = 0;
   /** Whether the ask was compared with the first ask of its id. */
   #isChecked = false;
 
-  constructor(threadId: string, askId: string, toolContext: ToolContext | undefined, stop: StopAsk<Ask>) {
+  /** @param parts reads what the handle shows */
+  constructor(
+    threadId: string,
+    askId: string,
+    toolContext: ToolContext | undefined,
+    stop: StopAsk<Ask>,
+    parts: HandleCursor = new HandleCursor(),
+  ) {
+    this.parts = parts;
     this.threadId = threadId;
     this.askId = askId;
     this.toolContext = toolContext;
@@ -53,7 +65,7 @@ export class Ask implements AskHandle, Sender {
   }
 
   get settled(): boolean {
-    return this.#outcome.isThere;
+    return this.#outcome !== null;
   }
 
   /** Whether an earlier loop had the ask, which may have journalled it. */
@@ -71,10 +83,11 @@ export class Ask implements AskHandle, Sender {
     this.#watcher = watcher;
   }
 
-  /** Gives the ask its turn. */
-  join(turn: number): void {
+  /** Gives the ask its turn. @param isUnderWay whether it is shown only what happens in the turn from here on */
+  join(turn: number, isUnderWay = true): void {
     if (this.settled || this.#turn === turn) return;
     this.#turn = turn;
+    this.isUnderWay = isUnderWay;
     this.#watcher?.joined(this, turn);
   }
 
@@ -118,7 +131,7 @@ export class Ask implements AskHandle, Sender {
     this.inboxId = null;
     this.whenBusy = null;
     this.threadId = threadId;
-    this.goesOn();
+    this.parts.endWait();
   }
 
   /**
@@ -126,7 +139,7 @@ export class Ask implements AskHandle, Sender {
    * too often.
    */
   lost(): boolean {
-    if (this.#turn !== null) this.push({ type: "thread.lost", turn: this.#turn });
+    if (this.#turn !== null) this.parts.push({ type: "thread.lost", turn: this.#turn });
     this.#watcher?.left(this);
     this.#turn = null;
     this.#isChecked = false;
@@ -141,7 +154,7 @@ export class Ask implements AskHandle, Sender {
     this.#watcher = null;
     this.#isChecked = false;
     const mayGoOn = ++this.#carried <= carriedMost;
-    if (mayGoOn && this.#turn !== null) this.push({ type: "thread.lost", turn: this.#turn });
+    if (mayGoOn && this.#turn !== null) this.parts.push({ type: "thread.lost", turn: this.#turn });
     return mayGoOn;
   }
 
@@ -203,30 +216,16 @@ export class Ask implements AskHandle, Sender {
   /** Joins a turn that is already in progress, and shows its pending approvals and results. */
   #joinUnderWay(turn: number, state: State): void {
     if (this.settled || this.#turn === turn) return;
-    this.join(turn);
-    for (const part of partsAwaited(state)) this.push(part);
+    this.join(turn, this.event === null);
+    for (const part of partsAwaited(state)) this.parts.push(part);
   }
 
   /** Does nothing: the loop that ends fails its asks, or has them carried over. */
   failed(): void {}
 
   get cursor(): string | null {
-    return this.#parts.cursor;
-  }
-
-  /** Shows a part: either of the ask's turn, with its place there, or for this ask alone. */
-  push(part: AskPart, place: PartPlace | null = null): void {
-    this.#parts.push(part, place);
-  }
-
-  /** Shows that another host has the thread. If that host is dead, it keeps it until `until`. */
-  waits(until: number): void {
-    if (!this.settled) this.#parts.beginWait(until);
-  }
-
-  /** Shows that the wait has ended. */
-  goesOn(): void {
-    this.#parts.endWait();
+    const { place } = this.parts;
+    return place === null ? null : cursorAt(place);
   }
 
   /** Whether the thread must be kept open for the ask. */
@@ -245,12 +244,12 @@ export class Ask implements AskHandle, Sender {
   /** Called when code waits for the ask. */
   protected awaited(): void {}
 
-  /** Settles the ask with its closed turn. @param place of the part that says so */
-  ended(turn: Turn, place: PartPlace | null = null): void {
+  /** Settles the ask with its closed turn. */
+  ended(turn: Turn): void {
     // Before anything is shown: if the turn cannot be read yet, this is done again.
     const result = resultOf(this.threadId, this.askId, turn, this.#cause());
     deliver(result, turn, this.output, (outcome) => {
-      this.#parts.push({ type: "turn.ended", turn: turn.number, status: turn.outcome.status }, place);
+      this.parts.endTurn({ type: "turn.ended", turn: turn.number, status: turn.outcome.status });
       this.#settle(outcome, null);
     });
   }
@@ -277,20 +276,33 @@ export class Ask implements AskHandle, Sender {
   }
 
   [Symbol.asyncIterator](): AsyncIterator<AskPart, undefined> {
-    return this.#parts.iterator(() => this.awaited());
+    return { next: () => this.nextPart() };
+  }
+
+  protected nextPart(): Promise<IteratorResult<AskPart, undefined>> {
+    this.awaited();
+    return this.parts.next();
   }
 
   #settlement(): Promise<AskResult> {
     this.awaited();
-    return this.#outcome.promise;
+    this.#awaiting ??= Promise.withResolvers();
+    this.#deliver();
+    return this.#awaiting.promise;
   }
 
   #settle(outcome: AskResult | Error, unread: Error | null): void {
     if (this.settled) return;
     this.#signal?.removeEventListener("abort", this.#onAbort);
-    this.#parts.end(unread);
-    this.#outcome.settle(outcome);
+    this.parts.end(unread);
+    this.#outcome = outcome;
+    this.#deliver();
     this.#watcher?.settled(this);
+  }
+
+  #deliver(): void {
+    if (this.#outcome instanceof Error) this.#awaiting?.reject(this.#outcome);
+    else if (this.#outcome !== null) this.#awaiting?.resolve(this.#outcome);
   }
 
   #cause(): { readonly cause: unknown } | undefined {

@@ -1,22 +1,8 @@
 import type { Entry, State } from "@colloquy/machine";
 import type { ToolContext } from "../tools/tool.ts";
+import type { AskPart } from "../turn-log/parts.ts";
+import type { PartRecorder } from "../turn-log/writer.ts";
 import type { Ask } from "./ask.ts";
-import type { PartPlace } from "./part-place.ts";
-import type { AskPart } from "./parts.ts";
-
-/** Keeps the parts that were shown of turns, and gives each part its place. */
-export interface PartRecorder {
-  /** Records a part. Returns its place; null if it is not kept. */
-  record(turn: number, part: AskPart): PartPlace | null;
-  /** The newest turn of which a part is kept; null if there is none. */
-  readonly newest: number | null;
-  /** Returns whether something was shown of a step, and is not void. */
-  hasShown(turn: number, step: number): boolean;
-  /** Returns whether the start of a step was shown, and is not void. */
-  hasStartedStep(turn: number, step: number): boolean;
-  /** Returns whether the end of a step was shown. */
-  hasEndedStep(turn: number, step: number): boolean;
-}
 
 /** The asks of a thread that are not settled. However many wait, those of a turn are found at once. */
 export class Asks {
@@ -24,8 +10,17 @@ export class Asks {
   #named: Map<string, Set<Ask>> | null = null;
   #ofTurn: Map<number, Set<Ask>> | null = null;
   #size = 0;
-  /** Null while another host holds the thread: that host records. */
-  recorder: PartRecorder | null = null;
+  #recorder: PartRecorder | null = null;
+
+  /** Keeps what is shown, and has the logs that the asks read; null while the thread is being opened. */
+  get recorder(): PartRecorder | null {
+    return this.#recorder;
+  }
+
+  set recorder(recorder: PartRecorder) {
+    this.#recorder = recorder;
+    for (const ask of this.#inTurns()) this.#readTurn(ask);
+  }
 
   get size(): number {
     return this.#size;
@@ -41,7 +36,7 @@ export class Asks {
   add(ask: Ask): void {
     this.#size++;
     this.#named = withAsk(this.#named, ask.askId, ask);
-    if (ask.turn !== null) this.#ofTurn = withAsk(this.#ofTurn, ask.turn, ask);
+    if (ask.turn !== null) this.#watcher.joined(ask, ask.turn);
     ask.watch(this.#watcher);
   }
 
@@ -68,8 +63,7 @@ export class Asks {
     return [...(this.#ofTurn?.get(turn) ?? [])];
   }
 
-  /** Yields the asks that have a turn. */
-  *inTurns(): Generator<Ask> {
+  *#inTurns(): Generator<Ask> {
     for (const asks of this.#ofTurn?.values() ?? []) yield* asks;
   }
 
@@ -96,25 +90,14 @@ export class Asks {
     return carried;
   }
 
-  /** Shows a part to the asks of a turn, and keeps it for those that rejoin it. */
+  /** Shows a part of a turn: it is written once, for all that read it. */
   emit(turn: number, part: AskPart): void {
-    this.show(turn, part, this.keep(turn, part));
-  }
-
-  /** Keeps a part of a turn. Returns its place; null if it is not kept. Turn 0 stands for no turn. */
-  keep(turn: number | null, part: AskPart): PartPlace | null {
-    return turn === null || turn === 0 ? null : (this.recorder?.record(turn, part) ?? null);
-  }
-
-  /** Shows a part to the asks of a turn. */
-  show(turn: number, part: AskPart, place: PartPlace | null): void {
-    const asks = this.#ofTurn?.get(turn);
-    if (asks !== undefined) for (const ask of asks) ask.push(part, place);
+    this.#recorder?.record(turn, part);
   }
 
   /** Voids what was shown of a step that is in progress and is made again. */
   voidStep(turn: number, step: number): void {
-    if (this.recorder?.hasShown(turn, step) !== true) return;
+    if (this.#recorder?.log(turn)?.hasShown(step) !== true) return;
     this.emit(turn, { type: "thread.lost", turn });
   }
 
@@ -127,9 +110,16 @@ export class Asks {
     return withContext(toolContext, first?.toolContext);
   }
 
+  /** Lets an ask read the log of its turn. */
+  #readTurn(ask: Ask): void {
+    const log = ask.turn === null ? null : this.#recorder?.log(ask.turn);
+    if (log != null) ask.parts.follow(log, ask.isUnderWay ? "end" : "first");
+  }
+
   readonly #watcher = {
     joined: (ask: Ask, turn: number): void => {
       this.#ofTurn = withAsk(this.#ofTurn, turn, ask);
+      this.#readTurn(ask);
     },
     left: (ask: Ask): void => {
       if (ask.turn !== null) this.#ofTurn = withoutAsk(this.#ofTurn, ask.turn, ask);

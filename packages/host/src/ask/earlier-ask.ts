@@ -1,4 +1,5 @@
 import type { Refusal } from "@colloquy/machine";
+import type { HandleCursor } from "../turn-log/handle-cursor.ts";
 import type { StopAsk } from "./ask-watcher.ts";
 import { Ask } from "./ask.ts";
 
@@ -15,8 +16,15 @@ export class EarlierAsk extends Ask {
    * @param attach hands the ask to the loop of its thread.
    * @param isAttached whether the maker of the handle attaches it the first time.
    */
-  constructor(threadId: string, askId: string, stop: StopAsk<Ask>, attach: (ask: Ask) => void, isAttached = true) {
-    super(threadId, askId, undefined, stop);
+  constructor(
+    threadId: string,
+    askId: string,
+    stop: StopAsk<Ask>,
+    attach: (ask: Ask) => void,
+    isAttached = true,
+    parts?: HandleCursor,
+  ) {
+    super(threadId, askId, undefined, stop, parts);
     this.#attach = attach;
     this.#isAttached = isAttached;
   }

@@ -5,10 +5,10 @@ import type { Ids } from "../ports/ids.ts";
 import type { ListOptions } from "../ports/listing.ts";
 import type { LlmHandler } from "../ports/llm.ts";
 import type { Store } from "../ports/store.ts";
-import type { PartLogging } from "../shown/part-writer.ts";
-import type { ShownTurns } from "../shown/shown-turns.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
 import type { ToolContext } from "../tools/tool.ts";
+import type { PartLogging } from "../turn-log/sink.ts";
+import type { TurnLogs } from "../turn-log/turn-logs.ts";
 import type { Observation } from "./hooks.ts";
 
 /** The context in which effects are decided and performed, wherever their thread is kept. */
@@ -44,8 +44,8 @@ export interface HostContext extends RunContext {
   readonly pollMs: number;
   readonly whenHeld: "enqueue" | "reject";
   readonly ids: Ids;
-  /** The shown parts of turns, kept in memory. */
-  readonly shown: ShownTurns;
+  /** The logs of turns, kept in memory. */
+  readonly logs: TurnLogs;
   /** The settings for writing the parts to the store's log as well; null if they are not written. */
   readonly partLogging: PartLogging | null;
   /** Aborted when the host is closed. */

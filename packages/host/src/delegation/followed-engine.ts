@@ -4,7 +4,7 @@ import { ThreadExistsError, ThreadUnknownError } from "../boundary/errors.ts";
 import type { HostContext } from "../context/host-context.ts";
 import type { Engine, InboxAnswer } from "../ports/store.ts";
 import { EngineQueue, failSender } from "./engine-queue.ts";
-import { FollowedNews } from "./followed-news.ts";
+import { FollowedLog } from "./followed-log.ts";
 import type { Answered, Outbox, Outgoing } from "./outbox.ts";
 
 /**
@@ -22,7 +22,7 @@ export const inboxOf = (engine: Engine): Outgoing => {
 /** The additional parts of following an engine's thread, compared with following another host. */
 export class FollowedEngine {
   readonly queue: EngineQueue;
-  readonly news: FollowedNews;
+  readonly log: FollowedLog;
   /** Whether the engine reports news. */
   readonly isHeard: boolean;
   readonly #threadId: string;
@@ -31,20 +31,20 @@ export class FollowedEngine {
   /** @param wake called when the journal should be read. */
   constructor(
     engine: Engine,
-    { threadId, host, asks }: { readonly threadId: string; readonly host: HostContext; readonly asks: Asks },
+    followed: { readonly threadId: string; readonly host: HostContext; readonly asks: Asks },
     outbox: Outbox,
     wake: () => void,
   ) {
+    const { threadId } = followed;
     this.#threadId = threadId;
     this.queue = new EngineQueue(threadId, outbox);
-    this.news = new FollowedNews(threadId, host, asks, wake);
-    asks.recorder = this.news;
+    this.log = new FollowedLog(followed, wake);
     this.#unfollow = engine.follow?.(threadId, (heard) => {
       if (heard.type === "entries") wake();
-      else this.news.hear(heard.turn, heard.part);
+      else this.log.hear(heard.turn, heard.part);
     });
     this.isHeard = this.#unfollow !== undefined;
-    this.news.isHeard = this.isHeard;
+    this.log.isHeard = this.isHeard;
   }
 
   /**

@@ -12,8 +12,7 @@ import { type Engine, type LeaseLostError } from "../ports/store.ts";
 import { FailingStore } from "./failing-store.ts";
 import { FollowedEngine } from "./followed-engine.ts";
 import { FollowedJournal } from "./followed-journal.ts";
-import { followedShown } from "./followed-news.ts";
-import type { FollowedShown } from "./followed-parts.ts";
+import { FollowedLog } from "./followed-log.ts";
 import { mayBeInInbox } from "./inbox-items.ts";
 import { type Answered, Outbox, type Outgoing } from "./outbox.ts";
 import { KeptEnvelope, requestPollMsOf } from "./requested-lease.ts";
@@ -41,7 +40,7 @@ export class Following implements Diversion {
   readonly #follower: Follower;
   readonly #onOver: () => void;
   readonly #journal: FollowedJournal;
-  readonly #shown: FollowedShown;
+  readonly #log: FollowedLog;
   /** Asks in the part of the journal that was read last. */
   readonly #seen = new Set<string>();
   /** Whether it is known which asks are in the journal. */
@@ -69,9 +68,9 @@ export class Following implements Diversion {
       this.#show(entry, signals, state),
     );
     this.#engine = engine === null ? null : new FollowedEngine(engine, follower, this.outbox, () => this.#wakeUp());
-    this.#shown = this.#engine?.news ?? followedShown(follower);
+    this.#log = this.#engine?.log ?? new FollowedLog(follower, null);
     const open = lost?.context.open ?? null;
-    if (open !== null) this.#shown.lost(open.number);
+    if (open !== null) this.#log.lost(open.number);
   }
 
   /** Posts an envelope as an inbox item. One that cannot be an item is kept, and the lease is requested for it. */
@@ -82,7 +81,7 @@ export class Following implements Diversion {
       this.#engine.queue.add(envelope);
       return this.#wakeUp();
     }
-    if (sender instanceof Ask) sender.waits(clock.now() + leaseTtlMs);
+    if (sender instanceof Ask) sender.parts.beginWait(clock.now() + leaseTtlMs);
     if (sender instanceof Ask && sender.event === null) {
       const { state } = this.#journal;
       if (state !== null && sender.isKnownTo(state)) return sender.refused(notAskedEarlier, state);
@@ -113,7 +112,7 @@ export class Following implements Diversion {
   /** Stops following. Posted inbox items stay in the inbox, except requests for the lease. */
   end(): readonly Envelope[] {
     this.#over = true;
-    this.#shown.end();
+    this.#log.end();
     this.#engine?.end();
     this.#wake?.();
     const kept = this.#kept.flatMap((each) => each.take());
@@ -207,12 +206,12 @@ export class Following implements Diversion {
     const { asks } = this.#follower;
     // An ask that is rejoined during the read may be in an entry after it: the next read shows that.
     const asked = this.#isCaughtUp ? null : new Set(asks.all());
-    this.#shown.beginRead();
+    this.#log.beginRead();
     // Parts that were shown before an entry was written are shown before it.
-    const goesOn = await this.#journal.read(() => this.#shown.readLog());
+    const goesOn = await this.#journal.read(() => this.#log.readStored());
     const { state } = this.#journal;
     if (!goesOn) this.#askAnew(state);
-    if (state !== null && (!this.#isCaughtUp || !goesOn)) this.#shown.knows(state);
+    if (state !== null && (!this.#isCaughtUp || !goesOn)) this.#log.knows(state);
     if (state !== null && asked !== null) {
       let isCaughtUp = true;
       for (const ask of asks.all()) {
@@ -224,7 +223,7 @@ export class Following implements Diversion {
     }
     this.outbox.drop((sender) => sender instanceof Ask && (sender.settled || this.#seen.has(sender.askId)));
     this.#seen.clear();
-    this.#shown.endRead();
+    this.#log.endRead();
   }
 
   /** Asks again what the store has lost of the journal. */
@@ -259,11 +258,10 @@ export class Following implements Diversion {
     asks.heard(entry);
     for (const signal of signals) {
       const ended = signal.type === "turn.ended" ? turnNumbered(state, signal.turn) : undefined;
-      if (ended !== undefined) this.#shown.complete(ended);
+      if (ended !== undefined) this.#log.complete(ended);
       announce(asks, signal, state);
-      if (signal.type === "turn.started") this.#shown.begun(signal.turn);
     }
-    this.#shown.completeOpen(state);
+    this.#log.completeOpen(state);
   }
 
   get #waits(): boolean {

@@ -9,14 +9,15 @@ import { HeldInbox } from "../delegation/inbox.ts";
 import { requestLease } from "../delegation/requested-lease.ts";
 import { HeldLease } from "../journal/lease.ts";
 import { loadWhole, openJournal, seenIn } from "../journal/opening.ts";
-import { knowShown } from "../delegation/known-parts.ts";
 import { missesMost, type SnapshotReader } from "../journal/snapshot-reader.ts";
 import { Snapshots } from "../journal/snapshots.ts";
 import type { Envelope, EventEnvelope, MadeEnvelope, Mailbox } from "../mailbox/mailbox.ts";
 import { inTime } from "../ports/store-in-time.ts";
 import { type Engine, type Lease, type LeaseLostError } from "../ports/store.ts";
-import { PartWriter } from "../shown/part-writer.ts";
-import { Recorder } from "../shown/recorder.ts";
+import { completeLog, replayOfOpen } from "../turn-log/replay.ts";
+import { PartSink } from "../turn-log/sink.ts";
+import { StoredParts } from "../turn-log/stored.ts";
+import { TurnWriter } from "../turn-log/writer.ts";
 
 /** A loop that wants the lease of its thread. */
 export interface Candidate extends Follower {
@@ -57,7 +58,7 @@ export const leaseThread = async (candidate: Candidate, mailbox: Mailbox): Promi
   const followed = await following.untilHeld(onLost);
   if (followed === null) return null;
   mailbox.divert(null);
-  for (const ask of candidate.asks.all()) ask.goesOn();
+  for (const ask of candidate.asks.all()) ask.parts.endWait();
   const { posted, others } = following.takeAll();
   for (const [id, envelope] of posted) mailbox.posted.set(id, envelope);
   for (const envelope of others) mailbox.add(envelope);
@@ -85,8 +86,8 @@ export class LeasedThread {
   readonly #lease: HeldLease;
   readonly #inbox: HeldInbox | null;
   readonly #snapshots: Snapshots;
-  readonly #parts: PartWriter | null;
-  readonly #recorder: Recorder;
+  readonly #sink: PartSink | null;
+  readonly #writer: TurnWriter;
   /** How many reads since the last entry missed a chunk of the snapshot. */
   #misses = 0;
 
@@ -99,8 +100,8 @@ export class LeasedThread {
     this.#inbox = inbox === undefined ? null : new HeldInbox(inbox, lease.lease, host, candidate);
     this.#snapshots = new Snapshots(host);
     const { threadId, token } = lease.lease;
-    this.#parts = host.partLogging === null ? null : new PartWriter(host.partLogging, lease.lease);
-    this.#recorder = new Recorder(threadId, host.shown, token, this.#parts);
+    this.#sink = host.partLogging === null ? null : new PartSink(host.partLogging, lease.lease);
+    this.#writer = new TurnWriter(threadId, host.logs, token, this.#sink);
   }
 
   get lease(): Lease {
@@ -159,13 +160,21 @@ export class LeasedThread {
 
   /** The state of the thread; null when it is new. @throws JournalUnreadableError, StoreError, LeaseLostError */
   async open(): Promise<State | null> {
-    const { host, asks, threadId } = this.#candidate;
+    const { host, asks } = this.#candidate;
     const opened = await openJournal(host, this.lease);
     if (opened !== null) this.#snapshots.begin(opened);
     const turn = opened?.state.context.open ?? null;
-    if (turn !== null) await knowShown(host, threadId, turn);
-    asks.recorder = this.#recorder;
+    if (turn !== null) await this.#knowShown(turn);
+    asks.recorder = this.#writer;
     return opened?.state ?? null;
+  }
+
+  /** Loads the parts that were shown of the open turn: from the store, or else from the journal. Never rejects. */
+  async #knowShown(open: NonNullable<State["context"]["open"]>): Promise<void> {
+    const { host, threadId } = this.#candidate;
+    if (host.partLogging !== null) await new StoredParts(threadId, host.partLogging, host.logs).read(open.number);
+    const log = this.#writer.log(open.number);
+    if (log.end === 0) completeLog(log, replayOfOpen(open));
   }
 
   /**
@@ -222,7 +231,7 @@ export class LeasedThread {
   async end(state: State | null): Promise<void> {
     const { clock, storeTimeoutMs, observation } = this.host;
     this.#inbox?.stop();
-    this.#recorder.end();
+    this.#writer.end();
     try {
       // Where the store did not answer an append in time, nothing more is written to it.
       if (!this.#lease.isUnanswered)
@@ -240,7 +249,7 @@ export class LeasedThread {
 
   /** Writes what is left to write. */
   async #finish(state: State | null): Promise<void> {
-    await this.#parts?.end();
+    await this.#sink?.end();
     if (state !== null) await this.#snapshots.end(this.lease, state);
     await this.#inbox?.end();
   }

@@ -4,7 +4,7 @@ import { IdleTimer, isIdle } from "../mailbox/idle.ts";
 import type { Ask } from "../ask/ask.ts";
 import { Asks } from "../ask/asks.ts";
 import { notAskedEarlier } from "../ask/earlier-ask.ts";
-import { resultsIn } from "../ask/parts.ts";
+import { resultsIn } from "../turn-log/parts.ts";
 import { StoreError, ThreadClosedError } from "../boundary/errors.ts";
 import type { HostContext } from "../context/host-context.ts";
 import type { SnapshotReader } from "../journal/snapshot-reader.ts";

@@ -1,6 +1,6 @@
 import { type Event, type State, type ThreadStarted } from "@colloquy/machine";
 import { callOut, turnOfEffect } from "@colloquy/machine/hosting";
-import { type AskPart, resultsIn } from "../ask/parts.ts";
+import { type AskPart, resultsIn } from "../turn-log/parts.ts";
 import type { RunContext } from "../context/host-context.ts";
 import { ShownOutput } from "../output/partial-json.ts";
 import type { HandledDecision } from "./decision.ts";

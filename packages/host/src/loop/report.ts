@@ -12,9 +12,9 @@ import {
 import { callIdAt } from "@colloquy/machine/hosting";
 import { announce } from "../ask/announce.ts";
 import { Asks } from "../ask/asks.ts";
-import { approvalPart, type AskPart, resultPart, resultRequested } from "../ask/parts.ts";
 import type { RunContext } from "../context/host-context.ts";
 import type { ShownOutput } from "../output/partial-json.ts";
+import { approvalPart, type AskPart, resultPart, resultRequested } from "../turn-log/parts.ts";
 
 /** A thread whose entries and effects are reported: to its asks, to observers, and to `after` hooks. */
 export interface ReportPort {
@@ -106,14 +106,14 @@ export const showText = (
  * Starts a step. A later attempt starts it if this host never showed the start: another host made the earlier attempts.
  */
 const beginStep = (port: ReportPort, { turn, step, attempt }: CallLlm): void => {
-  if (attempt > 1 && port.asks.recorder?.hasStartedStep(turn, step) !== false) return;
+  if (attempt > 1 && port.asks.recorder?.log(turn)?.hasStartedStep(step) !== false) return;
   if (step > 1) endStep(port, turn, step - 1);
   port.asks.emit(turn, { type: "step.started", turn, step });
 };
 
 const endStep = ({ threadId, host, asks }: ReportPort, turn: number, step: number): void => {
   // If it was shown before a crash, it is not shown again.
-  if (asks.recorder?.hasEndedStep(turn, step) !== true) asks.emit(turn, { type: "step.ended", turn, step });
+  if (asks.recorder?.log(turn)?.hasEndedStep(step) !== true) asks.emit(turn, { type: "step.ended", turn, step });
   host.observation.after("afterStep", { threadId, turn, step });
 };
 
@@ -131,17 +131,11 @@ const endTurn = (port: ReportPort, turn: Turn): void => {
 export const asksShown = (show: (turn: number, part: AskPart) => void, newest: () => number | null): Asks => {
   const asks = new Asks();
   asks.recorder = {
-    record: (turn, part) => {
-      show(turn, part);
-      return null;
-    },
+    record: show,
+    log: () => null,
     get newest() {
       return newest();
     },
-    hasShown: () => false,
-    // The entry of the first attempt showed it.
-    hasStartedStep: () => true,
-    hasEndedStep: () => false,
   };
   return asks;
 };

@@ -15,7 +15,7 @@ import type {
 } from "@colloquy/machine";
 import { transition } from "@colloquy/machine";
 import type { Asks } from "../ask/asks.ts";
-import type { AskPart } from "../ask/parts.ts";
+import type { AskPart } from "../turn-log/parts.ts";
 import type { RunContext } from "../context/host-context.ts";
 import type { Envelope, EventEnvelope } from "../mailbox/mailbox.ts";
 import type { LoopPort, Responding, Running } from "./loop-port.ts";

@@ -24,7 +24,7 @@ export const askOrFork = async (
     post(where);
   };
   const goTo = ({ turn }: ForkOrigin): void => {
-    ask.push({ type: "thread.forked", threadId: fork.id, turn });
+    ask.parts.push({ type: "thread.forked", threadId: fork.id, turn });
     go(fork, { ...event, from: turn });
   };
   await failing(ask, async () => {

@@ -26,8 +26,8 @@ export const deleteThread = async (thread: ThreadRef): Promise<boolean> => {
 };
 
 /** Deletes all words of a thread, here and in the store. @throws LeaseLostError, StoreError */
-export const deleteWords = ({ shown, store }: HostContext, lease: Lease): Promise<boolean> => {
+export const deleteWords = ({ logs, store }: HostContext, lease: Lease): Promise<boolean> => {
   const { threadId } = lease;
-  shown.forget(threadId);
+  logs.forget(threadId);
   return fromStore(threadId, "delete it", () => store.delete(threadId, lease));
 };

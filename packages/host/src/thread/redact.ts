@@ -90,7 +90,7 @@ const redactJournal = async (
 ): Promise<readonly number[]> => {
   const work = async (held: HeldLease): Promise<readonly number[]> => {
     const { lease } = held;
-    host.shown.forget(threadId);
+    host.logs.forget(threadId);
     const entries = await finishRedaction(host, lease, await readJournal(host, threadId));
     if (entries.length === 0) throw new ThreadUnknownError(threadId);
     const meant = chosen(entries);

@@ -1,10 +1,10 @@
-import { AskRefusedError, AskSupersededError } from "@colloquy/host";
+import { AskRefusedError, AskSupersededError, tool } from "@colloquy/host";
 import { type AskReceived, conversationMachine, start, type State, transition } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
 import { announce } from "../../src/ask/announce.ts";
 import { Ask } from "../../src/ask/ask.ts";
 import { Asks } from "../../src/ask/asks.ts";
-import { entriesOf, errorOf, held, journalOf, says, settle, stage } from "../stage.ts";
+import { calls, entriesOf, errorOf, held, journalOf, partsOf, says, settle, stage } from "../stage.ts";
 
 const askId = "a";
 
@@ -13,6 +13,31 @@ const expectOther = (error: unknown): void => {
   expect(error).toMatchObject({ askId, refusal: { kind: "invalid" } });
   expect(String(error)).toMatch(/ask "a" was made before, and its input differs from this one/);
 };
+
+test("an ask that is repeated while its turn runs is shown the turn from its beginning, and each request once", async () => {
+  const model = held();
+  const deploy = tool({
+    name: "deploy",
+    description: "Deploys.",
+    input: { jsonSchema: {} },
+    approval: "always",
+    run: () => "done",
+  });
+  const { host } = stage({ tools: [deploy], script: [calls(["deploy", {}]), model.step] });
+  const first = partsOf(host.ask("one", { askId }));
+  await settle();
+  const second = partsOf(host.ask("one", { askId }));
+  const [request] = await host.thread().approvals();
+  await host.thread().approve(request?.id ?? "none");
+  await settle();
+  model.show("half");
+  const third = partsOf(host.ask("one", { askId }));
+  model.answer(says("half"));
+  const types = (await first).map(({ type }) => type);
+  expect(types.filter((type) => type === "approval.requested")).toHaveLength(1);
+  expect(await second).toEqual(await first);
+  expect(await third).toEqual(await first);
+});
 
 describe("an ask under the id of another that says something else", () => {
   test("is refused while that is under way, and that goes on; the same has the same outcome", async () => {

@@ -93,7 +93,7 @@ const newsIn = async (parts: AsyncIterator<AskPart, unknown>): Promise<News | "q
     const { value: part, done } = await parts.next();
     if (done === true || part.type === "turn.ended") return null;
     if (part.type === "signal" && part.signal.type === "ask.queued") return "queued";
-    // A repeated ask receives its turn's parts from the present step on.
+    // Parts that are dropped, or made from the journal, may begin later.
     if ("turn" in part && part.type !== "thread.forked")
       return { turn: part.turn, isBeginning: part.type === "turn.started" };
   }

@@ -1,16 +1,16 @@
 import type { Clock } from "../ports/clock.ts";
-import { TurnParts } from "./turn-parts.ts";
+import { TurnLog } from "./log.ts";
 
 /**
  * The shown parts of turns of a host's threads, for asks that rejoin. It keeps each turn that is in progress here, and
  * the newest of those that ended or were released, for a limited time.
  */
-export class ShownTurns {
+export class TurnLogs {
   readonly #clock: Clock;
   readonly #keepMs: number;
-  readonly #ofThreads = new Map<string, Map<number, TurnParts>>();
+  readonly #ofThreads = new Map<string, Map<number, TurnLog>>();
   /** Turns to which no parts are added, oldest first. */
-  readonly #resting = new Map<TurnParts, Resting>();
+  readonly #resting = new Map<TurnLog, Resting>();
   #characters = 0;
 
   constructor(clock: Clock, keepMs: number) {
@@ -19,16 +19,16 @@ export class ShownTurns {
   }
 
   /** Returns the parts of a turn; undefined if none are kept. */
-  of(threadId: string, turn: number): TurnParts | undefined {
+  of(threadId: string, turn: number): TurnLog | undefined {
     this.#forgetOld();
     return this.#ofThreads.get(threadId)?.get(turn);
   }
 
   /** Returns the parts of a turn to which more will be added here. */
-  open(threadId: string, turn: number): TurnParts {
-    const turns = this.#ofThreads.get(threadId) ?? new Map<number, TurnParts>();
+  open(threadId: string, turn: number): TurnLog {
+    const turns = this.#ofThreads.get(threadId) ?? new Map<number, TurnLog>();
     this.#ofThreads.set(threadId, turns);
-    const parts = turns.get(turn) ?? new TurnParts(turn);
+    const parts = turns.get(turn) ?? new TurnLog(turn);
     turns.set(turn, parts);
     const resting = this.#resting.get(parts);
     if (resting !== undefined && this.#resting.delete(parts)) this.#characters -= resting.characters;
@@ -36,7 +36,7 @@ export class ShownTurns {
   }
 
   /** Marks a turn to which no more parts are added here for the time being. */
-  rest(threadId: string, parts: TurnParts): void {
+  rest(threadId: string, parts: TurnLog): void {
     if (this.#resting.has(parts)) return;
     const { characters } = parts;
     this.#resting.set(parts, { threadId, since: this.#clock.now(), characters });
@@ -58,7 +58,7 @@ export class ShownTurns {
     }
   }
 
-  #drop(parts: TurnParts): void {
+  #drop(parts: TurnLog): void {
     const resting = this.#resting.get(parts);
     if (resting === undefined) return;
     this.#resting.delete(parts);

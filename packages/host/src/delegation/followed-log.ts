@@ -1,26 +1,24 @@
-import { canonicalText, type State, type Turn } from "@colloquy/machine";
+import { canonicalText, digestOf, type State, type Turn } from "@colloquy/machine";
 import type { Asks } from "../ask/asks.ts";
-import type { PartPlace } from "../ask/part-place.ts";
-import { partsMax } from "../ask/part-queue.ts";
-import { type AskPart, partsAwaited } from "../ask/parts.ts";
 import type { HostContext } from "../context/host-context.ts";
-import { partOf } from "../shown/part-body.ts";
-import { Recorder } from "../shown/recorder.ts";
-import { notShown, replayOf } from "../shown/replay.ts";
-import { epochOf, FollowedParts, type FollowedShown, isInJournal } from "./followed-parts.ts";
-import { completeOpen } from "./known-parts.ts";
+import { isInJournal, partsMax } from "../turn-log/log.ts";
+import { type AskPart, partsAwaited } from "../turn-log/parts.ts";
+import { completeLog, completeOpenLog, replayOf } from "../turn-log/replay.ts";
+import { partOf, StoredParts } from "../turn-log/stored.ts";
+import { TurnWriter } from "../turn-log/writer.ts";
 
 /**
- * Shows asks the news of their turns from the journal of a thread and from an engine, and keeps them for asks that
- * rejoin. A part that an entry shows marks a place in the order. Parts that were heard after it wait until the journal
- * was read that far.
+ * Writes the logs of the turns of a thread that another host holds: from its journal, from the parts that its holder
+ * writes to the store, and from the parts that an engine reports. A part that an entry shows marks a place in the
+ * order. Parts that were heard after it wait until the journal was read that far.
  */
-export class FollowedNews extends Recorder implements FollowedShown {
+export class FollowedLog extends TurnWriter {
   readonly #threadId: string;
   readonly #host: HostContext;
-  readonly #asks: Asks;
   readonly #onWaiting: () => void;
   readonly #epoch: number;
+  /** Null if parts are not read from the store: an engine reports them, or no host logs them. */
+  readonly #stored: StoredParts | null;
   /** Whether an engine reports the parts that are shown. */
   isHeard = false;
   /** The step of the part that was heard last. */
@@ -34,16 +32,19 @@ export class FollowedNews extends Recorder implements FollowedShown {
   #newest = 0;
   #ended = 0;
 
-  /** @param onWaiting called when the journal must be read before more is shown. */
-  constructor(threadId: string, host: HostContext, asks: Asks, onWaiting: () => void) {
-    // Other hosts, and later uses of this one, number the parts that they hear differently.
-    const epoch = epochOf(host);
-    super(threadId, host.shown, epoch, null);
+  /** @param onWaiting called when the journal must be read before more is shown; null if no engine works on the thread. */
+  constructor(followed: Followed, onWaiting: (() => void) | null) {
+    const { threadId, host, asks } = followed;
+    // Other hosts, and later uses of this one, number the parts that they make differently.
+    const epoch = Number.parseInt(digestOf([host.owner, host.clock.now()]), 36);
+    super(threadId, host.logs, epoch, null);
     this.#epoch = epoch;
     this.#threadId = threadId;
     this.#host = host;
-    this.#asks = asks;
-    this.#onWaiting = onWaiting;
+    this.#onWaiting = onWaiting ?? (() => {});
+    const isLogged = onWaiting === null && host.partLogging !== null;
+    this.#stored = isLogged ? new StoredParts(threadId, host.partLogging, host.logs) : null;
+    asks.recorder = this;
   }
 
   /** Receives a part of a turn. Any other value is ignored. */
@@ -52,6 +53,11 @@ export class FollowedNews extends Recorder implements FollowedShown {
     if (part === null) return;
     this.#heard.push({ turn, part, begun: this.#begun });
     this.#showHeard();
+  }
+
+  /** Reads the parts in the store. Called when new entries were fetched, before they are reported. Never rejects. */
+  async readStored(): Promise<void> {
+    await this.#stored?.read();
   }
 
   /** Marks the start of a read of the journal. */
@@ -74,27 +80,23 @@ export class FollowedNews extends Recorder implements FollowedShown {
     this.#newest = open?.number ?? conversation.turns.length;
     this.#ended = conversation.turns.length;
     if (open === null) return;
-    if (!this.isHeard) return this.completeOpen(state);
-    const parts = this.#host.shown.open(this.#threadId, open.number);
-    if (parts.parts.length === 0) completeOpen(parts, this.#epoch, state);
+    const log = this.log(open.number);
+    if (!this.isHeard || log.end === 0) completeOpenLog(log, this.#epoch, state);
   }
 
-  async readLog(): Promise<void> {}
-
-  begun(): void {}
-
+  /** Voids the parts that this host showed of the step in progress. */
   lost(turn: number): void {
-    this.#host.shown.of(this.#threadId, turn)?.add(this.#epoch, { type: "thread.lost", turn });
+    this.#host.logs.of(this.#threadId, turn)?.append(this.#epoch, { type: "thread.lost", turn });
   }
 
-  /** Keeps a part of the journal, after all parts that were heard before it. */
-  override record(turn: number, part: AskPart): PartPlace | null {
+  /** Records a part of the journal, after all parts that were heard before it. */
+  override record(turn: number, part: AskPart): void {
     this.#newest = Math.max(this.#newest, turn);
     const key = keyOf(turn, part);
     const index = this.#heard.findIndex((heard) => isInJournal(heard.part) && keyOf(heard.turn, heard.part) === key);
     for (const heard of this.#heard.splice(0, index + 1)) this.#show(heard);
     if (part.type === "turn.ended") this.#ended = turn;
-    return super.record(turn, part);
+    if (this.#stored === null || !this.log(turn).has(part)) super.record(turn, part);
   }
 
   /** Completes a turn before its end is shown: with the parts that were heard, and the rest from the journal. */
@@ -102,27 +104,21 @@ export class FollowedNews extends Recorder implements FollowedShown {
     const { number } = turn;
     const end = this.#heard.findIndex((heard) => heard.turn > number || isEndOf(heard, number));
     for (const heard of this.#heard.splice(0, end < 0 ? this.#heard.length : end)) this.#show(heard);
-    const parts = this.#host.shown.open(this.#threadId, number);
-    for (const { index, part } of notShown(parts.parts, replayOf(turn))) {
-      if (part.type === "turn.ended") continue;
-      const place = parts.addOfJournal(index, part);
-      if (!isInJournal(part)) this.#asks.show(number, part, place);
-    }
+    completeLog(this.log(number), replayOf(turn));
   }
 
+  /** Completes the open turn after an entry. */
   completeOpen(state: State): void {
     const { open } = state.context;
     if (open === null) return;
-    const parts = this.#host.shown.open(this.#threadId, open.number);
-    if (this.isHeard && parts.journalledStep === 0 && partsAwaited(state).length === 0) return;
-    for (const { part, place } of completeOpen(parts, this.#epoch, state))
-      if (!isInJournal(part)) this.#asks.show(open.number, part, place);
+    const log = this.log(open.number);
+    if (this.isHeard && log.journalledStep === 0 && partsAwaited(state).length === 0) return;
+    completeOpenLog(log, this.#epoch, state);
   }
 
   override end(): void {
     super.end();
-    const parts = this.#host.shown.of(this.#threadId, this.#newest);
-    if (parts !== undefined) this.#host.shown.rest(this.#threadId, parts);
+    this.#stored?.end();
   }
 
   #showHeard(): void {
@@ -137,29 +133,16 @@ export class FollowedNews extends Recorder implements FollowedShown {
   #show({ turn, part }: HeardPart): void {
     if (isInJournal(part) || turn <= this.#ended) return;
     if ("step" in part) this.#step = part.step;
-    if (this.#host.shown.of(this.#threadId, turn)?.isLate(part, this.#step) === true) return;
-    this.#asks.show(turn, part, super.record(turn, part));
+    if (!this.log(turn).isLate(part, this.#step)) super.record(turn, part);
   }
 }
 
-/**
- * Shows the asks of a thread that another host holds the parts that this host logs, if hosts log them, and those of its
- * journal.
- */
-export const followedShown = ({
-  threadId,
-  host,
-  asks,
-}: {
+/** The thread that is followed. */
+interface Followed {
   readonly threadId: string;
   readonly host: HostContext;
   readonly asks: Asks;
-}): FollowedShown => {
-  if (host.partLogging !== null) return new FollowedParts(threadId, host, asks);
-  const news = new FollowedNews(threadId, host, asks, () => {});
-  asks.recorder = news;
-  return news;
-};
+}
 
 /** A part that an engine reported. */
 interface HeardPart {

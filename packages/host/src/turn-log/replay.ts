@@ -7,11 +7,11 @@ import {
   toolCallsOf,
   type Turn,
 } from "@colloquy/machine";
-import { textOfDelta, withText } from "../ask/joined-parts.ts";
-import type { AskPart } from "../ask/parts.ts";
+import { textOfDelta, type TurnLog, withText } from "./log.ts";
+import { type AskPart, partsAwaited } from "./parts.ts";
 
 /** A part that is made from the journal, with its index among all such parts of the turn, from 1. */
-export interface ReplayedPart {
+interface ReplayedPart {
   readonly index: number;
   readonly part: AskPart;
 }
@@ -30,6 +30,29 @@ interface ReplayedTurn extends Pick<Turn, "number" | "asks" | "steps"> {
  */
 export const replayOf = ({ answer, messages, ...turn }: Turn): readonly AskPart[] =>
   replay({ ...turn, answer: answer ?? null, messages: toArray(messages) });
+
+/** Appends to the log of a turn those of its parts that only its journal has. */
+export const completeLog = (log: TurnLog, whole: readonly AskPart[]): void => {
+  for (const { index, part } of notShown(log.parts, whole)) log.appendOfJournal(index, part);
+};
+
+/**
+ * Appends to the log of the open turn those of its parts that only its journal has, and its pending requests.
+ *
+ * @param epoch the places in an open turn have a meaning only in this process: its results may arrive in any order.
+ */
+export const completeOpenLog = (log: TurnLog, epoch: number, state: State): void => {
+  const { open } = state.context;
+  if (open === null) return;
+  const whole = [...replayOfOpen(open), ...partsAwaited(state)];
+  const newest = whole.reduce((step, part) => ("step" in part ? Math.max(step, part.step) : step), 0);
+  if (newest === 0) return;
+  // Earlier steps are complete.
+  const later = whole.filter((part) => !("step" in part) || part.step >= log.journalledStep);
+  const missing = notShown(log.parts, later);
+  if (missing.length > 0) log.journalledStep = newest;
+  for (const { part } of missing) log.append(epoch, part);
+};
 
 /** Makes the parts of an open turn, as far as it is journalled. */
 export const replayOfOpen = ({ number, asks, messages, step, stage }: NonNullable<OpenTurn>): readonly AskPart[] => {
@@ -61,15 +84,16 @@ const replay = (turn: ReplayedTurn): readonly AskPart[] => {
  * Returns the parts of the journal that were not shown yet. If the shown parts of a step differ from the journal, the
  * step is shown again, after `replay.started`.
  */
-export const notShown = (shown: readonly AskPart[], whole: readonly AskPart[]): readonly ReplayedPart[] => {
+const notShown = (shown: readonly AskPart[], whole: readonly AskPart[]): readonly ReplayedPart[] => {
   const seen = seenIn(shown);
   const rest: ReplayedPart[] = [];
   for (const [index, part] of whole.entries()) {
     const left = seen.leftOf(part);
-    // No part can be added to a step after a later step was shown.
-    const isTooLate = left !== null && part.type !== "step.ended" && stepOf(part) < seen.newest && "step" in part;
-    if (left === "differs" || isTooLate) return anewFrom(stepOf(part), whole, rest);
-    if (left !== null) rest.push({ index: index + 1, part: left });
+    // No part can be added to a step after its end, or after a later step, was shown. That says its end as well.
+    const isLate = left !== null && "step" in part && seen.hasPassed(part.step);
+    const isEnd = part.type === "step.ended";
+    if (left === "differs" || (isLate && !isEnd)) return anewFrom(stepOf(part), whole, rest);
+    if (left !== null && !isLate) rest.push({ index: index + 1, part: left });
   }
   return shown.length === 0 ? anewFrom(1, whole, []) : rest;
 };
@@ -126,7 +150,8 @@ const seenIn = (shown: readonly AskPart[]) => {
     if (step === undefined) return part.step < first && first !== Infinity ? null : part;
     return leftInStep(step, part);
   };
-  return { leftOf, newest };
+  const hasPassed = (step: number): boolean => step < newest || steps.get(step)?.whole.has("step.ended") === true;
+  return { leftOf, hasPassed };
 };
 
 interface SeenStep {

@@ -1,7 +1,7 @@
 import type { Clock } from "../ports/clock.ts";
 import { type Lease, LeaseLostError, type PartLog } from "../ports/store.ts";
-import { bodyOf } from "./part-body.ts";
-import type { PartsReader, ShownPart, TurnParts } from "./turn-parts.ts";
+import { LogCursor } from "./cursor.ts";
+import { type PlacedPart, textOfDelta, type TurnLog } from "./log.ts";
 
 /** The settings for writing the parts of a thread to the store's log. */
 export interface PartLogging {
@@ -20,11 +20,11 @@ export interface PartLogging {
  * first batch is due is not written: the journal has it. Parts that could not be written are missing in the log, and a
  * reader gets `parts.dropped` in their place.
  */
-export class PartWriter {
+export class PartSink {
   readonly #logging: PartLogging;
   readonly #lease: Lease;
-  /** The turn that is being written, with a reader at the first part that is not. */
-  #written: { readonly parts: TurnParts; readonly reader: PartsReader; hasBatch: boolean } | null = null;
+  /** The log that is being written, with a cursor at the first part that is not. */
+  #written: { readonly log: TurnLog; readonly cursor: LogCursor; hasBatch: boolean } | null = null;
   #batches = 0;
   #cancel: (() => void) | null = null;
   #writing: Promise<void> | null = null;
@@ -35,14 +35,14 @@ export class PartWriter {
     this.#lease = lease;
   }
 
-  /** Schedules a write after a part of a turn was added. */
-  added(parts: TurnParts): void {
+  /** Schedules a write after a part was appended to a log. */
+  added(log: TurnLog): void {
     if (this.#over) return;
-    if (this.#written?.parts !== parts) {
+    if (this.#written?.log !== log) {
       this.#flush();
-      this.#written = { parts, reader: parts.readNew(), hasBatch: false };
+      this.#written = { log, cursor: new LogCursor(log, "newest"), hasBatch: false };
     }
-    if (parts.hasEnded) this.#end();
+    if (log.hasEnded) this.#end();
     else this.#schedule();
   }
 
@@ -78,13 +78,11 @@ export class PartWriter {
     this.#cancelTimer();
     const written = this.#written;
     if (written === null || this.#over) return;
-    const pieces: ShownPart[] = [];
-    for (let piece = written.reader.nextPiece(); piece !== null; piece = written.reader.nextPiece())
-      if (piece.place.epoch === this.#lease.token && piece.part.type !== "parts.dropped") pieces.push(piece);
-    if (pieces.length === 0) return;
+    const placed = placedBy(written.cursor, this.#lease.token);
+    if (placed.length === 0) return;
     written.hasBatch = true;
     const before = this.#writing;
-    const writing = this.#write(before, written.parts.turn, bodyOf(pieces)).finally(() => {
+    const writing = this.#write(before, written.log.turn, bodyOf(placed)).finally(() => {
       if (this.#writing === writing) this.#writing = null;
     });
     this.#writing = writing;
@@ -103,3 +101,19 @@ export class PartWriter {
     }
   }
 }
+
+/** Reads the new parts of an epoch, each with the place before it. */
+const placedBy = (cursor: LogCursor, epoch: number): readonly PlacedPart[] => {
+  const placed: PlacedPart[] = [];
+  for (let part = cursor.next(); part !== null; part = cursor.next()) {
+    const { place } = cursor;
+    if (place?.epoch !== epoch || part.type === "parts.dropped") continue;
+    const offset = place.offset - (textOfDelta(part)?.length ?? 0);
+    placed.push({ part, place: { epoch, index: place.index, offset } });
+  }
+  return placed;
+};
+
+/** Returns parts as the text that a store keeps: of each its index, its offset, and the part. */
+const bodyOf = (parts: readonly PlacedPart[]): string =>
+  JSON.stringify(parts.map(({ part, place: { index, offset } }) => [index, offset, part]));

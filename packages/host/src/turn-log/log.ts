@@ -1,0 +1,307 @@
+import { canonicalText } from "@colloquy/machine";
+import type { AskPart } from "./parts.ts";
+
+/**
+ * The place of a part among those that were shown of a turn: a parsed cursor. A part keeps its place in every process
+ * that shows it.
+ */
+export interface PartPlace {
+  readonly turn: number;
+  /** The token of the lease under which it was shown, or `ofJournal`. */
+  readonly epoch: number;
+  /** The index among the parts of the epoch, from 0. Deltas that continue one another are one part. */
+  readonly index: number;
+  /** The number of characters (UTF-16 units) of a delta that were shown; 0 for another part. */
+  readonly offset: number;
+}
+
+/** The epoch of parts that are made from the journal. Every process makes the same ones. */
+export const ofJournal = -1;
+
+/** A part as it was first shown. Of a delta, only the text after `place.offset`. */
+export interface PlacedPart {
+  readonly part: AskPart;
+  readonly place: Omit<PartPlace, "turn">;
+}
+
+/** A reader that waits for the next part of a log. */
+export interface LogReader {
+  wake(): void;
+}
+
+/**
+ * The parts of a turn, kept once for all readers. Deltas are joined, and beyond `partsMax` the oldest parts are
+ * dropped; a reader gets `parts.dropped` in their place.
+ */
+export class TurnLog {
+  readonly turn: number;
+  #kept: KeptPart[] = [];
+  /** How many parts were dropped: the position of the first that is kept. */
+  #first = 0;
+  #hasEnded = false;
+  #startedStep = 0;
+  #endedStep = 0;
+  #waiting: LogReader[] = [];
+  /** The newest of the parts that were shown elsewhere and have arrived here, with its step. */
+  #elsewhere = { epoch: -1, index: -1, step: 0 };
+  /**
+   * The newest step whose parts the journal gave first. Parts of it that arrive from elsewhere later repeat them. 0:
+   * none.
+   */
+  journalledStep = 0;
+
+  constructor(turn: number) {
+    this.turn = turn;
+  }
+
+  /** Whether the turn has ended, so that no more parts are shown. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** The position of the first part that is kept, counted from the first part of the turn. */
+  get first(): number {
+    return this.#first;
+  }
+
+  /** The position after the newest part. */
+  get end(): number {
+    return this.#first + this.#kept.length;
+  }
+
+  /** Returns whether the start of a step was shown, and is not void. */
+  hasStartedStep(step: number): boolean {
+    return step <= this.#startedStep;
+  }
+
+  /** Returns whether the end of a step was shown. */
+  hasEndedStep(step: number): boolean {
+    return step <= this.#endedStep;
+  }
+
+  /** Returns whether something was shown of the step in progress, and is not void. */
+  hasShown(step: number): boolean {
+    const last = this.#kept.at(-1)?.part;
+    return last !== undefined && "step" in last && last.step === step && last.type !== "step.ended";
+  }
+
+  /** Returns whether a part is in the log that is shown when its entry is read. */
+  has(part: AskPart): boolean {
+    const same = ({ type }: AskPart): boolean => type === part.type;
+    return this.#kept.some((kept) => same(kept.part) && canonicalText(kept.part) === canonicalText(part));
+  }
+
+  /** The approximate size in characters. */
+  get characters(): number {
+    return this.#kept.reduce((sum, { part, text }) => sum + 100 + sizeOf(part, text), 0);
+  }
+
+  /** The parts that are kept, with all of their text. */
+  get parts(): readonly AskPart[] {
+    return this.#kept.map(({ part, text }) => (text === null ? part : withText(part, text)));
+  }
+
+  /** Appends a part that is shown now; nothing after the end. */
+  append(epoch: number, part: AskPart): void {
+    if (this.#hasEnded) return;
+    const last = this.#kept.at(-1);
+    const text = textOfDelta(part);
+    if (part.type === "output.partial") {
+      // It belongs to the text that it is read from, and a newer one replaces an older one.
+      if (last !== undefined) last.partial = Object.freeze(part);
+      this.#wake();
+    } else if (text !== null && last?.epoch === epoch && goesOnWith(last.part, part)) this.#extend(last, part, text);
+    else {
+      const newest = last === undefined || last.epoch === epoch ? last : this.#newestOf(epoch);
+      this.#push(epoch, (newest?.index ?? -1) + 1, part, text);
+    }
+  }
+
+  /**
+   * Appends a part that was shown elsewhere, unless it is kept already. If parts before it are missing, readers get
+   * `parts.dropped` in their place.
+   */
+  appendShown({ part, place: { epoch, index, offset } }: PlacedPart): void {
+    const before = this.#elsewhere;
+    if (this.#hasEnded || epoch < before.epoch) return;
+    const last = this.#newestOf(epoch);
+    const newest = epoch === before.epoch ? before.index : (last?.index ?? -1);
+    if (index < newest) return;
+    this.#elsewhere = { epoch, index, step: "step" in part ? part.step : before.step };
+    if (this.isLate(part, this.#elsewhere.step)) return;
+    if (last !== undefined && index === newest) {
+      if (last.index === index) this.#continue(last, part, offset);
+      return;
+    }
+    if (index > newest + 1) this.#push(epoch, index - 1, { type: "parts.dropped", count: index - newest - 1 });
+    if (!isInJournal(part) || !this.has(part)) this.#push(epoch, index, part);
+  }
+
+  /** Returns whether the journal gave a part of that step first. The step's results may arrive either way. */
+  isLate(part: AskPart, step: number): boolean {
+    if (this.journalledStep === 0 || step > this.journalledStep) return false;
+    return !followsReply.has(part.type) || this.#kept.some((kept) => isSamePart(kept.part, part));
+  }
+
+  /** Appends a part that is made from the journal, at that index; nothing after the end. */
+  appendOfJournal(index: number, part: AskPart): void {
+    if (!this.#hasEnded) this.#push(ofJournal, index, part);
+  }
+
+  /** Returns the part at a position. */
+  at(position: number): KeptPart | undefined {
+    return this.#kept[position - this.#first];
+  }
+
+  /**
+   * Returns the position of the newest part of an epoch up to an index, or else of its first part; null if no part of
+   * the epoch is kept.
+   */
+  positionOf(epoch: number, index: number): number | null {
+    const newest = this.#kept.findLastIndex((kept) => kept.epoch === epoch && kept.index <= index);
+    const found = newest < 0 ? this.#kept.findIndex((kept) => kept.epoch === epoch) : newest;
+    return found < 0 ? null : this.#first + found;
+  }
+
+  /** Wakes a reader once, when there is more to read. */
+  wakeLater(reader: LogReader): void {
+    this.#waiting.push(reader);
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const reader of waiting) reader.wake();
+  }
+
+  #newestOf(epoch: number): KeptPart | undefined {
+    return this.#kept.findLast((kept) => kept.epoch === epoch);
+  }
+
+  /** Appends the rest of a delta that was shown elsewhere. */
+  #continue(last: KeptPart, part: AskPart, offset: number): void {
+    const text = textOfDelta(part);
+    if (text === null || last.text === null) return;
+    const end = last.offset + last.text.length;
+    const rest = end < offset ? "" : text.slice(end - offset);
+    if (rest === "") return;
+    if (last === this.#kept.at(-1)) this.#extend(last, withText(part, rest), rest);
+    else this.#push(last.epoch, last.index, withText(part, rest), rest, end);
+  }
+
+  #extend(last: KeptPart, part: AskPart, text: string): void {
+    last.part = Object.freeze(part);
+    last.text = (last.text ?? "") + text;
+    this.#wake();
+  }
+
+  #push(epoch: number, index: number, part: AskPart, text = textOfDelta(part), offset = 0): void {
+    this.#kept.push({ epoch, index, offset, part: Object.freeze(part), text, partial: null });
+    if (part.type === "turn.ended") this.#hasEnded = true;
+    else if (part.type === "step.started") this.#startedStep = part.step;
+    else if (part.type === "step.ended") this.#endedStep = part.step;
+    else if (part.type === "thread.lost") this.#startedStep = this.#endedStep;
+    if (this.#kept.length > partsMax) {
+      // Many at once, so that not every new part moves the whole list.
+      this.#kept = this.#kept.slice(partsMax / 2);
+      this.#first += partsMax / 2;
+    }
+    if (this.#waiting.length > 0) this.#wake();
+  }
+}
+
+/** A part in a log, with the place before it. */
+interface KeptPart {
+  readonly epoch: number;
+  readonly index: number;
+  readonly offset: number;
+  /** The part; of joined deltas the last one. */
+  part: AskPart;
+  /** The whole text of a delta; null for another part. */
+  text: string | null;
+  /** The output as far as it is written, for readers of the moment. */
+  partial: AskPart | null;
+}
+
+/** The largest number of parts in a log. More than a turn of a few hundred tool calls makes. */
+export const partsMax = 2048;
+
+/** Returns whether a part is shown when its entry is read. */
+export const isInJournal = (part: AskPart): boolean => {
+  if (part.type !== "signal") return part.type === "turn.started" || part.type === "turn.ended";
+  const { type } = part.signal;
+  return type === "turn.interrupted" || type === "output.refused" || type.startsWith("ask.");
+};
+
+/** Returns whether a part continues the text of the one before it, so that the two can be shown as one. */
+const goesOnWith = (last: AskPart, next: AskPart): boolean => {
+  switch (next.type) {
+    case "text.delta":
+    case "reasoning.delta":
+    case "refusal.delta":
+      return last.type === next.type && last.step === next.step && last.attempt === next.attempt;
+    case "toolCall.delta":
+      return (
+        last.type === next.type &&
+        last.step === next.step &&
+        last.attempt === next.attempt &&
+        last.position === next.position
+      );
+    default:
+      return false;
+  }
+};
+
+/** Returns the text of a delta, which may grow; null for any other part. */
+export const textOfDelta = (part: AskPart): string | null => {
+  switch (part.type) {
+    case "text.delta":
+    case "reasoning.delta":
+    case "refusal.delta":
+      return part.text;
+    case "toolCall.delta":
+      return part.arguments;
+    default:
+      return null;
+  }
+};
+
+/** Returns the same delta with another text. Any other part is returned unchanged. */
+export const withText = (part: AskPart, text: string): AskPart => {
+  if (textOfDelta(part) === text) return part;
+  switch (part.type) {
+    case "text.delta":
+    case "reasoning.delta":
+    case "refusal.delta":
+      return Object.freeze({ ...part, text });
+    case "toolCall.delta":
+      return Object.freeze({ ...part, arguments: text });
+    default:
+      return part;
+  }
+};
+
+/** Parts that may follow the reply of a step. */
+const followsReply: ReadonlySet<AskPart["type"]> = new Set([
+  "toolResult",
+  "approval.requested",
+  "result.requested",
+  "step.ended",
+]);
+
+const isSamePart = (one: AskPart, other: AskPart): boolean => one.type === other.type && nameOf(one) === nameOf(other);
+
+const nameOf = (part: AskPart): string | number | null => {
+  if ("callId" in part) return part.callId;
+  if (part.type === "approval.requested") return part.request.id;
+  return "step" in part ? part.step : null;
+};
+
+/** Returns the approximate size of a part. The result of a tool is usually a text. */
+const sizeOf = (part: AskPart, text: string | null): number => {
+  if (text !== null) return text.length;
+  if (part.type === "toolCall") return part.arguments.length;
+  if (part.type !== "toolResult" || part.content === null) return 0;
+  if (typeof part.content === "string") return part.content.length;
+  return part.content.reduce((sum, piece) => sum + (piece.type === "text" ? piece.text.length : 1000), 0);
+};
