@@ -120,13 +120,13 @@ const cases: readonly Case[] = [
         sources: [
           ...manifests,
           file("packages/host/src/loop.ts", 'import { at } from "../../machine/src/thread/chunks.ts";'),
-          file("proof/chaos/main.ts", 'import { at } from "../../packages/machine/src/index.ts";'),
+          file("proof/crash/main.ts", 'import { at } from "../../packages/machine/src/index.ts";'),
           file("examples/chat.ts", 'import { at } from "@colloquy/machine/thread/chunks";'),
           file("packages/host/test/loop.test.ts", 'import { at } from "../../machine/src/thread/chunks.ts";'),
         ],
         finds: [
           /loop\.ts:1 .*reaches into packages\/machine: import an entry point of @colloquy\/machine instead/,
-          /proof\/chaos\/main\.ts:1 .*reaches into/,
+          /proof\/crash\/main\.ts:1 .*reaches into/,
           /examples\/chat\.ts:1 .*reaches into/,
         ],
       },
@@ -322,10 +322,24 @@ const cases: readonly Case[] = [
       {
         sources: [
           file("packages/host/src/loop/fragment.ts", ...repeated("// a line", fileLinesMin - 1)),
-          file("packages/host/src/loop/whole.ts", ...repeated("// a line", fileLinesMin)),
+          file("proof/kit/whole.ts", ...repeated("// a line", fileLinesMin)),
           file("packages/host/src/ports/clock.ts", "export interface Clock {}"),
         ],
         finds: [/fragment\.ts: fewer than 12 lines/],
+      },
+      {
+        sources: [
+          file("packages/host/src/loop/once.ts", ...repeated("// a line", fileLinesMin)),
+          file("packages/host/src/loop/twice.ts", ...repeated("// a line", fileLinesMin)),
+          file(
+            "packages/host/src/loop/one.ts",
+            'import "./once.ts";',
+            'import "./twice.ts";',
+            ...repeated("// a line", 60),
+          ),
+          file("packages/host/src/loop/other.ts", 'import "./twice.ts";', ...repeated("// a line", 60)),
+        ],
+        finds: [/once\.ts: fewer than 60 lines, and only .*one\.ts imports it/],
       },
     ],
   },

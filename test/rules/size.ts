@@ -3,6 +3,7 @@ import { posix } from "node:path";
 import type { Node } from "oxc-parser";
 
 import { isFunction, isModule, lineAt, programOf, type Rule, type Source, walk } from "./source.ts";
+import { linksOf, packagesOf } from "./workspace.ts";
 
 /** The most lines of a file. */
 export const fileLinesMax = 400;
@@ -13,7 +14,7 @@ export const functionLinesMax = 70;
 /** A file that is read at one sitting. */
 export const filesAreShort: Rule = (sources) =>
   sources.filter(isProduct).flatMap((source) => {
-    const lines = source.text.trimEnd().split("\n").length;
+    const lines = linesIn(source.text);
     return lines > fileLinesMax ? [`${source.path}: ${lines} lines, at most ${fileLinesMax}: split it by concept`] : [];
   });
 
@@ -31,15 +32,41 @@ export const functionsAreShort: Rule = (sources) =>
     return found;
   });
 
-/** A file is a whole concept, or says why it is so small. */
-export const filesAreWhole: Rule = (sources) =>
-  sources
+/**
+ * A file is a whole concept: a small one in a package has two importers there, stands behind an entry point, has a
+ * reason, or would make its importer too long. The rest of the repository has `fileLinesMin` lines or more.
+ */
+export const filesAreWhole: Rule = (sources) => {
+  const small = sources
     .filter((source) => isProduct(source) && !source.path.startsWith("examples/"))
-    .filter(({ path, text }) => text.trimEnd().split("\n").length < fileLinesMin && !isSmallForAReason(path))
-    .map(({ path }) => `${path}: fewer than ${fileLinesMin} lines: join it to what it belongs to`);
+    .filter(({ path, text }) => linesIn(text) < (isOfPackage(path) ? smallLines : fileLinesMin))
+    .filter(({ path }) => !isSmallForAReason(path));
+  const packages = packagesOf(sources);
+  const entries = new Set(packages.flatMap((each) => Object.values(each.entries)));
+  const importers = new Map<string, Set<string>>();
+  for (const source of sources.filter(isModule).filter(({ path }) => isOfPackage(path)))
+    for (const { target } of linksOf(source, packages))
+      if (target !== undefined) importers.set(target, (importers.get(target) ?? new Set()).add(source.path));
+  return small.flatMap(({ path, text }) => {
+    if (linesIn(text) < fileLinesMin)
+      return [`${path}: fewer than ${fileLinesMin} lines: join it to what it belongs to`];
+    const [importer, other] = importers.get(path) ?? [];
+    if (importer === undefined || other !== undefined || entries.has(importer)) return [];
+    const whole = linesIn(text) + linesIn(sources.find((each) => each.path === importer)?.text ?? "");
+    if (whole > fileLinesMax) return [];
+    return [`${path}: fewer than ${smallLines} lines, and only ${importer} imports it: join them`];
+  });
+};
+
+const linesIn = (text: string): number => text.trimEnd().split("\n").length;
+
+const isOfPackage = (path: string): boolean => /^packages\/[^/]+\/src\//.test(path);
 
 /** The fewest lines of a file that is not an entry point, port, error or worker. */
 export const fileLinesMin = 12;
+
+/** A file of a package with fewer lines has two importers. */
+const smallLines = 60;
 
 const isSmallForAReason = (path: string): boolean => smallOnPurpose.some((pattern) => pattern.test(path));
 
@@ -51,6 +78,8 @@ const smallOnPurpose: readonly RegExp[] = [
   /\/ports\/[^/]+\.ts$/,
   /^packages\/machine\/src\/thread\/json\.ts$/,
   /^bench\/peers\/peer\.ts$/,
+  // What one server of a family refuses, and what one policy shows.
+  /\/(?:families|policies)\/[^/]+\.ts$/,
   // An error class that many rooms throw.
   /-error\.ts$/,
   // A worker's entry, or a page's: what it runs lies beside it.

@@ -1,5 +1,12 @@
-import type { AskReceived, CancelRequested, Refusal, State, Turn } from "@colloquy/machine";
-import { askNamed, turnNumbered } from "@colloquy/machine";
+import {
+  type AskReceived,
+  type CancelRequested,
+  type Refusal,
+  type State,
+  type Turn,
+  askNamed,
+  turnNumbered,
+} from "@colloquy/machine";
 import { askedOtherwise, isSameInput, refusalOfRepeat } from "@colloquy/machine/hosting";
 import { AskRefusedError } from "../boundary/errors.ts";
 import { messageOf } from "../boundary/thrown.ts";
@@ -10,9 +17,12 @@ import { HandleCursor } from "../turn-log/handle-cursor.ts";
 import { type AskPart, partsAwaited } from "../turn-log/parts.ts";
 import type { AskHandle } from "./ask-handle.ts";
 import type { AskWatcher, StopAsk } from "./ask-watcher.ts";
-import { deliver, type OwnOutput } from "./delivery.ts";
-import { type AskResult, resultOf, summaryWithoutTurn } from "./result.ts";
-import { AskReturnedError, AskSupersededError, TurnCancelledError } from "./turn-errors.ts";
+import { type AskResult, resultOf, summaryWithoutTurn, type CompletedTurn } from "./result.ts";
+import { AskReturnedError, AskSupersededError, TurnCancelledError, OutputError } from "./turn-errors.ts";
+import { redactedText } from "@colloquy/machine/storage";
+import { type Checked, checkText, checkValue } from "../output/check.ts";
+import type { WantedOutput } from "../output/expected.ts";
+import type { Clock } from "../ports/clock.ts";
 
 /** An ask on its way through a thread's loop, and the handle to it. */
 export class Ask implements AskHandle, Sender {
@@ -319,3 +329,47 @@ export class Ask implements AskHandle, Sender {
  * an accident.
  */
 const carriedMost = 16;
+
+/** The output that an ask of this process wants. */
+interface OwnOutput extends WantedOutput {
+  readonly clock: Clock;
+}
+
+/**
+ * Gives the result of a turn to its ask. If the ask wants an output, its own schema validates it first: the host that
+ * checked the answer earlier may have had another schema, or none.
+ */
+const deliver = (
+  result: CompletedTurn | Error,
+  turn: Turn,
+  output: OwnOutput | null,
+  settle: (outcome: AskResult | Error) => void,
+): void => {
+  if (output === null || result instanceof Error) {
+    settle(result);
+    return;
+  }
+  if (result.text === redactedText) {
+    const message = "its words were redacted";
+    settle(new OutputError(result, { kind: "unchecked", message }, [{ message }], result.text));
+    return;
+  }
+  const { clock, schema, expected } = output;
+  const validator = { schema, jsonSchema: expected.schema };
+  // A turn that another ask opened may have wanted no output.
+  const checked =
+    turn.output === undefined
+      ? checkText(result.text, validator, clock)
+      : checkValue(turn.output.value, validator, clock);
+  const give = (found: Checked): void => settle(delivered(result, found));
+  if (checked instanceof Promise) void checked.then(give);
+  else give(checked);
+};
+
+const delivered = (result: CompletedTurn, checked: Checked): AskResult | OutputError => {
+  if (checked.type === "valid") return Object.freeze({ ...result, output: checked.output });
+  const issues = checked.type === "invalid" ? checked.issues : [{ message: checked.reason }];
+  const kind = checked.type === "invalid" ? "invalid" : "unchecked";
+  const message = issues.map(({ message: words, path = [] }) => [...path, words].join(": ")).join("; ");
+  return new OutputError(result, { kind, message }, issues, result.text);
+};

@@ -1,10 +1,10 @@
-import type { Effect, Entry, StartTimer } from "@colloquy/machine";
+import type { Effect, Entry, StartTimer, CallLlm } from "@colloquy/machine";
 import { LlmRun } from "./llm-run.ts";
-import type { LoopPort } from "./loop-port.ts";
+import type { LoopPort, Running } from "./loop-port.ts";
 import { OutputRun } from "./output-run.ts";
 import { reportEffect } from "./report.ts";
-import { SummaryRun } from "./summary-run.ts";
 import { ToolRun } from "./tool-run.ts";
+import { callModel, type GivenOutcome, llmAnswer } from "./llm-answer.ts";
 
 /** Reports an effect, starts it, and returns. Its result is posted to the loop as an event. */
 export const perform = (loop: LoopPort, effect: Effect): void => {
@@ -71,4 +71,45 @@ const startTimer = (loop: LoopPort, { id, dueAt, purpose }: StartTimer): void =>
     loop.post({ event: { type: "timer.fired", at: clock.now(), effectId: id }, sender: null });
   });
   loop.running.set(id, { stop: cancel });
+};
+
+/** A summary that is written in the background. Asks and hooks see nothing of it. */
+class SummaryRun implements Running {
+  readonly #loop: LoopPort;
+  readonly #call: CallLlm;
+  readonly #controller = new AbortController();
+
+  constructor(loop: LoopPort, call: CallLlm) {
+    this.#loop = loop;
+    this.#call = call;
+  }
+
+  begin(): void {
+    this.#loop.running.set(this.#call.id, this);
+    void this.#run();
+  }
+
+  stop(reason: Error | null): void {
+    this.#controller.abort(...(reason === null ? [] : [reason]));
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#controller;
+    const { host, running } = this.#loop;
+    const { clock } = host;
+    if (!this.#loop.mayCall()) return;
+    const outcome = await callModel(host, this.#call, { signal, clock, onDelta: () => {}, tools: [] });
+    if (signal.aborted) return;
+    running.delete(this.#call.id);
+    const event = llmAnswer(this.#call, withoutPartial(outcome), clock.now(), undefined);
+    this.#loop.post({ event, sender: null });
+  }
+}
+
+/** Removes the partial reply of a failed summary: half a summary is useless, and no journal needs it. */
+const withoutPartial = (outcome: GivenOutcome): GivenOutcome => {
+  if (outcome.type !== "failed") return outcome;
+  const { partial, ...failed } = outcome;
+  // The part that arrived was paid for, in an unknown amount.
+  return partial === undefined ? failed : { usage: {}, ...failed };
 };

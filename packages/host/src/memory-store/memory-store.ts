@@ -1,4 +1,4 @@
-import { type Entry, type JsonObject } from "@colloquy/machine";
+import type { Entry, JsonObject } from "@colloquy/machine";
 import { checkOptions } from "../boundary/option-kinds.ts";
 import type { Clock } from "../ports/clock.ts";
 import { disposable } from "../ports/disposable.ts";
@@ -13,9 +13,8 @@ import {
   type SnapshotDraft,
   type Store,
   type StoredSnapshot,
+  type StoredPartBatch,
 } from "../ports/store.ts";
-import { memoryInbox } from "./inbox.ts";
-import { memoryPartLog } from "./part-log.ts";
 import { pageOfHits } from "./pages.ts";
 
 /**
@@ -207,3 +206,73 @@ const threadOf = ([threadId, { texts, createdAt, metadata }]: readonly [string, 
   updatedAt: (JSON.parse(texts.at(-1) ?? "") as Entry).event.at,
   metadata: JSON.parse(metadata) as JsonObject,
 });
+
+/** A log of parts that lives as long as the process. `check` throws for a lease that is not in force; `forget` drops what is there of a thread. */
+const memoryPartLog = (
+  check: (lease: Lease) => void,
+): { readonly parts: PartLog; readonly forget: (threadId: string) => void } => {
+  const batches = new Map<string, readonly KeptBatch[]>();
+  const keptAt = (threadId: string, now: number): readonly KeptBatch[] =>
+    (batches.get(threadId) ?? []).filter(({ until }) => until > now);
+  const parts: PartLog = {
+    append: async (lease, { number, turn, body, at, until }) => {
+      check(lease);
+      const { threadId, token } = lease;
+      batches.set(threadId, [...keptAt(threadId, at), { token, number, turn, body, until }]);
+    },
+    read: async (threadId, { at, after, turn }) =>
+      keptAt(threadId, at)
+        .filter((batch) => turn === undefined || batch.turn === turn)
+        .filter((batch) => after === null || isBehind(batch, after))
+        .map(({ until: _, ...batch }) => batch),
+  };
+  return { parts, forget: (threadId) => void batches.delete(threadId) };
+};
+
+interface KeptBatch extends StoredPartBatch {
+  readonly until: number;
+}
+
+const isBehind = ({ token, number }: KeptBatch, after: { readonly token: number; readonly number: number }): boolean =>
+  token > after.token || (token === after.token && number > after.number);
+
+/** An inbox that lives as long as the process. `check` throws for a lease that is not in force; `forget` drops all inbox items of a thread. */
+const memoryInbox = (
+  check: (lease: Lease) => void,
+): { readonly inbox: Inbox; readonly forget: (threadId: string) => void } => {
+  const items = new Map<string, Map<string, KeptItem>>();
+  const of = (threadId: string): ReadonlyMap<string, KeptItem> => items.get(threadId) ?? new Map();
+  const inbox: Inbox = {
+    post: async (threadId, item) => {
+      const there = items.get(threadId) ?? new Map<string, KeptItem>();
+      if (!there.has(item.id)) there.set(item.id, { text: JSON.stringify(item), answer: null });
+      items.set(threadId, there);
+    },
+    unanswered: async (threadId) =>
+      [...of(threadId).values()].flatMap(({ text }): readonly unknown[] => (text === null ? [] : [JSON.parse(text)])),
+    answer: async (lease, answers) => {
+      check(lease);
+      const there = items.get(lease.threadId);
+      for (const answer of answers) {
+        if (there?.get(answer.id)?.answer === null)
+          there.set(answer.id, { text: null, answer: JSON.stringify(answer) });
+      }
+    },
+    answerTo: async (threadId, itemId) => {
+      const answer = of(threadId).get(itemId)?.answer ?? null;
+      return answer === null ? null : (JSON.parse(answer) as unknown);
+    },
+    discard: async (threadId, itemId) => {
+      const there = items.get(threadId);
+      there?.delete(itemId);
+      if (there?.size === 0) items.delete(threadId);
+    },
+  };
+  return { inbox, forget: (threadId) => void items.delete(threadId) };
+};
+
+/** One of the two is there, as JSON text: the inbox item, or what became of it. */
+interface KeptItem {
+  readonly text: string | null;
+  readonly answer: string | null;
+}

@@ -1,6 +1,5 @@
 import { canonicalText, ConfigurationError, type Json, type ToolDeclaration } from "@colloquy/machine";
 import { frozenCopy } from "@colloquy/machine/hosting";
-import { Slots } from "./slots.ts";
 import { checkTools, type Tool } from "./tool.ts";
 
 /** The tools of a host by name, each with the slots for its calls. */
@@ -59,3 +58,38 @@ const memberThatDiffers = (left: ToolDeclaration, right: ToolDeclaration): keyof
 const members = ["version", "approval", "recovery", "timeoutMs", "concurrency", "description", "parameters"] as const;
 
 const wordsOf = (member: Json | undefined): string => (member === undefined ? "(none)" : JSON.stringify(member));
+
+/** A semaphore: a number of slots, and a queue for them, first come first served. A caller may leave the queue. */
+class Slots {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(slots: number) {
+    this.#free = slots;
+  }
+
+  /** Calls back when there is a slot: at once, or when one is given back. */
+  take(callback: () => void): void {
+    if (this.#free === 0) {
+      this.#waiting.push(callback);
+      return;
+    }
+    this.#free--;
+    callback();
+  }
+
+  /**
+   * Gives back the slot that `take` gave to this callback, or removes the callback from the queue. The next one is
+   * called in a microtask, since the running code may be about to remove it from the queue as well.
+   */
+  giveBack(callback: () => void): void {
+    const index = this.#waiting.indexOf(callback);
+    if (index >= 0) {
+      this.#waiting.splice(index, 1);
+      return;
+    }
+    const following = this.#waiting.shift();
+    if (following === undefined) this.#free++;
+    else void Promise.resolve().then(following);
+  }
+}

@@ -6,10 +6,11 @@ import type { Entry, LaterEntry, Decided } from "../conversation/protocol/entry.
 import type { Event } from "../conversation/protocol/event.ts";
 import type { State } from "../conversation/protocol/state.ts";
 import type { SummaryTask } from "../prompt/policy.ts";
-import { at } from "../thread/chunks.ts";
+import { at, type Chunks } from "../thread/chunks.ts";
 import { type Message, toolCallsOf } from "../thread/message.ts";
 import { fold, foldVisiting, type JournalError } from "../journal/fold.ts";
-import { grownTurn, messagesAround } from "./messages.ts";
+import { callsOf } from "../conversation/update/round-calls.ts";
+import type { Ask } from "../thread/turn.ts";
 
 /** The turns and messages whose content an entry holds. */
 export interface Attribution {
@@ -181,3 +182,45 @@ class Reader {
 }
 
 const interferes = (decided: Decided = {}): boolean => decided.joins === true || decided.interrupts === true;
+
+/** The turn to which an entry added messages. */
+interface GrownTurn {
+  readonly number: number;
+  readonly asks: readonly Ask[];
+  readonly messages: Chunks<Message>;
+}
+
+/** Returns the turn that an entry left open or closed; null if it did neither. */
+const grownTurn = (before: ConversationData, after: ConversationData): GrownTurn | null => {
+  const { turns } = after.conversation;
+  if (after.open !== null) return after.open;
+  return turns.length === before.conversation.turns.length ? null : (at(turns, turns.length - 1) ?? null);
+};
+
+/**
+ * Returns the messages that may have come with an entry: those of a turn, in order, and those that are in no turn yet.
+ * Some may be older.
+ */
+const messagesAround = (
+  before: ConversationData,
+  after: ConversationData,
+): { readonly inTurn: readonly Message[]; readonly elsewhere: readonly Message[] } => {
+  const turn = grownTurn(before, after);
+  const { system, appended } = after.conversation;
+  const { open } = after;
+  const results = callsOf(after).flatMap(({ result }) => result ?? []);
+  return {
+    inTurn:
+      turn === null ? [] : from(turn.messages, before.open?.number === turn.number ? before.open.messages.length : 0),
+    elsewhere: [...(system === null ? [] : [system]), ...appended, ...(open?.waiting ?? []), ...results],
+  };
+};
+
+const from = (messages: Chunks<Message>, first: number): readonly Message[] => {
+  const found: Message[] = [];
+  for (let index = first; index < messages.length; index++) {
+    const message = at(messages, index);
+    if (message !== undefined) found.push(message);
+  }
+  return found;
+};

@@ -1,7 +1,6 @@
 import type { Clock } from "@colloquy/host";
 import { checkOptions, kinds, type OptionKinds } from "@colloquy/host/store";
 import { type Access, type AccessOptions, accessOf } from "./access.ts";
-import { ThreadLines } from "./thread-lines.ts";
 
 /** Options for access and limits. */
 export interface HttpOptions extends AccessOptions {
@@ -111,3 +110,24 @@ const computerClock: Clock = {
     return () => clearTimeout(timer);
   },
 };
+
+/**
+ * Runs the requests that change a thread one after the other, so that the state each one read is still valid when it
+ * acts.
+ */
+class ThreadLines {
+  readonly #last = new Map<string, Promise<void>>();
+
+  async next<Done>(threadId: string, work: () => Promise<Done>): Promise<Done> {
+    const before = this.#last.get(threadId);
+    const over = Promise.withResolvers<void>();
+    this.#last.set(threadId, over.promise);
+    try {
+      await before;
+      return await work();
+    } finally {
+      over.resolve();
+      if (this.#last.get(threadId) === over.promise) this.#last.delete(threadId);
+    }
+  }
+}

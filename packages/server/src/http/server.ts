@@ -1,12 +1,20 @@
-import type { Host } from "@colloquy/host";
+import {
+  type Host,
+  EventRefusedError,
+  ImportRefusedError,
+  StoreError,
+  ThreadClosedError,
+  ThreadExistsError,
+  ThreadHeldError,
+  ThreadUnknownError,
+} from "@colloquy/host";
 import { bodyOf, queryOf } from "./reading.ts";
 import { OpenStreams } from "./event-stream.ts";
-import { checkPlace, corsHeaders, preflight } from "./guard.ts";
-import { problemOfHost } from "./host-problem.ts";
 import { errorResponse, HttpError } from "./http-error.ts";
 import type { Call, Route } from "./route.ts";
 import { type Router, routerOf } from "./router.ts";
 import type { ServerContext } from "./server-options.ts";
+import { ConfigurationError } from "@colloquy/machine";
 
 /** A server without a socket, to be mounted in any server that receives requests. */
 export interface ThreadServer {
@@ -180,3 +188,72 @@ const requestIdOf = (request: Request): string => {
   const given = request.headers.get("x-request-id");
   return given !== null && /^[\w.-]{1,128}$/.test(given) ? given : `req_${crypto.randomUUID().replaceAll("-", "")}`;
 };
+
+/**
+ * Converts a host's error into a client error; returns null if it is no concern of the client. Never uses 409, since
+ * clients repeat a POST after it.
+ */
+const problemOfHost = (thrown: unknown): HttpError | null => {
+  const again = { "retry-after": "1" };
+  if (thrown instanceof ThreadUnknownError) return new HttpError(404, thrown.message, { code: "not_found" });
+  if (thrown instanceof EventRefusedError) {
+    const { kind, reason } = thrown.refusal;
+    return kind === "full"
+      ? new HttpError(429, reason, { code: "queue_full", headers: again })
+      : new HttpError(400, reason, { code: kind });
+  }
+  if (thrown instanceof ImportRefusedError || thrown instanceof ThreadExistsError)
+    return new HttpError(400, thrown.message, { code: "invalid" });
+  if (thrown instanceof ThreadHeldError || thrown instanceof ThreadClosedError)
+    return new HttpError(503, thrown.message, { code: "thread_unavailable", headers: again });
+  // The message may name details that a client should not see.
+  if (thrown instanceof StoreError)
+    return new HttpError(503, "the store failed; ask again", { code: "store_failed", headers: again });
+  return thrown instanceof ConfigurationError ? new HttpError(400, thrown.message) : null;
+};
+
+/**
+ * Checks that a request comes by an allowed host name and from an allowed page. A page can make its own name resolve to
+ * this machine (DNS rebinding), and any page can send a POST. Both are refused before a route sees them.
+ *
+ * @throws HttpError 403
+ */
+const checkPlace = (request: Request, url: URL, { hosts, origins }: ServerContext): void => {
+  const host = (request.headers.get("host") ?? url.host).toLowerCase();
+  const name = host.replace(/:\d+$/, "");
+  if (!hosts.some((allowed) => allowed === "*" || allowed === host || allowed === name))
+    throw new HttpError(403, `this server is not called ${JSON.stringify(host)}; its option hosts has its names`, {
+      code: "host_not_allowed",
+    });
+  const origin = request.headers.get("origin");
+  if (origin === null || origins.includes(origin)) return;
+  // It is the server's own page, whose name was checked above.
+  if (URL.canParse(origin) && new URL(origin).host === host) return;
+  throw new HttpError(
+    403,
+    `pages of ${JSON.stringify(origin)} may not call this server; its option origins has those that may`,
+    {
+      code: "origin_not_allowed",
+    },
+  );
+};
+
+/** Returns the headers that let a page of an allowed origin read a response; none for other origins. */
+const corsHeaders = (request: Request, { origins }: ServerContext): Readonly<Record<string, string>> => {
+  const origin = request.headers.get("origin");
+  return origin === null || !origins.includes(origin)
+    ? {}
+    : { "access-control-allow-origin": origin, "access-control-expose-headers": "*", vary: "origin" };
+};
+
+/** Answers a browser's preflight request. */
+const preflight = (request: Request, context: ServerContext): Response =>
+  new Response(null, {
+    status: 204,
+    headers: {
+      ...corsHeaders(request, context),
+      "access-control-allow-methods": "GET, POST, DELETE",
+      "access-control-allow-headers": request.headers.get("access-control-request-headers") ?? "",
+      "access-control-max-age": "600",
+    },
+  });

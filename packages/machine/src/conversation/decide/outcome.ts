@@ -4,7 +4,7 @@ import { toArray } from "../../thread/chunks.ts";
 import type { Json } from "../../thread/json.ts";
 import type { ToolCallDraft } from "../../thread/message.ts";
 import { type Cost, type ReportedUsage, usageMonoid, usageOfCall } from "../../thread/usage.ts";
-import type { LimitReached } from "../../thread/turn.ts";
+import type { LimitReached, Failure } from "../../thread/turn.ts";
 import type { ConversationData, OpenTurn, RoundCall } from "../protocol/data.ts";
 import { decidePrompt, situationOf } from "./prompt.ts";
 import { decideStep, limitBeforeBatch, limitBeforeCall, limitSpent } from "./step.ts";
@@ -23,12 +23,12 @@ import type { Decided, SynthesisedResult } from "../protocol/entry.ts";
 import { mayRepair } from "../update/output.ts";
 import { measuredBy } from "../update/reply.ts";
 import { resultsOfCutCalls, saysCut } from "./cut-reply.ts";
-import { retryAt } from "./retry.ts";
-import type { Pricing } from "./options.ts";
+import type { Pricing, Retry } from "./options.ts";
 import { isCallers } from "../update/caller-tools.ts";
 import { allAnswered, positionNamedBy } from "../update/round-calls.ts";
 import type { Settings } from "./settings.ts";
 import { update } from "../update/update.ts";
+import { digestOf } from "../../thread/digest.ts";
 
 /**
  * Decides what follows from a reply: results for unknown tools, limits for the whole batch, and the cut of the next
@@ -275,3 +275,21 @@ const refused = (position: number, text: string): SynthesisedResult => ({
 });
 
 const inWords = ({ limit, allowed }: LimitReached): string => `the limit of this turn (${limit} ${allowed}) is reached`;
+
+/**
+ * Returns when a failed call is retried, in milliseconds since the epoch, or null if it is not. The delay backs off
+ * exponentially, with jitter between half and all of it. The jitter is derived from the timer's id, so the same
+ * failure waits the same time in every replay. A wait that the server asked for is never shortened.
+ */
+const retryAt = (retry: Retry, failure: Failure, attempt: number, at: number, timerId: string): number | null => {
+  if (!failure.retryable || attempt > retry.attempts || !retry.kinds.includes(failure.kind)) return null;
+  const asked = failure.retryAfterMs ?? 0;
+  if (asked > retry.maxRetryAfterMs) return null;
+  const delay = Math.min(retry.maxDelayMs, retry.baseDelayMs * 2 ** Math.min(attempt - 2, doublings));
+  return at + Math.max(asked, Math.round(delay * (0.5 + fractionOf(timerId) / 2)));
+};
+
+/** After so many doublings every delay exceeds the maximum. */
+const doublings = 40;
+
+const fractionOf = (text: string): number => (Number.parseInt(digestOf(text).slice(-6), 36) % 1000) / 1000;

@@ -8,7 +8,6 @@ import type { InterruptedTurns } from "../../prompt/cut.ts";
 import { problemOfKeys } from "../../prompt/policies/check-options.ts";
 import { keepAll } from "../../prompt/policies/keep-all.ts";
 import { preview } from "../../thread/preview.ts";
-import { problemOfCounter, problemOfPolicy } from "../../prompt/problem-of-policy.ts";
 import { digestOf } from "../../thread/digest.ts";
 import { frozen, frozenCopy } from "../../thread/frozen.ts";
 import { describeValueProblem } from "../../thread/value-problem.ts";
@@ -18,7 +17,6 @@ import type { Turn } from "../../thread/turn.ts";
 import { problemOfJson } from "../../thread/plain-copy.ts";
 import { defaultSteps, type Limits, problemOfLimits } from "../protocol/limits.ts";
 import type { MachineOptions, Overlap, Pricing, Retry } from "./options.ts";
-import { ownedCounter, ownedPolicy, ownedPricing } from "./owned-functions.ts";
 import { offeredTool, type ToolDeclaration } from "../protocol/tool.ts";
 
 /** The checked options of a machine, with their defaults. */
@@ -274,4 +272,99 @@ export const configurationOf = ({ fingerprint, idleTimeoutMs, model, offered, po
 const summariserOf = ({ instruction, model }: Summariser): NonNullable<Configuration["summariser"]> => ({
   instruction,
   ...(Object.keys(model).length === 0 ? {} : { model }),
+});
+
+/** Returns what is invalid in a policy, or null. Plain JavaScript may pass anything. */
+const problemOfPolicy = ({ name, decide, summariser }: Policy): string | null => {
+  if (typeof decide !== "function") return `policy "${name}" has no function "decide"`;
+  if (summariser === undefined) return null;
+  const { instruction, model, maxTokens, requestTokens = 1, waitMs = 0, next } = summariser;
+  const of = `the summariser of policy "${name}"`;
+  if (typeof instruction !== "string" || instruction === "") return `${of} has no instruction; give it a text`;
+  if (typeof model !== "object" || model === null || Array.isArray(model))
+    return `${of} has the model ${String(model)}; it must be an object of parameters ({} for the thread's)`;
+  if (!isCount(maxTokens) || maxTokens === 0) return `${of} allows ${String(maxTokens)} tokens; it must be 1 or more`;
+  if (!isCount(requestTokens) || requestTokens === 0)
+    return `${of} allows its request ${String(requestTokens)} tokens; it must be 1 or more`;
+  if (!isCount(waitMs)) return `${of} is waited for ${String(waitMs)} ms; it must be a whole number of 0 or more`;
+  return typeof next === "function" ? null : `${of} has no function "next"`;
+};
+
+/** Returns what is invalid in a counter, or null. */
+const problemOfCounter = ({ name, countPart, perMessage, perPrompt, countPrompt }: Counter): string | null => {
+  if (typeof countPart !== "function") return `counter "${name}" has no function "countPart"`;
+  if (countPrompt !== undefined && typeof countPrompt !== "function")
+    return `counter "${name}": countPrompt is no function`;
+  if (isAsynchronous(countPart))
+    return `counter "${name}" counts asynchronously; load what it needs with an await before, and count synchronously`;
+  for (const [of, tokens] of Object.entries({ perMessage, perPrompt })) {
+    if (!(Number.isFinite(tokens) && tokens >= 0))
+      return `counter "${name}": ${of} is ${String(tokens)}; it must be 0 or more`;
+  }
+  return null;
+};
+
+/**
+ * Returns whether a counter is asynchronous. Its promises would not be awaited, and a rejection would be unhandled.
+ */
+const isAsynchronous = (countPart: Counter["countPart"]): boolean => {
+  try {
+    const tokens: unknown = countPart({ type: "text", text: "" });
+    if (!(tokens instanceof Promise)) return false;
+    tokens.catch(() => {});
+    return true;
+  } catch {
+    // A counter that throws is reported when it counts.
+    return false;
+  }
+};
+
+// A machine keeps the functions that it was given. It copies every object whose members the caller or a policy could
+// later replace. So the functions that decide are those that the fingerprint describes.
+
+/** Copies the policy. */
+const ownedPolicy = (policy: Policy): Policy => {
+  const { summariser } = policy;
+  return Object.freeze({
+    ...policy,
+    ...ownedIdentity(policy),
+    decide: policy.decide.bind(policy),
+    ...(summariser === undefined ? {} : { summariser: ownedSummariser(summariser) }),
+  });
+};
+
+/** Copies the counter. */
+const ownedCounter = (counter: Counter): Counter => {
+  const { perMessage, perPrompt } = counter;
+  return Object.freeze({
+    ...counter,
+    ...ownedIdentity(counter),
+    countPart: counter.countPart.bind(counter),
+    perMessage,
+    perPrompt,
+    ...(counter.countPrompt === undefined ? {} : { countPrompt: counter.countPrompt.bind(counter) }),
+  });
+};
+
+/** Copies the pricing. */
+const ownedPricing = (pricing: Pricing): Pricing =>
+  Object.freeze({ ...pricing, ...ownedIdentity(pricing), price: pricing.price.bind(pricing) });
+
+const ownedSummariser = (summariser: Summariser): Summariser => {
+  const { instruction, model, maxTokens, requestTokens, waitMs } = summariser;
+  return Object.freeze({
+    instruction,
+    model: frozenCopy(model),
+    maxTokens,
+    ...(requestTokens === undefined ? {} : { requestTokens }),
+    ...(waitMs === undefined ? {} : { waitMs }),
+    next: summariser.next.bind(summariser),
+  });
+};
+
+/** Copies the members by name, because an instance of a class may have them on its prototype. */
+const ownedIdentity = ({ name, version, options }: Pick<Policy, "name" | "version" | "options">) => ({
+  name,
+  version,
+  options: frozenCopy(options),
 });

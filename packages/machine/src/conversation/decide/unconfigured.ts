@@ -1,11 +1,10 @@
 import * as Either from "fp-ts/lib/Either.js";
-import { at } from "../../thread/chunks.ts";
-import { textOf } from "../../thread/message.ts";
-import { isThreadEmpty, turnOf } from "../../thread/path.ts";
+import { at, toArray } from "../../thread/chunks.ts";
+import { textOf, type Message } from "../../thread/message.ts";
+import { isThreadEmpty, turnOf, isOnPath } from "../../thread/path.ts";
 import { messagesFromSeed } from "../../thread/seed.ts";
 import type { ConversationData } from "../protocol/data.ts";
 import { decideMove, noTurn, staleSummary, turnAnswering } from "./head.ts";
-import { decidePin } from "./pin.ts";
 import { interruptedResults } from "./step.ts";
 import { draftsOf } from "../update/ask-drafts.ts";
 import { answerIndexOf, changeSystem, resetSystem } from "../update/edit.ts";
@@ -19,12 +18,15 @@ import type {
   ThreadRedacted,
   TurnAdded,
   TurnAnnotated,
+  MessagePinned,
 } from "../protocol/event.ts";
 import type { Decided } from "../protocol/entry.ts";
 import { problemOfCalls } from "./lost-calls.ts";
 import { type Refusal, refuse } from "../protocol/refusal.ts";
 import { isCoveredBySummary } from "../../prompt/summary-request.ts";
 import { isShared } from "../update/waiting-asks.ts";
+import type { Thread } from "../../thread/thread.ts";
+import { messagesOfOpen } from "../read/turns.ts";
 
 /** An event on which the configuration has no influence: neither an ask nor an answer. */
 export type UnconfiguredEvent = Exclude<Event, AskReceived | { readonly effectId: string }>;
@@ -176,4 +178,28 @@ const charactersOf = (answer: string, characters: number): number => {
     units += segment.length;
   }
   return units;
+};
+
+/** Decides whether a message may be pinned. It must be on the path. */
+const decidePin = (data: ConversationData, { message, pinned }: MessagePinned): Either.Either<Refusal, Decided> => {
+  const { conversation, open } = data;
+  if (!pinned) {
+    return conversation.pins.some((pin) => pin.message === message)
+      ? Either.right({})
+      : refuse("unknown", `message "${message}" is not pinned`);
+  }
+  const number = Number.parseInt(message, 10);
+  const next = number === conversation.turns.length + 1;
+  const said = next
+    ? [...conversation.appended, ...(open === null ? [] : messagesOfOpen(open))]
+    : closedMessages(conversation, number);
+  return said.some(({ id }) => id === message)
+    ? Either.right({})
+    : refuse("unknown", `there is no message "${message}" on the path; messagesOf lists them`);
+};
+
+const closedMessages = (thread: Thread, number: number): readonly Message[] => {
+  if (number === 0) return thread.seed;
+  const turn = isOnPath(thread, number) ? turnOf(thread, number) : undefined;
+  return turn === undefined ? [] : toArray(turn.messages);
 };

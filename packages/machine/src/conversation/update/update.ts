@@ -27,20 +27,24 @@ import type {
   LlmProgressed,
   ThreadConfigured,
   TimerFired,
+  ThreadForked,
 } from "../protocol/event.ts";
 import { withOutcomes } from "./outcome-signals.ts";
-import { type Plan, staying } from "./plan.ts";
-import { forkData } from "./forked.ts";
+import { type Plan, staying, type Arrow, noEffects } from "./plan.ts";
 import { joinTurn } from "./joining.ts";
 import { receiveCheck } from "./output.ts";
-import { redactData } from "./redacted.ts";
 import { receiveFailure, receiveReply } from "./reply.ts";
 import { receiveApproval, receiveResult, receiveStart, withholdCall } from "./round.ts";
-import { interruptTurn } from "./turn-closing.ts";
+import { interruptTurn, drop } from "./turn-closing.ts";
 import { askSummary, calledOff, callOff, giveUp, receiveSummary, withdrawSummaries } from "./summary.ts";
 import { attemptCall, goOnCompacted, openTurn } from "./turn-opening.ts";
 import { sizeOfPath, updated } from "./updated.ts";
 import { enqueue, interruptFor, withdraw } from "./waiting-asks.ts";
+import { toArray } from "../../thread/chunks.ts";
+import { changeTurn, turnOf } from "../../thread/path.ts";
+import type { Turn } from "../../thread/turn.ts";
+import { redactedText } from "../protocol/form.ts";
+import { usageMonoid } from "../../thread/usage.ts";
 
 /**
  * Applies an accepted event and the decision about it. It needs no configuration, so it alone folds a journal. An
@@ -268,3 +272,58 @@ const askOf = ({ type: _, partial: __, from: ___, ...ask }: AskReceived): Queued
 const isFuller = (now: Fullness, before: Fullness): boolean => grades.indexOf(now) > grades.indexOf(before);
 
 const grades: readonly Fullness[] = ["within", "approaching_limit", "at_limit"];
+
+/**
+ * Applies a redaction to the data. Summaries of redacted content become stale and are no longer shown. The measured
+ * size is dropped, since it was measured on the old content. The content itself is removed by rewriting its entries
+ * and folding them.
+ */
+const redactData = (data: ConversationData): ConversationData => {
+  const after = data.measured === null ? data : { ...data, measured: null };
+  if (data.summaries === 0) return after;
+  const conversation = toArray(data.conversation.turns)
+    .filter(({ summaries }) => summaries?.some(({ text, stale }) => saysNothing(text) && stale !== true) === true)
+    .reduce((thread, { number }) => changeTurn(thread, number, withdrawn), data.conversation);
+  return { ...after, conversation };
+};
+
+/** Returns whether a summary is only redacted text. It may have been written in several parts. */
+const saysNothing = (text: string): boolean =>
+  text.includes(redactedText) && text.replaceAll(redactedText, "").trim() === "";
+
+const withdrawn = (turn: Turn): Turn => ({
+  ...turn,
+  summaries:
+    turn.summaries?.map((summary) => (saysNothing(summary.text) ? { ...summary, stale: true } : summary)) ?? [],
+});
+
+/** Drops all pending work from a copy of another thread. Nothing is cancelled, since the copy performs none of it. */
+const forkData = (data: ConversationData, event: ThreadForked): Plan => {
+  const { open, usage } = data;
+  const left = drop(data, [...(open === null ? [] : asksOf(open)), ...data.queue], "left", event.at);
+  return {
+    data: {
+      ...left,
+      open: null,
+      queue: [],
+      waking: null,
+      summarising: null,
+      // The usage of the dropped open turn still counts.
+      usage: open === null ? usage : { ...usage, betweenTurns: usageMonoid.concat(usage.betweenTurns, open.usage) },
+      forkedFrom: event.from,
+    },
+    arrow: open === null ? "stays" : arrowAt(data),
+    effects: noEffects,
+  };
+};
+
+const asksOf = ({ asks, joining }: OpenTurn): readonly { readonly askId: string; readonly at: number }[] => [
+  ...asks.map(({ askId, askedAt }) => ({ askId, at: askedAt })),
+  ...joining,
+];
+
+/** Returns the arrow to the state in which the turn at the head ended. */
+const arrowAt = ({ conversation }: ConversationData): Arrow => {
+  const status = turnOf(conversation, conversation.head)?.outcome.status ?? "completed";
+  return status === "completed" ? "completed" : "error";
+};
