@@ -71,7 +71,7 @@ const counted = (file: string, step: Omit<Step, "report">): Step => {
   };
 };
 
-/** A command of this repository, by its folder and its arguments: `proof/crash --runs 6`. It gets two minutes. */
+/** A command of this repository, by its folder and its arguments: `proof/chaos --target process`. It gets two minutes. */
 const proof = (name: string, command: string, more: Partial<Step> = {}): Step => {
   const [folder, ...args] = command.split(" ");
   return { name, command: ["node", `${folder}/main.ts`, ...args], minutesMax: 2, ...more };
@@ -110,8 +110,10 @@ const benchmarks: readonly Step[] = [
 
 /** In a Chromium: tabs that go, and tabs that stand still. */
 const inTabs = (seed: number): readonly Step[] => [
-  proof("tabs", `proof/tabs --runs 2 --asks 40 --closes 10 --seed ${seed}`, { servers: true }),
-  proof("tabs that stand still", `proof/tabs --asks 20 --closes 2 --stalls 2 --seed ${seed}`, { servers: true }),
+  proof("tabs", `proof/chaos --target tabs --runs 2 --asks 40 --closes 10 --seed ${seed}`, { servers: true }),
+  proof("tabs that stand still", `proof/chaos --target tabs --asks 20 --closes 2 --stalls 2 --seed ${seed}`, {
+    servers: true,
+  }),
 ];
 
 const examples = (seed: number): readonly Step[] => [
@@ -128,13 +130,17 @@ const examples = (seed: number): readonly Step[] => [
 /** Processes, stores and servers that die. */
 const crashes = (seed: number): readonly Step[] => [
   // On each store, PostgreSQL and Redis among them.
-  proof("crash points", "proof/crash-points --every 2", { servers: true, beside: true }),
-  proof("tampering", `proof/tampering --runs 12 --seed ${seed}`, { servers: true, beside: true }),
-  proof("crashes", `proof/crash --runs 6 --seed ${seed}`, { beside: true }),
-  proof("killed stores", `proof/crash-store --writing all --runs 6 --seed ${seed}`, { beside: true }),
+  proof("crash points", "proof/chaos --target points --every 2", { servers: true, beside: true, minutesMax: 4 }),
+  proof("tampered rows", `proof/chaos --target rows --runs 12 --seed ${seed}`, { servers: true, beside: true }),
+  proof("killed processes", `proof/chaos --target process --runs 3 --seed ${seed}`, { beside: true }),
   // These mostly wait for a disk.
-  proof("crashes of PostgreSQL", `proof/crash-postgres --runs 2 --seed ${seed}`, { beside: true }),
-  proof("crashes of Redis", `proof/crash-redis --runs 3 --seed ${seed}`, { beside: true }),
+  proof("killed stores", `proof/chaos --target database --store sqlite --store files --runs 6 --seed ${seed}`, {
+    minutesMax: 4,
+    beside: true,
+  }),
+  proof("killed servers", `proof/chaos --target database --store postgres --store redis --runs 1 --seed ${seed}`, {
+    beside: true,
+  }),
 ];
 
 const stepsFrom = (seed: number): readonly Step[] => [
@@ -186,14 +192,13 @@ const stepsFrom = (seed: number): readonly Step[] => [
   proof("vectors, in both machines", "proof/vectors --faults 2", { beside: true }),
   proof("law on bytes", "proof/wire --threads 300 --seed 1", { beside: true }),
   proof("laws of pruning", `proof/policy-laws --seeds 4 --seed ${seed}`, { minutesMax: 4, beside: true }),
-  proof("power cuts", "proof/power-loss --runs 50 --seed 1", { beside: true }),
+  proof("power cuts", "proof/chaos --target disk --runs 50 --seed 1", { beside: true }),
   ...crashes(seed),
   ...(existsSync(recordings) ? ofRecordings : []),
   // One by one again.
   proof("simulation", "proof/simulate --runs 2000 --seed 1 --workers 2", { minutesMax: 4 }),
-  proof("writers", "proof/writers --asks 1000"),
-  proof("writers on PostgreSQL", "proof/writers --store postgres --asks 500", { servers: true }),
-  proof("two servers", `proof/two-servers --kills 5 --seed ${seed}`, { servers: true }),
+  proof("writers", "proof/chaos --target writers --asks 500", { servers: true }),
+  proof("two servers", `proof/chaos --target server --kills 5 --seed ${seed}`, { servers: true }),
   // Behind a pooler it is the same, and takes as long again: `pnpm servers pnpm backend`.
   proof("a backend", `proof/backend --part restart --part takeover --kills 1 --takeovers 1 --seed ${seed}`, {
     servers: true,
@@ -202,9 +207,9 @@ const stepsFrom = (seed: number): readonly Step[] => [
   // Small and often: what a process knows of a thread is then mostly of a snapshot, or of another process.
   proof(
     "engines",
-    `proof/engines --runs 1 --conversations 21 --kills 6 --server-kills 1 --lanes 10 --snapshot-every 4 --seed ${seed}`,
+    `proof/chaos --target restate --runs 1 --conversations 21 --kills 6 --server-kills 1 --lanes 10 --snapshot-every 4 --seed ${seed}`,
   ),
-  proof("bad networks", `proof/bad-network --runs 2 --seed ${seed}`, { servers: true }),
+  proof("bad networks", `proof/chaos --target network --runs 2 --seed ${seed}`, { servers: true }),
   ...benchmarks,
 ];
 

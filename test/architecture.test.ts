@@ -120,13 +120,13 @@ const cases: readonly Case[] = [
         sources: [
           ...manifests,
           file("packages/host/src/loop.ts", 'import { at } from "../../machine/src/thread/chunks.ts";'),
-          file("proof/crash/main.ts", 'import { at } from "../../packages/machine/src/index.ts";'),
+          file("proof/chaos/main.ts", 'import { at } from "../../packages/machine/src/index.ts";'),
           file("examples/chat.ts", 'import { at } from "@colloquy/machine/thread/chunks";'),
           file("packages/host/test/loop.test.ts", 'import { at } from "../../machine/src/thread/chunks.ts";'),
         ],
         finds: [
           /loop\.ts:1 .*reaches into packages\/machine: import an entry point of @colloquy\/machine instead/,
-          /proof\/crash\/main\.ts:1 .*reaches into/,
+          /proof\/chaos\/main\.ts:1 .*reaches into/,
           /examples\/chat\.ts:1 .*reaches into/,
         ],
       },

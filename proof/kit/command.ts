@@ -25,9 +25,9 @@ export const runCommand = async <Options extends OptionsByName>(command: Command
   await command.run(call.values, call.again);
 };
 
-type OptionsByName = Readonly<Record<string, Option<unknown>>>;
+export type OptionsByName = Readonly<Record<string, Option<unknown>>>;
 
-type ValuesOf<Options> = {
+export type ValuesOf<Options> = {
   readonly [Name in keyof Options]: Options[Name] extends Option<infer Value> ? Value : never;
 };
 

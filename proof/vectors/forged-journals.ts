@@ -146,7 +146,7 @@ const straysIn = (turn: number): readonly Placeless[] =>
 
 /** Into each state of the chart, one after the other: the name of a state stands before what leads there. */
 const stages: readonly (readonly [leaf: string, turn: number, ...entries: Placeless[]])[] = [
-  ["idle", 1, { event: { type: "thread.configured", configuration, format: 2 } }],
+  ["idle", 1, { event: { type: "thread.configured", configuration } }],
   ["responding", 1, { event: ask("a"), decided: { cut: everything } }],
   ["backing-off", 1, { event: failed("t/1.1#1"), decided: { retry: { attempt: 2, dueAt: 99 } } }],
   ["compacting", 1, { event: fired("t/1.1#2!retry"), decided: { compacting: { dueAt: 99 } } }],
@@ -196,7 +196,7 @@ const decidedOtherwise: readonly Placeless[] = [
   { event: { type: "head.moved", to: { checkpoint: "nowhere" } } },
   { event: pinned("nowhere") },
   { event: { type: "turn.annotated", turn: 7, name: "score", value: 1 } },
-  { event: { type: "thread.configured", configuration, format: 2 } },
+  { event: { type: "thread.configured", configuration } },
   { event: { ...round("look"), results: [] } },
   { event: { type: "ask.received", askId: "e", input: "x", output } },
   { event: { type: "output.accepted", effectId: "t/4.1!output", value: {} } },

@@ -1,17 +1,12 @@
-import { added, answered, appended, ask, failed, fired, movedTo, pinned, round, user } from "./stories/events.ts";
+import { answered, appended, ask, failed, movedTo, pinned, round, user } from "./stories/events.ts";
 import type { JournalScript } from "./journal-vector.ts";
-import { begun, configuration, everything, output, placed, type Placeless } from "./placed.ts";
+import { begun, everything, placed, type Placeless } from "./placed.ts";
 import { vectorOf } from "./record.ts";
 import { scriptOfStory } from "./script-of-story.ts";
 import type { Story } from "./stories/story.ts";
 
 /** Journals that are made for what they show. */
 export const toldJournals = (): readonly JournalScript[] => [
-  {
-    name: "asks-before-their-format",
-    says: "In format 1 an ask had no tools, output or place of its own: members of these names were none that anybody knew.",
-    entries: placed(asksBeforeTheirFormat),
-  },
   {
     name: "forked-while-asks-join",
     says: "A copy of a thread begins without the asks that were open, joined or waited there.",
@@ -57,25 +52,6 @@ export const toldJournals = (): readonly JournalScript[] => [
 /** Returns the entries that the machine writes of a story. */
 const entriesOf = (story: Story): readonly Placeless[] =>
   vectorOf(scriptOfStory(story)).steps.flatMap((step) => ("entry" in step ? [step.entry] : []));
-
-const tools = [{ name: "mine" }];
-
-const asksBeforeTheirFormat: readonly Placeless[] = [
-  begun,
-  { event: added(user("Once.")) },
-  { event: added(user("Twice.")) },
-  { event: { type: "ask.received", askId: "a", input: "x", from: 1, tools, output }, decided: { cut: everything } },
-  { event: { type: "ask.received", askId: "b", input: "x", from: 1, tools, output }, decided: { queued: 1 } },
-  { event: round("look") },
-  { event: answered("t/3.1#1") },
-  { event: fired("t/6!queue") },
-  { event: { type: "output.accepted", effectId: "t/4.1!output", value: {} } },
-  { event: answered("t/4.1#1") },
-  { event: { type: "thread.configured", configuration, format: 2 } },
-  { event: { type: "thread.configured", configuration, format: 1 } },
-  { event: { type: "ask.received", askId: "c", input: "x", from: 1, tools, output } },
-  { event: { type: "ask.received", askId: "d", input: "x", from: 1, tools, output }, decided: { queued: 1 } },
-];
 
 const retried: Story = {
   name: "retried",
@@ -133,7 +109,6 @@ const saidSince: Story = {
   name: "said-since",
   says: "",
   start: { seed: [user("Before.")] },
-  raised: true,
   events: [
     ask("a"),
     answered("t/1.1#1"),

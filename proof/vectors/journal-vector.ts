@@ -16,7 +16,7 @@ import { vectorsFormat } from "./vector.ts";
 /** A file of `vectors/journals`: a journal, and its state. */
 export interface JournalVector extends JournalScript {
   readonly vectors: typeof vectorsFormat;
-  /** The newest format of a journal that the machine reads. */
+  /** The format of journals that the machine reads. */
   readonly journal: number;
   readonly profile: "journals";
   /** The state that the journal folds to. */
@@ -40,7 +40,7 @@ export interface JournalScript {
 }
 
 /**
- * `format`: it is newer than the machine, or none that a journal begins with. `event`: no event has that type. `beginning`:
+ * `format`: it is another than that of the machine, or none. `event`: no event has that type. `beginning`:
  * there is none, or another. `sequence`: a gap or a repetition. `shape`: a member has a value that it can't have.
  */
 export type JournalProblem = "format" | "event" | "beginning" | "sequence" | "shape";

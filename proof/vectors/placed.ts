@@ -9,7 +9,7 @@ export interface Placeless {
 export const placed = (entries: readonly Placeless[]): readonly object[] =>
   entries.map((entry, seq) => ({ ...entry, seq, event: { at: seq, ...entry.event } }));
 
-export const begun = { format: 1, event: { type: "thread.started", threadId: "t" } };
+export const begun = { format: 2, event: { type: "thread.started", threadId: "t" } };
 /** A cut that leaves out nothing. */
 export const everything = { policy: "keep-all@1", from: null, interrupted: "keep" };
 export const output = { name: "title", schema: {}, mode: "native", repairs: 0 };

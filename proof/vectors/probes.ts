@@ -28,7 +28,7 @@ const { configuration }: { readonly configuration: Configuration } = configured(
 const ask = (askId: string, more: Partial<AskReceived> = {}): Untimed => asked(askId, "Well?", more);
 
 const oneTurn: readonly Untimed[] = [ask("a"), answered("t/1.1#1"), { type: "checkpoint.named", name: "here" }];
-const raised: Untimed = { type: "thread.configured", configuration, format: 2 };
+const raised: Untimed = { type: "thread.configured", configuration };
 const output = { name: "title", schema: { type: "object" }, mode: "native", repairs: 1 } as const;
 
 const places: readonly { readonly leaf: string; readonly events: readonly Untimed[] }[] = [
@@ -75,8 +75,7 @@ const wrong: readonly Untimed[] = [
   { type: "message.appended", message: calls },
   { type: "round.appended", reply: round, results: [{ outcome: "completed", content: "Found." }] },
   raised,
-  { type: "thread.configured", configuration, format: 1 },
-  { type: "thread.configured", configuration, format: 99 },
+  { type: "thread.configured", configuration },
   { type: "round.appended", reply: round, results: [] },
   { type: "head.moved", to: 99 },
   { type: "head.moved", to: { checkpoint: "nowhere" } },

@@ -1,15 +1,12 @@
-import { configured, dataOf } from "./machine.ts";
+import { dataOf } from "./machine.ts";
 import { timed } from "./stories/events.ts";
 import type { Noted, Story } from "./stories/story.ts";
 import type { Script, ScriptStep } from "./vector.ts";
 
 /** The script of a story of the profile core. */
-export const scriptOfStory = ({ name, says, options = {}, start, raised, events }: Story): Script => {
+export const scriptOfStory = ({ name, says, options = {}, start, events }: Story): Script => {
   const machine = dataOf(options);
-  const { configuration } = configured(machine);
-  const raising: readonly Noted[] =
-    raised === true ? [{ event: { type: "thread.configured", configuration, format: 2 } }] : [];
-  const told = [...raising, ...events.map((each): Noted => ("event" in each ? each : { event: each }))];
+  const told = events.map((each): Noted => ("event" in each ? each : { event: each }));
   const times = timed(told.map(({ event }) => event));
   return {
     profile: "core",

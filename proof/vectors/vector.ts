@@ -60,7 +60,7 @@ export interface Named {
 /** A file of `vectors/core` or `vectors/policies`: a script, and what is expected at each step. */
 export interface Vector extends Omit<Script, "machine" | "steps"> {
   readonly vectors: typeof vectorsFormat;
-  /** The newest format of a journal that the machine writes. */
+  /** The format of journals that the machine writes. */
   readonly journal: number;
   readonly machine: ConfiguredMachine;
   /** The first has no event: it is the start. */

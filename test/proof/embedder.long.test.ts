@@ -3,15 +3,20 @@ import { askNamed, type ExpectedOutput, textOf, toArray, type Turn, turnNumbered
 import { expect, it } from "vitest";
 
 import { openThread } from "../../examples/docs/embedder.ts";
-import { machine, threadId } from "../../proof/crash-points/conversation.ts";
-import type { Life, LifeParts } from "../../proof/crash-points/converse.ts";
-import { crashAtPoints } from "../../proof/crash-points/run.ts";
-import { memoryPlace } from "../../proof/crash-points/stores.ts";
-import { table } from "../../proof/crash-points/table.ts";
+import type { Life, LifeParts } from "../../proof/chaos/story/life.ts";
+import { memoryPlace } from "../../proof/chaos/points/places.ts";
+import { crashAtPoints } from "../../proof/chaos/points/run.ts";
+import { table } from "../../proof/chaos/story/table.ts";
+import { story, storyMachine } from "../../proof/chaos/story/script.ts";
 
 /** A process with the loop that docs/conversation.md shows, which opens the thread at once. */
-const embedderLife = ({ store, llm, tools, clock, pace }: LifeParts): Life => {
-  const opening = openThread(store, performerOf({ machine, llm, tools, clock }), threadId, "crashed");
+const embedderLife = ({ store, llm, tools, clock, sleep }: LifeParts): Life => {
+  const opening = openThread(
+    store,
+    performerOf({ machine: storyMachine(), llm, tools, clock }),
+    story.threadId,
+    "crashed",
+  );
   const opened = async () => {
     const thread = await opening;
     if (thread === null) throw new Error("another process has the thread");
@@ -26,8 +31,8 @@ const embedderLife = ({ store, llm, tools, clock, pace }: LifeParts): Life => {
         const state = thread.state();
         const turn = state === null ? null : (askNamed(state, askId)?.turn ?? null);
         const ended = state === null || turn === null ? undefined : turnNumbered(state, turn);
-        if (ended !== undefined) return lastText(ended);
-        await pace.sleep(1);
+        if (ended !== undefined) return { turn: ended.number, text: lastText(ended) };
+        await sleep(1);
       }
     },
     state: async () => (await opened()).state(),
@@ -41,7 +46,7 @@ const embedderLife = ({ store, llm, tools, clock, pace }: LifeParts): Life => {
 
 /** As an event has them, which the options of a host's `ask` become. */
 const expectedOutputs: { readonly [askId: string]: ExpectedOutput | undefined } = {
-  farewell: { name: "farewell", schema: { type: "object" }, mode: "prompted", repairs: 2 },
+  "farewell 5": { name: "farewell", schema: { type: "object" }, mode: "prompted", repairs: 2 },
 };
 
 const lastText = ({ messages }: Turn): string => {

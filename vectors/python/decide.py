@@ -14,7 +14,6 @@ from decide_outcome import decide_check, decide_failure, decide_reply, decide_re
 from decide_step import decide_opening, decide_step, interrupted_results, limit_spent
 from effect_ids import check_id, deadline_id, llm_id, queue_id, retry_id
 from effects import approval_digest
-from formats import JOURNAL_FORMAT, format_of, needed_format
 from refusal import Refused
 from round_calls import approval_out, calls_of, runs, tool_id
 from settings import Settings
@@ -26,13 +25,6 @@ Decided = dict[str, Any]
 
 def decide(settings: Settings, data: Data, event: Event) -> Decided:
     """What is decided about an event; empty where nothing is to decide. Raises Refused for one that does not fit."""
-    decided = _decide_event(settings, data, event)
-    # Last, so that what fits in no format says that, and not that another format is needed.
-    _check_format(data, event)
-    return decided
-
-
-def _decide_event(settings: Settings, data: Data, event: Event) -> Decided:
     kind = event["type"]
     if kind == "ask.received":
         return decide_ask(settings, data, event)
@@ -48,14 +40,6 @@ def _decide_event(settings: Settings, data: Data, event: Event) -> Decided:
     if kind == "timer.fired":
         return _decide_timer(settings, data, event)
     return decide_edit(data, event)
-
-
-def _check_format(data: Data, event: Event) -> None:
-    has = format_of(data)
-    if event["type"] == "thread.configured" and not has <= event.get("format", has) <= JOURNAL_FORMAT:
-        raise Refused("invalid", f"a journal of format {has} can't go to {event['format']}")
-    if needed_format(event) > has:
-        raise Refused("invalid", f'"{event["type"]}" needs another format than {has}: send "thread.configured" first')
 
 
 def _stale(event: Event) -> Refused:

@@ -6,7 +6,6 @@ import re
 from typing import Any, Optional
 
 from chunks import append, append_all, at as element_at, chunks_of, replace_at, to_array
-from formats import format_of, needed_format
 from messages import (
     Message,
     SeedError,
@@ -88,8 +87,8 @@ def move_head(thread: Thread, at: int, to: Any) -> Thread:
 
 
 def moved_for(data: Data, event: Event) -> Data:
-    """The thread as an ask finds it that says where its turn opens. In format 1 of the journal it could not say so."""
-    if "from" not in event or needed_format(event) > format_of(data):
+    """The thread as an ask finds it that says where its turn opens."""
+    if "from" not in event:
         return data
     return {**data, "conversation": move_head(data["conversation"], event["at"], event["from"])}
 

@@ -191,9 +191,7 @@ EVENTS: dict[str, dict[str, Shape]] = {
     "metadata.changed": {"metadata": json_object},
     "thread.forked": {"from": having(threadId=text, turn=is_count)},
     "thread.redacted": {"seqs": list_of(is_count), "reason": optional(text)},
-    "thread.configured": {
-        "format": optional(is_count), "configuration": _configuration, "model": optional(json_object)
-    },
+    "thread.configured": {"configuration": _configuration, "model": optional(json_object)},
 }
 
 _BEGINNING: dict[str, Shape] = {

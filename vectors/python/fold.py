@@ -12,11 +12,13 @@ from update import update
 State = dict[str, Any]
 Entry = dict[str, Any]
 
+JOURNAL_FORMAT = 2  # of the journals that this machine reads and writes
+
 
 class JournalError(ValueError):
     """Why a list is no journal: at which entry, and the kind of problem.
 
-    `format`: it is newer than this machine, or none that a journal begins with. `event`: no event has that type.
+    `format`: it is another than that of this machine, or none. `event`: no event has that type.
     `beginning`: there is none, or another. `sequence`: a gap or a repetition. `shape`: a member has a value that it
     can't have.
     """

@@ -10,8 +10,7 @@ from typing import Any, Optional
 
 from decided_shape import DECIDED, LIMITS
 from event_shape import EVENTS, problem_of_beginning, problem_of_event
-from fold import Entry, JournalError
-from formats import FIRST_FORMAT, JOURNAL_FORMAT
+from fold import Entry, JOURNAL_FORMAT, JournalError
 from shape import ABSENT, Shape, is_count, is_plain, number, optional, true_or_absent
 
 _MOST_NESTED = 256
@@ -31,9 +30,8 @@ def read_journal(values: list[Any]) -> list[Entry]:
 
 def _check_first(entry: dict[str, Any]) -> None:
     format, event = entry.get("format"), entry.get("event")
-    if number(format) and format > FIRST_FORMAT:
-        # It rises by an entry of its own, so a version that is too old knows where to stop.
-        raise JournalError(0, "format", f"a journal begins with format {FIRST_FORMAT}, and this one with {format}")
+    if number(format) and format != JOURNAL_FORMAT:
+        raise JournalError(0, "format", f"this reads journals of format {JOURNAL_FORMAT}, not {format}")
     if not isinstance(event, dict):
         raise JournalError(0, "shape", "it has no event")
     if event.get("type") != "thread.started":
@@ -41,23 +39,19 @@ def _check_first(entry: dict[str, Any]) -> None:
     _refuse(0, problem_of_beginning(event) or _problem_of_entry(entry))
     if not _is(entry.get("seq"), 0):
         raise JournalError(0, "sequence", "its first entry is missing")
-    if not _is(format, FIRST_FORMAT):
-        raise JournalError(0, "format", f"a journal begins with format {FIRST_FORMAT}")
+    if not _is(format, JOURNAL_FORMAT):
+        raise JournalError(0, "format", "it says no format")
 
 
 def _check_later(entry: dict[str, Any], index: int) -> None:
     event = entry.get("event")
     if not isinstance(event, dict):
         raise JournalError(index, "shape", "it has no event")
-    kind, format = event.get("type"), event.get("format")
+    kind = event.get("type")
     if kind == "thread.started":
         raise JournalError(index, "beginning", "a second beginning")
     if not isinstance(kind, str) or kind not in EVENTS:
         raise JournalError(index, "event", f"{kind!r} is no type of event")
-    if kind == "thread.configured" and number(format) and format > JOURNAL_FORMAT:
-        raise JournalError(index, "format", f"this reads journals up to format {JOURNAL_FORMAT}, not {format}")
-    if kind == "thread.configured" and "format" in event and not is_count(format):
-        raise JournalError(index, "format", "a format is a whole number")
     _refuse(index, problem_of_event(event) or _problem_of_journalled(event) or _problem_of_entry(entry))
     if not is_count(entry.get("seq")) or entry["seq"] == 0:
         raise JournalError(index, "sequence", "it has no place")

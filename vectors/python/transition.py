@@ -7,7 +7,7 @@ from typing import Any
 from begin import begin
 from decide import decide
 from event_shape import problem_of_beginning, problem_of_event
-from formats import FIRST_FORMAT
+from fold import JOURNAL_FORMAT
 from lost_calls import problem_of_calls
 from messages import SeedError
 from plan import follow
@@ -27,7 +27,7 @@ def start(settings: Settings, thread_input: dict[str, Any]) -> dict[str, Any]:
     return {
         "state": {"value": "idle", "context": begin(event)},
         "effects": [],
-        "entry": {"seq": 0, "format": FIRST_FORMAT, "event": event},
+        "entry": {"seq": 0, "format": JOURNAL_FORMAT, "event": event},
     }
 
 

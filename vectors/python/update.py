@@ -24,7 +24,6 @@ from edits import (
 )
 from effect_ids import awaits_reply, deadline_id, is_of_summary, is_same_effect, queue_id, retry_id, wait_id
 from effects import Effect, publish, thread_updated
-from formats import FIRST_FORMAT, OUTPUT_FORMAT, format_of, needed_format
 from outcome_signals import with_outcomes
 from outputs import receive_check
 from plan import Data, Plan, led_by, staying
@@ -84,7 +83,7 @@ def _applied(data: Data, event: Event, decided: Decided) -> Plan:
     if kind == "message.appended":
         return _said(append_message(data, event["message"]))
     if kind == "round.appended":
-        return staying(data) if needed_format(event) > format_of(data) else _said(append_round(data, event))
+        return _said(append_round(data, event))
     if kind == "turn.added":
         return _said({**data, "conversation": add_turn(thread, event)})
     if kind == "answer.truncated":
@@ -158,7 +157,7 @@ def _stop_waiting(data: Data, event: Event, decided: Decided) -> Plan:
 
 
 def _receive_ask(data: Data, event: Event, decided: Decided) -> Plan:
-    ask = _ask_of(event, format_of(data))
+    ask = _ask_of(event)
     if "queued" in decided:
         return enqueue(data, ask, decided["queued"], decided)
     if data["open"] is None:
@@ -205,10 +204,8 @@ def _configured(data: Data, event: Event) -> Data:
     if turn is not None and turn["stage"]["type"] == "responding":
         stage = turn["stage"]
         turn = {**turn, "stage": {**stage, "call": {**stage["call"], "counted": None}}}
-    rises = event.get("format", FIRST_FORMAT) > format_of(data)
     return {
         **data,
-        **({"format": event["format"]} if rises else {}),
         "configuration": event["configuration"],
         "model": event.get("model", data["model"]),
         # Another counter may count otherwise.
@@ -218,7 +215,6 @@ def _configured(data: Data, event: Event) -> Data:
     }
 
 
-def _ask_of(event: Event, format: int) -> dict[str, Any]:
-    """An ask as it waits, joins or opens a turn. In an older format some of its members were none that anybody knew."""
-    left_out = {"type", "partial", "from", *(("tools", "output") if format < OUTPUT_FORMAT else ())}
-    return {name: value for name, value in event.items() if name not in left_out}
+def _ask_of(event: Event) -> dict[str, Any]:
+    """An ask as it waits, joins or opens a turn."""
+    return {name: value for name, value in event.items() if name not in ("type", "partial", "from")}

@@ -15,7 +15,7 @@ const written = (name: string, text: string): string => {
   return at(name);
 };
 
-const journals = join(import.meta.dirname, "../../machine/test/journals/format-1");
+const journals = join(import.meta.dirname, "../../machine/test/journals");
 const recorded = join(journals, "parallel-tools.jsonl");
 
 const spansIn = (json: string): readonly { readonly name: string; readonly spanId: string }[] =>

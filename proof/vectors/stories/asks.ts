@@ -42,7 +42,6 @@ export const askStories: readonly Story[] = [
   {
     name: "ask-of-nothing-from-the-beginning",
     says: "An ask that says nothing, and opens its turn at the beginning, finds nothing there.",
-    raised: true,
     events: [added(user("Once.")), ask("a", [], { from: 0 }), ask("a", "", { from: 0 }), ask("a", [], { from: 1 })],
   },
   {
@@ -63,7 +62,6 @@ export const askStories: readonly Story[] = [
     name: "ask-of-what-was-appended",
     says: "An ask that says nothing goes on with what was appended, a message or a round.",
     options: { policy: lastTurns(0) },
-    raised: true,
     events: [
       appended("By the way."),
       ask("a", []),
@@ -80,7 +78,6 @@ export const askStories: readonly Story[] = [
     name: "merged-asks",
     says: "Asks are merged as far as their tools and outputs have other names; one of several is withdrawn by itself.",
     options: { overlap: { type: "merge", max: 9 } },
-    raised: true,
     events: [
       ask("a"),
       ask("b", "One.", { output: { name: "title", schema: {}, mode: "tool", repairs: 0 } }),
@@ -108,7 +105,6 @@ export const askStories: readonly Story[] = [
     name: "merged-asks-before-one-that-clashes",
     says: "Asks are merged up to the first that clashes with one of them, and no further.",
     options: { overlap: { type: "merge", max: 9 } },
-    raised: true,
     events: [
       ask("a"),
       ask("b", "One.", { output: { name: "title", schema: {}, mode: "tool", repairs: 0 } }),

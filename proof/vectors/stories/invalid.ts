@@ -25,7 +25,6 @@ export const invalidStories: readonly Story[] = [
     name: "invalid-asks",
     says: "Asks whose names, limits, messages or places fit nothing are refused.",
     options: { tools: [{ name: "look" }], overlap: { type: "queue", max: 9 } },
-    raised: true,
     events: [
       ask("a"),
       answered("t/1.1#1"),
@@ -68,24 +67,8 @@ export const invalidStories: readonly Story[] = [
     ],
   },
   {
-    name: "invalid-asks-in-format-1",
-    says: "What format 1 does not know is refused, and what is wrong in itself is so first.",
-    options: { tools: [{ name: "look" }] },
-    events: [
-      wrong({ from: 0 }),
-      wrong({ from: 1 }),
-      wrong({ tools: [] }),
-      wrong({ tools: [{ name: "look" }] }),
-      wrong({ output }),
-      { type: "round.appended", ...round },
-      { type: "round.appended", ...round, results: [] },
-      ask("b"),
-    ],
-  },
-  {
     name: "invalid-edits",
     says: "Turns, rounds, names, pins and redactions that fit nothing are refused.",
-    raised: true,
     events: [
       added(),
       added(message({ toolCalls: calls })),
@@ -105,7 +88,7 @@ export const invalidStories: readonly Story[] = [
       { type: "thread.redacted", seqs: [1, 1] },
       { type: "thread.redacted", seqs: [1, 0] },
       { type: "thread.redacted", seqs: [1, 2] },
-      { says: "The newest entry is among those there are.", event: { type: "thread.redacted", seqs: [0, 1] } },
+      { says: "The newest entry is among those there are.", event: { type: "thread.redacted", seqs: [0] } },
       pinned("0.0"),
       pinned("s1"),
       pinned("1.0", false),
@@ -117,9 +100,7 @@ export const invalidStories: readonly Story[] = [
       { type: "answer.truncated", turn: 1, characters: 1 },
       { type: "turn.annotated", turn: 2, name: "score", value: 1 },
       { type: "head.moved", to: 2 },
-      { type: "thread.configured", configuration: { fingerprint: "f" }, format: 1 },
-      { type: "thread.configured", configuration: { fingerprint: "f" }, format: 3 },
-      { type: "thread.configured", configuration: { fingerprint: "f" }, format: 2 },
+      { type: "thread.configured", configuration: { fingerprint: "f" } },
     ],
   },
   {

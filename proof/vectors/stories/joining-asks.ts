@@ -20,7 +20,6 @@ export const joiningAskStories: readonly Story[] = [
     name: "joining-asks",
     says: "What asks bring that join a turn lies over what it has, from the next call on.",
     options: { overlap: { type: "steer", max: 3 }, tools: [{ name: "look" }], model: { model: "m" } },
-    raised: true,
     events: [
       ask("a", "What?", {
         model: { temperature: 0, top: 1 },
@@ -105,7 +104,6 @@ export const joiningAskStories: readonly Story[] = [
     name: "joining-tools",
     says: "No ask joins a turn with a tool that has the name of an output there, or an output that has that of a tool.",
     options: { overlap: { type: "steer", max: 9 } },
-    raised: true,
     events: [
       ask("a", "What?", { output: output("tool"), tools: [{ name: "look" }] }),
       ask("b", "This.", { tools: [{ name: "title" }] }),

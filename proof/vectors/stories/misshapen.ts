@@ -129,7 +129,6 @@ const others: readonly Untimed[] = [
   },
   {
     type: "thread.configured",
-    format: 2,
     configuration: { fingerprint: "f", tools: [{ name: "t", digest: "d" }] },
     model: {},
   },
@@ -150,7 +149,6 @@ export const misshapenStories: readonly Story[] = [
   {
     name: "misshapen-events",
     says: "An event that has not its shape is invalid.",
-    raised: true,
     events: [
       // These are not events, on purpose.
       ...["llm.exploded", "", 7, null, ["ask.received"]].map((type) => ({ type }) as Untimed),

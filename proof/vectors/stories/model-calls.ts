@@ -88,7 +88,6 @@ export const modelCallStories: readonly Story[] = [
     name: "output-at-its-bounds",
     says: "A limit stands before a repair, and before nothing where no repair is left; an answer that ended early is not checked.",
     options: { limits: { steps: 2 } },
-    raised: true,
     events: [
       ask("a", "What?", { output }),
       { says: "There is nothing to check yet.", event: accepted("t/1.1!output") },
@@ -270,7 +269,6 @@ export const modelCallStories: readonly Story[] = [
     name: "what-is-found-late",
     says: "A deadline that has passed is found by whatever comes first: a reply, a result, or a check.",
     options: { limits: { deadlineMs: 10 }, tools: [{ name: "look" }] },
-    raised: true,
     events: [
       ask("a"),
       { says: "An answer is taken, however late it is.", event: { ...answered("t/1.1#1"), at: 20 } },

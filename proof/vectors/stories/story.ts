@@ -8,8 +8,6 @@ export interface Story {
   readonly says: string;
   readonly options?: MachineOptions;
   readonly start?: Partial<ThreadInput>;
-  /** The journal is raised to format 2 first. */
-  readonly raised?: true;
   readonly events: readonly Told[];
 }
 

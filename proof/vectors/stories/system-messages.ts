@@ -58,7 +58,6 @@ export const systemMessageStories: readonly Story[] = [
     name: "system-message-before-an-output",
     says: "An answer that may not fit is nothing that stays.",
     start: { system: "Greet." },
-    raised: true,
     events: [
       ask("a", [], { output: { name: "greeting", schema: {}, mode: "native", repairs: 0 } }),
       answered("t/1.1#1"),

@@ -29,7 +29,6 @@ export const toolStories: readonly Story[] = [
     name: "answered-by-the-caller",
     says: "A call of the caller's tool is answered as it is, or fails; no host starts or withholds it.",
     options: { tools: [{ name: "look" }], limits: { steps: 2 } },
-    raised: true,
     events: [
       ask("a", "What?", { tools: [{ name: "mine" }] }),
       calling("t/1.1#1", "mine", "mine", "look"),
@@ -125,7 +124,6 @@ export const toolStories: readonly Story[] = [
     name: "interrupted-calls",
     says: "Results of calls that a turn did not wait for say what was waited for: a tool, an approval, or the caller.",
     options: { tools: [{ name: "pay", approval: "always" }, { name: "look" }], overlap: { type: "interrupt" } },
-    raised: true,
     events: [
       ask("a", "What?", { tools: [{ name: "mine" }] }),
       calling("t/1.1#1", "pay", "pay", "mine", "look", "nowhere", "look"),
@@ -146,7 +144,6 @@ export const toolStories: readonly Story[] = [
     name: "unknown-tools",
     says: "Calls of tools that there are not are answered at once, and count; a limit stands before the whole batch.",
     options: { limits: { toolCalls: 3 } },
-    raised: true,
     events: [
       ask("a", "What?", { tools: [{ name: "mine" }, { name: "yours" }] }),
       calling("t/1.1#1", "nowhere", "mine"),
@@ -164,7 +161,6 @@ export const toolStories: readonly Story[] = [
     name: "calls-that-were-cut-off",
     says: "No call of a reply runs that was cut off, whoever would run it; each is answered at once, and counts.",
     options: { tools: [{ name: "look" }, { name: "pay", approval: "always" }], limits: { toolCalls: 5 } },
-    raised: true,
     events: [
       ask("a", "What?", { tools: [{ name: "mine" }] }),
       cutOff("t/1.1#1", "length", "look", "pay", "mine", "nowhere"),
@@ -221,7 +217,6 @@ export const toolStories: readonly Story[] = [
     name: "tools-that-nobody-knows",
     says: "Where the machine is to ask, also a tool that it does not know is called; a caller's stays the caller's.",
     options: { unknownTool: "ask", tools: [{ name: "pay", approval: "always" }] },
-    raised: true,
     events: [
       ask("a", "What?", { tools: [{ name: "mine", description: "Mine." }] }),
       {
@@ -248,7 +243,6 @@ export const toolStories: readonly Story[] = [
   {
     name: "tool-that-the-machine-has-by-now",
     says: "A tool that the caller brought stays the caller's, also when the machine declares one of its name later.",
-    raised: true,
     events: [
       ask("a", "What?", { tools: [{ name: "mine" }] }),
       {

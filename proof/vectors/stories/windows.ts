@@ -159,7 +159,6 @@ export const windowStories: readonly Story[] = [
     name: "from-under-a-window",
     says: "An ask that says where its turn opens sees the window that is there.",
     options: { policy: lastTurns(1) },
-    raised: true,
     events: [
       turn,
       turn,

@@ -39,7 +39,6 @@ export interface AskOptions<Schema extends OutputSchema = never> {
   /**
    * Opens the turn after this one (0: at the beginning), or after a checkpoint. The head moves there and the ask is
    * accepted in one entry, so nothing comes between. Such an ask never waits: while a turn is open, `whenBusy` decides.
-   * Raises the thread's journal to format 2, which versions before 0.2 refuse to read.
    */
   readonly from?: AskReceived["from"];
   /**
@@ -50,13 +49,12 @@ export interface AskOptions<Schema extends OutputSchema = never> {
   readonly whenBusy?: "reject" | "fork";
   /**
    * The output that the answer must have. The result then has it as `output`, typed and validated by its schema. An
-   * answer that does not fit is refused, and the model is asked again. Raises the thread's journal to format 2, which
-   * versions before 0.2 refuse to read.
+   * answer that does not fit is refused, and the model is asked again.
    */
   readonly output?: OutputOptions<Schema>;
   /**
    * Tools of the caller. The model is offered them in this turn beside the host's, and no host runs them. Their calls
-   * wait for `thread.answerTool`, for days if need be. Raises the thread's journal to format 2.
+   * wait for `thread.answerTool`, for days if need be.
    */
   readonly tools?: readonly CallerToolDefinition[];
   /**

@@ -5,7 +5,7 @@ import {
   type DecodeError,
   decodeEvent,
   describeDecodeError,
-  firstFormat,
+  journalFormat,
 } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import { EventRefusedError } from "./errors.ts";
@@ -27,7 +27,7 @@ export const givenEvent = <Each extends Event>(event: Given<Each>): Either.Eithe
 export const givenStart = (event: Given<ThreadStarted> & Pick<ThreadStarted, "threadId">): ThreadStarted => {
   const copy = givenCopy(event);
   if (Either.isLeft(copy)) throw new EventRefusedError(event.threadId, copy.left);
-  const decoded = decodeEntry({ seq: 0, format: firstFormat, event: copy.right }, 0);
+  const decoded = decodeEntry({ seq: 0, format: journalFormat, event: copy.right }, 0);
   if (Either.isLeft(decoded)) throw new EventRefusedError(event.threadId, invalid(decoded.left).left);
   // Entry 0 decodes with no other event.
   return decoded.right.event as ThreadStarted;

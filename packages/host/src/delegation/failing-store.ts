@@ -49,4 +49,10 @@ const isLasting = (thrown: unknown): boolean => {
 };
 
 /** Problems that no waiting mends. */
-const lasting: ReadonlySet<StorageProblem> = new Set<StorageProblem>(["newer", "not-a-store", "closed", "invalid-id"]);
+const lasting: ReadonlySet<StorageProblem> = new Set<StorageProblem>([
+  "newer",
+  "older",
+  "not-a-store",
+  "closed",
+  "invalid-id",
+]);

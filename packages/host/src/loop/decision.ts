@@ -3,7 +3,6 @@ import { SeedError } from "@colloquy/machine";
 import { deadlineId, llmId } from "@colloquy/machine/hosting";
 import { EventRefusedError, ThreadExistsError, ThreadUnknownError } from "../boundary/errors.ts";
 import type { RunContext } from "../context/host-context.ts";
-import { raisedBefore } from "../mailbox/raise-format.ts";
 import { makesThread, started } from "./beginning.ts";
 import { changedConfiguration } from "./recovery.ts";
 import { hasPartial, notBefore, progressOf, stepOf } from "./step.ts";
@@ -116,18 +115,13 @@ class Deciding {
     this.#steps = [...steps];
   }
 
-  /** Decides an event, after the rise of the journal that it may need. Returns why it is refused, or null. */
+  /** Decides an event. Returns why it is refused, or null. */
   take(event: Event, shown: () => ReplyDraft | undefined = () => undefined, recovered = false): Refusal | null {
-    const { machine } = this.#host;
-    const raised = raisedBefore(machine, this.state, event);
-    for (const each of raised === null ? [event] : [raised, event]) {
-      const before = this.state;
-      const options = recovered && each === event ? { recovered } : undefined;
-      const step = stepOf(machine, before, each, shown, options);
-      if (!step.handled) return step.refusal;
-      this.state = step.state;
-      this.#steps.push({ before, entry: step.entry, effects: step.effects, after: step.state });
-    }
+    const before = this.state;
+    const step = stepOf(this.#host.machine, before, event, shown, recovered ? { recovered } : undefined);
+    if (!step.handled) return step.refusal;
+    this.state = step.state;
+    this.#steps.push({ before, entry: step.entry, effects: step.effects, after: step.state });
     return null;
   }
 

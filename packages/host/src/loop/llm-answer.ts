@@ -60,7 +60,7 @@ const reasonOf = ({ describeThrown, observation }: RunContext, thrown: unknown):
 
 /**
  * Returns the declarations of the tools that a call offers: the machine's, and those of the asks, which are in the
- * thread. Under a configuration that version 0.1 journalled, these are all that the machine declares. A tool that was
+ * thread. Under a configuration that lists none, these are all that the machine declares. A tool that was
  * removed since the call was requested is left out: it could not be run.
  */
 export const offeredTools = (

@@ -9,7 +9,6 @@ import { StoreError, ThreadClosedError } from "../boundary/errors.ts";
 import type { HostContext } from "../context/host-context.ts";
 import type { SnapshotReader } from "../journal/snapshot-reader.ts";
 import { type Envelope, Mailbox } from "../mailbox/mailbox.ts";
-import { riseFirst } from "../mailbox/raise-format.ts";
 import { LeaseLostError } from "../ports/store.ts";
 import { begin } from "./beginning.ts";
 import { decide, endedMeanwhile } from "./decide.ts";
@@ -178,7 +177,6 @@ export class ThreadLoop implements Candidate, LoopPort {
     if (this.#ended !== null || leased === null) return;
     for (let envelope = this.#mailbox.take(); envelope !== undefined; envelope = this.#mailbox.take()) {
       try {
-        envelope = riseFirst(this.host.machine, this.#mailbox, this.#state, envelope);
         if (this.#state === null) continue;
         if ("task" in envelope) {
           envelope.task(this.#state);

@@ -14,7 +14,8 @@ export class StorageError extends Error {
 
 /**
  * The kind of a store's problem, for the caller that decides what to do about it. `cannot-open`: nothing is there, or
- * it may not be opened. `not-a-store`: something else is there. `newer`: a later version wrote it. `locked`: another
+ * it may not be opened. `not-a-store`: something else is there. `newer`: a later version wrote it; `older`: an earlier
+ * one did. `locked`: another
  * process kept it busy for too long; a retry may help. `full` and `io`: the disk. `corrupt`: the stored data cannot be
  * read. `unreachable`: its server does not answer, or did not in time; it is unknown whether a write arrived, so
  * acquire and read again. `not-erased`: the data was deleted or rewritten, but its bytes may still be on the disk.
@@ -24,6 +25,7 @@ export type StorageProblem =
   | "cannot-open"
   | "not-a-store"
   | "newer"
+  | "older"
   | "read-only"
   | "locked"
   | "full"

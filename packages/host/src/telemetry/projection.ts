@@ -227,7 +227,7 @@ export class Projection {
 }
 
 /**
- * Returns whether a call names a tool that was offered. A journal of 0.1 does not list the tools; there, a call of an
+ * Returns whether a call names a tool that was offered. If the configuration does not list the tools, a call of an
  * unknown tool is answered at once, unless a limit answers all calls.
  */
 const wasOffered = (

@@ -197,8 +197,7 @@ export class HostedThread {
 
   /**
    * Adds a whole round that was made elsewhere: an assistant's tool calls, and one result for each call, in the order
-   * of the calls. No model is called and no tool is run. In an open turn it is added at its next gap. Raises the
-   * thread's journal to format 2, which versions before 0.2 refuse to read.
+   * of the calls. No model is called and no tool is run. In an open turn it is added at its next gap.
    */
   appendRound(reply: RoundAppended["reply"], results: RoundAppended["results"], metadata?: JsonObject): Promise<void> {
     return submit(this.#thread, { type: "round.appended", reply, results, metadata });

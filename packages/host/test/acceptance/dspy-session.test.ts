@@ -96,7 +96,7 @@ describe("saving and loading", () => {
 
   test("97: version 1, which is the only one, is loaded", async () => {
     const [first, ...later] = await saved();
-    expect(first).toMatchObject({ format: 1 });
+    expect(first).toMatchObject({ format: 2 });
     const { host } = stage();
     expect(await count(await host.importJournal([first, ...later]))).toBe(2);
   });

@@ -204,7 +204,7 @@ describe("a caller", () => {
 
   test("that imports the journal of a thread without an id, under another, is refused, and nothing is stored", async () => {
     const { host } = stage();
-    const entries = [{ seq: 0, format: 1, event: { type: "thread.started", at: 0, threadId: "" } }];
+    const entries = [{ seq: 0, format: 2, event: { type: "thread.started", at: 0, threadId: "" } }];
     expect(await errorOf(host.importJournal(entries, { threadId: "x" }))).toMatchObject({
       name: "ImportRefusedError",
       index: 0,

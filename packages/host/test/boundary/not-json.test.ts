@@ -66,7 +66,7 @@ describe("what is handed in", () => {
   test("as a journal is refused with the place", async () => {
     const { host } = stage();
     const entries = [
-      { seq: 0, format: 1, event: { type: "thread.started", at: 0, threadId: "t", metadata: { n: Number.NaN } } },
+      { seq: 0, format: 2, event: { type: "thread.started", at: 0, threadId: "t", metadata: { n: Number.NaN } } },
     ];
     expect(String(await errorOf(host.importJournal(entries)))).toMatch(/0\.event\.metadata\.n is NaN/);
   });

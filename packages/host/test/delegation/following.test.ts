@@ -232,7 +232,7 @@ describe("an ask on a thread that another host holds", () => {
     expect(await during(first.clock, 400, appended)).toBeInstanceOf(ThreadHeldError);
   });
 
-  test.each(["newer", "not-a-store", "closed", "invalid-id"] as const)(
+  test.each(["newer", "older", "not-a-store", "closed", "invalid-id"] as const)(
     "fails at once where the store is %s, which no waiting mends",
     async (kind) => {
       const first = stage({ script: [held().step] });

@@ -46,7 +46,6 @@ describe("an ask for an output", () => {
     expect(model.calls[2]?.messages.map(textOf)).toEqual(["A title?", '{"title":"One two"}', "Why?"]);
     expect(await journalOf(store)).toEqual([
       "thread.started",
-      "thread.configured",
       "ask.received",
       "llm.completed",
       "output.refused",
@@ -127,18 +126,6 @@ describe("an ask for an output", () => {
       /output "n" is not what mode "native" takes: a\.b: it is optional; require it.*or use mode "tool" or "prompted"/,
     );
     expect(await store.read("default")).toEqual([]);
-  });
-
-  test("lets a journal rise once, and only for an ask that is taken", async () => {
-    const { host, store } = stage({ script: [says("Hi."), fits, fits] });
-    const thread = host.thread();
-    await thread.ask("Hello", { askId: "a" });
-    expect(await errorOf(thread.ask("Other", { askId: "a", output: { schema, name: "title" } }))).toMatchObject({
-      name: "AskRefusedError",
-    });
-    expect(await journalOf(store)).not.toContain("thread.configured");
-    for (const askId of ["b", "c"]) await thread.ask("?", { askId, output: { schema, name: "title" } });
-    expect((await journalOf(store)).filter((type) => type === "thread.configured")).toHaveLength(1);
   });
 });
 
@@ -279,7 +266,6 @@ describe("an output that was checked elsewhere", () => {
     await first.clock.advance(1_000);
     await busy;
     expect((await asked).output).toEqual({ title: "One two" });
-    expect(await journalOf(first.store)).toContain("thread.configured");
   });
 
   test("of a turn that answers two asks is validated by the schema of each", async () => {

@@ -94,7 +94,7 @@ test("a thread is listed when all that is wanted of it is so", () => {
 });
 
 test("entries say when their thread was made and changed, and what its metadata is now", () => {
-  const started: Entry = { seq: 0, format: 1, event: { type: "thread.started", at: 5, threadId: "thread" } };
+  const started: Entry = { seq: 0, format: 2, event: { type: "thread.started", at: 5, threadId: "thread" } };
   const changed: Entry = { seq: 1, event: { type: "metadata.changed", at: 7, metadata: { user: "ada" } } };
   const later: Entry = { seq: 2, event: { type: "timer.fired", at: 9, effectId: "1" } };
   expect(factsOf([])).toEqual({});

@@ -90,7 +90,7 @@ test.each<[Event, string]>([
 test("what is said where a thread begins are its system prompt and its seed", () => {
   const entry: Entry = {
     seq: 0,
-    format: 1,
+    format: 2,
     event: {
       type: "thread.started",
       at: 0,

@@ -19,9 +19,9 @@ export const isA =
   (span: TelemetrySpan): boolean =>
     span.operation === operation;
 
-/** The journals of all released formats, by name. */
+/** The journals that the machine keeps, by name. */
 export const storedJournals: readonly (readonly [name: string, entries: readonly Entry[]])[] = globSync(
-  join(import.meta.dirname, "../../../machine/test/journals/*/*.jsonl"),
+  join(import.meta.dirname, "../../../machine/test/journals/*.jsonl"),
 )
   .toSorted()
   .map((file) => {

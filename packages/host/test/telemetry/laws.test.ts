@@ -107,7 +107,7 @@ test("ids are well spread: none repeats, and half of their bits are set", () => 
   if (first?.event.type !== "thread.started") throw new Error("the journal has no beginning");
   for (let thread = 0; thread < 300; thread++) {
     const event = { ...first.event, threadId: `thread-${thread}` };
-    const spans = spansIn([{ seq: 0, format: 1, event }, ...more]);
+    const spans = spansIn([{ seq: 0, format: 2, event }, ...more]);
     ids.push(...spans.map(({ spanId }) => spanId), ...new Set(spans.map(({ traceId }) => traceId)));
   }
   expect(new Set(ids).size).toBe(ids.length);

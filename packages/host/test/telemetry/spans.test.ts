@@ -36,7 +36,7 @@ test("attempts are one span, which says how many there were and why they failed"
 test("what a cancel between two attempts says was used is no call's, as in the thread", () => {
   const failure = { kind: "rate_limit", message: "busy", retryable: true } as const;
   const entries: readonly Entry[] = [
-    { seq: 0, format: 1, event: { type: "thread.started", at: 0, threadId: "t" } },
+    { seq: 0, format: 2, event: { type: "thread.started", at: 0, threadId: "t" } },
     { seq: 1, event: { type: "ask.received", at: 0, askId: "a", input: "Go on." } },
     {
       seq: 2,

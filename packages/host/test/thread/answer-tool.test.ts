@@ -81,7 +81,6 @@ describe("a tool of the caller", () => {
     expect(parts[4]).toEqual({ type: "toolResult", ...place, outcome: "completed", content: "Yes." });
     expect(await journalOf(store)).toEqual([
       "thread.started",
-      "thread.configured",
       "ask.received",
       "llm.completed",
       "tool.completed",

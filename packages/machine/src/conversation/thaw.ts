@@ -11,7 +11,7 @@ import type { ConversationData, OpenTurn } from "./protocol/data.ts";
  * the order of `begin` and `openTurn`. All other values are shared.
  */
 export const thawed = (data: ConversationData): ConversationData => {
-  const fresh = {
+  return {
     threadId: data.threadId,
     seq: data.seq,
     createdAt: data.createdAt,
@@ -32,8 +32,7 @@ export const thawed = (data: ConversationData): ConversationData => {
     room: data.room,
     dropped: data.dropped,
     forkedFrom: data.forkedFrom,
-  } satisfies { readonly [Member in keyof Required<Omit<ConversationData, "format">>]: unknown };
-  return data.format === undefined ? fresh : { ...fresh, format: data.format };
+  } satisfies { readonly [Member in keyof Required<ConversationData>]: unknown };
 };
 
 /** Freezes the data after a transition. Values shared with `before` are frozen already. */

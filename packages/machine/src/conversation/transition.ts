@@ -36,7 +36,7 @@ import { withDefaults } from "./decide/settings.ts";
 import type { ThreadInput, Event } from "./protocol/event.ts";
 import { decide } from "./decide/decide.ts";
 import type { Effect } from "./protocol/effect.ts";
-import { type Decided, type FirstEntry, firstFormat, type LaterEntry } from "./protocol/entry.ts";
+import { type Decided, type FirstEntry, journalFormat, type LaterEntry } from "./protocol/entry.ts";
 import { readEvent, readThreadInput } from "./protocol/event-shape.ts";
 import { problemOfCalls } from "./decide/lost-calls.ts";
 import { type ConversationMachine, internals } from "./machine.ts";
@@ -88,7 +88,7 @@ export const start = (machine: ConversationMachine, input: ThreadInput): Started
   return frozen({
     state: { value: "idle", context: begun.right },
     effects: [],
-    entry: { seq: 0, format: firstFormat, event: { type: "thread.started", ...settled } },
+    entry: { seq: 0, format: journalFormat, event: { type: "thread.started", ...settled } },
   });
 };
 

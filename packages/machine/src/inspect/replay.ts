@@ -49,7 +49,7 @@ export interface ReplayOptions {
  * count words are not compared. Other decisions are, each time from the recorded state.
  *
  * The tools that a call offers are part of the prompt: a tool that was added, removed or declared differently is a
- * difference. Journals that 0.1 wrote do not list tools.
+ * difference.
  */
 export const replay = (
   machine: ConversationMachine,

@@ -1,5 +1,5 @@
 import * as Either from "fp-ts/lib/Either.js";
-import { type Entry, firstFormat, journalFormat } from "../conversation/protocol/entry.ts";
+import { type Entry, journalFormat } from "../conversation/protocol/entry.ts";
 import { firstEntry, journalled, laterEntry } from "../conversation/protocol/entry-forms.ts";
 import type { Event } from "../conversation/protocol/event.ts";
 import { eventTypes, isEventType } from "../conversation/protocol/event-forms.ts";
@@ -22,7 +22,7 @@ export interface DecodeError {
 export const decodeEvent = (value: unknown): Either.Either<DecodeError, Event> =>
   decoded(value, mostNestedInEvent, null, problemOfEvent);
 
-/** Reads the entry at an index of a journal. A newer format is refused with an error that says so. */
+/** Reads the entry at an index of a journal. Another format is refused with an error that says so. */
 export const decodeEntry = (value: unknown, index: number): Either.Either<DecodeError, Entry> =>
   decoded(value, mostNested, index, index === 0 ? problemOfFirst : problemOfLater);
 
@@ -74,14 +74,7 @@ const isIndexable = (value: unknown): value is { readonly [key: string | number]
 const problemOfFirst = (value: unknown): ValueProblem | null => {
   const format = isObject(value) ? value["format"] : undefined;
   const event = isObject(value) ? value["event"] : undefined;
-  if (typeof format === "number" && format > journalFormat) return within("format", newerFormat(format));
-  if (typeof format === "number" && format > firstFormat)
-    return within(
-      "format",
-      wrong(
-        `a journal begins with format ${firstFormat} and rises by "thread.configured"; this one begins with ${format}`,
-      ),
-    );
+  if (typeof format === "number" && format !== journalFormat) return within("format", otherFormat(format));
   return isObject(event) && event["type"] !== "thread.started"
     ? within("event", within("type", mustBe('"thread.started", which begins a journal', event["type"])))
     : firstEntry.shape(value);
@@ -91,7 +84,7 @@ const problemOfLater = (value: unknown): ValueProblem | null => {
   const problem = laterEntry.shape(value);
   if (!isObject(value)) return problem;
   const { event } = value;
-  const ofEvent = (problem === null ? null : problemOfType(event, true)) ?? problemOfRise(event);
+  const ofEvent = problem === null ? null : problemOfType(event, true);
   return ofEvent === null ? problem : within("event", ofEvent);
 };
 
@@ -111,12 +104,8 @@ const problemOfType = (event: unknown, isInJournal: boolean): ValueProblem | nul
       );
 };
 
-const problemOfRise = (event: unknown): ValueProblem | null => {
-  const format = isObject(event) && event["type"] === "thread.configured" ? event["format"] : undefined;
-  return typeof format === "number" && format > journalFormat ? within("format", newerFormat(format)) : null;
-};
-
-const newerFormat = (format: number): ValueProblem =>
+const otherFormat = (format: number): ValueProblem =>
   wrong(
-    `the journal has format ${format}, and this version reads up to ${journalFormat}: read it with a newer version`,
+    `the journal has format ${format}, and this version reads only format ${journalFormat}: ` +
+      `read it with ${format > journalFormat ? "a newer" : "an older"} version`,
   );

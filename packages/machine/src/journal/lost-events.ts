@@ -7,7 +7,6 @@ import type { ConversationData } from "../conversation/protocol/data.ts";
 import { placeIn } from "../conversation/protocol/effect-id.ts";
 import { type Decided, type Entry, type FirstEntry, isLater, type LaterEntry } from "../conversation/protocol/entry.ts";
 import type { Event } from "../conversation/protocol/event.ts";
-import { formatOf, neededFormat, problemOfFormat } from "../conversation/protocol/format.ts";
 import { problemOfCalls } from "../conversation/decide/lost-calls.ts";
 import { outstanding } from "../conversation/read/outstanding.ts";
 import { callsOf, positionNamedBy } from "../conversation/update/round-calls.ts";
@@ -21,8 +20,7 @@ import { foldVisiting, type JournalError } from "./fold.ts";
  * Finds the first entry of a journal from outside that the machine would not have accepted under any configuration.
  * There are three kinds of such entries:
  *
- * - `fold` would skip it: an answer that was not awaited, an ask without a decision, or an event that needs a newer
- *   format than the journal had.
+ * - `fold` would skip it: an answer that was not awaited or an ask without a decision.
  * - The machine refuses it: a move to a turn that does not exist, or a second ask of one id.
  * - Its prompt shows turns that do not exist.
  *
@@ -53,14 +51,11 @@ const problemOf = (
   isWhole: boolean,
 ): string | null => {
   const data = before.context;
-  const format = formatOf(data);
-  if (neededFormat(event) > format)
-    return `"${event.type}" needs format ${neededFormat(event)}, and the journal has format ${format} here`;
   if (!isAwaited(data, event) && "effectId" in event) {
     const awaited = outstanding(before).map(({ id }) => `"${id}"`);
     return `"${event.type}" answers "${event.effectId}", which was not awaited; outstanding was ${awaited.join(", ") || "nothing"}`;
   }
-  const refused = problemOfFormat(data, event) ?? reasonToRefuse(data, event, isWhole);
+  const refused = reasonToRefuse(data, event, isWhole);
   if (refused !== null) return notTaken(event, refused);
   if (event.type === "ask.received" && data.open !== null) {
     const { queued, joins, interrupts } = decided;
@@ -128,7 +123,7 @@ const unknownTurnIn = (
   const range = ranges.find((problem) => problem !== null);
   if (range !== undefined && range !== null) return range;
   if (cut === undefined) return null;
-  // Unknown dropped ids are ignored, as 0.1 did.
+  // Unknown dropped ids are ignored.
   const { dropped: _, ...shown } = cut;
   const said = () => (open === null ? [] : toArray(open.messages));
   return unknownPlaceIn({ ...shown, reason: "" }, { thread, system: thread.system, open: said, lastCut: before.cut });

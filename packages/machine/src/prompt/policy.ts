@@ -78,7 +78,7 @@ export interface SummaryWanted {
 
 /**
  * A requested summary. The model reads what prompts would show of the turns, shortened until it fits. Part of journal
- * format 1.
+ * format.
  */
 export interface SummaryTask extends SummaryWanted {
   /** Leaves out interrupted turns. */

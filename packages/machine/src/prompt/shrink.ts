@@ -14,7 +14,7 @@ import type { Unit } from "./unit.ts";
  * A shortened result becomes one text, in which a word replaces each image. A result that is short enough keeps its
  * images, except with `clear`, which counts an image as long.
  *
- * The wording of the marks is part of journal format 1, since digests depend on it.
+ * The wording of the marks is part of the journal format, since digests depend on it.
  */
 export interface Shrink {
   readonly rule: "clear" | "headAndTail" | "reference";

@@ -10,7 +10,7 @@ import { withFields } from "./fields.ts";
 
 /**
  * Returns the message that stands for turns shown as summaries; null if there are none. Its wording, and that of the
- * lines, is part of journal format 1, since digests depend on it.
+ * lines, is part of the journal format, since digests depend on it.
  */
 export const summaryMessage = (
   thread: Thread,
@@ -27,7 +27,7 @@ export const summaryMessage = (
 /**
  * Returns turns of the path as their summaries, one line each (`[Turn 3] …`, `[Turns 1 to 4] …`), oldest first. If
  * several cover a turn, the widest is used, and of those the newest. A turn without a summary gives a line made by
- * rule. The wording is part of journal format 1.
+ * rule. The wording is part of the journal format.
  */
 export const summaryLines = (
   thread: Thread,

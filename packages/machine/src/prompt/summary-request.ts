@@ -14,7 +14,7 @@ import { summaryLines } from "./summary-message.ts";
 /**
  * Returns the prompt that asks a model for a summary. The instruction is its system message. Then come the earlier
  * summaries and, for each turn, the input, the output and the tool use, as in DSPy's ConversationalAgent. Its wording
- * is part of journal format 1, since digests depend on it.
+ * is part of the journal format, since digests depend on it.
  *
  * @param newest the newest summary that may be among the earlier ones.
  */

@@ -1,9 +1,7 @@
 import * as Either from "fp-ts/lib/Either.js";
-import { type Entry, firstFormat, journalFormat } from "../conversation/protocol/entry.ts";
-import { formatOf } from "../conversation/protocol/format.ts";
+import type { Entry } from "../conversation/protocol/entry.ts";
 import type { State } from "../conversation/protocol/state.ts";
 import { type Chunks, chunkSize, loaded } from "../thread/chunks.ts";
-import { withAppendedMeasured } from "../thread/appended.ts";
 import { digestOf } from "../thread/digest.ts";
 import { frozen } from "../thread/frozen.ts";
 import type { Json, JsonObject } from "../thread/json.ts";
@@ -14,8 +12,8 @@ import { type PackedMessage, packMessages, unpackMessages } from "./message.ts";
 import { StoredChunks } from "./stored.ts";
 import { type PackedTurn, packTurns, unpackTurns } from "./turn.ts";
 
-/** The format of snapshots. It rises with each change of the state or of its encoding; older snapshots are useless. */
-const snapshotFormat = 1;
+/** The format of snapshots. It rises with each change of the state or of its encoding, and of journals; other formats are refused. */
+const snapshotFormat = 2;
 
 /** A state to store: its head, and those of its chunks that are not stored yet. */
 export interface Snapshot {
@@ -73,7 +71,6 @@ export const takeSnapshot = (state: State, newestEntry: Entry, stored: StoredChu
   });
   const header: Header = {
     snapshot: snapshotFormat,
-    journal: formatOf(state.context),
     seq,
     anchor: anchorOf(newestEntry),
     digest: digestOf(body),
@@ -140,7 +137,6 @@ export const loadMessages = <Holder extends { readonly messages: Chunks<Message>
 
 interface Header {
   readonly snapshot: number;
-  readonly journal: number;
   readonly seq: number;
   readonly anchor: string;
   readonly digest: string;
@@ -150,15 +146,11 @@ const headerIn = (line: string): Either.Either<string, Header> => {
   const header = parsed(line);
   if (header === null || Array.isArray(header) || typeof header !== "object") return Either.left("it has no header");
   // Its members are checked one by one.
-  const { snapshot, journal, seq, anchor, digest } = header as JsonObject;
+  const { snapshot, seq, anchor, digest } = header as JsonObject;
   if (snapshot !== snapshotFormat)
     return Either.left(`it has format ${JSON.stringify(snapshot)}, and this version reads ${snapshotFormat}`);
-  if (typeof journal !== "number" || journal < firstFormat || journal > journalFormat)
-    return Either.left(
-      `it is of a journal of format ${JSON.stringify(journal)}, and this version reads ${firstFormat} to ${journalFormat}`,
-    );
   return typeof seq === "number" && typeof anchor === "string" && typeof digest === "string"
-    ? Either.right({ snapshot, journal, seq, anchor, digest })
+    ? Either.right({ snapshot, seq, anchor, digest })
     : Either.left("its header is not whole");
 };
 
@@ -189,9 +181,7 @@ const stateIn = (body: unknown, reader: ListReader): State => {
     },
   };
   // All other members are those of the written state, because the head was checked against its digest.
-  const state = read as unknown as State;
-  const { context } = state;
-  return { ...state, context: { ...context, conversation: withAppendedMeasured(context.conversation) } };
+  return read as unknown as State;
 };
 
 interface PackedState {

@@ -21,8 +21,8 @@ export interface Thread {
   /** Messages appended since the last turn ended. They lead the next turn. */
   readonly appended: readonly Message[];
   /**
-   * The length of their texts, so that appending does not measure all of them again. Absent if there are none, and in
-   * states that 0.1 stored. Unit: UTF-16 units.
+   * The length of their texts, so that appending does not measure all of them again; absent if there are none. Unit:
+   * UTF-16 units.
    */
   readonly appendedCharacters?: number;
   /** Pinned messages, which every prompt shows whole while they are on the path; oldest pin first. */

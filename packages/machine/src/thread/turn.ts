@@ -125,7 +125,7 @@ export type LimitName = "steps" | "toolCalls" | "tokens" | "costNano" | "deadlin
 export interface Ask {
   readonly askId: string;
   readonly askedAt: number;
-  /** The number of messages that it brought, if not one. States that 0.1 stored lack it. */
+  /** The number of messages that it brought, if not one. */
   readonly messages?: number;
 }
 

@@ -228,7 +228,7 @@ describe("Jido's machine", () => {
     conversation.ask("Hello");
     conversation.reply(calling("search"));
     expect(JSON.parse(JSON.stringify(conversation.state))).toEqual(conversation.state);
-    const read = decodeJournal([{ seq: 0, format: 1, event: { type: "thread.started", at: 5, threadId: "t" } }]);
+    const read = decodeJournal([{ seq: 0, format: 2, event: { type: "thread.started", at: 5, threadId: "t" } }]);
     expect(read).toMatchObject({ _tag: "Right" });
     const folded = "right" in read ? fold(read.right) : read;
     expect(folded).toMatchObject({

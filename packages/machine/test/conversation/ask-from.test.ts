@@ -12,14 +12,13 @@ import {
   turnsOf,
 } from "../../src/index.ts";
 import { lostEventIn } from "../../src/hosting.ts";
-import { fold, forkOf, raiseFormatFor } from "../../src/journal.ts";
+import { fold, forkOf } from "../../src/journal.ts";
 import { summariseTurns } from "../../src/policies.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 import { runs } from "../runs.ts";
 
 const talkOf = (turns: number, options: ConstructorParameters<typeof CheckedTalk>[0] = {}): CheckedTalk => {
   const talk = new CheckedTalk(options);
-  talk.tell({ type: "thread.configured", format: 2, configuration: talk.state.context.configuration });
   for (let turn = 1; turn <= turns; turn++) talk.say(`Q${turn}`, `A${turn}`);
   return talk;
 };
@@ -85,18 +84,6 @@ describe("an ask behind a turn", () => {
     expect(talk.refused(askFrom(2))).toMatchObject({ kind: "stale", turn: 3 });
   });
 
-  test("needs format 2, and a journal of format 1 with such a member folds as 0.1 folded it", () => {
-    const talk = new CheckedTalk();
-    talk.say("Q1", "A1");
-    const event = { ...askFrom(0), at: 9 };
-    expect(talk.refused(event).reason).toMatch(/needs format 2/);
-    expect(raiseFormatFor(talk.state, event)).toMatchObject({ type: "thread.configured", format: 2 });
-    const plain = transition(talk.machine, talk.state, { ...askFrom(undefined), at: 9 });
-    if (!plain.handled) throw new Error("a plain ask is handled");
-    const odd = fold([...talk.entries, { ...plain.entry, event }]);
-    expect(odd).toMatchObject({ _tag: "Right", right: { context: { open: { parent: 1 } } } });
-  });
-
   test("a summary of turns that leave the path is called off, as by a move of the head", () => {
     const policy = summariseTurns({ maxTurns: 1, instruction: "Sum up." });
     const talk = talkOf(3, { policy });
@@ -143,13 +130,11 @@ test("comes to what a move of the head and an ask come to, in every conversation
 
 /** False where such an ask is refused; then the move or the ask has to be refused as well. */
 const sameInOneStep = (machine: ConversationMachine, before: State, pick: number): boolean => {
-  const { configuration, conversation } = before.context;
+  const { conversation } = before.context;
   const at = before.context.updatedAt + 1;
-  const risen = transition(machine, before, { type: "thread.configured", at, format: 2, configuration });
-  const state = risen.handled ? risen.state : before;
   const from = pick % (conversation.turns.length + 1);
-  const once = transition(machine, state, { ...askFrom(from), at });
-  const moved = transition(machine, state, { type: "head.moved", at, to: from });
+  const once = transition(machine, before, { ...askFrom(from), at });
+  const moved = transition(machine, before, { type: "head.moved", at, to: from });
   const twice = transition(machine, moved.state, { ...askFrom(undefined), at });
   expect(once.handled).toBe(moved.handled && twice.handled);
   if (!once.handled) return false;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { AskReceived, State } from "../../src/index.ts";
-import { conversationMachine, lastTurnOf, messagesOf, textOf, transition, turnsOf } from "../../src/index.ts";
+import type { AskReceived } from "../../src/index.ts";
+import { conversationMachine, lastTurnOf, messagesOf, textOf, turnsOf } from "../../src/index.ts";
 import { redactedText } from "../../src/storage.ts";
 import { Talk } from "../talk.ts";
 
@@ -170,21 +170,6 @@ describe("a repeated ask that says something else", () => {
     eachOfThem();
     merging.reply("!");
     eachOfThem();
-  });
-
-  test("a state that 0.1 stored counted no messages: what was asked counts as the same", () => {
-    const talk = new Talk(conversationMachine());
-    const said = [
-      { role: "user", content: "One" },
-      { role: "user", content: "Two" },
-    ] as const;
-    talk.tell(again(said));
-    // As from its snapshot.
-    const stored = JSON.parse(
-      JSON.stringify(talk.state, (key, value: unknown) => (key === "asks" ? [{ askId: "a", askedAt: 99 }] : value)),
-    ) as State;
-    expect(transition(talk.machine, stored, again(said))).toMatchObject({ handled: false, refusal: { kind: "stale" } });
-    expect(transition(talk.machine, stored, again([said[1], said[0]]))).toMatchObject({ refusal: another });
   });
 
   test("is taken for the same where that is not known: it was withdrawn, forgotten, or its words were taken out", () => {

@@ -6,11 +6,10 @@ import {
   digestOf,
   type MachineOptions,
   textOf,
-  transition,
 } from "../../src/index.ts";
 import { waitsOutside } from "../../src/hosting.ts";
 import { replay } from "../../src/inspect.ts";
-import { fold, forkOf } from "../../src/journal.ts";
+import { forkOf } from "../../src/journal.ts";
 import { redactEntry } from "../../src/storage.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 import { calling } from "../talk.ts";
@@ -19,7 +18,6 @@ const askUser: CallerTool = { name: "ask_user", description: "Asks.", parameters
 
 const talkOf = (options: MachineOptions = { tools: [{ name: "search" }] }): CheckedTalk => {
   const talk = new CheckedTalk(options);
-  talk.tell({ type: "thread.configured", format: 2, configuration: talk.state.context.configuration });
   return talk;
 };
 
@@ -87,15 +85,6 @@ describe("the tools of an ask", () => {
     const entry = talk.entries.at(-1);
     expect(entry === undefined ? null : redactEntry(entry)).toMatchObject({ event: { tools: [{ name: "ask_user" }] } });
     expect(JSON.stringify(entry === undefined ? null : redactEntry(entry))).not.toMatch(/Asks/);
-  });
-
-  test("of a format that does not know them are a member among others", () => {
-    const talk = new CheckedTalk();
-    const plain = transition(talk.machine, talk.state, { type: "ask.received", at: 1, askId: "a", input: "Q" });
-    if (!plain.handled) throw new Error("a plain ask is handled");
-    const folded = fold([...talk.entries, { ...plain.entry, event: { ...asking(), at: 1 } }]);
-    expect(folded).toMatchObject({ _tag: "Right" });
-    expect(JSON.stringify(folded)).not.toMatch(/callerTools|ask_user/);
   });
 });
 

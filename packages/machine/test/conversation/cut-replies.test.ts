@@ -48,7 +48,6 @@ describe("a reply that was cut off", () => {
 
   test("asks the caller of no tool either", () => {
     const talk = new CheckedTalk();
-    talk.tell({ type: "thread.configured", format: 2, configuration: talk.state.context.configuration });
     talk.tell({ type: "ask.received", askId: "a", input: "Go.", tools: [{ name: "theirs" }] });
     talk.reply(calling("theirs"), { finishReason: "length" });
     expect(outstanding(talk.state).map(({ type }) => type)).toEqual(["callLlm"]);

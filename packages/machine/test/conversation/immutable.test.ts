@@ -95,7 +95,7 @@ describe("what leaves the machine is frozen through and through", () => {
       { type: "message.appended", at: 5, message: { role: "user", content: "By the way." } },
       { type: "turn.added", at: 5, messages: [{ role: "user", content: "Noted." }], metadata: { of: ["it"] } },
       { type: "answer.truncated", at: 5, turn: 1, characters: 1 },
-      { type: "thread.configured", at: 5, format: 2, configuration, model: { stop: ["?"] } },
+      { type: "thread.configured", at: 5, configuration, model: { stop: ["?"] } },
       { type: "checkpoint.named", at: 5, name: "here" },
       { type: "head.moved", at: 5, to: 1 },
       { type: "thread.forked", at: 5, from: { threadId: "s", turn: 1 } },

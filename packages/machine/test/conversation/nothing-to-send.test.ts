@@ -56,8 +56,6 @@ describe("a system message that is all there is to send", () => {
 
   test("stays while the answer of the turn may prove to be none", () => {
     const talk = new Talk(conversationMachine(), { system: "Greet." });
-    const { configuration } = talk.state.context;
-    talk.tell({ type: "thread.configured", format: 2, configuration });
     const output = { name: "greeting", schema: {}, mode: "native", repairs: 0 } as const;
     talk.tell({ type: "ask.received", askId: "a", input: [], output });
     talk.reply("Good day.");

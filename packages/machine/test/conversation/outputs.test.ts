@@ -23,7 +23,6 @@ const issues = [{ path: ["title"], message: "secret is too long" }];
 
 const talkOf = (...given: ConstructorParameters<typeof CheckedTalk>): CheckedTalk => {
   const talk = new CheckedTalk(...given);
-  talk.tell({ type: "thread.configured", format: 2, configuration: talk.state.context.configuration });
   return talk;
 };
 
@@ -191,17 +190,6 @@ describe("what is kept of an output", () => {
     );
     expect(lostEventIn(entries)).toBeNull();
     expect(lostEventIn(foreign)).toMatchObject({ seq: at, reason: expect.stringMatching(/was not awaited/) });
-  });
-
-  test("without the rise of its format a journal that asks for one is refused from outside, and folds without it", () => {
-    const { entries } = repaired();
-    const old = entries.toSpliced(1, 1).map((entry, seq): Entry => ({ ...entry, seq }) as Entry);
-    expect(lostEventIn(old)).toMatchObject({ seq: 1, reason: expect.stringMatching(/needs format 2/) });
-    const folded = fold(old);
-    expect(Either.isRight(folded) && turnNumbered(folded.right, 1)).toMatchObject({
-      outcome: { status: "completed" },
-      answer: "1.1",
-    });
   });
 
   test("its words, those of what was refused and of what was wrong with it are redacted with the turn, or with the message", () => {

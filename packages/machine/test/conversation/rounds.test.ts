@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { conversationMachine, messagesOf, start, textOf, transition } from "../../src/index.ts";
 import { explain } from "../../src/inspect.ts";
-import { raiseFormatFor } from "../../src/journal.ts";
 import { checkPrompt, unitsOf } from "../../src/policies.ts";
-import type { Event, RoundAppended } from "../../src/index.ts";
+import type { RoundAppended } from "../../src/index.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 import { calling, Talk } from "../talk.ts";
 
@@ -22,61 +21,12 @@ const round = (found = "found"): Omit<RoundAppended, "at"> => ({
   ],
 });
 
-const rising = { type: "thread.configured", format: 2 } as const;
-
-const risen = (
-  options: ConstructorParameters<typeof CheckedTalk>[0] = { tools: [{ name: "search" }] },
-): CheckedTalk => {
-  const talk = new CheckedTalk(options);
-  talk.tell({ ...rising, configuration: talk.state.context.configuration });
-  return talk;
-};
-
-describe("a journal of format 1", () => {
-  test("takes no round, and the refusal names the way out, which raises it", () => {
-    const talk = new CheckedTalk();
-    expect(talk.refused(round())).toEqual({
-      kind: "invalid",
-      reason:
-        '"round.appended" needs format 2 of the journal, and this thread has format 1: send "thread.configured" with format 2 first, which raiseFormatFor makes',
-    });
-    expect(talk.state.context).not.toHaveProperty("format");
-    const event: Event = { ...round(), at: 5 };
-    const raised = raiseFormatFor(talk.state, event);
-    expect(raised).toMatchObject({ type: "thread.configured", at: 5, format: 2 });
-    if (raised !== null) talk.tell(raised);
-    expect(talk.state.context.format).toBe(2);
-    expect(raiseFormatFor(talk.state, event)).toBeNull();
-    talk.tell(round());
-    talk.replays();
-  });
-
-  test("stays at 1 where nothing needs more", () => {
-    const talk = new CheckedTalk();
-    talk.say("hello", "hi");
-    const { configuration } = talk.state.context;
-    talk.tell({ type: "thread.configured", configuration });
-    talk.tell({ type: "thread.configured", format: 1, configuration });
-    expect(talk.state.context).not.toHaveProperty("format");
-  });
-
-  test("rises, never falls, and never above what this version writes", () => {
-    const talk = risen();
-    const { configuration } = talk.state.context;
-    expect(talk.refused({ type: "thread.configured", format: 1, configuration }).reason).toMatch(
-      /never goes back to 1/,
-    );
-    expect(talk.refused({ type: "thread.configured", format: 3, configuration }).reason).toMatch(/up to format 2/);
-    talk.tell({ type: "thread.configured", configuration: { fingerprint: "another" } });
-    expect(talk.state.context.format).toBe(2);
-  });
-});
+const talkWithSearch = (): CheckedTalk => new CheckedTalk({ tools: [{ name: "search" }] });
 
 describe("a round that is appended", () => {
   test("may have more calls than a function takes arguments", () => {
     const many = 130_000;
     const talk = new Talk(conversationMachine());
-    talk.tell({ type: "thread.configured", format: 2, configuration: talk.state.context.configuration });
     const toolCalls = Array.from({ length: many }, () => ({ id: null, name: "f", arguments: "{}" }));
     const results = Array.from({ length: many }, () => ({ outcome: "completed", content: "" }) as const);
     talk.tell({ type: "round.appended", reply: { toolCalls }, results });
@@ -84,7 +34,7 @@ describe("a round that is appended", () => {
   });
 
   test("between turns leads the next turn, whole, as one unit", () => {
-    const talk = risen();
+    const talk = talkWithSearch();
     talk.tell({ ...round(), metadata: { from: "elsewhere" } });
     talk.ask("Go.");
     const { messages } = talk.call();
@@ -98,7 +48,7 @@ describe("a round that is appended", () => {
   });
 
   test("while a call or tools are out waits for the batch; its calls await no answer", () => {
-    const talk = risen();
+    const talk = talkWithSearch();
     talk.ask("Go.");
     talk.tell(round("during the call"));
     talk.reply(calling("search"));
@@ -126,7 +76,7 @@ describe("a round that is appended", () => {
   });
 
   test("joins at once where the turn waits for a retry, and counts for no limit", () => {
-    const talk = risen({ retry: { attempts: 2 }, limits: { toolCalls: 0 } });
+    const talk = new CheckedTalk({ retry: { attempts: 2 }, limits: { toolCalls: 0 } });
     talk.ask("Go.");
     talk.fail({ retryable: true });
     talk.tell(round());
@@ -142,7 +92,7 @@ describe("a round that is appended", () => {
     ["that lacks a result", { results: [{ outcome: "completed", content: "" }] }, /2 calls and 1 result;/],
     ["that has one too many", { reply: calling("search") }, /1 call and 2 results;/],
   ])("%s is refused in words", (_, wrong, reason) => {
-    const refusal = risen().refused({ ...round(), ...wrong });
+    const refusal = talkWithSearch().refused({ ...round(), ...wrong });
     expect(refusal.kind).toBe("invalid");
     expect(refusal.reason).toMatch(reason);
   });

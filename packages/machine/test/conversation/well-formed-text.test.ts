@@ -32,7 +32,6 @@ test("a message is well-formed however it is made", () => {
     { role: "tool" as const, toolCallId: torn, content: torn },
   ];
   const talk = new CheckedTalk({ tools: [{ name: "read" }] }, { seed, system: torn });
-  talk.tell({ type: "thread.configured", format: 2, configuration: talk.state.context.configuration });
   talk.tell({
     type: "round.appended",
     reply: { toolCalls: [{ id: torn, name: torn, arguments: torn }] },

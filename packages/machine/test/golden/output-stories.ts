@@ -9,16 +9,12 @@ const refused = (at: number, effectId: string, ...issues: readonly OutputIssue[]
   ({ type: "output.refused", at, effectId, issues }) as const;
 const cutOff = (at: number, effectId: string, content: string) =>
   ({ type: "llm.completed", at, effectId, reply: { content }, finishReason: "length" }) as const;
-const risen = { type: "thread.configured", at: 1, format: 2, configuration: { fingerprint: "as before" } } as const;
 
 export const outputStories: readonly Story[] = [
   {
     name: "output-repaired",
     options: { tools: [{ name: "look" }] },
     told: [
-      "What an answer has to be needs format 2 of the journal.",
-      ask(1, "a", "A title?", { output: title }),
-      risen,
       ask(2, "a", "A title?", { output: title }),
       "A reply with tool calls is none that is checked.",
       calls(3, "t/1.1#1", [call("look", "{}")]),
@@ -38,7 +34,6 @@ export const outputStories: readonly Story[] = [
   {
     name: "output-not-had",
     told: [
-      risen,
       "No answer fits, and no repairs are left.",
       ask(2, "a", "A title?", { output: { ...title, repairs: 1 } }),
       reply(3, "t/1.1#1", "Autumn"),
@@ -70,7 +65,6 @@ export const outputStories: readonly Story[] = [
     name: "output-called-off",
     options: { overlap: { type: "steer", max: 2 } },
     told: [
-      risen,
       "Asks that join the turn while its answer is checked are shown next, whatever that comes to.",
       ask(2, "a", "A title?", { output: title }),
       reply(3, "t/1.1#1", '{"title":"Autumn"}'),

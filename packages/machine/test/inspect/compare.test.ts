@@ -518,7 +518,6 @@ describe("a conversation that was had elsewhere", () => {
       const [call] = talk.out().flatMap((effect) => (effect.type === "callLlm" ? [effect.id] : []));
       tell({ type: "llm.completed", effectId: call ?? "", reply: { content, ...more }, finishReason: "stop" });
     };
-    tell({ type: "thread.configured", format: 2, configuration: talk.state.context.configuration });
     tell(round("A"));
     tell({ type: "ask.received", askId: "a", input: "One" });
     // While the call is out it waits.
@@ -551,7 +550,6 @@ describe("a conversation that was had elsewhere", () => {
 
   test("is compared in no round that begins a thread: no model can have been shown nothing", () => {
     const talk = new Talk(conversationMachine({ tools }));
-    const { configuration } = talk.state.context;
     const round = {
       type: "round.appended",
       reply: calling("search"),
@@ -559,7 +557,6 @@ describe("a conversation that was had elsewhere", () => {
     } as const;
     const entries: Entry[] = [
       talk.beginning,
-      talk.tell({ type: "thread.configured", format: 2, configuration }).entry,
       talk.tell(round).entry,
       // The second round is appended after another entry.
       talk.tell(round).entry,
@@ -570,10 +567,8 @@ describe("a conversation that was had elsewhere", () => {
 
   test("shows a round that was appended what an ask that says nothing is shown: all, where the policy shows nothing", () => {
     const talk = new Talk(conversationMachine({ tools }));
-    const { configuration } = talk.state.context;
     const entries: Entry[] = [
       talk.beginning,
-      talk.tell({ type: "thread.configured", format: 2, configuration }).entry,
       talk.ask("One").entry,
       talk.reply("1").entry,
       talk.tell({
@@ -589,7 +584,7 @@ describe("a conversation that was had elsewhere", () => {
     const { after } = comparePrompts([{ name: "any", entries }], { tools }, options);
     expect(after.broken).toEqual([
       expect.objectContaining({
-        seq: 4,
+        seq: 3,
         law: "policy",
         reason: expect.stringContaining("last-turns@1 shows nothing of the thread"),
       }),

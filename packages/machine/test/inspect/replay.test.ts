@@ -110,7 +110,7 @@ describe("replay", () => {
       throw new Error("it has no configuration");
     const { tools: _, ...configuration } = first.event.configuration;
     const entries: readonly Entry[] = [
-      { ...first, seq: 0, format: 1, event: { ...first.event, configuration } },
+      { ...first, seq: 0, format: 2, event: { ...first.event, configuration } },
       ...later,
     ];
     expect(wordsUnder(options, entries)).toEqual(words);
@@ -151,7 +151,7 @@ describe("replay", () => {
     const entries = recorded().map((entry): Entry => {
       if (entry.event.type !== "thread.started" || entry.event.configuration === undefined) return entry;
       const { tools: _, ...configuration } = entry.event.configuration;
-      return { ...entry, seq: 0, format: 1, event: { ...entry.event, configuration } };
+      return { ...entry, seq: 0, format: 2, event: { ...entry.event, configuration } };
     });
     expect(wordsUnder({ tools: [{ name: "search", description: "Searches." }] }, entries)).toBe("none");
   });

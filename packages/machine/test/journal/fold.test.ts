@@ -17,7 +17,7 @@ import { fold, stateAt } from "../../src/journal.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 import { runs } from "../runs.ts";
 
-const first: FirstEntry = { seq: 0, format: 1, event: { type: "thread.started", at: 0, threadId: "t" } };
+const first: FirstEntry = { seq: 0, format: 2, event: { type: "thread.started", at: 0, threadId: "t" } };
 const named = (seq: number): LaterEntry => ({ seq, event: { type: "checkpoint.named", at: seq, name: `c${seq}` } });
 
 describe("a journal that is none is refused, with the seq and the reason", () => {

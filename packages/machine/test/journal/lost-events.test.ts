@@ -90,11 +90,6 @@ describe("what the machine refuses is refused of a journal from outside, with it
       /ask "a" was made before; turn 1 answers it/,
     ],
     ["a second ask that says something else", { event: { ...ask, askId: "a" } }, /its input differs/],
-    [
-      "a lower format",
-      { event: { type: "thread.configured", at, format: 0, configuration: { fingerprint: "" } } },
-      /never goes back to 0/,
-    ],
     ["the end of no turn", { event: { type: "cancel.requested", at } }, /no turn is open/],
     ["a turn of nothing", { event: { type: "turn.added", at, messages: [] } }, /needs messages/],
     [
@@ -201,19 +196,13 @@ describe("an entry that fold would pass over is found, with its seq, type and id
     });
   });
 
-  test("an ask without a decision, and a round before the format", () => {
+  test("an ask without a decision", () => {
     const undecided = journal().map((entry) => {
       if (entry.seq !== 2 || !isLater(entry)) return entry;
       const { decided: _, ...bare } = entry;
       return bare;
     });
     expect(lostEventIn(undecided)).toMatchObject({ seq: 2, reason: expect.stringContaining('ask "b"') });
-    const [first] = journal();
-    const round: Event = { type: "round.appended", at: 1, reply: calling("search"), results: [] };
-    expect(lostEventIn(first === undefined ? [] : [first, { seq: 1, event: round }])).toEqual({
-      seq: 1,
-      reason: '"round.appended" needs format 2, and the journal has format 1 here',
-    });
   });
 
   test("of what is no journal the place where it ends to be one", () => {

@@ -161,7 +161,7 @@ describe("an entry without its words", () => {
     const configuration = { fingerprint: "f", model };
     const entry: Entry = {
       seq: 0,
-      format: 1,
+      format: 2,
       event: {
         type: "thread.started",
         at: 0,
@@ -175,7 +175,7 @@ describe("an entry without its words", () => {
     };
     expect(redactEntry(entry)).toEqual({
       seq: 0,
-      format: 1,
+      format: 2,
       event: {
         type: "thread.started",
         at: 0,

@@ -15,7 +15,7 @@ import { SnapshotShelf } from "./shelf.ts";
 // Snapshots lie in stores, and a later version reads what an earlier one wrote: how they are written is written down.
 // Whatever changes here must still be read as it was before, and may not cost a usual turn more bytes.
 
-const folder = path.join(import.meta.dirname, "../journals/format-1");
+const folder = path.join(import.meta.dirname, "../journals");
 
 const right = <Value>(either: Either.Either<unknown, Value>): Value => {
   if (Either.isLeft(either)) throw new Error(JSON.stringify(either.left));

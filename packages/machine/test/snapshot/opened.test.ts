@@ -70,22 +70,6 @@ describe("a snapshot that is opened under another counter, policy or configurati
     );
   });
 
-  test("also where a version that knows no length of what is appended appended more, or nothing is left of it", () => {
-    const talk = new Talk(conversationMachine());
-    const { entry } = talk.tell({ type: "message.appended", message: { role: "user", content: "noted" } });
-    const { conversation } = talk.state.context;
-    const opened = (thread: Partial<typeof conversation>): State => {
-      const shelf = new SnapshotShelf();
-      const { context, value } = talk.state;
-      const stale = { value, context: { ...context, conversation: { ...conversation, ...thread } } };
-      shelf.save(takeSnapshot(stale, entry, new StoredChunks()));
-      return shelf.read().state;
-    };
-    expect(conversation.appendedCharacters).toBe(5);
-    expect(opened({ appendedCharacters: 1 })).toEqual(talk.state);
-    expect(opened({ appended: [] }).context.conversation).not.toHaveProperty("appendedCharacters");
-  });
-
   test("of a long thread too, whose chunks are read as they are needed", () => {
     const talk = new Talk(conversationMachine({ policy: tokenWindow(), budget: { tokens: 200, reserve: 0 } }));
     lengthen(talk, 70);

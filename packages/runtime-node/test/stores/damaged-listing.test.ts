@@ -18,7 +18,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const started = (threadId: string): Entry => ({
   seq: 0,
-  format: 1,
+  format: 2,
   event: { type: "thread.started", at: 1, threadId, metadata: { of: threadId } },
 });
 

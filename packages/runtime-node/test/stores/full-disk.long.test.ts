@@ -175,5 +175,5 @@ const leaseOf = async (store: Store, threadId: string): Promise<Lease> => {
 
 const entry = (seq: number, name = `entry ${seq}`): Entry =>
   seq === 0
-    ? { seq, format: 1, event: { type: "thread.started", at: 0, threadId: "thread" } }
+    ? { seq, format: 2, event: { type: "thread.started", at: 0, threadId: "thread" } }
     : { seq, event: { type: "ask.received", at: seq, askId: `ask ${seq}`, input: name } };

@@ -5,7 +5,7 @@ import type { Entry } from "@colloquy/machine";
 /** The entry of this seq, in which somebody says something. */
 export const said = (seq: number, words: string): Entry =>
   seq === 0
-    ? { seq, format: 1, event: { type: "thread.started", at: 0, threadId: "thread", system: words } }
+    ? { seq, format: 2, event: { type: "thread.started", at: 0, threadId: "thread", system: words } }
     : { seq, event: { type: "ask.received", at: seq, askId: `ask ${seq}`, input: words } };
 
 /** The lease of a thread that must be free. */

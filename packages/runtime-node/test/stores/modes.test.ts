@@ -147,5 +147,5 @@ const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(
 
 const entry = (seq: number): Entry =>
   seq === 0
-    ? { seq, format: 1, event: { type: "thread.started", at: 0, threadId: "thread" } }
+    ? { seq, format: 2, event: { type: "thread.started", at: 0, threadId: "thread" } }
     : { seq, event: { type: "checkpoint.named", at: seq, name: `entry ${seq}` } };

@@ -1,5 +1,4 @@
 import { type Event, messagesOf, type State, turnNumbered } from "@colloquy/machine";
-import { raiseFormatFor } from "@colloquy/machine/journal";
 import { entriesOfSteps } from "./trace.ts";
 import { type MoveNamed, pickFrom, type Situation } from "./situation.ts";
 
@@ -25,10 +24,8 @@ export const editOf = (move: MoveNamed<EditName>, situation: Situation): Event =
   switch (move.move) {
     case "append":
       return { type: "message.appended", at, message: move.message };
-    case "appendRound": {
-      const round: Event = { type: "round.appended", at, reply: move.reply, results: move.results };
-      return raiseFormatFor(state, round) ?? round;
-    }
+    case "appendRound":
+      return { type: "round.appended", at, reply: move.reply, results: move.results };
     case "changeSystem":
       return { type: "system.changed", at, system: move.system };
     case "resetSystem":

@@ -1,5 +1,4 @@
 import type { Event, EventType } from "@colloquy/machine";
-import { journalFormat } from "@colloquy/machine/journal";
 import fc from "fast-check";
 import { callerToolsArbitrary } from "./caller-tool.ts";
 import { editEventArbitraries } from "./edit-events.ts";
@@ -65,7 +64,7 @@ const eventArbitraries = (effectId: fc.Arbitrary<string>, askId: fc.Arbitrary<st
     ),
     "message.appended": eventOf("message.appended", { message: messageDraftArbitrary }),
     "system.changed": eventOf("system.changed", { system: fc.option(systemDraftArbitrary) }),
-    "thread.configured": eventOf("thread.configured", { configuration }, { format: fc.constant(journalFormat), model }),
+    "thread.configured": eventOf("thread.configured", { configuration }, { model }),
   };
 };
 

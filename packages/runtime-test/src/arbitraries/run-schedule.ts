@@ -1,6 +1,5 @@
 import type { AnswerableEffect, ConversationMachine, Effect, Event } from "@colloquy/machine";
 import { configurationOfMachine } from "@colloquy/machine/hosting";
-import { journalFormat, raiseFormatFor } from "@colloquy/machine/journal";
 import { editOf, turnPicked } from "./edit-of.ts";
 import { answerFor, outcomeOf } from "./outcome-of.ts";
 import type { Move, Schedule } from "./schedule.ts";
@@ -79,10 +78,6 @@ export const eventOf = (move: Move, situation: Situation): Event => {
     }
     case "send":
       return move.event;
-    case "raise": {
-      const configuration = configurationOfMachine(situation.machine);
-      return { type: "thread.configured", at, configuration, format: journalFormat };
-    }
     case "reconfigure":
       return { type: "thread.configured", at, configuration: configurationOfMachine(situation.machine) };
     default:
@@ -90,14 +85,10 @@ export const eventOf = (move: Move, situation: Situation): Event => {
   }
 };
 
-/**
- * Returns the event of an ask. If it is the thread's first ask with an output, the journal is raised to the format that
- * outputs need.
- */
 const askOf = (move: MoveNamed<"ask">, { now: at, index, state }: Situation): Event => {
   const { move: _, afterMs: __, joins, from, ...asked } = move;
   const askId = joins === "open" ? state.context.open?.asks[0]?.askId : joins === "nobody" ? "nobody" : undefined;
-  const event: Event = {
+  return {
     type: "ask.received",
     at,
     askId: `ask-${index}`,
@@ -105,7 +96,6 @@ const askOf = (move: MoveNamed<"ask">, { now: at, index, state }: Situation): Ev
     ...(joins === undefined ? {} : { joins: askId === undefined ? {} : { askId } }),
     ...(from === undefined ? {} : { from: typeof from === "number" ? turnPicked(state, from) - 1 : from }),
   };
-  return raiseFormatFor(state, event) ?? event;
 };
 
 const cancelOf = (move: MoveNamed<"cancel">, { now: at, state, index }: Situation): Event => {

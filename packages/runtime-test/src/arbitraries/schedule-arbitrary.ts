@@ -44,14 +44,9 @@ export const scheduleArbitrary = (
 
 const beginning: ThreadInput = { at: 1_700_000_000_000, threadId: "t" };
 
-/**
- * Gives every other conversation an output in most asks, and raises its journal at the beginning to the format that
- * outputs need.
- */
+/** Gives every other conversation an output in most asks. */
 const withOutput = ([output, moves]: readonly [ExpectedOutput | null, Move[]]): Move[] =>
-  output === null
-    ? moves
-    : [{ afterMs: 0, move: "raise" }, ...moves.map((move) => (move.move === "ask" ? { output, ...move } : move))];
+  output === null ? moves : moves.map((move) => (move.move === "ask" ? { output, ...move } : move));
 
 const inputArbitrary = (tools: ToolNames): fc.Arbitrary<ThreadInput> =>
   recordOf(

@@ -42,10 +42,7 @@ type AskMove =
          * The ask may only join the open turn: the turn of its first ask, any open turn, or a turn that does not exist.
          */
         readonly joins?: "open" | "anybody" | "nobody";
-        /**
-         * The turn after which the ask starts. The thread's first such ask raises its journal to the format that this
-         * needs.
-         */
+        /** The turn after which the ask starts. */
         readonly from?: Choice | { readonly checkpoint: string };
       })
   | {
@@ -101,7 +98,6 @@ type TimeMove = { readonly move: "fire"; readonly pick: Choice; readonly early: 
 
 type EditMove =
   | { readonly move: "append"; readonly message: MessageDraft }
-  /** The first one of a thread raises its journal to the format that a round needs. */
   | ({ readonly move: "appendRound" } & Pick<RoundAppended, "reply" | "results">)
   | { readonly move: "changeSystem"; readonly system: SystemDraft | null }
   | { readonly move: "addTurn"; readonly messages: readonly SeedDraft[] }
@@ -117,9 +113,7 @@ type EditMove =
   | { readonly move: "fork"; readonly pick: Choice }
   /** Redacts the entries of one turn, or of a turn that does not exist. */
   | { readonly move: "redact"; readonly pick: Choice; readonly reason?: string }
-  | { readonly move: "reconfigure" }
-  /** Raises the journal to the newest format. */
-  | { readonly move: "raise" };
+  | { readonly move: "reconfigure" };
 
 /** Events that should not occur: a repeated event, an answer to another thread, any random event. */
 type StrayMove =

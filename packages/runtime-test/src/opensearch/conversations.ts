@@ -8,9 +8,41 @@ import { pagedAnswer, type Route } from "./routes.ts";
 export const conversationRoutes = (now: () => string): readonly Route[] => {
   const conversations = new DocumentIndex(".plugins-ml-conversation-meta", "conversation", {});
   const interactions = new DocumentIndex(".plugins-ml-conversation-interactions", "interaction", {});
-  const all = `${base}/conversation`;
-  const one = `${all}/{id}`;
-  /** Performs a request below a conversation. If none was ever written, access is not checked. */
+  return [...routesOfConversations(conversations, now), ...routesOfInteractions(conversations, interactions, now)];
+};
+
+const all = `${base}/conversation`;
+
+const routesOfConversations = (conversations: DocumentIndex, now: () => string): readonly Route[] => [
+  {
+    methods: ["POST"],
+    path: all,
+    refuses: ({ body }) => problemOfTexts(valuesOf(body)),
+    perform: ({ body, user }) => {
+      const { name = null } = textsOf(body);
+      const own = user === null ? {} : { user };
+      return accepted({ conversation_id: conversations.add({ create_time: now(), name, ...own }) });
+    },
+  },
+  {
+    methods: ["GET"],
+    path: all,
+    lists: { notPositive: "Can't list 0 or negative conversations", negative: null },
+    perform: ({ query, user }) => {
+      const own = conversations.all().toSorted(newestFirst("create_time")).filter(isOwn(user));
+      const shown = own.map(({ id, source }) => ({ conversation_id: id, ...source }));
+      return pagedAnswer(conversations, "conversations", shown, query);
+    },
+  },
+];
+
+const routesOfInteractions = (
+  conversations: DocumentIndex,
+  interactions: DocumentIndex,
+  now: () => string,
+): readonly Route[] => {
+  const path = `${all}/{id}`;
+  /** If no conversation was ever written, access is not checked. */
   const inConversation =
     (perform: Route["perform"]): Route["perform"] =>
     (call) => {
@@ -23,27 +55,7 @@ export const conversationRoutes = (now: () => string): readonly Route[] => {
   return [
     {
       methods: ["POST"],
-      path: all,
-      refuses: ({ body }) => problemOfTexts(valuesOf(body)),
-      perform: ({ body, user }) => {
-        const { name = null } = textsOf(body);
-        const own = user === null ? {} : { user };
-        return accepted({ conversation_id: conversations.add({ create_time: now(), name, ...own }) });
-      },
-    },
-    {
-      methods: ["GET"],
-      path: all,
-      lists: { notPositive: "Can't list 0 or negative conversations", negative: null },
-      perform: ({ query, user }) => {
-        const own = conversations.all().toSorted(newestFirst("create_time")).filter(isOwn(user));
-        const shown = own.map(({ id, source }) => ({ conversation_id: id, ...source }));
-        return pagedAnswer(conversations, "conversations", shown, query);
-      },
-    },
-    {
-      methods: ["POST"],
-      path: one,
+      path,
       refuses: ({ body }) =>
         body === undefined
           ? refusal(400, "parse_exception", "request body is required")
@@ -59,23 +71,21 @@ export const conversationRoutes = (now: () => string): readonly Route[] => {
     },
     {
       methods: ["GET"],
-      path: one,
+      path,
       lists: {
         notPositive: "The number of interactions to retrieve must be positive",
         negative: "The starting position must be nonnegative",
       },
       perform: (call) => {
-        const own = interactions
-          .all()
-          .toSorted(newestFirst("create_time"))
-          .filter(({ source }) => source["conversation_id"] === call.id);
-        const list = () => pagedAnswer(interactions, "interactions", own.map(shownInteraction), call.query);
+        const own = interactions.all().filter(({ source }) => source["conversation_id"] === call.id);
+        const shown = own.toSorted(newestFirst("create_time")).map(shownInteraction);
+        const list = () => pagedAnswer(interactions, "interactions", shown, call.query);
         return interactions.exists ? inConversation(list)(call) : list();
       },
     },
     {
       methods: ["DELETE"],
-      path: one,
+      path,
       perform: inConversation(({ id }) => {
         interactions.remove(({ source }) => source["conversation_id"] === id);
         conversations.remove((each) => each.id === id);

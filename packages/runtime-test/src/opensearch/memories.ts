@@ -38,7 +38,8 @@ export const memoryRoutes = (now: () => string): readonly Route[] => {
     parent_message_id: "keyword",
     trace_number: "long",
   });
-  return [...routesOfMessages({ memories, messages }, now), ...routesOfMemories({ memories, messages }, now)];
+  const at = { memories, messages };
+  return [...routesOfMessage(at), ...routesOfMessages(at, now), ...routesOfMemories(at, now)];
 };
 
 interface Indices {
@@ -106,15 +107,9 @@ const routesOfMemories = ({ memories, messages }: Indices, now: () => string): r
 
 const memoryChanges = ["name", "additional_info"];
 
-const routesOfMessages = ({ memories, messages }: Indices, now: () => string): readonly Route[] => {
-  /** Performs a request below a memory. If no memory was ever written, access is not checked. */
-  const inMemory =
-    (perform: (call: Call) => Answer): Route["perform"] =>
-    (call) => {
-      const memory = memories.get(call.id);
-      if (memory === undefined) return memories.exists ? missing(`Memory [${call.id}]`) : perform(call);
-      return denied(memory, call) ?? perform(call);
-    };
+/** Requests about one message or its traces. */
+const routesOfMessage = (at: Indices): readonly Route[] => {
+  const { memories, messages } = at;
   /** Performs a request for a message. A trace of a deleted memory cannot be read either. */
   const onMessage =
     (word: "Message" | "message", perform: (message: StoredDocument, call: Call) => Answer): Route["perform"] =>
@@ -126,52 +121,61 @@ const routesOfMessages = ({ memories, messages }: Indices, now: () => string): r
       if (memory === undefined) return missing(`Memory [${memoryId}]`);
       return denied(memory, call, `message ${call.id}`) ?? perform(message, call);
     };
-  const unlessNew =
-    (answer: Answer, perform: Route["perform"]): Route["perform"] =>
-    (call) =>
-      messages.exists ? perform(call) : answer;
   const cannot = (why: string): Answer => missingIndex(messages.name, `cannot ${why} index does not exist`);
-  const listed = (name: string, documents: readonly StoredDocument[], { query }: Call): Answer =>
-    pagedAnswer(messages, name, documents.map(shownMessage), query);
-  const one = `${base}/message/{id}`;
+  const numberOf = ({ source }: StoredDocument): number => Number(source["trace_number"]);
+  const path = `${base}/message/{id}`;
   return [
     {
       methods: ["GET"],
-      path: `${one}/traces`,
+      path: `${path}/traces`,
       lists: countsOf("traces"),
       perform: unlessNew(
+        messages,
         accepted({ traces: [] }),
-        onMessage("Message", ({ id }, call) => {
-          const numberOf = ({ source }: StoredDocument): number => Number(source["trace_number"]);
+        onMessage("Message", ({ id }, { query }) => {
           const traces = messages.all().filter(({ source }) => source["parent_message_id"] === id);
-          return listed(
-            "traces",
-            traces.toSorted((left, right) => numberOf(left) - numberOf(right)),
-            call,
-          );
+          const ordered = traces.toSorted((left, right) => numberOf(left) - numberOf(right));
+          return pagedAnswer(messages, "traces", ordered.map(shownMessage), query);
         }),
       ),
     },
     {
       methods: ["GET"],
-      path: one,
+      path,
       perform: unlessNew(
+        messages,
         cannot("get message since the messages"),
         onMessage("Message", (message) => accepted(shownMessage(message))),
       ),
     },
     {
       methods: ["PUT"],
-      path: one,
+      path,
       refuses: problemOfChanges("interaction", messageChanges),
       perform: unlessNew(
+        messages,
         cannot("update message since the message"),
         onMessage("message", (message, { body }) => accepted(messages.update(message, picked(body, messageChanges)))),
       ),
     },
+  ];
+};
+
+/** Requests about the messages of a memory. */
+const routesOfMessages = ({ memories, messages }: Indices, now: () => string): readonly Route[] => {
+  /** If no memory was ever written, access is not checked. */
+  const inMemory =
+    (perform: (call: Call) => Answer): Route["perform"] =>
+    (call) => {
+      const memory = memories.get(call.id);
+      if (memory === undefined) return memories.exists ? missing(`Memory [${call.id}]`) : perform(call);
+      return denied(memory, call) ?? perform(call);
+    };
+  const path = `${base}/{id}/messages`;
+  return [
     {
       methods: ["POST"],
-      path: `${base}/{id}/messages`,
+      path,
       refuses: problemOfMessage,
       perform: (call) => {
         messages.exists = true;
@@ -185,14 +189,15 @@ const routesOfMessages = ({ memories, messages }: Indices, now: () => string): r
     },
     {
       methods: ["GET"],
-      path: `${base}/{id}/messages`,
+      path,
       lists: countsOf("interactions"),
       perform: unlessNew(
+        messages,
         accepted({ messages: [] }),
-        inMemory((call) => {
-          const own = messages.all().filter(({ source }) => source["memory_id"] === call.id);
+        inMemory(({ id, query }) => {
+          const own = messages.all().filter(({ source }) => source["memory_id"] === id);
           const said = own.filter(({ source }) => source["trace_number"] === null);
-          return listed("messages", said.toSorted(oldestFirst("create_time")), call);
+          return pagedAnswer(messages, "messages", said.toSorted(oldestFirst("create_time")).map(shownMessage), query);
         }),
       ),
     },
@@ -204,6 +209,12 @@ const routesOfMessages = ({ memories, messages }: Indices, now: () => string): r
     },
   ];
 };
+
+/** Performs a request once something was written to an index; before that the answer is another. */
+const unlessNew =
+  (index: DocumentIndex, answer: Answer, perform: Route["perform"]): Route["perform"] =>
+  (call) =>
+    index.exists ? perform(call) : answer;
 
 const messageChanges = ["response", "additional_info"];
 

@@ -9,7 +9,6 @@ import type {
   SeedReply,
   SeedResult,
 } from "@colloquy/machine";
-import { raiseFormatFor } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import { type Drive, send, toolCallsOut } from "./drive.ts";
 import { difference, firstObstacle, inexpressible, type Obstacle } from "./obstacle.ts";
@@ -121,8 +120,7 @@ const appendRound = (
     );
   const answers = results.map(({ content }): AppendedResult => ({ outcome: "completed", content }));
   const event = { type: "round.appended", reply, results: answers } as const;
-  const raised = raiseFormatFor(driven.state, { ...event, at: 0 });
-  return heard(index, (raised === null ? null : send(driven, raised)) ?? send(driven, event));
+  return heard(index, send(driven, event));
 };
 
 const giveResult = (driven: Drive, { index, name, draft }: Result): Obstacle | null => {

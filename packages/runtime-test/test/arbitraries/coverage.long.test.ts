@@ -192,8 +192,7 @@ const besideQuestions: readonly (readonly Move[])[] = [
 ];
 
 const output = { name: "answer", schema: {}, mode: "native", repairs: 1 } as const;
-const raise: Move = { afterMs: 0, move: "raise" };
-const checking: readonly Move[] = [raise, { ...ask, output }, answer];
+const checking: readonly Move[] = [{ ...ask, output }, answer];
 
 /** While an output is checked, and a summary is written beside that. */
 const besideChecks: readonly (readonly Move[])[] = [
@@ -201,9 +200,9 @@ const besideChecks: readonly (readonly Move[])[] = [
   [...checking, { ...ask, overlap: "interrupt" }],
   [...checking, { afterMs: 1, move: "cancel", whom: "open" }],
   [...checking, { afterMs: 1, move: "fire", pick: 0, early: false }],
-  [raise, ask, answer, { ...ask, output }, answer, { ...answer, ...second }],
-  [raise, ask, answer, { ...ask, output }, answer, edits[8] ?? hello],
-  [raise, ask, answer, { ...ask, output }, answer, { ...fail, ...second }],
+  [ask, answer, { ...ask, output }, answer, { ...answer, ...second }],
+  [ask, answer, { ...ask, output }, answer, edits[8] ?? hello],
+  [ask, answer, { ...ask, output }, answer, { ...fail, ...second }],
 ];
 
 describe("states and events", () => {

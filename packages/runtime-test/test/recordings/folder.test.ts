@@ -26,7 +26,7 @@ describe("a folder of recordings", () => {
     await write("a.jsonl", { id: "s", sse: "data: [DONE]\n\n", expect: { choices: [], usage: null } });
     await write("b.jsonl", { id: "e", api: "responses", response: { status: 404, headers: {}, body: "gone" } });
     await write("c.jsonl", { id: "r", api: "completions", steps: [] }, { id: "q", api: "completions", steps: [] });
-    await write("d.jsonl", { seq: 0, format: 1, event: { type: "thread.started" } });
+    await write("d.jsonl", { seq: 0, format: 2, event: { type: "thread.started" } });
     const exchange = {
       id: "x",
       source: "s",

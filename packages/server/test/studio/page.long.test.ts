@@ -90,7 +90,7 @@ withBrowser("the page", ({ open }) => {
   });
 
   test("the prompt of a call says what is kept and dropped and why, and what it takes of the budget", async () => {
-    const { page, problems } = await open(at("thread=trip&seq=31&pane=detail&tab=prompt"));
+    const { page, problems } = await open(at("thread=trip&seq=30&pane=detail&tab=prompt"));
     await page.locator(".figures").waitFor();
     expect(await page.locator(".figures").textContent()).toBe(
       "624 of 700 tokens (89 %), all would take 1,096; the provider reported 624",
@@ -138,7 +138,7 @@ withBrowser("the page", ({ open }) => {
   });
 
   test("a turn is tried again in a fork, under another policy and by another model, which is compared with the first", async () => {
-    const { page, problems } = await open(at("thread=trip&pane=journal&seq=27"));
+    const { page, problems } = await open(at("thread=trip&pane=journal&seq=26"));
     await page.getByRole("button", { name: "Try turn 10 again" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Policy").selectOption("the last 2 turns");
@@ -165,7 +165,7 @@ withBrowser("the page", ({ open }) => {
     await page.keyboard.press("/");
     await page.keyboard.type("night train");
     await page.keyboard.press("Enter");
-    await page.locator(".hit").filter({ hasText: "trip entry 21" }).click();
+    await page.locator(".hit").filter({ hasText: "trip entry 20" }).click();
     await page.locator(".selected .entry").filter({ hasText: "No hotels" }).waitFor();
     const [download] = await Promise.all([
       page.waitForEvent("download"),

@@ -9,7 +9,6 @@ import { decideUnconfigured } from "./unconfigured.ts";
 import { checkId, deadlineId, llmId, queueId, retryId, summaryId, waitId } from "../protocol/effect-id.ts";
 import type { Event, TimerFired, ToolCompleted, ToolFailed, ToolStarted, ToolWithheld } from "../protocol/event.ts";
 import type { Decided } from "../protocol/entry.ts";
-import { problemOfFormat } from "../protocol/format.ts";
 import { type Refusal, refuse } from "../protocol/refusal.ts";
 import { callsOf, positionNamedBy, runOut } from "../update/round-calls.ts";
 import type { Settings } from "./settings.ts";
@@ -19,12 +18,6 @@ import type { Settings } from "./settings.ts";
  * the configuration. The journal stores the decision, so `update` needs no configuration.
  */
 export const decide = (settings: Settings, data: ConversationData, event: Event): Either.Either<Refusal, Decided> => {
-  const decided = decideEvent(settings, data, event);
-  const newer = Either.isRight(decided) ? problemOfFormat(data, event) : null;
-  return newer === null ? decided : refuse("invalid", newer);
-};
-
-const decideEvent = (settings: Settings, data: ConversationData, event: Event): Either.Either<Refusal, Decided> => {
   const { open } = data;
   switch (event.type) {
     case "ask.received":

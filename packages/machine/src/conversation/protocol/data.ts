@@ -14,8 +14,6 @@ import type { Limits } from "./limits.ts";
 /** The XState context of a conversation. Plain JSON. */
 export interface ConversationData {
   readonly threadId: string;
-  /** The format of the journal, if it is above the first. */
-  readonly format?: number;
   /** The `seq` of the newest entry. */
   readonly seq: number;
   /** In milliseconds since the epoch, as given by the events. */
@@ -162,7 +160,7 @@ export interface OutstandingCall {
   readonly counted: number | null;
   /** The part of the reply shown so far, as far as the host has journalled it. */
   readonly partial: ReplyDraft | null;
-  /** The tools that the call offers the model; absent if the journal does not say (0.1 did not). */
+  /** The tools that the call offers the model; absent if the configuration does not say. */
   readonly tools?: readonly OfferedTool[];
 }
 

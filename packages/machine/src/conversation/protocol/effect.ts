@@ -47,8 +47,8 @@ export interface CallLlm {
   readonly model: JsonObject;
   /**
    * Exactly the tools to offer the model, in this order; none for a summary. The machine decides the set, and a
-   * handler neither narrows nor widens it. Absent only while a thread runs under a configuration journalled by 0.1,
-   * which does not list the tools. Then offer all tools that the machine declares.
+   * handler neither narrows nor widens it. Absent only while a thread runs under a configuration that does not list the
+   * tools. Then offer all tools that the machine declares.
    */
   readonly tools?: readonly OfferedTool[];
   /** The required form of the answer; absent if any answer will do, and for a summary. `promptDigest` covers it. */

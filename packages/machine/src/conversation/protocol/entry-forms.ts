@@ -5,7 +5,7 @@ import type { UnitPosition } from "../../prompt/position.ts";
 import { type Shrink, shortestShrink } from "../../prompt/shrink.ts";
 import type { ContextUnfit, LimitReached } from "../../thread/turn.ts";
 import type { Cost } from "../../thread/usage.ts";
-import { type Decided, type FirstEntry, firstFormat, type LaterEntry, type SynthesisedResult } from "./entry.ts";
+import { type Decided, type FirstEntry, journalFormat, type LaterEntry, type SynthesisedResult } from "./entry.ts";
 import type { Event, EventType, ThreadStarted } from "./event.ts";
 import { beginning, event, failedOutcome, filled, limitsOf } from "./event-forms.ts";
 import {
@@ -142,7 +142,7 @@ export const journalled: Lasting<Event> = {
 /** The first entry of a journal. */
 export const firstEntry = object<FirstEntry>({
   seq: oneOf(0),
-  format: oneOf(firstFormat),
+  format: oneOf(journalFormat),
   event: object<ThreadStarted>({ type: oneOf("thread.started"), ...beginning }),
   redacted: optional(mark),
 });

@@ -14,7 +14,7 @@ export type Entry = FirstEntry | LaterEntry;
 /** The first entry of every journal. */
 export interface FirstEntry {
   readonly seq: 0;
-  readonly format: typeof firstFormat;
+  readonly format: typeof journalFormat;
   readonly event: ThreadStarted;
   readonly redacted?: true;
 }
@@ -34,13 +34,7 @@ export interface LaterEntry {
 /** Returns whether an entry comes after the first one. */
 export const isLater = (entry: Entry): entry is LaterEntry => entry.event.type !== "thread.started";
 
-/**
- * The format of the first entry of every journal. A `thread.configured` entry raises it before the first event that
- * needs a later one.
- */
-export const firstFormat = 1;
-
-/** The newest format that this version reads and writes. Newer formats are refused. */
+/** The format of journals. Journals of older and newer formats are refused. */
 export const journalFormat = 2;
 
 /** The decision of the configuration about an event: everything that folding needs and the event does not contain. */

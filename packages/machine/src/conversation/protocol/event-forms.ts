@@ -199,7 +199,7 @@ const members: { readonly [Type in EventType]: Members<Omit<Extract<Event, { rea
     "metadata.changed": { metadata: replaced<JsonObject>(jsonObject, {}) },
     "thread.forked": { from: object<ForkOrigin>({ threadId: id, turn: count }) },
     "thread.redacted": { seqs: list(count), reason },
-    "thread.configured": { format: optional(count), configuration, model },
+    "thread.configured": { configuration, model },
   };
 
 /** The types of the events of a running thread. */

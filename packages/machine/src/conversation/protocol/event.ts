@@ -57,8 +57,7 @@ export interface AskReceived {
   readonly limits?: Limits;
   /**
    * Tools that the model is offered in this turn beside the machine's. No host runs them: a call stays outstanding
-   * until the caller reports its answer. All names must differ, also from the machine's. Needs format 2 of the
-   * journal.
+   * until the caller reports its answer. All names must differ, also from the machine's.
    */
   readonly tools?: readonly CallerTool[];
   /** The handling of the ask while a turn is open; overrides the machine's policy. That policy's `max` applies, or 64 if it has none. */
@@ -67,12 +66,12 @@ export interface AskReceived {
   readonly joins?: { readonly askId?: string };
   /**
    * Moves the head there, as `head.moved` does, and opens the turn after it; 0 is the beginning. The ask never waits
-   * or interrupts: it is refused as busy while a turn is open or about to open. Needs format 2 of the journal.
+   * or interrupts: it is refused as busy while a turn is open or about to open.
    */
   readonly from?: HeadMoved["to"];
   /**
    * The required form of the answer. If a turn answers several asks, the last one that has it counts. Each reply
-   * without tool calls is checked before it becomes the answer. Needs format 2 of the journal.
+   * without tool calls is checked before it becomes the answer.
    */
   readonly output?: ExpectedOutput;
   /** The shown part of the reply that this ask interrupts; kept and marked incomplete. */
@@ -140,7 +139,7 @@ export interface LlmProgressed {
   readonly again?: true;
 }
 
-/** The answer is the requested output. Answers `checkOutput`. Needs format 2 of the journal. */
+/** The answer is the requested output. Answers `checkOutput`. */
 export interface OutputAccepted {
   readonly type: "output.accepted";
   readonly at: number;
@@ -149,7 +148,7 @@ export interface OutputAccepted {
   readonly value: Json;
 }
 
-/** The answer is not the requested output. Answers `checkOutput`. Needs format 2 of the journal. */
+/** The answer is not the requested output. Answers `checkOutput`. */
 export interface OutputRefused {
   readonly type: "output.refused";
   readonly at: number;
@@ -319,8 +318,6 @@ export interface ThreadRedacted {
 export interface ThreadConfigured {
   readonly type: "thread.configured";
   readonly at: number;
-  /** The new format of the journal, if it rises. Versions that do not know it refuse the journal. */
-  readonly format?: number;
   readonly configuration: Configuration;
   readonly model?: JsonObject;
 }
@@ -352,7 +349,7 @@ export interface Configuration {
   readonly idleTimeoutMs?: number;
   /** The request for summaries; absent if the policy makes none. */
   readonly summariser?: { readonly instruction: string; readonly model?: JsonObject };
-  /** The tools that each answering call offers the model, in order. Absent if unknown, in journals that 0.1 wrote. */
+  /** The tools that each answering call offers the model, in order. Absent if unknown. */
   readonly tools?: readonly OfferedTool[];
 }
 
@@ -373,7 +370,7 @@ export interface OfferedTool {
 
 /**
  * A whole round from elsewhere joins the thread: an assistant's tool calls and their results. No model is called, no
- * tool runs, and no limit counts it. While a call or a tool is outstanding it waits. Needs format 2 of the journal.
+ * tool runs, and no limit counts it. While a call or a tool is outstanding it waits.
  */
 export interface RoundAppended {
   readonly type: "round.appended";

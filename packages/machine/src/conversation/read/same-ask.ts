@@ -50,9 +50,7 @@ const saysTheSame = ({ open, queue, conversation }: ConversationData, ask: SaidA
 const isSaidIn = (turn: Pick<Turn | OpenTurn, "asks" | "messages" | "answer">, ask: SaidAsk): boolean => {
   const digests = digestsOf(ask);
   const named = turn.asks.findIndex(({ askId }) => askId === ask.askId);
-  const counted = turn.asks[named]?.messages;
-  // A state that 0.1 stored has no counts.
-  if (counted === undefined ? digests.length === 0 : digests.length !== counted) return false;
+  if (digests.length !== (turn.asks[named]?.messages ?? 1)) return false;
   const messages = toArray(turn.messages);
   const from = broughtBy(turn.asks.slice(0, named));
   const to = messages.findLastIndex((message) => !isModels(message, turn)) + 1 - broughtBy(turn.asks.slice(named + 1));

@@ -11,7 +11,6 @@ import type { Thread } from "../../thread/thread.ts";
 import type { Annotation, Turn } from "../../thread/turn.ts";
 import { noUsage } from "../../thread/usage.ts";
 import type { ConversationData } from "../protocol/data.ts";
-import { formatOf, neededFormat } from "../protocol/format.ts";
 import type {
   AnswerTruncated,
   AppendedResult,
@@ -109,9 +108,9 @@ export const moveHead = (thread: Thread, event: Pick<HeadMoved, "at" | "to">): T
   return to === 0 || turnOf(sealed, to ?? -1) !== undefined ? { ...sealed, head: to ?? sealed.head } : sealed;
 };
 
-/** Returns the thread as an ask with `from` finds it. A journal of an older format ignores that member. */
+/** Returns the thread as an ask with `from` finds it. */
 export const movedFor = (data: ConversationData, event: AskReceived): ConversationData =>
-  event.from === undefined || neededFormat(event) > formatOf(data)
+  event.from === undefined
     ? data
     : { ...data, conversation: moveHead(data.conversation, { at: event.at, to: event.from }) };
 

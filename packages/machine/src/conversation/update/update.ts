@@ -17,7 +17,7 @@ import {
 } from "./edit.ts";
 import { deadlineId, isSameEffect, queueId, retryId, waitId } from "../protocol/effect-id.ts";
 import { type Effect, publish, type Signal } from "../protocol/effect.ts";
-import { type Decided, firstFormat, type Fullness } from "../protocol/entry.ts";
+import type { Decided, Fullness } from "../protocol/entry.ts";
 import type {
   AskReceived,
   CancelRequested,
@@ -31,7 +31,6 @@ import type {
 import { withOutcomes } from "./outcome-signals.ts";
 import { type Plan, staying } from "./plan.ts";
 import { forkData } from "./forked.ts";
-import { formatOf, neededFormat, outputFormat } from "../protocol/format.ts";
 import { joinTurn } from "./joining.ts";
 import { receiveCheck } from "./output.ts";
 import { redactData } from "./redacted.ts";
@@ -93,7 +92,7 @@ const applied = (data: ConversationData, event: Event, decided: Decided): Plan =
     case "message.appended":
       return said(appendMessage(data, event.message));
     case "round.appended":
-      return neededFormat(event) > formatOf(data) ? staying(data) : said(appendRound(data, event));
+      return said(appendRound(data, event));
     case "system.changed":
       return staying({ ...data, conversation: changeSystem(data.conversation, event.system) });
     case "system.reset":
@@ -188,7 +187,7 @@ const stopWaiting = (
 
 const receiveAsk = (data: ConversationData, event: AskReceived, decided: Decided): Plan => {
   const { open } = data;
-  const ask = askOf(event, formatOf(data));
+  const ask = askOf(event);
   if (decided.queued !== undefined) return enqueue(data, ask, decided.queued, decided);
   if (open === null) return openTurn(movedFor(data, event), [ask], decided, ask.at);
   if (decided.joins === true) return joinTurn(data, open, ask);
@@ -250,7 +249,6 @@ const progressed = (data: ConversationData, open: OpenTurn, event: LlmProgressed
 
 const configured = (data: ConversationData, event: ThreadConfigured): ConversationData => ({
   ...data,
-  ...((event.format ?? firstFormat) > formatOf(data) ? { format: event.format } : {}),
   configuration: event.configuration,
   model: event.model ?? data.model,
   // Another counter may count differently.
@@ -264,11 +262,7 @@ const uncounted = (open: OpenTurn): OpenTurn =>
     ? { ...open, stage: { ...open.stage, call: { ...open.stage.call, counted: null } } }
     : open;
 
-/** Converts the event to an ask. Journals of an older format ignore these members. */
-const askOf = ({ type: _, partial: __, from: ___, tools, output, ...ask }: AskReceived, format: number): QueuedAsk =>
-  format < outputFormat
-    ? ask
-    : { ...ask, ...(tools === undefined ? {} : { tools }), ...(output === undefined ? {} : { output }) };
+const askOf = ({ type: _, partial: __, from: ___, ...ask }: AskReceived): QueuedAsk => ask;
 
 /** Returns whether a prompt has a higher grade than the last one. */
 const isFuller = (now: Fullness, before: Fullness): boolean => grades.indexOf(now) > grades.indexOf(before);

@@ -161,6 +161,8 @@ class JournalFiles {
         const bytes = this.#underLease(lease, (path) => {
           const rewritten = rewrittenJournal(path, threadId, entries);
           this.#forgetDerived(threadId);
+          // The log of the database may still have inbox items that were answered or discarded.
+          eraser.owe();
           return rewritten;
         });
         // Always flushed, since the old file is gone afterwards.
@@ -185,7 +187,8 @@ class JournalFiles {
       this.#exclusively(() => {
         if (lease !== undefined) leases.check(lease);
         this.#forgetDerived(threadId);
-        if (inbox.forget(threadId)) eraser.owe();
+        // As above.
+        if (inbox.forget(threadId) || hasEntries(path)) eraser.owe();
       });
       this.#exclusively(() => {
         // This process may have stood still in between, and another one have taken the thread.

@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 import { cannotOpen, sqliteFailure, whileBusy } from "./failure.ts";
-import { migrate } from "./schema.ts";
+import { makeSchema } from "./schema.ts";
 import { type Reserve, reserveAt } from "../reserve.ts";
 import { StorageError } from "@colloquy/host/store";
 
@@ -50,7 +50,7 @@ const opened = (options: SqliteDatabaseOptions): DatabaseSync => {
     // Without it, macOS flushes only to the memory of the disk.
     if (synchronous === "FULL") database.exec(`PRAGMA fullfsync = ON; PRAGMA wal_autocheckpoint = ${logPages}`);
     whileBusy(busyTimeoutMs, () => {
-      migrate(database, path);
+      makeSchema(database, path);
       database.exec("PRAGMA journal_mode = WAL");
     });
     return database;

@@ -333,7 +333,7 @@ const leaseOf = async (store: Store, owner = "owner"): Promise<Lease> => {
 
 const entry = (seq: number, name = `entry ${seq}`): Entry =>
   seq === 0
-    ? { seq, format: 1, event: { type: "thread.started", at: 0, threadId: "thread" } }
+    ? { seq, format: 2, event: { type: "thread.started", at: 0, threadId: "thread" } }
     : { seq, event: { type: "checkpoint.named", at: seq, name } };
 
 const letter = { id: "letter", event: { type: "ask.received", at: 1, askId: "letter", input: "words" } } as const;

@@ -33,6 +33,6 @@ async function outcomeOf(held: Lease, expectedSeq: number, entries: readonly Ent
 }
 
 function entryOf(seq: number, length: number): Entry {
-  if (seq === 0) return { seq, format: 1, event: { type: "thread.started", at: 0, threadId: "thread" } };
+  if (seq === 0) return { seq, format: 2, event: { type: "thread.started", at: 0, threadId: "thread" } };
   return { seq, event: { type: "checkpoint.named", at: seq, name: "x".repeat(length) } };
 }

@@ -29,7 +29,7 @@ test("a person finds each thread in a file of its name, and each entry in a line
       .split("\n")
       .map((line) => line.trimEnd()),
   ).toEqual([
-    '{"seq":0,"format":1,"event":{"type":"thread.started","at":0,"threadId":"thread"}}',
+    '{"seq":0,"format":2,"event":{"type":"thread.started","at":0,"threadId":"thread"}}',
     '{"seq":1,"event":{"type":"checkpoint.named","at":1,"name":"entry 1"}}',
     '{"seq":2,"event":{"type":"checkpoint.named","at":2,"name":"é\\n\u2028🙂"}}',
     "",
@@ -107,7 +107,7 @@ test("a damage with appends behind it is no torn append, and nothing is cut off"
 });
 
 test("a thread whose first append was torn is not there", async () => {
-  writeFileSync(journal(), '{"seq":0,"format":1');
+  writeFileSync(journal(), '{"seq":0,"format":2');
   expect(await store.read("thread")).toEqual([]);
   expect((await store.list()).threads).toEqual([]);
   expect(await store.delete("thread")).toBe(false);
@@ -253,10 +253,10 @@ const leaseOf = async (threadId: string): Promise<Lease> => {
 
 const entry = (seq: number, name = `entry ${seq}`): Entry =>
   seq === 0
-    ? { seq, format: 1, event: { type: "thread.started", at: 0, threadId: "thread" } }
+    ? { seq, format: 2, event: { type: "thread.started", at: 0, threadId: "thread" } }
     : { seq, event: { type: "checkpoint.named", at: seq, name } };
 
 const threadOf = (threadId: string): readonly Entry[] => [
-  { seq: 0, format: 1, event: { type: "thread.started", at: 3, threadId, metadata: { of: threadId } } },
+  { seq: 0, format: 2, event: { type: "thread.started", at: 3, threadId, metadata: { of: threadId } } },
   entry(1),
 ];

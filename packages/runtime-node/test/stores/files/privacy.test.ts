@@ -65,7 +65,7 @@ const say = async (threadId: string, only?: number): Promise<Lease> => {
 
 const entryOf = (seq: number, name: string): Entry =>
   seq === 0
-    ? { seq, format: 1, event: { type: "thread.started", at: 0, threadId: "thread" } }
+    ? { seq, format: 2, event: { type: "thread.started", at: 0, threadId: "thread" } }
     : { seq, event: { type: "checkpoint.named", at: seq, name } };
 
 const rawFiles = (): readonly string[] =>

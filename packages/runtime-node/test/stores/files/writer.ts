@@ -64,6 +64,6 @@ process.disconnect();
 
 function entryOf(seq: number, token: number): Entry {
   if (seq === 0)
-    return { seq, format: 1, event: { type: "thread.started", at: 0, threadId: "thread", metadata: { token } } };
+    return { seq, format: 2, event: { type: "thread.started", at: 0, threadId: "thread", metadata: { token } } };
   return { seq, event: { type: "turn.annotated", at: seq, turn: 1, name: "token", value: token } };
 }

@@ -9,7 +9,7 @@ import { withPostgres } from "./server.ts";
 const turns = async (store: Store, between: () => Promise<unknown>): Promise<readonly unknown[]> => {
   const lease = await store.acquire("t", "here", 60_000);
   if (lease === null) throw new Error("another owner has it");
-  await store.append(lease, -1, [{ seq: 0, format: 1, event: { type: "thread.started", at: 1, threadId: "t" } }]);
+  await store.append(lease, -1, [{ seq: 0, format: 2, event: { type: "thread.started", at: 1, threadId: "t" } }]);
   for (const seq of [1, 2, 3]) {
     await between();
     await store.append(lease, seq - 1, [{ seq, event: { type: "checkpoint.named", at: seq, name: `c${seq}` } }]);

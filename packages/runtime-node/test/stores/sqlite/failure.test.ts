@@ -52,13 +52,18 @@ test.each(["CREATE TABLE theirs (a)", "PRAGMA user_version = 1", "PRAGMA applica
   },
 );
 
-test("a file of a newer version is refused in words, and left as it is", async () => {
+test.each([
+  [99, "newer", "update the package"],
+  [4, "older", "read it with the version that wrote it"],
+] as const)("a file of schema %i is refused as %s, and left as it is", async (version, kind, words) => {
   const path = await written();
-  change(path, "PRAGMA user_version = 99");
+  change(path, `PRAGMA user_version = ${version}`);
   const before = readFileSync(path);
   const error = await refusalOf(() => sqliteStore({ path }).list());
-  expect(error.kind).toBe("newer");
-  expect(error.message).toMatch(/it has schema 99, and this version .* knows up to \d; update the package/);
+  expect(error.kind).toBe(kind);
+  expect(error.message).toContain(
+    `it has schema ${version}, and this version of @colloquy/runtime-node reads only 5; ${words}.`,
+  );
   expect(readFileSync(path).equals(before)).toBe(true);
 });
 
@@ -162,7 +167,7 @@ const written = async (threadId = "thread"): Promise<string> => {
   const lease = await store.acquire(threadId, "owner", 1000);
   if (lease === null) throw new Error("the lease should have been free");
   const entries: readonly Entry[] = [
-    { seq: 0, format: 1, event: { type: "thread.started", at: 0, threadId } },
+    { seq: 0, format: 2, event: { type: "thread.started", at: 0, threadId } },
     { seq: 1, event: { type: "checkpoint.named", at: 1, name: `the words of ${threadId}` } },
   ];
   await store.append(lease, -1, entries);

@@ -152,7 +152,7 @@ const begun = async (store: Store): Promise<Lease> => {
   const lease = await store.acquire("thread", "owner", 1e9);
   if (lease === null) throw new Error("the lease should have been free");
   await store.append(lease, -1, [
-    { seq: 0, format: 1, event: { type: "thread.started", at: 0, threadId: "thread" } },
+    { seq: 0, format: 2, event: { type: "thread.started", at: 0, threadId: "thread" } },
     entry(1),
     entry(2),
   ]);

@@ -22,7 +22,7 @@ test("a page has each thread once, whatever another process writes between two s
   const made = async (threadId: string, at: number): Promise<void> => {
     const lease = await store.acquire(threadId, "here", 60_000);
     if (lease === null) throw new Error("another owner has it");
-    await store.append(lease, -1, [{ seq: 0, format: 1, event: { type: "thread.started", at, threadId } }]);
+    await store.append(lease, -1, [{ seq: 0, format: 2, event: { type: "thread.started", at, threadId } }]);
     await store.release(lease);
   };
   for (let number = 0; number < count; number++) await made(`t${number}`, number);

@@ -38,7 +38,7 @@ test("nothing of what was rewritten is in any file", async () => {
   const journal = (await store.read(idOf(3))) as readonly Entry[];
   const rewritten = journal.map((entry): Entry => {
     if (entry.seq === 0)
-      return { seq: 0, format: 1, event: { type: "thread.started", at: 0, threadId: "it" }, redacted: true };
+      return { seq: 0, format: 2, event: { type: "thread.started", at: 0, threadId: "it" }, redacted: true };
     return { seq: entry.seq, event: { type: "checkpoint.named", at: 0, name: "[redacted]" }, redacted: true };
   });
   await store.inbox?.discard(idOf(3), "letter 0");
@@ -117,7 +117,7 @@ const filled = async (options: Partial<Parameters<typeof sqliteStore>[0]> = {}):
     await store.append(lease, -1, [
       {
         seq: 0,
-        format: 1,
+        format: 2,
         event: { type: "thread.started", at: 0, threadId: "it", metadata: { user: wordOf(thread) } },
       },
     ]);

@@ -7,7 +7,6 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.ts";
-import { writeFirstVersion } from "./first-version.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -24,18 +23,6 @@ test("processes that open the same new file at the same moment write one journal
   expect(acknowledged.sort((one, other) => one - other)).toEqual(journal.map((_, seq) => seq));
   expect(journal.length).toBeGreaterThan(120);
   expect(journal).toMatchObject(journal.map((_, seq) => ({ seq })));
-});
-
-test("processes that open a file of the first version at the same moment bring it up to date once, and keep all that is in it", async () => {
-  const path = join(folder, "store.db");
-  const threads = writeFirstVersion(path);
-  const acknowledged = await writeTogether(path, 40);
-  const store = sqliteStore({ path });
-  expect((await store.list({ order: "oldest" })).threads.filter(({ threadId }) => threadId !== "thread")).toEqual(
-    threads,
-  );
-  expect((await store.read("thread")).length).toBe(acknowledged.length);
-  await store.close();
 });
 
 /** The seqs that four processes say they wrote to one thread, until it had so many. */

@@ -160,7 +160,7 @@ const leaseOf = async (store: Store, threadId: string): Promise<Lease> => {
   return lease;
 };
 
-const startAt = (at: number): Entry => ({ seq: 0, format: 1, event: { type: "thread.started", at, threadId: "it" } });
+const startAt = (at: number): Entry => ({ seq: 0, format: 2, event: { type: "thread.started", at, threadId: "it" } });
 
 const start = startAt(0);
 

@@ -39,6 +39,6 @@ process.send?.(written);
 process.disconnect();
 
 function entryOf(seq: number): Entry {
-  if (seq === 0) return { seq, format: 1, event: { type: "thread.started", at: 0, threadId: "thread" } };
+  if (seq === 0) return { seq, format: 2, event: { type: "thread.started", at: 0, threadId: "thread" } };
   return { seq, event: { type: "checkpoint.named", at: seq, name: owner } };
 }

@@ -39,7 +39,7 @@ export const rewriteChecks: StoreChecks = {
     const lease = await take(store, "thread");
     await store.rewrite(lease, [
       { seq: 1, event: { type: "metadata.changed", at: 20, metadata: {} }, redacted: true },
-      { seq: 0, format: 1, event: { type: "thread.started", at: 10, threadId: "any" }, redacted: true },
+      { seq: 0, format: 2, event: { type: "thread.started", at: 10, threadId: "any" }, redacted: true },
     ]);
     const listed = { threadId: "thread", seq: 1, createdAt: 10, updatedAt: 20, metadata: {} };
     expect(await store.list()).toEqual({ threads: [listed], next: null });

@@ -7,7 +7,7 @@ import type { Subject } from "./subject.ts";
 
 /** Returns an entry with this seq. Stores do not read entries, so all after the first are of one kind. */
 export const entryOf = (seq: number, metadata: JsonObject = {}): Entry => {
-  if (seq === 0) return { seq, format: 1, event: { type: "thread.started", at: 0, threadId: "any", metadata } };
+  if (seq === 0) return { seq, format: 2, event: { type: "thread.started", at: 0, threadId: "any", metadata } };
   return { seq, event: { type: "turn.annotated", at: seq, turn: 1, name: "note", value: `entry ${seq}`, metadata } };
 };
 
@@ -54,7 +54,7 @@ export const writeEntries = async (store: Store, threadId: string, entries: read
 /** Returns the first entry of a thread that was created at this time. */
 export const startOf = (at: number, metadata?: JsonObject): Entry => ({
   seq: 0,
-  format: 1,
+  format: 2,
   event: { type: "thread.started", at, threadId: "any", ...(metadata && { metadata }) },
 });
 

@@ -153,7 +153,7 @@ const effectId = "unsaid";
 const kindsOfEntries: readonly Entry[] = [
   {
     seq: 0,
-    format: 1,
+    format: 2,
     event: {
       type: "thread.started",
       at: 0,

@@ -1,0 +1,230 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+
+import { withCleanup } from "../../kit/cleanup.ts";
+import { inFolder } from "../../kit/folder.ts";
+import { randomOf } from "../../kit/random.ts";
+import { wordsOf } from "../../kit/report.ts";
+import type { SeededRun } from "../../kit/seeded-runs.ts";
+import { startRedis } from "../../servers/redis.ts";
+import { type Answer, type Performed, readFacts } from "../story/facts.ts";
+import { judge } from "../story/judge.ts";
+import { type Asked, machineOf } from "../story/script.ts";
+import { answerTo } from "./converse.ts";
+import type { Fault } from "./faults.ts";
+import { type Fleet, startFleet } from "./fleet.ts";
+import { type Kill, planOf } from "./plan.ts";
+import type { References } from "./reference.ts";
+import { type Engine, startEngine } from "./restate.ts";
+import { asksOf, threadOf } from "./script.ts";
+
+/** How conversations are held, and what is killed meanwhile. */
+export interface RunOptions {
+  readonly conversations: number;
+  readonly turns: number;
+  readonly workers: number;
+  readonly kills: number;
+  readonly serverKills: number;
+  /** The names, as in a ledger, of the runs at whose start something is killed. */
+  readonly at: readonly string[];
+  readonly snapshotEvery: number;
+  /** How many conversations are held at a time. */
+  readonly lanes: number;
+  /** How long each tool and model call takes at most, in milliseconds. */
+  readonly slackMs: number;
+  readonly fault: Fault | null;
+  /** The folder stays. */
+  readonly keep: boolean;
+}
+
+/** The outcome of all conversations of one seed. */
+export interface Run extends SeededRun {
+  readonly asks: number;
+  readonly kills: number;
+  readonly serverKills: number;
+  readonly entries: number;
+  readonly recovered: number;
+}
+
+/** Holds conversations on an engine that is killed as the seed says, and checks their outcomes. */
+export const run = (program: string, seed: number, options: RunOptions, references: References): Promise<Run> =>
+  inFolder(
+    "engines",
+    (folder) =>
+      withCleanup(async (later) => {
+        const redis = await startRedis({ folder: join(folder, "redis") });
+        later(redis.stop);
+        const engine = await startEngine(join(folder, "server"), redis.url);
+        later(engine.stop);
+        const given = { program, folder, seed, options, references, engine, redisUrl: redis.url };
+        const held = new HeldConversations(given);
+        later(() => held.stop());
+        return held.run();
+      }),
+    ({ violations }) => options.keep || (violations.length > 0 && options.fault === null),
+  );
+
+/** The entries of conversations, and those of them that are marked `recovered`. */
+type Counts = Pick<Run, "entries" | "recovered">;
+
+interface Given {
+  readonly program: string;
+  readonly folder: string;
+  readonly seed: number;
+  readonly options: RunOptions;
+  readonly references: References;
+  readonly engine: Engine;
+  readonly redisUrl: string;
+}
+
+class HeldConversations {
+  readonly #given: Given;
+  readonly #facts: string;
+  readonly #plan: Kill[];
+  readonly #answers: (readonly Answer[])[] = [];
+  readonly #violations: string[] = [];
+  readonly #killed = { worker: 0, server: 0 };
+  #runs = 0;
+  #killing: Promise<void> | null = null;
+  #fleet: Fleet | null = null;
+
+  constructor(given: Given) {
+    this.#given = given;
+    this.#facts = join(given.folder, "facts");
+    writeFileSync(this.#facts, "");
+    const runs = given.references.ran.filter(({ what }) => given.options.at.includes(what)).length;
+    this.#plan = [...planOf(randomOf(given.seed), { ...given.options, runs })];
+  }
+
+  async run(): Promise<Run> {
+    const { folder, engine, seed, options } = this.#given;
+    const fleet = await this.#startFleet();
+    await engine.register(fleet.url);
+    await this.#converseAll();
+    await this.#killing;
+    const counts = this.#violations.length > 0 ? { entries: 0, recovered: 0 } : await this.#judgeAll();
+    return {
+      seed,
+      violations: this.#violations,
+      ...(options.fault === null && { note: `  Its files are in ${folder}` }),
+      kills: this.#killed.worker,
+      serverKills: this.#killed.server,
+      ...counts,
+      asks: this.#answers.flat().length,
+    };
+  }
+
+  async stop(): Promise<void> {
+    this.#plan.length = 0;
+    await this.#killing;
+    await this.#fleet?.stop();
+  }
+
+  async #startFleet(): Promise<Fleet> {
+    const { program, folder, options, redisUrl } = this.#given;
+    const logs = join(folder, "workers");
+    mkdirSync(logs);
+    this.#fleet = await startFleet({
+      program,
+      workers: options.workers,
+      folder: logs,
+      options: { ...options, redisUrl, facts: this.#facts },
+      onRun: (place, what) => this.#ran(place, what),
+    });
+    return this.#fleet;
+  }
+
+  /**
+   * A tool or a model call has started: kills the target that the plan has for this moment. If something is away
+   * already, the kill waits for the next start.
+   */
+  #ran(place: number, what: string): void {
+    if (!this.#given.options.at.includes(what)) return;
+    this.#runs += 1;
+    const [next] = this.#plan;
+    if (this.#killing !== null || next === undefined || next.atRun > this.#runs) return;
+    this.#plan.shift();
+    const killing = this.#kill(next, place).catch((error: unknown) => this.#note(`killing a ${next.what}`, error));
+    this.#killing = killing.finally(() => {
+      this.#killing = null;
+    });
+  }
+
+  async #kill({ what, afterMs, awayMs }: Kill, place: number): Promise<void> {
+    const { engine } = this.#given;
+    await pause(afterMs);
+    this.#killed[what] += 1;
+    if (what === "server") return engine.kill(awayMs);
+    await this.#fleet?.kill(place);
+    await pause(awayMs);
+    await this.#fleet?.restart(place);
+  }
+
+  async #converseAll(): Promise<void> {
+    const { conversations, lanes } = this.#given.options;
+    let next = 0;
+    const work = async (): Promise<void> => {
+      while (next < conversations && this.#violations.length === 0) await this.#converse(next++);
+    };
+    await Promise.all(Array.from({ length: lanes }, work));
+  }
+
+  async #converse(conversation: number): Promise<void> {
+    const answers: Answer[] = [];
+    this.#answers[conversation] = answers;
+    for (const asked of this.#asksOf(conversation)) {
+      const answer = await this.#answerTo(conversation, asked);
+      if (answer === null) return;
+      answers.push(answer);
+    }
+  }
+
+  /** Null where there was none, which is noted. */
+  async #answerTo(conversation: number, asked: Asked): Promise<Answer | null> {
+    try {
+      return await answerTo({ host: this.#given.engine.host, conversation, asked }, limitMs);
+    } catch (error) {
+      this.#note(`${threadOf(conversation)}, ${asked.askId}`, error);
+      return null;
+    }
+  }
+
+  async #judgeAll(): Promise<Counts> {
+    const performed = readFacts(this.#facts).filter((fact) => fact.type === "performed");
+    const byThread = Map.groupBy(performed, ({ id }) => id.slice(0, id.lastIndexOf("/")));
+    const counts = { entries: 0, recovered: 0 };
+    for (let conversation = 0; conversation < this.#given.options.conversations; conversation += 1) {
+      const found = await this.#judge(conversation, byThread.get(threadOf(conversation)) ?? []);
+      counts.entries += found.entries;
+      counts.recovered += found.recovered;
+    }
+    return counts;
+  }
+
+  async #judge(conversation: number, ran: readonly Performed[]): Promise<Counts> {
+    const { engine, references } = this.#given;
+    const asked = this.#asksOf(conversation);
+    // An ask that is repeated has the answer that it had, and is not journalled.
+    const once = asked[conversation % asked.length];
+    const again = once === undefined ? null : await this.#answerTo(conversation, once);
+    const answers = [...(this.#answers[conversation] ?? []), ...(again === null ? [] : [again])];
+    const journal = await engine.host.thread(threadOf(conversation)).exportJournal();
+    const facts = [...ran, ...answers.map((answer) => ({ type: "answered", ...answer }) as const)];
+    const uncrashed = references.of[conversation];
+    const problems = judge({ journal, asked, facts, machine: machineOf(), ...(uncrashed && { uncrashed }) });
+    this.#violations.push(...problems.map((problem) => `${threadOf(conversation)}: ${problem}`));
+    return { entries: journal.length, recovered: journal.filter((entry) => "recovered" in entry).length };
+  }
+
+  #asksOf(conversation: number): readonly Asked[] {
+    return asksOf(conversation, this.#given.options.turns);
+  }
+
+  #note(where: string, error: unknown): void {
+    this.#violations.push(`${where}: ${wordsOf(error)}`);
+  }
+}
+
+/** An ask that takes longer never ends. */
+const limitMs = 90_000;

@@ -1,0 +1,41 @@
+// A worker of an engine, until it is killed or the process that started it is gone. It says on its output where it
+// listens, and then the name of each tool and model that is called.
+import { serve } from "@colloquy/runtime-restate";
+import { redisHub } from "@colloquy/runtime-restate/redis";
+
+import { recorderOf } from "../story/facts.ts";
+import { scriptOf } from "./script.ts";
+
+/** The options of a worker, as JSON in its first argument. */
+export interface WorkerOptions {
+  /** The file in which it notes what runs. */
+  readonly facts: string;
+  /** How long each tool and model call takes at most, in milliseconds. */
+  readonly slackMs: number;
+  readonly snapshotEvery: number;
+  /** The Redis by which those who ask are shown what happens; null: they look into journals. */
+  readonly redisUrl: string | null;
+}
+
+/** Serves conversations, until this process ends. */
+export const work = async ({ facts, slackMs, snapshotEvery, redisUrl }: WorkerOptions): Promise<void> => {
+  const record = recorderOf(facts);
+  const script = scriptOf({
+    note: (fact) => {
+      record(fact);
+      process.stdout.write(`${fact.what}\n`);
+    },
+    slackMs,
+  });
+  const { url } = await serve({
+    ...script,
+    ...(redisUrl !== null && { hub: redisHub({ url: redisUrl }) }),
+    port: 0,
+    snapshotEvery,
+  });
+  process.stdin.on("end", () => process.exit()).resume();
+  process.stdout.write(`listens on ${new URL(url).port}\n`);
+};
+
+// The driver writes them.
+if (import.meta.main) await work(JSON.parse(process.argv[2] ?? "") as WorkerOptions);

@@ -1,0 +1,108 @@
+import { setTimeout as pause } from "node:timers/promises";
+
+import { toArray, turnsOf, textOf } from "@colloquy/machine";
+
+import { withCleanup } from "../../kit/cleanup.ts";
+import { entriesIn, stateOf } from "../../kit/journal.ts";
+import { leavePlace, newPlace, openStore, type StorePlace } from "../../kit/places.ts";
+import { wordsOf } from "../../kit/report.ts";
+import { randomOf } from "../../kit/random.ts";
+import type { SeededRun } from "../../kit/seeded-runs.ts";
+import { Served } from "../../kit/served.ts";
+import { answeredAfterDeath, converse, type Had } from "./client.ts";
+import type { ChildOptions, faults } from "./questions.ts";
+
+export interface TwoServersOptions {
+  readonly store: "sqlite" | "postgres";
+  readonly kills: number;
+  readonly clients: number;
+  readonly fault: keyof typeof faults | null;
+}
+
+export interface TwoServersRun extends SeededRun {
+  readonly kills: number;
+  readonly responses: number;
+  readonly answers: number;
+  readonly again: number;
+  /** Until the other server had answered on the thread of one that was killed; null if a problem was found before. */
+  readonly seconds: number | null;
+}
+
+/** Kills one of two servers on one store again and again, while clients ask both. Stops early if a client finds a problem. */
+export const serveTwice = (
+  program: string,
+  { store, kills: wanted, clients, fault }: TwoServersOptions,
+  seed: number,
+): Promise<TwoServersRun> =>
+  withCleanup(async (later) => {
+    const place = newPlace(store, "two-servers");
+    later(() => leavePlace(place));
+    const options: ChildOptions = { place, fault };
+    const servers = ["one", "two"].map(() => new Served(program, { args: [JSON.stringify(options)] }));
+    for (const server of servers) {
+      later(() => server.kill());
+      await server.start();
+    }
+    const random = randomOf(seed);
+    let isOver = false;
+    const broken = new AbortController();
+    let kills = 0;
+    const names = Array.from({ length: clients }, (_, index) => `c${index}`);
+    const conversing = Promise.all(
+      names.map(async (name, index) => {
+        const had = await converse(name, servers, randomOf(seed + index + 1), () => isOver, broken.signal);
+        if (had.problems.length > 0) broken.abort();
+        isOver ||= broken.signal.aborted;
+        return had;
+      }),
+    );
+    while (kills < wanted && !isOver) {
+      await pause(random.integer(50, 500));
+      const server = random.pick(servers);
+      await server?.kill();
+      kills++;
+      // Sometimes the other one has the time to take over.
+      if (random.percent(30)) await pause(random.integer(0, 900));
+      await server?.start();
+    }
+    isOver = true;
+    const all = await conversing;
+    const problems = all.flatMap((had) => had.problems);
+    const violations = problems.length > 0 ? problems : await lostIn(place, all);
+    const [one, two] = servers;
+    const isSound = violations.length === 0 && one !== undefined && two !== undefined;
+    const seconds = isSound ? await answeredAfterDeath(one, two) : null;
+    const sum = (of: (had: Had) => number): number => all.reduce((total, had) => total + of(had), 0);
+    const [responses, again] = [sum((had) => had.responses), sum((had) => had.again)];
+    return { seed, violations, kills, responses, answers: sum(({ answers }) => answers.length), again, seconds };
+  });
+
+/** Names the conversations whose answers are not those of a journal, each once and in order. */
+const lostIn = async (place: StorePlace, all: readonly Had[]): Promise<readonly string[]> => {
+  const store = openStore(place);
+  try {
+    const journals: (readonly string[])[] = [];
+    for (const { threadId } of (await store.list({ limit: 10_000 })).threads) {
+      const state = stateOf(entriesIn(await store.read(threadId)));
+      const turns = turnsOf(state).filter(({ outcome }) => outcome.status === "completed");
+      const said = turns.map(({ messages, answer }) => toArray(messages).find(({ id }) => id === answer));
+      journals.push(said.map((message) => (message === undefined ? "" : textOf(message))));
+    }
+    return all
+      .filter(
+        ({ answers, left }) =>
+          (answers.length > 0 &&
+            !journals.some((journal) => startsWith(journal, answers) && journal.length === answers.length)) ||
+          // What was left may have been continued later.
+          !left.every((before) => journals.some((journal) => startsWith(journal, before))),
+      )
+      .map(({ conversation }) => `the answers of ${conversation} are not those of a journal`);
+  } catch (error) {
+    return [wordsOf(error)];
+  } finally {
+    await store.close();
+  }
+};
+
+const startsWith = (journal: readonly string[], answers: readonly string[]): boolean =>
+  answers.every((answer, index) => journal[index] === answer);

@@ -1,0 +1,148 @@
+// The conversation that is held wherever something dies. All that its model and tools say follows from what is asked,
+// so that two runs differ only by what a crash did to them.
+import { declarationsOf, type LlmOutcome, type OutputOptions, tool, type Tool, type ToolCall } from "@colloquy/host";
+import type { ToolDefinition } from "@colloquy/host";
+import {
+  type CallLlm,
+  conversationMachine,
+  type ConversationMachine,
+  type Json,
+  type JsonObject,
+  type MachineOptions,
+  textOf,
+  type ToolDeclaration,
+} from "@colloquy/machine";
+import { compactTurns } from "@colloquy/machine/policies";
+
+/** An ask. The first word of its input says which tools the model calls. */
+export interface Asked {
+  readonly askId: string;
+  readonly input: string;
+}
+
+/** The tools that each step of a turn calls, all at once, by the kind of its ask; a step without calls ends the turn. */
+const steps: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  lookup: [["lookup"]],
+  notify: [["notify"]],
+  charge: [["charge"]],
+  refund: [["refund"]],
+  two: [["lookup", "notify"]],
+  order: [["lookup", "notify", "charge", "ship"]],
+  publish: [["refund", "lookup"]],
+  reorder: [["charge"], ["notify", "charge"]],
+};
+
+type Rule = Pick<ToolDefinition<{ readonly jsonSchema: JsonObject }>, "recovery" | "approval" | "version">;
+
+/** One tool for each rule of recovery, and one that has to be approved. */
+const rules = {
+  lookup: { recovery: "rerun" },
+  notify: {},
+  charge: { recovery: "once" },
+  ship: { recovery: "ask" },
+  refund: { recovery: "once", approval: "always", version: "2" },
+} as const satisfies Readonly<Record<string, Rule>>;
+
+/** The names of everything that runs: the tools, and the model. */
+export const runNames: readonly string[] = ["model", ...Object.keys(rules)];
+
+/** The tools, whose functions call `run`. `overrule` declares others than the conversation has. */
+export const toolsOf = (
+  run: (name: string, call: ToolCall) => Promise<string>,
+  overrule: Readonly<Record<string, Rule>> = {},
+): readonly Tool[] =>
+  Object.entries<Rule>({ ...rules, ...overrule }).map(([name, rule]) =>
+    tool({
+      name,
+      description: `Does what "${name}" says.`,
+      input: { jsonSchema: { type: "object", properties: { turn: { type: "integer" } } } },
+      ...rule,
+      run: (_, call) => run(name, call),
+    }),
+  );
+
+export const declarations: readonly ToolDeclaration[] = declarationsOf(
+  toolsOf(() => Promise.reject(new Error("nothing runs here"))),
+);
+
+/** The input of a call of a tool, from its key: the model gives the turn. */
+export const inputOf = (key: string): Json => ({ turn: Number(/\/(\d+)\.[^/]*$/u.exec(key)?.[1] ?? 0) });
+
+/** Returns the result of a tool's function. */
+export const resultOf = (name: string): string => `${name} done`;
+
+/** A machine for conversations of any length. */
+export const machineOf = (options: MachineOptions = {}): ConversationMachine =>
+  conversationMachine({
+    tools: declarations,
+    overlap: { type: "queue", max: 100_000 },
+    retry: { attempts: 3, baseDelayMs: 20 },
+    ...options,
+  });
+
+/** Returns the answer to a question, with words that no other answer has. */
+export const answerTo = (question: string): string =>
+  question.startsWith("farewell")
+    ? `{"farewell":"${question}"}`
+    : `the answer to <${question}>, ${"whole and unbroken, ".repeat(8)}to its end`;
+
+/** The questions of the turn that a call belongs to. */
+const questionsOf = ({ turn, messages }: CallLlm): readonly string[] =>
+  messages.filter(({ role, id }) => role === "user" && id.startsWith(`${turn}.`)).map((message) => textOf(message));
+
+/** The parts of a call that its reply depends on. */
+export interface Called extends Pick<CallLlm, "purpose" | "turn" | "step" | "attempt"> {
+  readonly questions: readonly string[];
+}
+
+export const calledBy = (call: CallLlm): Called => {
+  const { purpose, turn, step, attempt } = call;
+  return { purpose, turn, step, attempt, questions: questionsOf(call) };
+};
+
+/** Returns the reply to a call. */
+export const outcomeOf = ({ purpose, turn, step, attempt, questions }: Called): LlmOutcome => {
+  const usage = { inputTokens: 10 * turn, outputTokens: step };
+  const completed = { type: "completed", finishReason: "stop", usage } as const;
+  if (purpose === "summary") return { ...completed, reply: { content: `summary of turns before ${turn}` } };
+  const [kind = ""] = questions[0]?.split(" ") ?? [];
+  if (kind === "retry" && attempt === 1)
+    return { type: "failed", failure: { kind: "overloaded", message: "busy", retryable: true } };
+  const names = steps[kind]?.[step - 1] ?? [];
+  // The provider's ids come again and again, as they do in the wild.
+  const toolCalls = names.map((name, index) => ({ id: `call_${index}`, name, arguments: `{"turn":${turn}}` }));
+  return names.length === 0
+    ? { ...completed, reply: { content: questions.map(answerTo).join(" and ") } }
+    : { ...completed, finishReason: "tool_calls", reply: { toolCalls } };
+};
+
+/** The one conversation with everything in it. Asks of one line come at the same time, so that all but the first wait. */
+export const story = {
+  threadId: "crashed",
+  lines: [["order 1"], ["retry 2"], ["publish 3"], ["reorder 4", "farewell 5"]],
+  /** How long each tool takes, in milliseconds: so that those of one round answer in one order. */
+  takes: { lookup: 10, notify: 20, charge: 30, ship: 40, refund: 15 },
+  /** The outputs that asks want. */
+  outputs: { "farewell 5": { schema: { jsonSchema: { type: "object" } }, name: "farewell", mode: "prompted" } },
+} as const satisfies Story;
+
+interface Story {
+  readonly threadId: string;
+  readonly lines: readonly (readonly string[])[];
+  readonly takes: Readonly<Record<keyof typeof rules, number>>;
+  readonly outputs: { readonly [askId: string]: OutputOptions | undefined };
+}
+
+/** The machine of the story. */
+export const storyMachine = (tools: readonly ToolDeclaration[] = declarations): ConversationMachine =>
+  machineOf({
+    tools,
+    overlap: { type: "queue", max: 4 },
+    limits: { deadlineMs: 600_000 },
+    // So little that some turns are summarised when they have ended, and some calls wait for a summary.
+    budget: { tokens: 220, reserve: 20 },
+    policy: compactTurns({ keepTurns: 2, at: 0.8, maxTokens: 40, requestTokens: 4_000, instruction: "Sum it up." }),
+  });
+
+/** The asks of the story: the id of each is its text. */
+export const asks: readonly Asked[] = story.lines.flat().map((askId) => ({ askId, input: askId }));

@@ -1,0 +1,197 @@
+// What runs in a tab: a host on the one thread, whose model and tools are the proof's server, and functions by which
+// the proof has it do things.
+import { type AskHandle, createHost, type Host, type HostedThread, type LlmHandler, type Store } from "@colloquy/host";
+import { messagesOf, outstanding } from "@colloquy/machine";
+import { indexedDbStore, randomIds, systemClock } from "@colloquy/runtime-browser";
+
+import { calledBy, machineOf, toolsOf } from "../story/script.ts";
+import {
+  type CallBody,
+  type Ending,
+  type Report,
+  reporter,
+  type Seen,
+  type Tab,
+  type TabOptions,
+  threadId,
+} from "./talk.ts";
+import { watched } from "./watched-store.ts";
+
+class OpenTab implements Tab {
+  #tab = 0;
+  #host: Host | null = null;
+  #store: Store | null = null;
+  /** The newest entry that is known to be stored. */
+  #seq = -1;
+  /** How many calls of the store are not answered yet. */
+  #underWay = 0;
+  #stallsAsItAppends = false;
+
+  open({ tab, database, leaseTtlMs, snapshotEvery }: TabOptions): void {
+    this.#tab = tab;
+    const store = watched(indexedDbStore({ name: database }), {
+      stored: (seq) => (this.#seq = Math.max(this.#seq, seq)),
+      underWay: (change) => (this.#underWay += change),
+      appends: () => {
+        if (this.#stallsAsItAppends && this.#underWay === 0) this.#standStill();
+      },
+    });
+    const tools = toolsOf(async (name, { idempotencyKey: id, signal }) => {
+      const response = await this.#call({ what: name, id, called: null }, signal);
+      return response.text();
+    });
+    this.#store = store;
+    this.#host = createHost({
+      machine: machineOf(),
+      tools,
+      store,
+      llm: this.#model,
+      clock: systemClock,
+      ids: randomIds,
+      leaseTtlMs,
+      snapshotEvery,
+      pollMs: 20,
+      idleMs: 100,
+      ...(store.parts === undefined ? {} : { partsMs: 20 }),
+      observers: [{ approval: ({ id }) => this.#report({ type: "approval", tab, id }) }],
+      onObserverError: (error, where) => this.#report({ type: "trouble", tab, words: `${where}: ${String(error)}` }),
+    });
+  }
+
+  ask(askId: string, input: string, how: "ask" | "steer"): void {
+    void this.#watch(this.#thread[how](input, { askId }));
+  }
+
+  cancel(): void {
+    this.#unlessRefused(this.#thread.cancel("enough"));
+  }
+
+  decide(id: string, approves: boolean): void {
+    this.#unlessRefused(approves ? this.#thread.approve(id) : this.#thread.deny(id));
+  }
+
+  async approvals(): Promise<readonly string[]> {
+    return (await this.#thread.approvals()).map(({ id }) => id);
+  }
+
+  resume(): void {
+    this.#opened.start();
+  }
+
+  async see(): Promise<Seen> {
+    const state = await this.#thread.state();
+    return {
+      messages: JSON.stringify(state === null ? [] : messagesOf(state)),
+      journal: await this.#thread.exportJournal(),
+    };
+  }
+
+  async rest(): Promise<void> {
+    const isBusy = async (): Promise<boolean> =>
+      ((await this.#store?.inbox?.unanswered(threadId)) ?? []).length > 0 ||
+      (await this.#thread.look((state) => outstanding(state).length > 0 || state.context.queue.length > 0)) === true;
+    while (await isBusy()) {
+      this.#unlessRefused(this.#thread.resume());
+      await new Promise((resolve) => systemClock.wakeAt(systemClock.now() + 20, () => resolve(null)));
+    }
+  }
+
+  stall(when: "now" | "append"): void {
+    if (when === "append") this.#stallsAsItAppends = true;
+    // Within a transaction it would hold up all tabs.
+    else if (this.#underWay > 0) systemClock.wakeAt(systemClock.now() + 1, () => this.stall(when));
+    else this.#standStill();
+  }
+
+  #standStill(): void {
+    this.#stallsAsItAppends = false;
+    const request = new XMLHttpRequest();
+    request.open("POST", "/stall", false);
+    request.send();
+  }
+
+  get #opened(): Host {
+    if (this.#host === null) throw new Error("the tab was not opened");
+    return this.#host;
+  }
+
+  get #thread(): HostedThread {
+    return this.#opened.thread(threadId);
+  }
+
+  readonly #model: LlmHandler = async (call, { onDelta, signal }) => {
+    const response = await this.#call({ what: "model", id: call.id, called: calledBy(call) }, signal);
+    const pieces = new PieceReader(onDelta);
+    const decoder = new TextDecoder();
+    if (response.body !== null)
+      for await (const bytes of response.body) pieces.read(decoder.decode(bytes, { stream: true }));
+    if (pieces.outcome === null) throw new Error(`the reply to ${call.id} was cut off`);
+    return pieces.outcome;
+  };
+
+  #call(body: Omit<CallBody, "tab" | "seq">, signal: AbortSignal): Promise<Response> {
+    const whole: CallBody = { ...body, tab: this.#tab, seq: this.#seq };
+    return fetch("/call", { method: "POST", body: JSON.stringify(whole), signal });
+  }
+
+  async #watch(handle: AskHandle): Promise<void> {
+    const { askId } = handle;
+    const tab = this.#tab;
+    try {
+      for await (const part of handle) this.#report({ type: "shown", tab, askId, part });
+    } catch {
+      // Awaiting it rejects with the same.
+    }
+    this.#report({ type: "ended", tab, askId, ending: await endingOf(handle) });
+  }
+
+  /** What comes too late is refused, and what another tab has already done. */
+  #unlessRefused(doing: Promise<unknown>): void {
+    const tab = this.#tab;
+    doing.catch((error: unknown) => {
+      const name = error instanceof Error ? error.name : "";
+      if (!passing.includes(name)) this.#report({ type: "trouble", tab, words: String(error) });
+    });
+  }
+
+  #report(report: Report): void {
+    // The proof has put it there, before the page was loaded.
+    (Reflect.get(globalThis, reporter) as (report: Report) => void)(report);
+  }
+}
+
+const passing: readonly string[] = ["EventRefusedError", "ThreadHeldError", "ThreadUnknownError", "LeaseLostError"];
+
+const endingOf = async (handle: AskHandle): Promise<Ending> => {
+  try {
+    const { turn, text } = await handle;
+    return { type: "answered", turn, text };
+  } catch (error) {
+    const { name, message } = error instanceof Error ? error : new Error(String(error));
+    return { type: "failed", name, message };
+  }
+};
+
+/** Reads what the server streams: a line each for the pieces of a text, and for the outcome. */
+class PieceReader {
+  outcome: Awaited<ReturnType<LlmHandler>> | null = null;
+  readonly #onDelta: Parameters<LlmHandler>[1]["onDelta"];
+  #rest = "";
+
+  constructor(onDelta: Parameters<LlmHandler>[1]["onDelta"]) {
+    this.#onDelta = onDelta;
+  }
+
+  read(text: string): void {
+    const lines = (this.#rest + text).split("\n");
+    this.#rest = lines.pop() ?? "";
+    for (const line of lines) {
+      // The proof's own server writes them.
+      const piece = JSON.parse(line) as { readonly text: string } | { readonly outcome: PieceReader["outcome"] };
+      if ("text" in piece) this.#onDelta({ type: "text", text: piece.text });
+      else this.outcome = piece.outcome;
+    }
+  }
+}
+
+Reflect.set(globalThis, "tab", new OpenTab());

@@ -1,0 +1,25 @@
+import type { ConversationMachine } from "@colloquy/machine";
+import { lastTurns } from "@colloquy/machine/policies";
+
+import type { Fact } from "../story/facts.ts";
+import { type Asked, machineOf } from "../story/script.ts";
+
+/** The thread that all processes write. */
+export const threadId = "shared";
+
+export const machine: ConversationMachine = machineOf({ tools: [], policy: lastTurns(1) });
+
+/** A report of a process, a line each. */
+export type Report =
+  | Fact
+  /** An ask was rejected by what may pass, and is asked again. */
+  | { readonly type: "again"; readonly because: string }
+  /** All of its asks are answered. It stays, for the others. */
+  | { readonly type: "over" };
+
+/** The asks of one process, which are numbered from 1. */
+export const asksOf = (writer: number, asks: number): readonly Asked[] =>
+  Array.from({ length: asks }, (_, ask) => ({
+    askId: `writer-${writer}-ask-${ask + 1}`,
+    input: `plain writer-${writer}-ask-${ask + 1}`,
+  }));

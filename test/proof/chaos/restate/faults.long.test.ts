@@ -1,0 +1,43 @@
+import { describe, expect, test } from "vitest";
+
+import type { Fault } from "../../../../proof/chaos/restate/faults.ts";
+import { killEngines } from "../../../../proof/chaos/restate/target.ts";
+import { playScenes } from "../../../../proof/chaos/restate/play-scenes.ts";
+import { inFolder } from "../../../../proof/kit/folder.ts";
+import { restateProgram } from "../../../../proof/servers/restate-package.ts";
+
+const isInstalled = restateProgram() !== null;
+const leftOut = isInstalled ? "" : " (left out: there is no Restate; `pnpm engines:install` gets it)";
+
+describe.skipIf(!isInstalled)(`an engine with a mistake in its workers${leftOut}`, () => {
+  /** Returns the violations of the first run that shows the fault, if kills happen in the middle of such tools. */
+  const violationsOf = async (fault: Fault, at: readonly string[]): Promise<string> => {
+    const runs = await killEngines(5, 1, {
+      conversations: 14,
+      turns: 4,
+      workers: 2,
+      kills: 8,
+      serverKills: 0,
+      at,
+      snapshotEvery: 4,
+      lanes: 7,
+      slackMs: 40,
+      fault,
+      keep: false,
+    });
+    return runs.flatMap(({ violations }) => violations).join("\n");
+  };
+
+  test("is noticed to run in a plain step what must not run twice", async () => {
+    expect(await violationsOf("plain-step", ["notify"])).toMatch(/whose tool is not to be run again, ran 2 times/);
+  });
+
+  test("is noticed to begin again what nobody knows the outcome of", async () => {
+    expect(await violationsOf("begins-again", ["charge", "refund"])).toMatch(/is not to be run again, ran 2 times/);
+  });
+
+  test("is noticed to take a state by its position alone", async () => {
+    const violations = await inFolder("engines-fault", (folder) => playScenes(folder, 4, "no-stamp"));
+    expect(violations.join("\n")).toMatch(/^made anew: R4: entry \d+ of engine is not the one of memory/m);
+  });
+});
