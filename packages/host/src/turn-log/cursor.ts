@@ -60,7 +60,7 @@ export class LogCursor {
       if (again !== null) return again;
     }
     for (let part = this.#nextKept(until); part !== null; part = this.#nextKept(until)) {
-      const unread = this.#unreadOf(part);
+      const unread = this.#behind === null ? part : this.#unreadOf(part, this.#behind);
       if (unread !== null) return unread;
     }
     return null;
@@ -113,9 +113,8 @@ export class LogCursor {
   }
 
   /** Returns the part of a part after the place from which it reads; null for one before that. */
-  #unreadOf(part: AskPart): AskPart | null {
-    const behind = this.#behind;
-    if (behind === null || part.type === "parts.dropped") return part;
+  #unreadOf(part: AskPart, behind: PartPlace): AskPart | null {
+    if (part.type === "parts.dropped") return part;
     // The place was not reached yet.
     if (this.#epoch !== behind.epoch) return this.#anew();
     const unread = this.#index === behind.index ? this.#offset - behind.offset : this.#index - behind.index;

@@ -161,7 +161,7 @@ export class HandleCursor implements LogReader {
 
   #nextPart(): AskPart | null {
     for (;;) {
-      const [own] = this.#own;
+      const own = this.#own[0];
       const part = this.#cursor?.next(own?.at ?? this.#limit) ?? null;
       if (part?.type === "turn.ended") this.#ending = part;
       else if (part !== null) return part;

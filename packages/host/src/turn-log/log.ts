@@ -169,6 +169,9 @@ export class TurnLog {
   }
 
   #wake(): void {
+    if (this.#waiting.length === 0) return;
+    // Usually one reads, and is there again for the next part.
+    if (this.#waiting.length === 1) return this.#waiting.pop()?.wake();
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const reader of waiting) reader.wake();
@@ -206,7 +209,7 @@ export class TurnLog {
       this.#kept = this.#kept.slice(partsMax / 2);
       this.#first += partsMax / 2;
     }
-    if (this.#waiting.length > 0) this.#wake();
+    this.#wake();
   }
 }
 
