@@ -110,9 +110,10 @@ const asShownElsewhere = (parts: readonly AskPart[]): readonly AskPart[] => {
       left = left.filter((each) => !("attempt" in each && each.step === part.step && each.attempt < part.attempt));
     if (!["replay.started", "toolCall.delta", "signal", "wait.started", "wait.ended"].includes(type)) left.push(part);
   }
-  return joined(left)
-    .filter((part) => !("text" in part && part.text === ""))
-    .map((part) => ("attempt" in part ? { ...part, attempt: 1 } : part));
+  // Nothing is shown of an empty piece elsewhere, so it parts no others.
+  return joined(left.filter((part) => !("text" in part && part.text === ""))).map((part) =>
+    "attempt" in part ? { ...part, attempt: 1 } : part,
+  );
 };
 
 const isVoid = (step: number, part: AskPart): boolean =>
