@@ -94,7 +94,7 @@ export const equivalent: readonly Equivalent[] = [
     reason: "without rules every unit is given back as it is, one by one, too; this only spares the looking",
   },
   {
-    path: "packages/machine/src/prompt/problem-of-policy.ts",
+    path: "packages/machine/src/conversation/decide/settings.ts",
     original: "if (!(tokens instanceof Promise)) return false;",
     mutated: "",
     reason: "what is no promise has no `catch` to call, which throws, and comes to the same",

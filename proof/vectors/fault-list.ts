@@ -51,7 +51,7 @@ export const faults: readonly (readonly [path: string, original: string, mutated
     "unpriced: cost === null || !isNothing(reported) ? 1 : 0,",
   ],
   [
-    "conversation/decide/retry.ts",
+    "conversation/decide/outcome.ts",
     "const fractionOf = (text: string): number => (Number.parseInt(digestOf(text).slice(-6), 36) % 1000) / 1000;",
     "const fractionOf = (text: string): number => (Number.parseInt(digestOf(text).slice(-6), 36) % 1001) / 1000;",
   ],
@@ -72,7 +72,7 @@ export const faults: readonly (readonly [path: string, original: string, mutated
     "return message.parts.length === 1 ? null : marked(message, { incomplete: true });",
   ],
   [
-    "conversation/decide/pin.ts",
+    "conversation/decide/unconfigured.ts",
     "const next = number === conversation.turns.length + 1;",
     "const next = number === conversation.turns.length + 2;",
   ],
