@@ -28,7 +28,9 @@ export const edits: fc.Arbitrary<readonly Edit[]> = fc.array(
 export const editedJournal = (
   list: readonly Edit[],
 ): readonly { readonly entry: Entry; readonly edit: Edit | null }[] => {
-  const talk = new Talk(conversationMachine({ tools: [{ name: "lookup" }], policy: lastTurns(1) }));
+  const talk = new Talk(
+    conversationMachine({ tools: [{ name: "lookup" }], policy: lastTurns(1), limits: { steps: null } }),
+  );
   const entries: { entry: Entry; edit: Edit | null }[] = [{ entry: talk.beginning, edit: null }];
   for (const edit of list) {
     for (const entry of happened(talk, edit)) entries.push({ entry, edit: null });
