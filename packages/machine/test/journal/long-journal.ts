@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { conversationMachine, type Entry } from "../../src/index.ts";
+import { conversationMachine, type Entry, type Limits } from "../../src/index.ts";
 import { lastTurns } from "../../src/policies.ts";
 import { calling, Talk } from "../talk.ts";
 
@@ -27,10 +27,9 @@ export const edits: fc.Arbitrary<readonly Edit[]> = fc.array(
 /** The entries of a thread to which all of that happened; with the last of each edit stands the edit. */
 export const editedJournal = (
   list: readonly Edit[],
+  limits: Limits = {},
 ): readonly { readonly entry: Entry; readonly edit: Edit | null }[] => {
-  const talk = new Talk(
-    conversationMachine({ tools: [{ name: "lookup" }], policy: lastTurns(1), limits: { steps: null } }),
-  );
+  const talk = new Talk(conversationMachine({ tools: [{ name: "lookup" }], policy: lastTurns(1), limits }));
   const entries: { entry: Entry; edit: Edit | null }[] = [{ entry: talk.beginning, edit: null }];
   for (const edit of list) {
     for (const entry of happened(talk, edit)) entries.push({ entry, edit: null });

@@ -57,7 +57,7 @@ describe("a snapshot is the state that it was taken of", () => {
         let stored = new StoredChunks();
         let plain: State | null = null;
         let lazy: State | null = null;
-        for (const { entry, edit } of editedJournal(list)) {
+        for (const { entry, edit } of editedJournal(list, { steps: null })) {
           if (entry.event.type === "thread.started") plain = lazy = right(fold([entry]));
           else if (plain !== null && lazy !== null && "event" in entry && entry.seq > 0) {
             // The first entry was handled above.
