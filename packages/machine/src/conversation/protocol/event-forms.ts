@@ -94,7 +94,7 @@ const failure = object<Failure>({
   code: optional(nameOrWords),
 });
 
-/** Limits with these figures: any numbers in an event, whose limits the machine checks; counts in a journal. */
+/** Limits with these figures: in an event they are numbers, which the machine checks; in a journal they are counts. */
 export const limitsOf = (figure: Lasting<number>): Lasting<Limits> =>
   object<Limits>({
     steps: optional(nullable(figure)),
