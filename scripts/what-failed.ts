@@ -21,12 +21,14 @@ const widthMax = 240;
 /** A test by its name, or what was thrown in none: vitest says in which file under it. */
 const failed = /^\s*FAIL\s|^⎯+ (?:Unhandled Rejection|Uncaught Exception) ⎯+$/;
 
-/** Below the name of a test stands its error, and of a property its seed and its cause further down. */
+/** Below the name of a test stands its error; further down what differed, and of a property its seed and its cause. */
 const said = (lines: readonly string[], index: number): readonly string[] => {
   const after = lines.slice(index + 1);
   const end = after.findIndex((line) => failed.test(line) || /^⎯+\[\d+\/\d+\]⎯+$/.test(line));
   const [error, ...rest] = end === -1 ? after : after.slice(0, end);
-  const more = rest.filter((line) => /^\{ seed: |^Caused by: |^This error originated in /.test(line));
+  const more = rest.filter((line) =>
+    /^\{ seed: |^Caused by: |^This error originated in |^[-+] (?!Expected|Received)/.test(line),
+  );
   return [lines[index] ?? "", ...[error ?? [], more].flat().map((line) => `   ${line}`)];
 };
 

@@ -32,21 +32,6 @@ const repository = (name: string, files: Readonly<Record<string, string>>): stri
   return root;
 };
 
-test("the site of this repository has no dead link, and loads nothing from elsewhere", () => {
-  const site = join(folder, "site");
-  const { pages, problems } = buildSite(dirname(import.meta.dirname), site);
-  expect(problems).toEqual([]);
-  expect(pages).toBeGreaterThan(100);
-  // Looked at once more from outside, as a browser would.
-  const dead = globSync("**/*.html", { cwd: site }).flatMap((page) => {
-    const html = readFileSync(join(site, page), "utf8");
-    const named = [...html.matchAll(/ (?:href|src)="(?![a-z]+:)([^"#]+)/g)].map(([, target = ""]) => target);
-    const missing = named.filter((target) => !existsSync(join(site, dirname(page), decodeURIComponent(target))));
-    return [...missing, ...(html.match(/<(?:script|link)|src="https?:/g) ?? [])].map((each) => `${page}: ${each}`);
-  });
-  expect(dead).toEqual([]);
-});
-
 test("a link or an anchor that leads nowhere is named with its page", () => {
   const root = repository("dead", {
     "README.md":

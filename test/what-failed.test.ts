@@ -16,6 +16,11 @@ const ofVitest = [
   "⎯⎯⎯⎯[1/2]⎯",
   " FAIL  packages/a/test/c.test.ts > is there",
   "AssertionError: expected 1 to be 2",
+  "",
+  "- Expected",
+  "+ Received",
+  "  the same",
+  "+ another",
   "⎯⎯⎯⎯[2/2]⎯",
   "Test Files  2 failed",
 ].join("\n");
@@ -29,6 +34,7 @@ describe("what is said of a failed step", () => {
       "   Caused by: AssertionError: template 71: expected false not to be false",
       " FAIL  packages/a/test/c.test.ts > is there",
       "   AssertionError: expected 1 to be 2",
+      "   + another",
     ]);
   });
 
