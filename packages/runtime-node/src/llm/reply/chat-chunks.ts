@@ -2,7 +2,8 @@ import type { LlmDelta } from "@colloquy/host";
 import { type Json, type JsonObject, saysCut } from "@colloquy/machine";
 import { isBareError, isError } from "../failure/response-facts.ts";
 import { defined, isList, isObject, isText, listOf, objectsIn, textOf } from "../json/loose-json.ts";
-import { indexOf, oneObject, ToolCallPieces } from "./tool-call-pieces.ts";
+import { GrowingText, oneObject } from "./growing-text.ts";
+import { indexOf, ToolCallPieces } from "./tool-call-pieces.ts";
 import { laterReport, reportIn } from "./usage.ts";
 
 /** A chat completion, from a stream or in one piece. Its members have the names of the wire. */
@@ -54,7 +55,7 @@ export const chatChunks = (onDelta: (delta: LlmDelta) => void = () => {}, isOne 
   let error: Json | undefined;
 
   const showOther = (delta: LlmDelta): void => {
-    if (delta.type === "toolCall" || !choices.get(0)?.content) onDelta(delta);
+    if (delta.type === "toolCall" || !saysText(choices.get(0))) onDelta(delta);
   };
   const choiceOf = (index: number): GrowingChoice => {
     const choice = choices.get(index) ?? {
@@ -62,10 +63,9 @@ export const chatChunks = (onDelta: (delta: LlmDelta) => void = () => {}, isOne 
       show: index === 0 ? onDelta : isOne ? showOther : () => {},
       finishReason: null,
       fields: {},
-      content: null,
-      textPieces: 0,
-      held: "",
-      isCumulative: false,
+      text: null,
+      parts: null,
+      thoughts: new Map(),
       toolCalls: isOne ? calls : new ToolCallPieces(),
     };
     choices.set(index, choice);
@@ -111,13 +111,11 @@ interface GrowingChoice {
   readonly index: number;
   readonly show: (delta: LlmDelta) => void;
   finishReason: string | null;
-  content: string | null | JsonObject[];
-  /** The number of texts so far. */
-  textPieces: number;
-  /** The second text, while it may be cumulative: it begins with the first. Shown when the next text, or the end, decides. */
-  held: string;
-  /** Whether each text is all of the content so far (DashScope: QwenLM/qwen-code pull request 3896), and not the next piece. */
-  isCumulative: boolean;
+  /** The content, until a list of parts comes. */
+  text: GrowingText | null;
+  parts: JsonObject[] | null;
+  /** The reasoning, by the names under which it comes. */
+  readonly thoughts: Map<string, GrowingText>;
   readonly toolCalls: ToolCallPieces;
   /** Everything else of the message, as it grows. */
   readonly fields: { [field: string]: Json };
@@ -134,8 +132,12 @@ const deltaOf = ({ delta, message, text, tool_calls: calls }: JsonObject): JsonO
 };
 
 /** Returns whether the last chunk repeats the whole text. If only one piece came before, the model may have meant it twice. */
-const repeatsText = (delta: JsonObject, { textPieces, content }: GrowingChoice): boolean =>
-  textPieces > 1 && delta["content"] === content;
+const repeatsText = (delta: JsonObject, { text }: GrowingChoice): boolean =>
+  text !== null && text.pieces > 1 && delta["content"] === text.text;
+
+const contentIn = ({ parts, text }: GrowingChoice): string | JsonObject[] | null => parts ?? text?.text ?? null;
+
+const saysText = (choice: GrowingChoice | undefined): boolean => choice !== undefined && Boolean(contentIn(choice));
 
 /**
  * Returns why a choice ended. Some servers put the reason into the piece. DashScope writes "null" before the end. OpenRouter
@@ -148,8 +150,8 @@ const reasonOf = (choice: JsonObject, delta: JsonObject): Json | undefined => {
 };
 
 /** Returns the parts of a whole message that did not come in pieces before. */
-const restOf = (message: JsonObject, { content, fields }: GrowingChoice): JsonObject => {
-  const before: JsonObject = { ...fields, content };
+const restOf = (message: JsonObject, choice: GrowingChoice): JsonObject => {
+  const before: JsonObject = { ...choice.fields, content: contentIn(choice) };
   const rest = Object.entries(message).map(([field, value]): [string, Json | undefined] => {
     const came = textOf(before[field]);
     return [field, typeof value === "string" && value.startsWith(came) ? value.slice(came.length) : value];
@@ -204,9 +206,8 @@ const addDelta = (choice: GrowingChoice, delta: JsonObject): void => {
       case "reasoning_content":
       case "thinking":
         if (typeof value !== "string") break;
-        fields[field] = textOf(fields[field]) + value;
         // The same piece may come under two names.
-        reasoning ??= value;
+        reasoning = addThought(choice, field, value, reasoning);
         break;
       case "reasoning_details":
         fields[field] = joinedDetails(listOf(fields[field]), listOf(value));
@@ -233,52 +234,45 @@ const addDelta = (choice: GrowingChoice, delta: JsonObject): void => {
   if (reasoning) choice.show({ type: "reasoning", text: reasoning });
 };
 
+/** Adds a piece of reasoning. Returns the text to show, which is that of another name if one came before. */
+const addThought = ({ thoughts, fields }: GrowingChoice, name: string, piece: string, shown?: string): string => {
+  const thought = thoughts.get(name) ?? new GrowingText();
+  thoughts.set(name, thought);
+  const added = thought.add(piece);
+  fields[name] = thought.text;
+  return shown ?? added;
+};
+
 /** Adds content to a choice: a string to its text, or as another part if parts came before. */
 const addContent = (choice: GrowingChoice, wire: Json | undefined): void => {
   const content = contentOf(wire);
   if (content === null) return;
-  if (typeof content === "string") {
-    if (Array.isArray(choice.content)) choice.content.push({ type: "text", text: content });
-    showText(choice, Array.isArray(choice.content) ? content : addText(choice, choice.content ?? "", content));
-    if (content !== "") choice.textPieces += 1;
-    return;
+  if (content.length > 0) showThoughts(choice);
+  if (typeof content === "string" && choice.parts === null) {
+    choice.text ??= new GrowingText();
+    return showText(choice, choice.text.add(content));
   }
-  if (!Array.isArray(choice.content)) choice.content = choice.content ? [{ type: "text", text: choice.content }] : [];
-  const last = choice.content.at(-1);
+  if (choice.parts === null) {
+    showText(choice, choice.text?.rest() ?? "");
+    choice.parts = choice.text?.text ? [{ type: "text", text: choice.text.text }] : [];
+  }
+  if (typeof content === "string") {
+    choice.parts.push({ type: "text", text: content });
+    return showText(choice, content);
+  }
+  const last = choice.parts.at(-1);
   for (const part of content) {
     // Some gateways leave a tool call of Anthropic among the content.
     if (part["type"] === "tool_use") addToolCalls(choice, [part]);
     // A text that comes in pieces is one part.
     else if (content.length === 1 && isPlainText(last) && isPlainText(part))
-      choice.content.splice(-1, 1, { ...last, text: last.text + part.text });
-    else choice.content.push(part);
+      choice.parts.splice(-1, 1, { ...last, text: last.text + part.text });
+    else choice.parts.push(part);
     const thinking = part["type"] === "thinking" ? thoughtOf(part["thinking"]) : "";
     if (thinking !== "") choice.show({ type: "reasoning", text: thinking });
     if (isText(part["text"]) && part["type"] === "text") choice.show({ type: "text", text: part["text"] });
   }
 };
-
-/**
- * Adds a text to the content, and returns the new text to show. Some servers send cumulative texts: each one has all of the
- * content so far. The second text can't show that alone, since a piece may begin like the one before ("a", "and"). So if it
- * begins with the first, it is held back. If the third begins with the second too, the texts are cumulative.
- */
-const addText = (choice: GrowingChoice, before: string, piece: string): string => {
-  const { held, textPieces } = choice;
-  const shown = before.slice(0, before.length - held.length);
-  choice.held = "";
-  choice.isCumulative ||= held !== "" && continues(held, piece);
-  if (choice.isCumulative && piece.startsWith(shown)) {
-    choice.content = piece;
-    return piece.slice(shown.length);
-  }
-  choice.content = before + piece;
-  if (textPieces !== 1 || !continues(before, piece)) return held + piece;
-  choice.held = piece;
-  return "";
-};
-
-const continues = (text: string, piece: string): boolean => piece.length > text.length && piece.startsWith(text);
 
 const showText = ({ show }: GrowingChoice, text: string): void => {
   if (text !== "") show({ type: "text", text });
@@ -320,18 +314,21 @@ const addToolCalls = ({ toolCalls, index, show }: GrowingChoice, wire: Json | un
   }
 };
 
-/** Shows the second text and the arguments of calls, if they were held back. */
+/** Shows the texts and the arguments of calls that were held back. */
 const showRest = (choice: GrowingChoice): void => {
-  const { toolCalls, show, held } = choice;
-  if (held !== "") {
-    const shown = textOf(choice.content ?? undefined).slice(0, -held.length);
-    // No third text decides. A second one that repeats a word of four letters or more hardly does so by chance.
-    choice.isCumulative ||= /\p{L}{4}/u.test(shown);
-    choice.held = "";
-    if (choice.isCumulative) choice.content = held;
-    showText(choice, choice.isCumulative ? held.slice(shown.length) : held);
+  showThoughts(choice);
+  showText(choice, choice.text?.rest() ?? "");
+  choice.toolCalls.rest().forEach(choice.show);
+};
+
+const showThoughts = ({ thoughts, fields, show }: GrowingChoice): void => {
+  let shown: string | undefined;
+  for (const [name, thought] of thoughts) {
+    const rest = thought.rest();
+    shown ??= rest;
+    fields[name] = thought.text;
   }
-  toolCalls.rest().forEach(show);
+  if (shown) show({ type: "reasoning", text: shown });
 };
 
 /** Adds a piece to an object. Texts grow if `grows` allows it, ids and names stay, and any other value is replaced. */
@@ -372,7 +369,8 @@ const isSameDetail = (last: JsonObject, detail: JsonObject): boolean =>
   last["index"] === detail["index"] &&
   (last["id"] ?? detail["id"] ?? null) === (detail["id"] ?? last["id"] ?? null);
 
-const decodedChoice = ({ index, finishReason, content, fields, toolCalls }: GrowingChoice): DecodedChoice => {
+const decodedChoice = (choice: GrowingChoice): DecodedChoice => {
+  const { index, finishReason, fields, toolCalls } = choice;
   const calls = toolCalls.calls();
   const { function_call: called } = fields;
   return {
@@ -380,7 +378,7 @@ const decodedChoice = ({ index, finishReason, content, fields, toolCalls }: Grow
     finish_reason: finishReason,
     message: {
       role: "assistant",
-      content,
+      content: contentIn(choice),
       ...fields,
       ...(isObject(called) && { function_call: { ...called, arguments: oneObject(called["arguments"]) } }),
       ...(calls.length > 0 && { tool_calls: calls }),

@@ -238,11 +238,28 @@ describe("texts that come whole so far", () => {
     [["ha", "haha"], "hahaha"],
     [["a", "b", "ab"], "abab"],
   ])("are one text, and pieces stay pieces: %j", async (pieces, expected) => {
+    for (const field of ["content", "reasoning_content", "reasoning"]) {
+      const deltas: LlmDelta[] = [];
+      const answer = field === "content" ? "" : "Yes.";
+      const end = chunkOf(answer === "" ? {} : { content: answer }) + chunkOf({}, { finish_reason: "stop" });
+      const body = pieces.map((piece) => chunkOf({ [field]: piece })).join("") + end;
+      const chat = await decodeChatStream(bytesOf(body), (delta) => deltas.push(delta));
+      expect(chat.choices[0]?.message[field]).toBe(expected);
+      expect(deltas.map((delta) => (delta.type === "toolCall" ? "" : delta.text)).join("")).toBe(expected + answer);
+    }
+  });
+
+  test("are one reasoning under two names, shown once and before the text", async () => {
     const deltas: LlmDelta[] = [];
-    const body = pieces.map((content) => chunkOf({ content })).join("") + chunkOf({}, { finish_reason: "stop" });
+    const thought = (text: string): string => chunkOf({ reasoning: text, reasoning_content: text });
+    const body = thought("Hello") + thought("Hello there") + chunkOf({ content: "Yes" });
     const chat = await decodeChatStream(bytesOf(body), (delta) => deltas.push(delta));
-    expect(chat.choices[0]?.message["content"]).toBe(expected);
-    expect(deltas.map((delta) => (delta.type === "text" ? delta.text : "")).join("")).toBe(expected);
+    expect(chat.choices[0]?.message).toMatchObject({ reasoning: "Hello there", reasoning_content: "Hello there" });
+    expect(deltas).toEqual([
+      { type: "reasoning", text: "Hello" },
+      { type: "reasoning", text: " there" },
+      { type: "text", text: "Yes" },
+    ]);
   });
 });
 
