@@ -3,8 +3,8 @@ import { type ResponseItem, toChatMessage, toResponseItems } from "@colloquy/int
 import type { CallLlm, JsonObject, ToolDeclaration } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { isList, isObject, listOf } from "./json/loose-json.ts";
-import { chatAnswer } from "./reply/chat-answer.ts";
-import { responseAnswer } from "./reply/response-answer.ts";
+import { ChatAnswer } from "./reply/chat-answer.ts";
+import { ResponseAnswer } from "./reply/response-answer.ts";
 import type { Connected } from "./transport/connection.ts";
 import { type Endpoint, exchanges } from "./transport/exchange.ts";
 import { type MessageFormat, type RequestBody, writerFor, type WritingOptions } from "./transport/written-messages.ts";
@@ -101,7 +101,7 @@ const chat: Api = {
   name: "chat",
   path: "/chat/completions",
   // Unless several were asked for, all choices are one reply.
-  reader: (onDelta, { model }) => chatAnswer(onDelta, { isOne: !(Number(model["n"]) > 1) }),
+  reader: (onDelta, { model }) => new ChatAnswer(onDelta, !(Number(model["n"]) > 1)),
   begin: (call, options) => withUsage(parametersOf(call, options), options),
   messages: "messages",
   format: chatMessages,
@@ -140,7 +140,7 @@ const encryptedReasoning = "reasoning.encrypted_content";
 const responses: Api = {
   name: "responses",
   path: "/responses",
-  reader: responseAnswer,
+  reader: (onDelta, call) => new ResponseAnswer(onDelta, call),
   // The server stores nothing, so its reasoning has to come in a form that can be sent back.
   begin: (call, options) => {
     const body: OpenBody = { store: false, include: [encryptedReasoning], ...parametersOf(call, options) };

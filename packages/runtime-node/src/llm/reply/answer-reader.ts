@@ -4,106 +4,81 @@ import { createParser } from "eventsource-parser";
 import type { FailureSetting } from "../failure/failure.ts";
 import { isObject, parseJson } from "../json/loose-json.ts";
 
-/** Takes the bytes of a server-sent event stream. */
-export interface EventStream {
-  /** Takes the next bytes, cut anywhere. */
-  readonly feed: (bytes: Uint8Array) => void;
-  /** No more bytes come. The last line counts even without its line break. */
-  readonly end: () => void;
-}
-
 /** Reads one answer of a server, which comes in pieces or whole. */
-export interface AnswerReader<Decoded = unknown> extends EventStream {
-  /** Takes an answer that came in one piece. */
-  readonly whole: (body: JsonObject) => void;
-  readonly state: Readonly<ReadState>;
-  readonly decoded: () => Decoded;
-  /** Returns how the answer so far ended the call; null if it is neither an answer nor an error. */
-  readonly outcome: (setting: FailureSetting) => LlmOutcome | null;
-  /** Returns how the call failed for a reason outside the answer, with the answer so far. */
-  readonly failed: (failure: Failure) => LlmOutcome;
-}
-
-export interface ReadState {
+export abstract class AnswerReader<Decoded = unknown> {
   /** Something of an answer came: a piece, an error, the end mark. */
-  begun: boolean;
+  begun = false;
   /** The answer said how it ended. Anything after that is not part of the reply. */
-  finished: boolean;
+  finished = false;
   /** Nothing more is to be read. */
-  done: boolean;
+  done = false;
   /** The number of events that had a part of the answer. */
-  heard: number;
+  heard = 0;
   /** A piece before the end could not be read, so the answer has a hole. */
-  damaged: boolean;
-}
-
-/** How the answers of one API are read. */
-interface Reading<Decoded> {
-  /** Takes an object of a stream, and the name of its event if it has one. */
-  readonly onObject: (value: JsonObject, name?: string) => void;
-  readonly onError: (error: Json) => void;
-  readonly onEnd?: () => void;
-  readonly whole: (body: JsonObject) => void;
-  readonly decoded: () => Decoded;
-  readonly outcomeOf: (decoded: Decoded, setting: FailureSetting) => LlmOutcome | null;
-  readonly failed: (failure: Failure, decoded: Decoded) => LlmOutcome;
-}
-
-/** Makes a reader, whose reading changes the state. */
-export const answerReader = <Decoded>(readingOf: (state: ReadState) => Reading<Decoded>): AnswerReader<Decoded> => {
-  const state: ReadState = { begun: false, finished: false, done: false, heard: 0, damaged: false };
-  const { onObject, onError, onEnd, whole, decoded, outcomeOf, failed } = readingOf(state);
-  const { feed, end } = jsonEvents({
-    onObject,
-    onError,
+  damaged = false;
+  readonly #events = jsonEvents({
+    onObject: (value, name) => this.onObject(value, name),
+    onError: (error) => this.onError(error),
     onDone: () => {
-      state.begun = state.done = true;
-      state.heard += 1;
+      this.begun = this.done = true;
+      this.heard += 1;
     },
-    onDamage: () => (state.damaged ||= !state.finished),
+    onDamage: () => (this.damaged ||= !this.finished),
   });
-  return {
-    feed,
-    end: () => {
-      end();
-      onEnd?.();
-    },
-    whole: (body) => {
-      state.begun = true;
-      whole(body);
-    },
-    state,
-    decoded,
-    outcome: (setting) => (state.begun ? outcomeOf(decoded(), setting) : null),
-    failed: (failure) => failed(failure, decoded()),
-  };
-};
 
-/** Reads a body that came in one piece. Some servers stream unasked, and gateways report an error as a list of one. */
-export const readWhole = ({ feed, end, whole }: Pick<AnswerReader, "feed" | "end" | "whole">, text: string): void => {
-  if (/^\s*(data:|:|event:)/.test(text)) {
-    feed(new TextEncoder().encode(text));
-    return end();
+  /** Takes the next bytes, cut anywhere. */
+  feed(bytes: Uint8Array): void {
+    this.#events.feed(bytes);
   }
-  const body = parseJson(text);
-  const first: unknown = Array.isArray(body) ? body[0] : undefined;
-  if (isObject(body)) whole(body);
-  else if (isObject(first) && isObject(first["error"])) whole(first);
-};
 
-/** Reads a source of bytes, cut anywhere, to its end. Rejects if the source fails. */
-export const readAll = async <Decoded>(
-  { feed, end, decoded }: AnswerReader<Decoded>,
-  source: Uint8Array | AsyncIterable<Uint8Array>,
-): Promise<Decoded> => {
-  if (source instanceof Uint8Array) feed(source);
-  else for await (const bytes of source) feed(bytes);
-  end();
-  return decoded();
-};
+  /** No more bytes come. The last line counts even without its line break. */
+  end(): void {
+    this.#events.end();
+  }
 
-/** Takes the events of a stream of JSON objects. */
-export interface JsonEventsListener {
+  /** Reads a body that came in one piece. Some servers stream unasked, and gateways report an error as a list of one. */
+  readBody(text: string): void {
+    if (/^\s*(data:|:|event:)/.test(text)) {
+      this.feed(new TextEncoder().encode(text));
+      return this.end();
+    }
+    const body = parseJson(text);
+    const first: unknown = Array.isArray(body) ? body[0] : undefined;
+    const answer = isObject(first) && isObject(first["error"]) ? first : body;
+    if (!isObject(answer)) return;
+    this.begun = true;
+    this.onWhole(answer);
+  }
+
+  /** Reads a source of bytes, cut anywhere, to its end. Rejects if the source fails. */
+  async readAll(source: Uint8Array | AsyncIterable<Uint8Array>): Promise<Decoded> {
+    if (source instanceof Uint8Array) this.feed(source);
+    else for await (const bytes of source) this.feed(bytes);
+    this.end();
+    return this.decoded();
+  }
+
+  abstract decoded(): Decoded;
+  /** Returns how the answer so far ended the call; null if it is neither an answer nor an error. */
+  abstract outcome(setting: FailureSetting): LlmOutcome | null;
+  /** Returns how the call failed for a reason outside the answer, with the answer so far. */
+  abstract failed(failure: Failure): LlmOutcome;
+  /** Takes an object of a stream, and the name of its event if it has one. */
+  protected abstract onObject(value: JsonObject, name?: string): void;
+  protected abstract onError(error: Json): void;
+  protected abstract onWhole(body: JsonObject): void;
+}
+
+/**
+ * Reads server-sent events that are JSON objects, as servers really write them: without empty lines, with errors in between. The
+ * cuts of the bytes do not matter. Throws a `RangeError` at a line of more than 67 million characters.
+ */
+export const jsonEvents = ({
+  onObject,
+  onError,
+  onDone,
+  onDamage,
+}: {
   readonly onObject: (value: JsonObject, name?: string) => void;
   /** Takes an error that the server reported outside the format: by a line of its own, or by a text. */
   readonly onError: (error: Json) => void;
@@ -111,13 +86,7 @@ export interface JsonEventsListener {
   readonly onDone: () => void;
   /** An event began like an object, and is not one. */
   readonly onDamage: () => void;
-}
-
-/**
- * Reads server-sent events that are JSON objects, as servers really write them: without empty lines, with errors in between. The
- * cuts of the bytes do not matter. Throws a `RangeError` at a line of more than 67 million characters.
- */
-export const jsonEvents = ({ onObject, onError, onDone, onDamage }: JsonEventsListener): EventStream => {
+}): { readonly feed: (bytes: Uint8Array) => void; readonly end: () => void } => {
   let done = false;
   const onData = (data: string, name?: string): void => {
     if (done) return;

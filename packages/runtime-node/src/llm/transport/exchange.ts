@@ -4,7 +4,7 @@ import type { CallLlm } from "@colloquy/machine";
 import OpenAI from "openai";
 import { aborted, failureOfBody, failureOfThrown, type FailureSetting, isStatusError } from "../failure/failure.ts";
 import { redirectFailure } from "../failure/response-facts.ts";
-import { type AnswerReader, readWhole } from "../reply/answer-reader.ts";
+import type { AnswerReader } from "../reply/answer-reader.ts";
 import { deltasOf } from "../reply/outcome.ts";
 import { keysIn, secretsIn, sentBy } from "../secrets/secrets.ts";
 import type { Connected } from "./connection.ts";
@@ -35,7 +35,7 @@ export const exchanges = ({ client: made, waits }: Pick<Connected<object>, "clie
     const interrupted = (thrown: unknown): LlmOutcome => {
       if (context.signal.aborted) return stream.failed(aborted);
       // The answer is whole: only what would have followed it (a report of usage) is lost.
-      if (stream.state.finished) return ended(stream, "");
+      if (stream.finished) return ended(stream, "");
       // The status of an error says why the call failed, even if the rest of its body never came.
       const silence = isStatusError(thrown) ? null : running.silence();
       return stream.failed(silence ?? failureOfThrown(thrown, setting()));
@@ -43,7 +43,7 @@ export const exchanges = ({ client: made, waits }: Pick<Connected<object>, "clie
     const answered = async (): Promise<LlmOutcome> => {
       const response = await request(client, endpoint.path, body, call, running.signal);
       running.begin();
-      running.touch(stream.state);
+      running.touch(stream ?? undefined);
       if (response.redirected) {
         // A `fetch` of the caller's own may follow redirects against the request. Nobody reads the body.
         cancel(response.body);
@@ -53,9 +53,9 @@ export const exchanges = ({ client: made, waits }: Pick<Connected<object>, "clie
       const text = await readBody(response, streams ? stream : null, running);
       // An aborted body may just end.
       if (running.signal.aborted) return interrupted(undefined);
-      if (streams && stream.state.begun) return ended(stream, "");
+      if (streams && stream.begun) return ended(stream, "");
       const whole = endpoint.reader(() => {}, call);
-      readWhole(whole, text);
+      whole.readBody(text);
       const outcome = ended(whole, text);
       if (outcome.type === "completed") for (const delta of deltasOf(outcome.reply)) running.onDelta(delta);
       return outcome;
@@ -112,14 +112,14 @@ const readBody = async (
     while (!signal.aborted) {
       const { done, value } = await reader.read();
       if (done) break;
-      const before = stream?.state.heard;
+      const before = stream?.heard;
       stream?.feed(value);
-      if (stream === null ? value.some((byte) => byte > space) : stream.state.heard !== before) touch(stream?.state);
-      if (stream?.state.done === true) {
+      if (stream === null ? value.some((byte) => byte > space) : stream.heard !== before) touch(stream ?? undefined);
+      if (stream?.done === true) {
         finish(reader);
         return "";
       }
-      if (stream === null || (!stream.state.begun && keptBytes < keptBytesMax)) {
+      if (stream === null || (!stream.begun && keptBytes < keptBytesMax)) {
         kept.push(value);
         keptBytes += value.length;
         if (keptBytes > bodyBytesMax) throw new RangeError(`the server's answer is larger than ${bodyBytesMax} bytes`);
