@@ -41,9 +41,17 @@ export const exchanges = ({ client: made, waits }: Pick<Connected<object>, "clie
       return stream.failed(silence ?? failureOfThrown(thrown, setting()));
     };
     const answered = async (): Promise<LlmOutcome> => {
-      const response = await request(client, endpoint.path, body, call, running.signal);
+      const request = client.post(endpoint.path, {
+        ...sentBody(body),
+        signal: running.signal,
+        maxRetries: 0,
+        fetchOptions: { redirect: "manual", ...oursOnly },
+        stream: body["stream"] === true,
+        ...(call.idleTimeoutMs !== undefined && { timeout: longestTimeoutMs }),
+      });
+      const response = await request.asResponse();
       running.begin();
-      running.touch(stream ?? undefined);
+      running.touch(stream);
       if (response.redirected) {
         // A `fetch` of the caller's own may follow redirects against the request. Nobody reads the body.
         cancel(response.body);
@@ -57,7 +65,7 @@ export const exchanges = ({ client: made, waits }: Pick<Connected<object>, "clie
       const whole = endpoint.reader(() => {}, call);
       whole.readBody(text);
       const outcome = ended(whole, text);
-      if (outcome.type === "completed") for (const delta of deltasOf(outcome.reply)) running.onDelta(delta);
+      if (outcome.type === "completed") deltasOf(outcome.reply).forEach(running.onDelta);
       return outcome;
     };
     try {
@@ -68,26 +76,7 @@ export const exchanges = ({ client: made, waits }: Pick<Connected<object>, "clie
   };
 };
 
-/** Has the SDK make the request, and returns the response as it is. */
-const request = (
-  client: OpenAI,
-  path: string,
-  body: RequestBody,
-  call: CallLlm,
-  signal: AbortSignal,
-): Promise<Response> =>
-  client
-    .post(path, {
-      ...sentBody(body),
-      signal,
-      maxRetries: 0,
-      fetchOptions: { redirect: "manual", ...oursOnly },
-      stream: body["stream"] === true,
-      // The SDK would stop waiting for the first byte after ten minutes, by a clock of its own.
-      ...(call.idleTimeoutMs === undefined ? {} : { timeout: longestTimeoutMs }),
-    })
-    .asResponse();
-
+/** The SDK would stop waiting for the first byte after ten minutes, by a clock of its own. */
 const longestTimeoutMs = 2 ** 31 - 1;
 
 const isEventStream = (response: Response, wanted: boolean): boolean => {

@@ -17,29 +17,19 @@ export interface WaitOptions {
   readonly endTimeoutMs?: number | null;
 }
 
-/** A running call. Its signal or a silence ends it, and it shows no key. */
-export interface RunningCall {
-  readonly signal: AbortSignal;
-  readonly abort: () => void;
-  readonly onDelta: (delta: LlmDelta) => void;
-  /** The answer has begun: from now on the handler's own limit bounds the silence, if the call has none. */
-  readonly begin: () => void;
-  /** Reports a sign of life. A finished answer has `endTimeoutMs` to end, unless another choice of it begins. */
-  readonly touch: (state?: { readonly finished: boolean }) => void;
-  /** Returns the failure of a silence that was too long; null if there was none. */
-  readonly silence: () => Failure | null;
-  /** Shows the deltas that were held back, and returns the outcome without keys and without these secrets. */
-  readonly filtered: (outcome: LlmOutcome, secrets: readonly string[] | undefined) => LlmOutcome;
-  readonly close: () => void;
-}
+export type RunningCall = ReturnType<typeof runningCall>;
 
-/** @param keys called at the first delta: a client may fetch its key when it makes the request. */
+/**
+ * Begins a call. Its signal or a silence ends it, and it shows no key.
+ *
+ * @param keys called at the first delta: a client may fetch its key when it makes the request.
+ */
 export const runningCall = (
   call: CallLlm,
   { signal, clock, onDelta }: LlmContext,
   { idleTimeoutMs = 300_000, endTimeoutMs = 2000 }: WaitOptions,
   keys: () => readonly string[],
-): RunningCall => {
+) => {
   const control = new AbortController();
   const abort = (): void => control.abort();
   if (signal.aborted) abort();
@@ -64,31 +54,35 @@ export const runningCall = (
     signal: control.signal,
     abort,
     onDelta: deltas.onDelta,
-    begin: () => {
+    /** The answer has begun: from now on the handler's own limit bounds the silence, if the call has none. */
+    begin: (): void => {
       if (stopIdle !== undefined || control.signal.aborted || idleTimeoutMs === null) return;
       touchedAt = clock.now();
       mind(idleTimeoutMs);
     },
-    touch: (state) => {
+    /** Reports a sign of life. A finished answer has `endTimeoutMs` to end, unless another choice of it begins. */
+    touch: (answer?: { readonly finished: boolean }): void => {
       touchedAt = clock.now();
-      if (endTimeoutMs === null || stopEnd !== undefined || state?.finished !== true) return;
+      if (endTimeoutMs === null || stopEnd !== undefined || answer?.finished !== true) return;
       stopEnd = clock.wakeAt(touchedAt + endTimeoutMs, () => {
         stopEnd = undefined;
-        if (state.finished) abort();
+        if (answer.finished) abort();
       });
     },
-    silence: () =>
+    /** Returns the failure of a silence that was too long; null if there was none. */
+    silence: (): Failure | null =>
       isOver
         ? retryable("timeout", `the server was silent for more than ${call.idleTimeoutMs ?? idleTimeoutMs} ms`)
         : null,
-    filtered: (outcome, secrets) => {
+    /** Shows the deltas that were held back, and returns the outcome without keys and without these secrets. */
+    filtered: (outcome: LlmOutcome, secrets: readonly string[]): LlmOutcome => {
       deltas.end();
       const shown = filter().json(outcome);
       return shown.type === "failed" || shown.finishReason === null
         ? shown
         : { ...shown, finishReason: redact(shown.finishReason, secrets) };
     },
-    close: () => {
+    close: (): void => {
       stopIdle?.();
       stopEnd?.();
       signal.removeEventListener("abort", abort);
@@ -107,12 +101,14 @@ const filteredDeltas = (filterOf: () => KeyFilter, onDelta: (delta: LlmDelta) =>
   return {
     onDelta: (delta: LlmDelta): void => {
       const filter = filterOf();
-      const name = delta.type === "toolCall" ? `call ${delta.index}` : delta.type;
-      const last = named(delta, filter);
+      const isCall = delta.type === "toolCall";
+      const name = isCall ? `call ${delta.index}` : delta.type;
+      const id = isCall && delta.id !== null ? { id: filter.text(delta.id) } : {};
+      const last = isCall ? { ...delta, ...id, name: filter.text(delta.name) } : delta;
       const pieces = texts.get(name)?.pieces ?? filter.pieces();
       texts.set(name, { pieces, last });
-      const piece = pieces.push(delta.type === "toolCall" ? delta.arguments : delta.text);
-      if (piece !== "" || delta.type === "toolCall") show(last, piece);
+      const piece = pieces.push(isCall ? delta.arguments : delta.text);
+      if (piece !== "" || isCall) show(last, piece);
     },
     end: (): void => {
       for (const { pieces, last } of texts.values()) {
@@ -123,8 +119,3 @@ const filteredDeltas = (filterOf: () => KeyFilter, onDelta: (delta: LlmDelta) =>
     },
   };
 };
-
-const named = (delta: LlmDelta, { text }: KeyFilter): LlmDelta =>
-  delta.type === "toolCall"
-    ? { ...delta, id: delta.id === null ? null : text(delta.id), name: text(delta.name) }
-    : delta;
