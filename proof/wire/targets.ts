@@ -23,6 +23,7 @@ const chatFamilies: readonly ChatFamily[] = [
   { family: "mistral" },
   { family: "deepseek" },
   { family: "deepseek", model: "deepseek-chat" },
+  { family: "deepseek", model: "deepseek-v4-flash" },
   { family: "groq" },
   { family: "llama.cpp", dialect: "llama.cpp" },
   { family: "ollama", dialect: "ollama" },
@@ -33,6 +34,7 @@ const chatFamilies: readonly ChatFamily[] = [
   { family: "openrouter", model: "google/gemini-3-pro-preview" },
   { family: "openrouter", model: "openai/gpt-5" },
   { family: "openrouter", model: "deepseek/deepseek-v3.2" },
+  { family: "openrouter", model: "deepseek/deepseek-v4-pro" },
   { family: "openrouter", model: "mistralai/mistral-large" },
   { family: "openrouter", model: "qwen/qwen3" },
 ];

@@ -162,17 +162,18 @@ const reasoningFromWire = (wire: WireMessage): readonly ReasoningPart[] => {
 /**
  * Returns the fields in which reasoning goes back, under its original names.
  *
- * It goes back only in messages with tool calls. There DeepSeek, Kimi and GLM answer 400 without it, even if it is
- * empty, and gpt-oss loses its line of thought. For a plain answer no server requires it, and older DeepSeek models
- * answer 400 to it. It would also be paid for in each later call. If `reasoning_details` came too, that list is enough
- * and holds more: OpenRouter and the gateways like it want it unchanged.
+ * It goes back in messages with tool calls. There DeepSeek, Kimi and GLM answer 400 without it, even if it is empty,
+ * and gpt-oss loses its line of thought. In a plain answer older DeepSeek models answer 400 to it, and it would be paid
+ * for in each later call: only reasoning whose part says that it is `owed`, and in which field, goes back there. If
+ * `reasoning_details` came too, that list is enough and holds more: OpenRouter and the gateways like it want it unchanged.
  */
 const reasoningToWire = (parts: readonly Part[], hasToolCalls: boolean, hasDetails: boolean): JsonObject => {
   const wire: { [field: string]: string } = {};
-  if (!hasToolCalls || hasDetails) return wire;
   for (const part of parts) {
-    const fields = part.type === "reasoning" ? part.provider?.["fields"] : undefined;
-    if (part.type !== "reasoning" || !Array.isArray(fields)) continue;
+    if (part.type !== "reasoning") continue;
+    const { fields, owed } = part.provider ?? {};
+    if (typeof owed === "string") wire[owed] = part.text;
+    if (!hasToolCalls || hasDetails || !Array.isArray(fields)) continue;
     for (const field of reasoningFields) if (fields.includes(field)) wire[field] = part.text;
   }
   return wire;

@@ -194,6 +194,13 @@ describe("reasoning", () => {
     expect(right(replyFromChatMessage({ content: "5", reasoning_content: "" }))).toEqual({ content: "5" });
   });
 
+  test("that a server is owed goes back beside an answer and beside details too, in the field that it names", () => {
+    const owed = { type: "reasoning", text: "Hm.", provider: { owed: "reasoning_content" } } as const;
+    const provider = { reasoning_details: [{ type: "reasoning.text", text: "Hm." }] };
+    const answer = messageFromReply("1.1", "1.1", { content: [owed, { type: "text", text: "Yes." }], provider });
+    expect(toChatMessage(answer)).toMatchObject({ content: "Yes.", reasoning_content: "Hm.", ...provider });
+  });
+
   test("details go back whole, and stand for the text", () => {
     const details = [
       { type: "reasoning.text", text: "hm", signature: "s", format: "anthropic-claude-v1", index: 0 },

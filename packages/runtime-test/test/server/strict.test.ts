@@ -57,6 +57,8 @@ const toolResult = (id = "t1", content: unknown = "rain"): Fields =>
 
 const plain = prompt({ role: "system", content: "Be kind." }, user(), says("Yes."), user("And now?"));
 const afterRound = (id: string, more: Fields = {}): Fields => prompt(user(), asks([id], {}, more), result(id));
+const thought = { reasoning_content: "Hm." };
+const thoughtRound = [user(), asks(["call_1"], {}, thought), result("call_1")];
 const accepted: Readonly<Record<StrictFamily, readonly Fields[]>> = {
   "openai-chat": [plain, afterRound("call_1"), prompt(user([...texts, image])), prompt(user(), says(""), user())],
   "openai-responses": [
@@ -71,7 +73,12 @@ const accepted: Readonly<Record<StrictFamily, readonly Fields[]>> = {
   ],
   gemini: [plain, afterRound("call_1")],
   mistral: [plain, afterRound("abcDEF123")],
-  deepseek: [plain, afterRound("call_1"), prompt(user(texts))],
+  deepseek: [
+    plain,
+    afterRound("call_1"),
+    prompt(user(texts)),
+    { model: "deepseek-v4-pro", ...prompt(...thoughtRound, says("It rains.", thought), user(), says("Yes."), user()) },
+  ],
   groq: [plain, afterRound("call_1"), prompt(user([...texts, image]))],
   "llama.cpp": [plain, afterRound("call_1"), prompt(user(texts), says(texts), user())],
   ollama: [plain, afterRound("call_1"), prompt(user([...texts, image]))],
@@ -197,8 +204,12 @@ const refused: Readonly<Record<StrictFamily, readonly (readonly [rule: string, b
     ["ids of calls differ", prompt(user(), asks(["a", "a"]), result("a"), result("a"))],
     ["names of tools", withTool({ name: "look up" })],
     ["first message", { model: "deepseek-reasoner", ...prompt(says("Hello."), user()) }],
-    ["reasoning beside calls", { model: "deepseek-reasoner", ...afterRound("call_1") }],
-    ["reasoning beside calls", { thinking: { type: "enabled" }, ...afterRound("call_1") }],
+    ["reasoning in turns with calls", { model: "deepseek-reasoner", ...afterRound("call_1") }],
+    ["reasoning in turns with calls", { thinking: { type: "enabled" }, ...afterRound("call_1") }],
+    [
+      "reasoning in turns with calls",
+      { model: "deepseek-v4-pro", ...prompt(...thoughtRound, says("It rains."), user()) },
+    ],
   ],
   groq: [
     ["members of messages", prompt(user(), says("a", { extra_content: {} }), user())],
@@ -230,6 +241,7 @@ const refused: Readonly<Record<StrictFamily, readonly (readonly [rule: string, b
     ["blank text", { model: "anthropic/claude-sonnet-4.6", ...prompt(user(), says(""), user()) }],
     ["ids of calls", { model: "mistralai/mistral-large", ...afterRound("call_1") }],
     ["calls follow a question or a result", { model: "google/gemini-2.5-pro", ...prompt(...round("call_1")) }],
+    ["reasoning in turns with calls", { model: "deepseek/deepseek-v4-pro", ...afterRound("call_1") }],
     ["arguments of calls", { model: "qwen/qwen3", ...prompt(user(), ...round("call_1", { arguments: "{" })) }],
   ],
   "text-completions": [

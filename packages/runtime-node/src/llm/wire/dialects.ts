@@ -42,7 +42,7 @@ export interface Dialect {
   readonly fields: "all" | readonly string[];
   /** Whether it takes back every field of the replies that are known to be its own. */
   readonly ownFields: boolean;
-  /** The field of reasoning that each reply with calls must have, if only empty; null for no such field. */
+  /** The field of reasoning that each reply of a turn with calls must have, if only empty; null for no such field. */
   readonly owedReasoning: string | null;
   /** Fields that the first call of a reply gets if it has none of its own; null for none. */
   readonly owedOfCall: JsonObject | null;
@@ -228,8 +228,9 @@ const alternating = dialect("alternating", { noUserAfter: ["user", "tool"] }, co
  * - images: "unknown variant `image_url`, expected `text`" (browser-use/web-ui issue 99)
  * - developers: "unknown variant `developer`, expected one of `system`, `user`, `assistant`, `tool`"
  * - blank: "Invalid assistant message: content or tool_calls must be set"
- * - fields: https://api-docs.deepseek.com/guides/thinking_mode: reasoning_content of turns with tools must come back,
- *   an empty one too ("Missing reasoning_content field in the assistant message");
+ * - fields: https://api-docs.deepseek.com/guides/thinking_mode: in all later requests, reasoning_content of every reply of a
+ *   turn with calls, the final one too and if only empty (openclaw/openclaw issue 73417, MoonshotAI/kimi-cli issue 2141);
+ *   through OpenRouter beside reasoning_details (UKGovernmentBEIS/inspect_ai issue 4079);
  *   https://api-docs.deepseek.com/guides/chat_prefix_completion (prefix)
  */
 const deepseek = dialect("deepseek", {
@@ -300,8 +301,8 @@ const openrouter = dialect("openrouter", {
 
 /** A provider behind OpenRouter: the router decides names, roles, refusals and fields; the provider the rest. */
 const openrouterTo = (provider: Dialect): Dialect => {
-  const { messageNames, refusals, developers, fields, owedReasoning } = openrouter;
-  const own = { messageNames, refusals, developers, fields, owedReasoning };
+  const { messageNames, refusals, developers, fields } = openrouter;
+  const own = { messageNames, refusals, developers, fields };
   return dialect(`openrouter-${provider.name}`, own, provider);
 };
 

@@ -39,15 +39,17 @@ export class WireState {
   last: Role | null;
   /** Whether a user or the model has said anything. */
   isBegun: boolean;
-  /** The calls of the newest round, by the machine's id, and the fields that are taken of their reply. */
-  calls: ReadonlyMap<string, ToolCallPart> = new Map();
-  taken: Taken = "none";
+  /** The calls of the newest round since the last question, by the machine's id, and the fields that are taken of their reply. */
+  calls: ReadonlyMap<string, ToolCallPart>;
+  taken: Taken;
 
   constructor(before?: WireState) {
     this.ids = new SeenIds(before?.ids);
     this.itemIds = new SeenIds(before?.itemIds);
     this.last = before?.last ?? null;
     this.isBegun = before?.isBegun ?? false;
+    this.calls = before?.calls ?? new Map();
+    this.taken = before?.taken ?? "none";
   }
 }
 
@@ -70,6 +72,7 @@ export const wireMessages = (messages: readonly Message[], wire: Wire, state: Wi
     written.push(message);
     state.last = role;
     state.isBegun ||= role !== "system" && role !== "developer";
+    if (role === "user") state.calls = new Map();
   };
   const showImages = (after: string): void => {
     if (shown.length > 0) add(messageFromDraft(`${after}.images`, { role: "user", content: shown }));
@@ -130,7 +133,7 @@ const replyOnWire = (message: Message, wire: Wire, state: WireState): Message | 
   const parts = message.parts.flatMap((part): readonly Part[] =>
     part.type === "toolCall" ? [byId.get(part.callId) ?? part] : partWithTaken(replyPart(part, dialect), taken, format),
   );
-  const owed = calls.length > 0 ? owedParts(parts, dialect) : [];
+  const owed = state.calls.size > 0 ? owedParts(parts, dialect) : [];
   const content = contentOnWire([...owed, ...parts], dialect, "");
   // Servers refuse a reply of reasoning alone even if they take an empty one.
   const isEmpty = dialect.blank === "sent" && message.parts.length === 0;
@@ -139,13 +142,14 @@ const replyOnWire = (message: Message, wire: Wire, state: WireState): Message | 
   return messageWith(message, dialect, content, provider);
 };
 
-/** Returns the reasoning that a reply with calls must have, empty if it has none that is taken. */
+/** Returns the reasoning that a reply of a turn with calls must have: what is taken of its own, or else an empty one. */
 const owedParts = (parts: readonly Part[], { owedReasoning }: Dialect): readonly Part[] => {
   if (owedReasoning === null) return [];
-  const isThere = parts.some(
-    (part) => part.type === "reasoning" && listOf(part.provider?.["fields"]).includes(owedReasoning),
-  );
-  return isThere ? [] : [{ type: "reasoning", text: "", provider: { fields: [owedReasoning] } }];
+  const own = parts
+    .filter((part) => part.type === "reasoning")
+    .map(({ text, provider }) => [provider?.["fields"], text]);
+  const [, text = ""] = own.find(([fields]) => listOf(fields).includes(owedReasoning)) ?? own[0] ?? [];
+  return [{ type: "reasoning", text: textOf(text), provider: { owed: owedReasoning } }];
 };
 
 /** Routers have the signatures of Gemini among the details of the message. */

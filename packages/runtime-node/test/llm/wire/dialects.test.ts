@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
-import type { CallLlm, JsonObject } from "@colloquy/machine";
+import type { CallLlm, JsonObject, ReplyDraft } from "@colloquy/machine";
 import { messageFromDraft, messageFromReply, messageFromResult, toolCallsOf } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
-import { listOf } from "../../../src/llm/json/loose-json.ts";
+import { isObject, listOf } from "../../../src/llm/json/loose-json.ts";
 import { openaiChat } from "../../../src/llm/openai.ts";
 import { openaiResponses } from "../../../src/llm/openai.ts";
 import { dialectFor, dialects } from "../../../src/llm/wire/dialects.ts";
@@ -296,4 +296,31 @@ test("what only one server can read goes back to it, and to no other", async () 
   expect(sent[0]).toEqual({ role: "assistant", content: null, ...message });
   const { extra_content: _, ...plain } = called;
   expect(sent[1]).toEqual({ role: "assistant", content: null, tool_calls: [plain] });
+});
+
+describe("reasoning that a server is owed", () => {
+  const thought = (text: string, content: string, field = "reasoning_content"): NonNullable<ReplyDraft["content"]> => [
+    { type: "reasoning", text, provider: { fields: [field] } },
+    { type: "text", text: content },
+  ];
+  const asking = messageFromReply("1.1", "1.1", { toolCalls: [{ id: "a", name: "f", arguments: "{}" }] });
+  const results = toolCallsOf(asking).map((call) => messageFromResult(call, "completed", "there"));
+  const user = (id: string) => messageFromDraft(id, { role: "user", content: "?" });
+  const last = messageFromReply("1.3", "1.3", { content: thought("So.", "It rains.", "reasoning") });
+  const plain = messageFromReply("2.1", "2.1", { content: thought("Hm.", "Yes.") });
+  const messages = [user("1.0"), asking, ...results, last, user("2.0"), plain, user("3.0")];
+
+  const owedOf = async (dialect: string) => {
+    const { baseURL, bodies } = await chatServer(answeringJson({ choices: [{ message: { content: "." } }] }));
+    const handler = openaiChat({ baseURL, apiKey: "k", model: "deepseek-v4-pro", stream: false, dialect });
+    await perform(handler, callOf({ messages })).outcome;
+    expect(strictRefusal("deepseek", JSON.stringify(bodies[0]))).toBeNull();
+    const replies = listOf(bodies[0]?.["messages"]).filter(isObject);
+    return replies.filter(({ role }) => role === "assistant").map((each) => each["reasoning_content"]);
+  };
+
+  test("goes back with every reply of a turn with calls, the final one too, and with no other", async () => {
+    expect(await owedOf("deepseek")).toEqual(["", "", undefined]);
+    expect(await owedOf("openrouter-deepseek")).toEqual(["", "So.", undefined]);
+  });
 });

@@ -41,6 +41,7 @@ const problemOf = (messages: readonly JsonObject[], dialect: Dialect, from: stri
   const allowed = new Set(["role", "content", "name", "tool_calls", "tool_call_id"]);
   if (dialect.refusals === "field") allowed.add("refusal");
   let open: unknown[] = [];
+  let hasCalled = false;
   for (const [index, message] of messages.entries()) {
     const { role, content, name } = message;
     const before = messages[index - 1]?.["role"];
@@ -74,8 +75,10 @@ const problemOf = (messages: readonly JsonObject[], dialect: Dialect, from: stri
       return "a list of texts";
     const extra = Object.keys(message).find((key) => !allowed.has(key) && !isTaken(key));
     if (extra !== undefined) return `the field ${extra}`;
+    if (listOf(message["tool_calls"]).length > 0) hasCalled = true;
+    else if (role === "user") hasCalled = false;
     const owed = dialect.owedReasoning;
-    if (owed !== null && listOf(message["tool_calls"]).length > 0 && message[owed] === undefined) return "no reasoning";
+    if (owed !== null && hasCalled && role === "assistant" && message[owed] === undefined) return "no reasoning";
     open = role === "tool" ? open : listOf(message["tool_calls"]).map((call) => (isObject(call) ? call["id"] : null));
     for (const call of listOf(message["tool_calls"])) {
       const problem = problemOfCall(call as JsonObject, ids, dialect, isTaken);

@@ -1,4 +1,4 @@
-import { isFields, textOf } from "../rules/json.ts";
+import { type Fields, isFields, textOf } from "../rules/json.ts";
 import { callsOf, eachMessage, eachPart, type Family, isEmptyContent, type Refusal, type Rule } from "../rules/rule.ts";
 import { everywhere, idsDiffer, pairs, toolNamesMatch } from "../rules/common-rules.ts";
 import { openaiError } from "./openai-chat.ts";
@@ -17,16 +17,26 @@ const thinks = (request: { readonly [name: string]: unknown }): boolean =>
   (isFields(request["thinking"]) && request["thinking"]["type"] === "enabled");
 
 const reasoning: Rule = eachMessage(
-  "reasoning beside calls",
+  "reasoning in turns with calls",
   "https://api-docs.deepseek.com/guides/thinking_mode#tool-calls",
-  (message, index) =>
-    callsOf(message, index).length > 0 && typeof message["reasoning_content"] !== "string"
+  (message, index, all) =>
+    message["role"] === "assistant" && isOfToolTurn(all, index) && typeof message["reasoning_content"] !== "string"
       ? {
-          message: `Missing \`reasoning_content\` field in the assistant message at message index ${index}. For more information, please refer to https://api-docs.deepseek.com/guides/thinking_mode#tool-calls`,
+          message: "The `reasoning_content` in the thinking mode must be passed back to the API.",
           code: "invalid_request_error",
         }
       : null,
 );
+
+/** Whether a message is between two questions with a call between them. */
+const isOfToolTurn = (all: readonly Fields[], index: number): boolean => {
+  const next = all.findIndex(({ role }, at) => at > index && role === "user");
+  const turn = all.slice(
+    all.findLastIndex(({ role }, at) => at < index && role === "user") + 1,
+    next < 0 ? undefined : next,
+  );
+  return turn.some((each) => callsOf(each, 0).length > 0);
+};
 
 const firstMessage: Rule = eachMessage(
   "first message",

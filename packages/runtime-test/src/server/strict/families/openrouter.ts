@@ -16,8 +16,8 @@ const providers: { readonly [author: string]: Family } = {
   openai: openaiChat,
 };
 
-/** The members that the router takes out before a request reaches a provider. */
-const ownMembers = new Set(["members of messages", "reasoning beside calls"]);
+/** The router takes out members that a provider does not know. */
+const membersOfMessages = "members of messages";
 
 /** Only OpenAI's models know developers. */
 const asSystem = (message: Fields): Fields =>
@@ -31,7 +31,7 @@ export const openrouter: Family = {
     const translated = { ...request, messages: messagesOf(request).map(asSystem) };
     return (provider ?? vllm)
       .rules(request)
-      .filter(({ name }) => !ownMembers.has(name))
+      .filter(({ name }) => name !== membersOfMessages)
       .map((rule) => ({ ...rule, refuse: () => rule.refuse(translated) }));
   },
   // https://openrouter.ai/docs/api-reference/errors
