@@ -28,6 +28,7 @@ const chatFamilies: readonly ChatFamily[] = [
   { family: "llama.cpp", dialect: "llama.cpp" },
   { family: "ollama", dialect: "ollama" },
   { family: "vllm", dialect: "vllm" },
+  { family: "kimi" },
   { family: "openrouter" },
   { family: "gemini", model: "gemini-2.5-flash" },
   { family: "openrouter", model: "google/gemini-2.5-pro" },
@@ -35,6 +36,7 @@ const chatFamilies: readonly ChatFamily[] = [
   { family: "openrouter", model: "openai/gpt-5" },
   { family: "openrouter", model: "deepseek/deepseek-v3.2" },
   { family: "openrouter", model: "deepseek/deepseek-v4-pro" },
+  { family: "openrouter", model: "moonshotai/kimi-k2.6" },
   { family: "openrouter", model: "mistralai/mistral-large" },
   { family: "openrouter", model: "qwen/qwen3" },
 ];

@@ -83,6 +83,7 @@ const accepted: Readonly<Record<StrictFamily, readonly Fields[]>> = {
   "llama.cpp": [plain, afterRound("call_1"), prompt(user(texts), says(texts), user())],
   ollama: [plain, afterRound("call_1"), prompt(user([...texts, image]))],
   vllm: [plain, afterRound("call_1"), prompt(user([...texts, image]))],
+  kimi: [plain, prompt(...thoughtRound), { thinking: { type: "disabled" }, ...afterRound("call_1") }],
   openrouter: [
     plain,
     afterRound("call_1", { reasoning_details: [] }),
@@ -237,7 +238,12 @@ const refused: Readonly<Record<StrictFamily, readonly (readonly [rule: string, b
     ["types of parts", prompt(user([{ type: "tool_use" }]))],
     ["arguments of calls", prompt(user(), ...round("call_1", { arguments: "null" }))],
   ],
+  kimi: [
+    ["arguments of calls", prompt(user(), ...round("call_1", { arguments: "null" }))],
+    ["reasoning beside calls", { model: "kimi-k2.5", ...afterRound("call_1") }],
+  ],
   openrouter: [
+    ["reasoning beside calls", { model: "moonshotai/kimi-k2.6", ...afterRound("call_1") }],
     ["blank text", { model: "anthropic/claude-sonnet-4.6", ...prompt(user(), says(""), user()) }],
     ["ids of calls", { model: "mistralai/mistral-large", ...afterRound("call_1") }],
     ["calls follow a question or a result", { model: "google/gemini-2.5-pro", ...prompt(...round("call_1")) }],

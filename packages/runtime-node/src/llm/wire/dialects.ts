@@ -284,6 +284,13 @@ const ollama = dialect("ollama", { images: "everywhere", fields: ["reasoning"] }
 const vllm = dialect("vllm", { fields: ["reasoning_content", "reasoning"] }, ollama);
 
 /**
+ * Moonshot's API, and the models of Kimi and MiMo elsewhere.
+ * - fields: "thinking is enabled but reasoning_content is missing in assistant tool call message" (continuedev/continue issue
+ *   11600, https://platform.xiaomimimo.com/docs/en-US/usage-guide/passing-back-reasoning_content)
+ */
+const kimi = dialect("kimi", { owedReasoning: "reasoning_content" }, vllm);
+
+/**
  * OpenRouter, and gateways that write for each provider what it takes (Vercel's AI Gateway, the router of Hugging Face).
  * - images: messages of tools with image_url are answered (recordings of ruby_llm, claude-haiku-4.5)
  * - developers: answered, whatever the model (recordings of ruby_llm)
@@ -314,7 +321,8 @@ const models: Choices = [
   [/gemini-[12]/, gemini2],
   [/gemini/, gemini],
   [/mi[sx]tral|codestral|devstral|magistral|pixtral/, mistral],
-  [/kimi|deepseek-(vl|ocr)/, vllm],
+  [/kimi|mimo/, kimi],
+  [/deepseek-(vl|ocr)/, vllm],
   [/deepseek/, deepseek],
   [/(^|\/)(gpt-(?!oss)|chatgpt|o\d)/, openaiChat],
   [/gemma|sonar/, alternating],
@@ -330,13 +338,14 @@ const hosts: readonly (readonly [pattern: RegExp, dialect: Dialect, models?: Cho
   [/(^|\.)mistral\.ai$/, mistral],
   [/(^|\.)deepseek\.com$/, deepseek],
   [/(^|\.)groq\.com$/, groq],
+  [/(^|\.)(moonshot\.(ai|cn)|kimi\.com)$/, kimi],
   [/(^|\.)perplexity\.ai$/, alternating],
   [/(^|\.)ollama\.com$|:11434$/, ollama],
   [/(^|\.)openrouter\.ai$|^ai-gateway\.vercel\.sh$|^router\.huggingface\.co$/, openrouter, throughRouter],
 ];
 
 const all = [common, openaiChat, openaiResponses, anthropic, gemini, gemini2, mistral, alternating, deepseek].concat(
-  [groq, llamaCpp, ollama, vllm, openrouter],
+  [groq, llamaCpp, ollama, vllm, kimi, openrouter],
   throughRouter.map(([, routed]) => routed),
   lenient,
   text,

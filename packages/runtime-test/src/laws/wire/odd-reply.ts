@@ -84,6 +84,7 @@ const reasoningFields: { readonly [Family in StrictFamily]?: readonly string[] }
   deepseek: ["reasoning_content"],
   "llama.cpp": ["reasoning_content"],
   vllm: ["reasoning_content"],
+  kimi: ["reasoning_content"],
   groq: ["reasoning"],
   ollama: ["reasoning"],
   openrouter: ["reasoning", "reasoning_details"],

@@ -51,6 +51,7 @@ const places: { readonly [Family in StrictFamily]: readonly [baseURL: string, mo
   "llama.cpp": ["http://127.0.0.1:8080/v1", "any"],
   ollama: ["http://127.0.0.1:11434/v1", "qwen3"],
   vllm: ["http://127.0.0.1:8000/v1", "qwen3"],
+  kimi: ["https://api.moonshot.ai/v1", "kimi-k2.5"],
   openrouter: ["https://openrouter.ai/api/v1", "anthropic/claude-sonnet-4.6"],
   "text-completions": ["http://127.0.0.1:8080/v1", "any"],
 };

@@ -2,6 +2,7 @@ import { anthropic, anthropicMessages } from "./families/anthropic.ts";
 import { deepseek } from "./families/deepseek.ts";
 import { gemini } from "./families/gemini.ts";
 import { groq } from "./families/groq.ts";
+import { kimi } from "./families/kimi.ts";
 import { llamaCpp, ollama, vllm } from "./families/local.ts";
 import { mistral } from "./families/mistral.ts";
 import { openaiChat } from "./families/openai-chat.ts";
@@ -27,6 +28,7 @@ export type StrictFamily =
   | "llama.cpp"
   | "ollama"
   | "vllm"
+  | "kimi"
   | "openrouter"
   | "text-completions";
 
@@ -42,6 +44,7 @@ const families: { readonly [Name in StrictFamily]: Family } = {
   "llama.cpp": llamaCpp,
   ollama,
   vllm,
+  kimi,
   openrouter,
   "text-completions": textCompletions,
 };

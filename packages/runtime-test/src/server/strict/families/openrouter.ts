@@ -3,6 +3,7 @@ import { type Family, messagesOf } from "../rules/rule.ts";
 import { anthropic } from "./anthropic.ts";
 import { deepseek } from "./deepseek.ts";
 import { gemini } from "./gemini.ts";
+import { kimi } from "./kimi.ts";
 import { vllm } from "./local.ts";
 import { mistral } from "./mistral.ts";
 import { openaiChat } from "./openai-chat.ts";
@@ -13,6 +14,7 @@ const providers: { readonly [author: string]: Family } = {
   deepseek,
   google: gemini,
   mistralai: mistral,
+  moonshotai: kimi,
   openai: openaiChat,
 };
 
