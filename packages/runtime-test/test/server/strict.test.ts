@@ -55,7 +55,8 @@ const useTool = (more: Fields = {}): Fields => says([{ type: "tool_use", id: "t1
 const toolResult = (id = "t1", content: unknown = "rain"): Fields =>
   user([{ type: "tool_result", tool_use_id: id, content }]);
 
-const plain = prompt({ role: "system", content: "Be kind." }, user(), says("Yes."), user("And now?"));
+const system = { role: "system", content: "Be kind." };
+const plain = prompt(system, user(), says("Yes."), user("And now?"));
 const afterRound = (id: string, more: Fields = {}): Fields => prompt(user(), asks([id], {}, more), result(id));
 const thought = { reasoning_content: "Hm." };
 const thoughtRound = [user(), asks(["call_1"], {}, thought), result("call_1")];
@@ -223,6 +224,7 @@ const refused: Readonly<Record<StrictFamily, readonly (readonly [rule: string, b
     ["names of tools", withTool({ name: "look up" })],
   ],
   "llama.cpp": [
+    ["one system message", prompt(system, system, user())],
     ["content of messages", prompt({ role: "user" })],
     ["content of messages", prompt(user(), says(null), user())],
     ["types of parts", prompt(user(), ...round("call_1", {}, [image]))],
@@ -235,6 +237,7 @@ const refused: Readonly<Record<StrictFamily, readonly (readonly [rule: string, b
     ["arguments of calls", prompt(user(), ...round("call_1", { arguments: "" }))],
   ],
   vllm: [
+    ["one system message", prompt(user(), says("Yes."), system, user())],
     ["types of parts", prompt(user([{ type: "tool_use" }]))],
     ["arguments of calls", prompt(user(), ...round("call_1", { arguments: "null" }))],
   ],

@@ -107,10 +107,10 @@ interface Written {
   readonly bytes: number;
 }
 
-/** Returns the place of the last message that is not a result: more results may follow, and are written together with it. */
+/** Returns the place of the last message that what follows cannot change: results are written together, and system messages. */
 const lastUnitIn = (messages: readonly Message[]): number =>
   Math.max(
-    messages.findLastIndex(({ role }) => role !== "tool"),
+    messages.findLastIndex(({ role }) => role === "user" || role === "assistant"),
     0,
   );
 

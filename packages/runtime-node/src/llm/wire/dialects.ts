@@ -25,8 +25,8 @@ export interface Dialect {
   readonly images: "everywhere" | "of users" | "none";
   /** Whether messages of developers have their own role, or that of the system. */
   readonly developers: "own role" | "system";
-  /** Whether a system message may stand after the beginning, or becomes a user's there. */
-  readonly lateSystem: "taken" | "user";
+  /** Whether system messages may be anywhere. If not, those at the beginning become one, and later ones become a user's. */
+  readonly systems: "anywhere" | "one";
   /**
    * Whether texts of white space are sent: all of them, none, or those beside something else in their message. If a blank
    * message is left out, blank questions and results are marked.
@@ -91,8 +91,9 @@ const common: Dialect = Object.freeze({
   images: "of users",
   // Only OpenAI documents the other role; templates of open models raise an exception for it.
   developers: "system",
-  // Templates of open models: "System message must be at the beginning" (QwenLM/Qwen3.8 issues 164 and 244).
-  lateSystem: "user",
+  // Templates of open models: "System message must be at the beginning", of a second one too (QwenLM/Qwen3.8 issues 164 and
+  // 244, duolahypercho/codex-router pull 259); MiniMax: "invalid chat setting (2013)" (MiniMax-AI/MiniMax-M2 issue 51).
+  systems: "one",
   blank: "left out",
   noUserAfter: [],
   // "The first message (except the system message) of deepseek-reasoner must be a user message"; Anthropic's says the same.
@@ -114,7 +115,7 @@ const known: Dialect = { ...common, texts: "listed", ownFields: false };
  * Changes only what no server takes: arguments that are not an object, repeated ids, halves of surrogate pairs.
  */
 const lenient = dialect("lenient", {
-  lateSystem: "taken",
+  systems: "anywhere",
   callIds: "^[^]+$",
   toolNames: "^[^]+$",
   messageNames: "^[^]+$",
@@ -174,7 +175,7 @@ const openaiResponses = dialect(
  * - fields: https://docs.litellm.ai/docs/reasoning_content (thinking_blocks), cache_control
  */
 const anthropic = dialect("anthropic", {
-  lateSystem: "taken",
+  systems: "anywhere",
   callIds: "^[a-zA-Z0-9_-]{1,64}$",
   toolNames: "^[a-zA-Z0-9_-]{1,64}$",
   propertyKeys: "^[a-zA-Z0-9_.-]{1,64}$",
@@ -234,7 +235,7 @@ const alternating = dialect("alternating", { noUserAfter: ["user", "tool"] }, co
  *   https://api-docs.deepseek.com/guides/chat_prefix_completion (prefix)
  */
 const deepseek = dialect("deepseek", {
-  lateSystem: "taken",
+  systems: "anywhere",
   texts: "joined",
   images: "none",
   blank: "beside others",
@@ -249,7 +250,7 @@ const deepseek = dialect("deepseek", {
  * - ids: any, such as `functions.weather:0` of Kimi
  */
 const groq = dialect("groq", {
-  lateSystem: "taken",
+  systems: "anywhere",
   texts: "joined",
   callIds: anyId,
   developers: "own role",
@@ -299,7 +300,7 @@ const kimi = dialect("kimi", { owedReasoning: "reasoning_content" }, vllm);
  *   https://openrouter.ai/docs/features/prompt-caching (cache_control)
  */
 const openrouter = dialect("openrouter", {
-  lateSystem: "taken",
+  systems: "anywhere",
   callIds: anyId,
   images: "everywhere",
   developers: "own role",
@@ -328,7 +329,10 @@ const models: Choices = [
   [/gemma|sonar/, alternating],
 ];
 
-const throughRouter: Choices = models.map(([pattern, provider]) => [pattern, openrouterTo(provider)]);
+const throughRouter: Choices = [...models, [/qwen|minimax/, vllm] as const].map(([pattern, provider]) => [
+  pattern,
+  openrouterTo(provider),
+]);
 
 /** The dialect of each host; after it, the models that have another one there. */
 const hosts: readonly (readonly [pattern: RegExp, dialect: Dialect, models?: Choices])[] = [

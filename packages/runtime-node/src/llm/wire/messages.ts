@@ -56,8 +56,8 @@ export class WireState {
 /**
  * Returns the messages as a server of the dialect takes them, before a format writes them. Text is well-formed, arguments are
  * objects, ids of calls are unique, and messages that say nothing are left out. Later messages do not change earlier ones,
- * except that the images of a round follow its last result. So a prompt may be written in pieces that end before a message
- * that is not a result. Changes the state.
+ * except that the images of a round follow its last result, and that system messages at the beginning may become one. So a
+ * prompt may be written in pieces that end before a message that is neither a result nor a system message. Changes the state.
  */
 export const wireMessages = (messages: readonly Message[], wire: Wire, state: WireState): readonly Message[] => {
   const written: Message[] = [];
@@ -65,13 +65,18 @@ export const wireMessages = (messages: readonly Message[], wire: Wire, state: Wi
   const add = (given: Message): void => {
     const message = { ...given, role: roleOnWire(given.role, wire.dialect, state.isBegun) };
     const { id, role } = message;
+    const before = written.at(-1);
+    if (wire.dialect.systems === "one" && isSystem(role) && before !== undefined) {
+      written.splice(-1, 1, joinedSystem(before, message, wire.dialect));
+      return;
+    }
     if (role === "user" && wire.dialect.noUserAfter.some((each) => each === state.last))
       written.push(messageFromReply(`${id}.after`, id, { content: state.last === "tool" ? afterTool : noAnswer }));
     if (role === "assistant" && !state.isBegun && wire.dialect.firstReply === "marked")
       written.push(messageFromDraft(`${id}.before`, { role: "user", content: noText }));
     written.push(message);
     state.last = role;
-    state.isBegun ||= role !== "system" && role !== "developer";
+    state.isBegun ||= !isSystem(role);
     if (role === "user") state.calls = new Map();
   };
   const showImages = (after: string): void => {
@@ -97,11 +102,20 @@ export const wireMessages = (messages: readonly Message[], wire: Wire, state: Wi
   return written;
 };
 
-const roleOnWire = (role: Role, { developers, lateSystem }: Dialect, isBegun: boolean): Role => {
-  if (role !== "system" && role !== "developer") return role;
-  if (lateSystem === "user" && isBegun) return "user";
+const isSystem = (role: Role): boolean => role === "system" || role === "developer";
+
+const roleOnWire = (role: Role, { developers, systems }: Dialect, isBegun: boolean): Role => {
+  if (!isSystem(role)) return role;
+  if (systems === "one" && isBegun) return "user";
   return developers === "system" ? "system" : role;
 };
+
+const joinedSystem = (one: Message, other: Message, dialect: Dialect): Message => ({
+  ...one,
+  ...other,
+  role: one.role,
+  parts: contentOnWire([...one.parts, ...other.parts], { ...dialect, texts: "joined" }, "\n\n"),
+});
 
 /** pydantic-ai has Mistral's models say so between a result and a question. */
 const afterTool = "OK.";

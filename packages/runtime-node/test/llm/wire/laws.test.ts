@@ -64,8 +64,8 @@ const problemOf = (messages: readonly JsonObject[], dialect: Dialect, from: stri
     if (images.length > 0 && !(dialect.images === "everywhere" || (dialect.images === "of users" && role === "user")))
       return `an image in a message of role ${textOf(role)}`;
     if (role === "developer" && dialect.developers === "system") return "a developer";
-    if ((role === "system" || role === "developer") && dialect.lateSystem === "user" && !isFirst)
-      return "a late system message";
+    if ((role === "system" || role === "developer") && dialect.systems === "one" && index > 0)
+      return "a second system message";
     if (role === "assistant" && isUnsigned(listOf(message["tool_calls"])[0], message, dialect)) return "no signature";
     if (
       isList(content) &&
@@ -147,7 +147,7 @@ describe("what leaves", () => {
     [/^an image in a message of role assistant/, { images: "of users" }],
     [/^an image in a message of role user/, { images: "none" }],
     [/^a developer/, { developers: "system" }],
-    [/^a late system message/, { lateSystem: "user" }],
+    [/^a second system message/, { systems: "one" }],
     [/^no signature/, { owedOfCall: { extra_content: { google: { thought_signature: "skip" } } } }],
     [/^a blank message/, { blank: "left out" }],
     [/^no reasoning/, { owedReasoning: "reasoning_content" }],
@@ -184,7 +184,7 @@ describe("what leaves", () => {
           let from = 0;
           for (const [index, { role }] of [...messages.entries(), [messages.length, { role: "user" }] as const]) {
             const isEnd = index === messages.length;
-            if (role === "tool" || (!isEnd && !cuts.next().value)) continue;
+            if (!["user", "assistant"].includes(role) || (!isEnd && !cuts.next().value)) continue;
             pieces.push(...sent(messages.slice(from, index), wire, state));
             from = index;
             // A turn that continues begins with what was sent before.

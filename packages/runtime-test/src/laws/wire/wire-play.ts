@@ -97,12 +97,16 @@ const resultArbitrary: fc.Arbitrary<Content> = fc.oneof(
 );
 
 function inputArbitrary(): fc.Arbitrary<ThreadInput> {
-  const round: fc.Arbitrary<readonly SeedDraft[]> = fc.constantFrom("call_0", "a.b", "").map((id) => [
-    { role: "user", content: "Look." },
-    { role: "assistant", content: "", toolCalls: [{ id, name: "look", arguments: "{" }] },
-    { role: "tool", toolCallId: id, content: "rain" },
-    { role: "assistant", content: "It rains." },
-  ]);
+  const systems = fc.constantFrom<readonly SeedDraft[]>([], [{ role: "developer", content: "Be brief." }]);
+  const round: fc.Arbitrary<readonly SeedDraft[]> = fc
+    .tuple(systems, fc.constantFrom("call_0", "a.b", ""))
+    .map(([before, id]) => [
+      ...before,
+      { role: "user", content: "Look." },
+      { role: "assistant", content: "", toolCalls: [{ id, name: "look", arguments: "{" }] },
+      { role: "tool", toolCallId: id, content: "rain" },
+      { role: "assistant", content: "It rains." },
+    ]);
   return recordOf(
     { at: fc.constant(1_700_000_000_000), threadId: fc.constant("t") },
     {

@@ -2,10 +2,19 @@ import { isFields, textOf } from "../rules/json.ts";
 import { callsOf, eachMessage, eachPart, type Family, type Rule } from "../rules/rule.ts";
 import { argumentsAreObjects, everywhere } from "../rules/common-rules.ts";
 
+/** Not a rule of the servers: the template of Qwen 3.5 and later models raises it. */
+const oneSystem: Rule = eachMessage(
+  "one system message",
+  "https://github.com/duolahypercho/codex-router/pull/259",
+  ({ role }, index) =>
+    role === "system" && index > 0 ? { message: "System message must be at the beginning." } : null,
+);
+
 const llamaSource = "https://github.com/ggml-org/llama.cpp/blob/master/tools/server/server-common.cpp";
 
 const ofLlamaCpp: readonly Rule[] = [
   ...everywhere,
+  oneSystem,
   eachMessage("content of messages", `${llamaSource} (oaicompat_chat_params_parse)`, (message, index) => {
     const { role, content } = message;
     if (content !== undefined && content !== null) return null;
@@ -62,6 +71,7 @@ export const ollama: Family = {
 
 const ofVllm: readonly Rule[] = [
   ...everywhere,
+  oneSystem,
   eachPart("types of parts", "https://github.com/vllm-project/vllm (entrypoints/chat_utils.py)", ({ type }) =>
     ["text", "refusal", "image_url", "input_audio", "video_url", "audio_url", "thinking"].includes(textOf(type))
       ? null
