@@ -125,8 +125,8 @@ const kindOf = (facts: ErrorFacts): Verdict => {
   if (badReplyWords.test(words) || badReplyMessage.test(message)) return ["unknown", true];
   const mayPass = status === 0 || status === 429 || status >= 500;
   if (mayPass && (/overloaded/i.test(words) || busyMessage.test(message))) return ["overloaded", true];
-  if ((status === 400 || status === 403) && (rateWords.test(words) || rateMessage.test(message)))
-    return ["rate_limit", true];
+  const mayThrottle = status === 400 || status === 403 || (mayPass && status !== 429);
+  if (mayThrottle && (rateWords.test(words) || rateMessage.test(message))) return ["rate_limit", true];
   return kindOfStatus(status, message) ?? kindOfWords(words);
 };
 
@@ -158,7 +158,8 @@ const kindOfWords = (words: string): Verdict =>
 
 /** Bedrock and DashScope throttle; gateways answer 400 for them, GitHub 403. */
 const rateWords = /rate_?limit|too_?many_?requests|resource_?exhausted|throttling/i;
-const rateMessage = /\brate (limit|exceeded)|\btoo many requests|throttling|过于频繁|频率.{0,6}限/i;
+const rateMessage =
+  /\brate (limit|exceeded)|\btoo many tokens, please wait|\btoo many requests|throttling|过于频繁|频率.{0,6}限/i;
 
 const kindsOfWords: readonly (readonly [RegExp, Verdict])[] = [
   [rateWords, ["rate_limit", true]],
@@ -175,11 +176,12 @@ const filteredWords =
 const filteredMessage =
   /content (management )?policy|content filter|\b(was|were|been) flagged\b|inappropriate content|content exists risk|violates usage guidelines|^safety_check|\bunsafe or sensitive\b|敏感|不安全/i;
 
-/** A limit of a minute does not bound the window. */
+/** A limit of a minute does not bound the window. Bedrock throttles with "Too many tokens, please wait before trying again." */
 const isTooLong = ({ status, words, message }: ErrorFacts): boolean =>
   status === 413 ||
   contextWords.test(words) ||
-  (!/\bper (minute|min|hour|day)\b/i.test(message) && contextMessages.some((pattern) => pattern.test(message)));
+  (!/\bper (minute|min|hour|day)\b|throttling|please wait/i.test(message) &&
+    contextMessages.some((pattern) => pattern.test(message)));
 
 /** `exceed_context_size_error` is llama.cpp's, `tokens_limit_reached` GitHub Models', `model_max_prompt_tokens_exceeded` Copilot's. */
 const contextWords =

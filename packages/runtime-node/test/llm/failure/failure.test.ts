@@ -239,6 +239,12 @@ describe("a body that says what went wrong under other names", () => {
     expect(failureOfErrorObject({ ...error }, setting)).toMatchObject({ kind, retryable, message: "x" });
   });
 
+  const throttled = "Too many tokens, please wait before trying again.";
+  test("throttling in a stream is a limit of rate", () => {
+    const failure = failureOfErrorObject({ message: `ThrottlingException: ${throttled}`, type: "error" }, setting);
+    expect(failure).toMatchObject({ kind: "rate_limit", retryable: true });
+  });
+
   test.each<[string, number, string, boolean]>([
     ["输入长度超过模型最大上下文长度限制", 400, "context_length", false],
     ["Prompt 超长", 400, "context_length", false],
@@ -257,6 +263,8 @@ describe("a body that says what went wrong under other names", () => {
     ["Key limit exceeded (total limit)", 403, "rate_limit", false],
     ["Resource has been exhausted (e.g. check quota).", 429, "rate_limit", true],
     ["ThrottlingException: Rate exceeded", 400, "rate_limit", true],
+    ...[400, 500, 503].map((status) => [`ThrottlingException: ${throttled}`, status, "rate_limit", true] as const),
+    [throttled, 500, "rate_limit", true],
     ["inputs tokens + max_new_tokens must be <= 4097", 422, "context_length", false],
     ["tokens in request more than max tokens allowed", 400, "context_length", false],
     ["Invalid 'messages[1].content': string too long. Expected 1048576", 400, "context_length", false],
