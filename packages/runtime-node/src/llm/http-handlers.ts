@@ -201,8 +201,8 @@ const outputParameters = ({ output, tools = [], model }: CallLlm, { choice, nati
 };
 
 /**
- * Adds the offered tools. `tools` among the parameters take their place, except for the tool of an output. A summary is asked
- * for without tools: servers refuse parameters about calls if there is nothing to call.
+ * Adds the offered tools. `tools` among the parameters take their place, except for the tool of an output. Without tools, as for a
+ * summary, parameters about calls are left out: servers refuse them if there is nothing to call.
  */
 const withTools = (
   body: OpenBody,
@@ -210,14 +210,15 @@ const withTools = (
   offered: readonly ToolDeclaration[],
   api: Api,
 ): RequestBody => {
-  if (purpose === "summary")
+  const own = body["tools"];
+  const isOffered = own !== undefined || body["functions"] !== undefined || offered.length > 0;
+  if (purpose === "summary" || !isOffered)
     return Object.fromEntries(Object.entries(body).filter(([parameter]) => !ofTools.has(parameter)));
   const tool = ({ name, description, parameters }: ToolDeclaration): JsonObject =>
     api.tool({ name, ...(description !== undefined && { description }), parameters });
-  const own = body["tools"];
   if (isList(own) && output?.mode === "tool")
     return { ...body, tools: [...own, ...offered.filter(({ name }) => name === output.name).map(tool)] };
-  if (own !== undefined || body["functions"] !== undefined || offered.length === 0) return body;
+  if (own !== undefined || body["functions"] !== undefined) return body;
   return { ...body, tools: offered.map(tool) };
 };
 

@@ -205,6 +205,15 @@ describe("a request", () => {
     expect(bodies).toEqual([{ ...expected, messages }]);
   });
 
+  test("leaves parameters about calls out if it offers no tools", async () => {
+    const { baseURL, bodies } = await chatServer(reply);
+    const model = { stream: false, tool_choice: "auto", parallel_tool_calls: false };
+    await perform(openaiChat({ baseURL, apiKey: "k", model: "m" }), callOf({ model })).outcome;
+    await perform(openaiChat({ baseURL, apiKey: "k", model: "m", tools: [declared] }), callOf({ model })).outcome;
+    expect(bodies).toMatchObject([{ model: "m" }, model]);
+    expect(Object.keys(bodies[0] ?? {})).toEqual(["stream", "model", "messages"]);
+  });
+
   test("offers exactly the tools of the call, whatever else is declared", async () => {
     const { baseURL, bodies } = await chatServer(reply);
     const handler = openaiChat({ baseURL, apiKey: "k", model: "m", stream: false, tools: [{ name: "g" }, declared] });
