@@ -67,7 +67,11 @@ const accepted: Readonly<Record<StrictFamily, readonly Fields[]>> = {
     input({ type: "reasoning", id: "rs_1", summary: [], encrypted_content: "x" }, called({ id: "fc_1" }), output()),
     { input: "Hello." },
   ],
-  anthropic: [plain, afterRound("toolu_1"), prompt(user(), asks(["t1"], {}, { content: "" }), result("t1", ""))],
+  anthropic: [
+    plain,
+    { ...withTool({}), ...afterRound("toolu_1") },
+    { ...withTool({}), ...prompt(user(), asks(["t1"], {}, { content: "" }), result("t1", "")) },
+  ],
   "anthropic-messages": [
     prompt(user(), useTool(), toolResult()),
     prompt(user(), says("Yes."), user([{ type: "text", text: "And?" }])),
@@ -137,6 +141,7 @@ const refused: Readonly<Record<StrictFamily, readonly (readonly [rule: string, b
     ["schemas of tools", { input: "a", tools: [{ type: "function", name: "look", parameters: { type: "object" } }] }],
   ],
   anthropic: [
+    ["calls without tools", afterRound("toolu_1")],
     ["first message", prompt(says("Hello."), user())],
     ["first message", prompt({ role: "system", content: "a" }, ...round("t1"))],
     ["blank text", prompt(user(), says(" \n"), user())],

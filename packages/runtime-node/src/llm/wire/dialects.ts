@@ -46,6 +46,8 @@ export interface Dialect {
   readonly owedReasoning: string | null;
   /** Fields that the first call of a reply gets if it has none of its own; null for none. */
   readonly owedOfCall: JsonObject | null;
+  /** Whether calls and results go as they are if the request offers no tools, or as texts. */
+  readonly callsWithoutTools: "sent" | "text";
   /** Whether schemas of tools are completed (`type`, `properties`, `items`), or sent as they are. */
   readonly schemas: "completed" | "as given";
 }
@@ -103,6 +105,7 @@ const common: Dialect = Object.freeze({
   ownFields: true,
   owedReasoning: null,
   owedOfCall: null,
+  callsWithoutTools: "sent",
   schemas: "completed",
 });
 
@@ -173,8 +176,10 @@ const openaiResponses = dialect(
  * - names: the field is ignored; tools: "tools.0.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'"
  * - keys: "tools.0.custom.input_schema.properties: Property keys should match pattern '^[a-zA-Z0-9_.-]{1,64}$'"
  * - fields: https://docs.litellm.ai/docs/reasoning_content (thinking_blocks), cache_control
+ * - calls: "The toolConfig field must be defined when using toolUse and toolResult content blocks" (BerriAI/litellm pull 31400)
  */
 const anthropic = dialect("anthropic", {
+  callsWithoutTools: "text",
   systems: "anywhere",
   callIds: "^[a-zA-Z0-9_-]{1,64}$",
   toolNames: "^[a-zA-Z0-9_-]{1,64}$",
@@ -370,6 +375,7 @@ const ofProviders = {
   fields: "all",
   owedReasoning: null,
   owedOfCall: null,
+  callsWithoutTools: "sent",
 } as const;
 
 const pattern = kinds.word("the source of a regular expression", (value) => {

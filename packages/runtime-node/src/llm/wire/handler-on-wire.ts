@@ -2,10 +2,11 @@ import { type LlmContext, type LlmHandler, type LlmOutcome, outputRequest } from
 import type { CallLlm, ToolDeclaration } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { badRequest } from "../failure/failure.ts";
+import { isList } from "../json/loose-json.ts";
 import { type Api, type Dialect, dialectFor, dialects } from "./dialects.ts";
 import type { Wire } from "./messages.ts";
 import { originOf, RefusedFields, withOrigin } from "./origin.ts";
-import { ToolsOnWire } from "./tools.ts";
+import { ToolsOnWire, withCallsAsText } from "./tools.ts";
 
 /** Options of a handler for the server that it calls. */
 export interface WireOptions {
@@ -66,7 +67,10 @@ export const handlerOnWire = <Request>({
         tools: tools.declared,
         onDelta: tools.listener(context.onDelta),
       });
-      const body = request(forOutput.call, forOutput.context.tools, { wire, at: context.clock.now() });
+      const { functions = forOutput.context.tools, tools: own = functions } = given.model;
+      const isText = dialect.callsWithoutTools === "text" && isList(own) && own.length === 0;
+      const shown = isText ? withCallsAsText(forOutput.call) : forOutput.call;
+      const body = request(shown, forOutput.context.tools, { wire, at: context.clock.now() });
       if (Either.isLeft(body)) return badRequest(body.left);
       const outcome = await tools.withOwnKeys(forOutput.context.onDelta, (onDelta) =>
         perform(body.right, sent, { ...forOutput.context, onDelta }),

@@ -1,5 +1,5 @@
 import type { LlmContext, LlmDelta, LlmOutcome } from "@colloquy/host";
-import type { CallLlm, Json, JsonObject, Message, ReplyDraft, ToolDeclaration } from "@colloquy/machine";
+import type { CallLlm, Json, JsonObject, Message, Part, ReplyDraft, ToolDeclaration } from "@colloquy/machine";
 import { wellFormed } from "@colloquy/machine/hosting";
 import { isObject, parseJson } from "../json/loose-json.ts";
 import type { Dialect } from "./dialects.ts";
@@ -112,6 +112,27 @@ export class ToolsOnWire {
     return parts.every((part, index) => part === message.parts[index]) ? message : { ...message, parts };
   }
 }
+
+/** Returns a call whose history has texts for calls and results. They are the same messages each time, since these are kept. */
+export const withCallsAsText = (call: CallLlm): CallLlm => ({
+  ...call,
+  messages: call.messages.map((message) => {
+    const text = asTexts.get(message) ?? asText(message);
+    if (text !== message) asTexts.set(message, text);
+    return text;
+  }),
+});
+
+const asTexts = new WeakMap<Message, Message>();
+
+const asText = (message: Message): Message => {
+  if (message.parts.every(({ type }) => type !== "toolCall" && type !== "toolResult")) return message;
+  const parts = message.parts.flatMap((part): readonly Part[] => {
+    if (part.type === "toolResult") return [{ type: "text", text: `Result of ${part.name}:` }, ...part.content];
+    return [part.type === "toolCall" ? { type: "text", text: `Called ${part.name} with ${part.arguments}` } : part];
+  });
+  return { ...message, role: message.role === "tool" ? "user" : message.role, parts };
+};
 
 const withCalls = (
   outcome: LlmOutcome,

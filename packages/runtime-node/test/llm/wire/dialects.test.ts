@@ -327,3 +327,27 @@ describe("reasoning that a server is owed", () => {
     expect(await owedOf("openrouter-deepseek")).toEqual(["", "So.", undefined]);
   });
 });
+
+test("a history of calls without tools goes as texts to servers that refuse it, and as it is with tools", async () => {
+  const { baseURL, bodies } = await chatServer(answeringJson({ choices: [{ message: { content: "." } }] }));
+  const asking = messageFromReply("1.1", "1.1", { toolCalls: [{ id: "a", name: "f", arguments: '{"a":1}' }] });
+  const image = { type: "image", url: "data:image/png;base64,AA==" } as const;
+  const results = toolCallsOf(asking).map((call) => messageFromResult(call, "completed", [image]));
+  const messages = [messageFromDraft("1.0", { role: "user", content: "?" }), asking, ...results];
+  const handler = openaiChat({ baseURL, apiKey: "k", model: "claude-sonnet-4-5", stream: false });
+  const offering = openaiChat({ baseURL, apiKey: "k", model: "claude-sonnet-4-5", tools: [{ name: "f" }] });
+  await perform(handler, callOf({ messages })).outcome;
+  await perform(offering, callOf({ messages })).outcome;
+  for (const body of bodies) expect(strictRefusal("anthropic", JSON.stringify(body))).toBeNull();
+  expect(listOf(bodies[0]?.["messages"]).slice(1)).toEqual([
+    { role: "assistant", content: 'Called f with {"a":1}' },
+    {
+      role: "user",
+      content: [
+        { type: "text", text: "Result of f:" },
+        { type: "image_url", image_url: { url: image.url } },
+      ],
+    },
+  ]);
+  expect(listOf(bodies[1]?.["messages"])[2]).toMatchObject({ role: "tool" });
+});

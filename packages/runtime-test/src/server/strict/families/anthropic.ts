@@ -54,6 +54,15 @@ const schemas: Rule = {
     ),
 };
 
+const callsNeedTools: Rule = {
+  name: "calls without tools",
+  source: "https://github.com/BerriAI/litellm/pull/31400",
+  refuse: (request) =>
+    toolsIn(request).length > 0 || messagesOf(request).every((message, index) => callsOf(message, index).length === 0)
+      ? null
+      : { message: "The toolConfig field must be defined when using toolUse and toolResult content blocks." },
+};
+
 const keys: Rule = propertyKeysMatch(
   "https://github.com/beautyfree/appstore-connect-mcp/issues/2",
   /^[a-zA-Z0-9_.-]{1,64}$/,
@@ -97,6 +106,7 @@ const ofChat: readonly Rule[] = [
   })),
   schemas,
   keys,
+  callsNeedTools,
 ];
 
 export const anthropic: Family = { rules: () => ofChat, bodyOf: errorBody };
