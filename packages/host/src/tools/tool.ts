@@ -91,7 +91,7 @@ export const tool = <Input extends ToolInput>(definition: ToolDefinition<Input>)
   if (unchecked !== null) throw new ConfigurationError(`tool "${name}": input.jsonSchema: ${unchecked}`);
   if (!allowsObject(parameters))
     throw new ConfigurationError(
-      `tool "${name}": input must be the schema of an object, since arguments are one (its type is ${JSON.stringify(parameters["type"])})`,
+      `tool "${name}": input must be the schema of an object, since arguments are one (its type is ${JSON.stringify(parameters["type"] ?? parameters)})`,
     );
   return {
     declaration: {
@@ -114,9 +114,11 @@ export const tool = <Input extends ToolInput>(definition: ToolDefinition<Input>)
 /** https://platform.openai.com/docs/api-reference/chat/create (tools.function.name) */
 const namePattern = /^[a-zA-Z0-9_-]{1,64}$/;
 
-/** Returns whether a schema allows objects. */
-const allowsObject = ({ type = "object" }: JsonObject): boolean =>
-  Array.isArray(type) ? type.includes("object") : type === "object";
+/** Whether arguments can match a schema. From JavaScript it may be true or false. */
+const allowsObject = (schema: JsonObject | boolean): boolean => {
+  const { type = "object" } = typeof schema === "boolean" ? { type: schema } : schema;
+  return Array.isArray(type) ? type.includes("object") : type === "object";
+};
 
 /** Returns the declarations of tools, for `conversationMachine` and for a model. */
 export const declarationsOf = (tools: readonly Tool[]): readonly Tool["declaration"][] => {

@@ -1,4 +1,4 @@
-import { conversationMachine } from "@colloquy/machine";
+import { conversationMachine, type JsonObject } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { expect, expectTypeOf, test } from "vitest";
 import * as mini from "zod/mini";
@@ -67,6 +67,10 @@ test.each([
   [{ timeoutMs: Number.NaN }, /timeoutMs must be .* \(got NaN\)/],
   [{ concurrency: 1.5 }, /concurrency must be .* \(got 1\.5\)/],
   // As a caller in JavaScript may have it.
+  [
+    { input: { jsonSchema: true as unknown as JsonObject } },
+    /input must be the schema of an object, .* \(its type is true\)/,
+  ],
   [{ approval: "sometimes" as "always" }, /approval must be "always" or a function \(got "sometimes"\)/],
 ])("%j is invalid", (wrong, words) => {
   const definition = { name: "t", description: "", input: { jsonSchema: {} }, run: () => null };

@@ -37,6 +37,10 @@ const withTool = (tool: Fields): Fields => ({
   tools: [{ type: "function", function: { name: "look", parameters: { type: "object", properties: {} }, ...tool } }],
 });
 const schema = (parameters: Fields): Fields => withTool({ parameters });
+const inside = (each: Fields): Fields => ({
+  type: "object",
+  properties: { a: { type: "array", items: each } },
+});
 const withKey = (key: string): Fields => ({
   type: "object",
   properties: { a: { items: { properties: { [key]: {} } } } },
@@ -177,6 +181,7 @@ const refused: Readonly<Record<StrictFamily, readonly (readonly [rule: string, b
     ["keys of properties", { ...prompt(user()), tools: [{ name: "look", input_schema: withKey("filter[id]") }] }],
   ],
   gemini: [
+    ["schemas in schemas", schema(inside({ type: ["string", "null"] }))],
     ["calls follow a question or a result", prompt(...round("call_1"))],
     ["calls follow a question or a result", prompt(user(), says("a"), ...round("call_1"))],
     ["calls and results", prompt(user(), asks(["call_1"]), user())],
@@ -230,6 +235,8 @@ const refused: Readonly<Record<StrictFamily, readonly (readonly [rule: string, b
   ],
   "llama.cpp": [
     ["one system message", prompt(system, system, user())],
+    ["schemas in schemas", schema(inside({ not: {} }))],
+    ["schemas in schemas", schema(inside({ type: "string", pattern: "^a" }))],
     ["content of messages", prompt({ role: "user" })],
     ["content of messages", prompt(user(), says(null), user())],
     ["types of parts", prompt(user(), ...round("call_1", {}, [image]))],
@@ -249,6 +256,11 @@ const refused: Readonly<Record<StrictFamily, readonly (readonly [rule: string, b
   kimi: [
     ["arguments of calls", prompt(user(), ...round("call_1", { arguments: "null" }))],
     ["reasoning beside calls", { model: "kimi-k2.5", ...afterRound("call_1") }],
+    ["schemas in schemas", schema(inside({}))],
+    ["schemas in schemas", schema(inside({ type: ["string", "null"] }))],
+    ["schemas in schemas", schema(inside({ type: "string", anyOf: [{ type: "string" }] }))],
+    ["schemas in schemas", schema(inside({ anyOf: [{ type: "string" }, {}] }))],
+    ["schemas in schemas", schema(inside({ $ref: "#/$defs/a", description: "a" }))],
   ],
   openrouter: [
     ["reasoning beside calls", { model: "moonshotai/kimi-k2.6", ...afterRound("call_1") }],

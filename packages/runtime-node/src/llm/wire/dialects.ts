@@ -1,59 +1,6 @@
 import { checkOptions, checkValue, kinds } from "@colloquy/host/store";
-import type { JsonObject } from "@colloquy/machine";
 import { isObject } from "../json/loose-json.ts";
-
-/**
- * States what a family of servers takes in the messages and tools of a request. A plain value: `JSON.stringify` shows all of
- * it, and `{ ...dialect, name: "ours", texts: "joined" }` is another one. Patterns are the sources of regular expressions.
- */
-export interface Dialect {
-  readonly name: string;
-  /** The ids of tool calls. An id that does not match, or that an earlier call of the prompt has, is replaced on the wire. */
-  readonly callIds: string;
-  /** The names of tools. A name that does not match is replaced on the wire, and comes back as it was. */
-  readonly toolNames: string;
-  /** The keys of properties in schemas of tools; null for any. One that does not match is replaced as the name of a tool is. */
-  readonly propertyKeys: string | null;
-  /** The names of speakers, with other characters replaced by `_`; null leaves names out. */
-  readonly messageNames: string | null;
-  /** Whether several texts of a message stay a list of parts, or become one string. */
-  readonly texts: "listed" | "joined";
-  /**
-   * Which messages have images and files: all, those of users, or none. If only users have them, those of a tool's result
-   * follow its round in a message of the user. All others that are not taken are named in a text.
-   */
-  readonly images: "everywhere" | "of users" | "none";
-  /** Whether messages of developers have their own role, or that of the system. */
-  readonly developers: "own role" | "system";
-  /** Whether system messages may be anywhere. If not, those at the beginning become one, and later ones become a user's. */
-  readonly systems: "anywhere" | "one";
-  /**
-   * Whether texts of white space are sent: all of them, none, or those beside something else in their message. If a blank
-   * message is left out, blank questions and results are marked.
-   */
-  readonly blank: "sent" | "beside others" | "left out";
-  /** The roles that a user message may follow only after a mark as an assistant message. */
-  readonly noUserAfter: readonly ("tool" | "user")[];
-  /** Whether a prompt may begin with a reply, as after a seed with a greeting, or only after a marked question. */
-  readonly firstReply: "taken" | "marked";
-  /** Whether a refusal has a field of its own, or is a text. */
-  readonly refusals: "field" | "text";
-  /** The provider fields that it takes of its own replies, and of messages of unrecorded origin. It gets no field of another server. */
-  readonly fields: "all" | readonly string[];
-  /** Whether it takes back every field of the replies that are known to be its own. */
-  readonly ownFields: boolean;
-  /** The field of reasoning that each reply of a turn with calls must have, if only empty; null for no such field. */
-  readonly owedReasoning: string | null;
-  /** Fields that the first call of a reply gets if it has none of its own; null for none. */
-  readonly owedOfCall: JsonObject | null;
-  /** Whether calls and results go as they are if the request offers no tools, or as texts. */
-  readonly callsWithoutTools: "sent" | "text";
-  /** Whether schemas of tools are completed (`type`, `properties`, `items`), or sent as they are. */
-  readonly schemas: "completed" | "as given";
-}
-
-/** The API of a handler: chat completions, the Responses API, text, or the AI SDK. */
-export type Api = "chat" | "responses" | "text" | "ai-sdk";
+import type { Api, Dialect } from "./dialect.ts";
 
 /** Returns the dialect of a server, by its base URL and model. */
 export const dialectFor = (baseURL: string, model: string, api: Api = "chat"): Dialect => {
@@ -106,13 +53,14 @@ const common: Dialect = Object.freeze({
   owedReasoning: null,
   owedOfCall: null,
   callsWithoutTools: "sent",
-  schemas: "completed",
+  // llama.cpp is behind many servers: "Pattern must start with '^' and end with '$'" (ggml-org/llama.cpp issue 26930).
+  schemas: "whole patterns",
 });
 
 const anyId = "^.+$";
 
 /** The base of known families. They take back only the fields that are listed, and most take lists of texts. */
-const known: Dialect = { ...common, texts: "listed", ownFields: false };
+const known: Dialect = { ...common, texts: "listed", ownFields: false, schemas: "completed" };
 
 /**
  * Changes only what no server takes: arguments that are not an object, repeated ids, halves of surrogate pairs.
@@ -195,8 +143,10 @@ const anthropic = dialect("anthropic", {
  * - blank: "contents.parts must not be empty"
  * - fields: https://ai.google.dev/gemini-api/docs/thought-signatures (extra_content, else 400 in Gemini 3; calls
  *   without one go with "skip_thought_signature_validator")
+ * - schemas: "Proto field is not repeating, cannot start list" (zed-industries/zed issue 53919)
  */
 const gemini = dialect("gemini", {
+  schemas: "no type lists",
   callIds: anyId,
   toolNames: "^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$",
   fields: ["extra_content"],
@@ -270,7 +220,12 @@ const groq = dialect("groq", {
  * - images: oaicompat_chat_params_parse takes them of models that see, and templates show those of users
  * - fields: common_chat_msgs_parse_oaicompat reads reasoning_content
  */
-const llamaCpp = dialect("llama.cpp", { callIds: anyId, blank: "beside others", fields: ["reasoning_content"] });
+const llamaCpp = dialect("llama.cpp", {
+  callIds: anyId,
+  blank: "beside others",
+  fields: ["reasoning_content"],
+  schemas: "whole patterns",
+});
 
 /**
  * Ollama (ollama/ollama, openai/openai.go).
@@ -278,7 +233,7 @@ const llamaCpp = dialect("llama.cpp", { callIds: anyId, blank: "beside others", 
  * - images: FromChatRequest reads image_url in a message of any role
  * - fields: Message has `reasoning`
  */
-const ollama = dialect("ollama", { images: "everywhere", fields: ["reasoning"] }, llamaCpp);
+const ollama = dialect("ollama", { images: "everywhere", fields: ["reasoning"], schemas: "completed" }, llamaCpp);
 
 /**
  * vLLM (vllm-project/vllm, entrypoints/chat_utils.py).
@@ -293,8 +248,9 @@ const vllm = dialect("vllm", { fields: ["reasoning_content", "reasoning"] }, oll
  * Moonshot's API, and the models of Kimi and MiMo elsewhere.
  * - fields: "thinking is enabled but reasoning_content is missing in assistant tool call message" (continuedev/continue issue
  *   11600, https://platform.xiaomimimo.com/docs/en-US/usage-guide/passing-back-reasoning_content)
+ * - schemas: "not a valid moonshot flavored json schema" (MoonshotAI/walle, docs/mfjs-spec.md)
  */
-const kimi = dialect("kimi", { owedReasoning: "reasoning_content" }, vllm);
+const kimi = dialect("kimi", { owedReasoning: "reasoning_content", schemas: "one type each" }, vllm);
 
 /**
  * OpenRouter, and gateways that write for each provider what it takes (Vercel's AI Gateway, the router of Hugging Face).
@@ -376,6 +332,7 @@ const ofProviders = {
   owedReasoning: null,
   owedOfCall: null,
   callsWithoutTools: "sent",
+  schemas: "completed",
 } as const;
 
 const pattern = kinds.word("the source of a regular expression", (value) => {

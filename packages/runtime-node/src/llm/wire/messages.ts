@@ -14,7 +14,7 @@ import {
 } from "@colloquy/machine";
 import { wellFormed } from "@colloquy/machine/hosting";
 import { isObject, isText, listOf, parseJson, textOf } from "../json/loose-json.ts";
-import type { Dialect } from "./dialects.ts";
+import type { Dialect } from "./dialect.ts";
 import { callIdOnWire, messageNameOnWire, SeenIds, nameOnWire } from "./names.ts";
 
 /** The server that messages go to: what it takes, where it is (`originOf`), and the format of the messages. */

@@ -1,25 +1,63 @@
 import type { Json, JsonObject } from "@colloquy/machine";
 import { isList, isObject, listOf, textOf } from "../json/loose-json.ts";
+import type { Dialect } from "./dialect.ts";
+import { withOneType, withType, withWholePattern } from "./types-in-schemas.ts";
 
 /**
  * Returns the schema of a tool's arguments as servers take it: an object at the root, with `properties`, and one schema as the
  * `items` of each list. A union or a reference at the root becomes one object that allows what any of its branches allows: the
- * host checks arguments by the declared schema, so it accepts nothing more.
+ * host checks arguments by the declared schema, so it accepts nothing more. What nothing matches (`false`) is left out.
  */
-export const completedSchema = (schema: JsonObject): JsonObject => {
+export const completedSchema = (schema: JsonObject, form: Dialect["schemas"] = "completed"): JsonObject => {
+  if (form === "as given") return schema;
+  const completed = forms[form];
   const known = completed.get(schema);
   if (known !== undefined) return known;
   const { type: _, $schema: _schema, properties, ...root } = merged(schema, schema, 0);
   const isSame =
     schema["type"] === "object" && isObject(schema["properties"]) && !parts.some((member) => member in schema);
   const filled = isSame ? schema : { type: "object", properties: objectOf(properties), ...root };
-  const whole = everywhere(filled, (each) => withOneOfItems(withRequired(each)));
+  const whole = everywhere(filled, (each) => changes[form](withRequired(withoutNever(withOneOfItems(each)))));
   completed.set(schema, whole);
   return whole;
 };
 
+type Form = Exclude<Dialect["schemas"], "as given">;
+
 /** Declarations never change, and go with each request. */
-const completed = new WeakMap<JsonObject, JsonObject>();
+const forms: { readonly [Name in Form]: WeakMap<JsonObject, JsonObject> } = {
+  completed: new WeakMap(),
+  "no type lists": new WeakMap(),
+  "one type each": new WeakMap(),
+  "whole patterns": new WeakMap(),
+};
+
+const changes: { readonly [Name in Form]: (schema: JsonObject) => JsonObject } = {
+  completed: (schema) => schema,
+  "no type lists": withOneType,
+  "one type each": (schema) => withType(withOneType(schema)),
+  "whole patterns": withWholePattern,
+};
+
+/** llama.cpp and Moonshot do not know `not`, and zod writes `never` so. */
+const withoutNever = (schema: JsonObject): JsonObject => {
+  const { properties, items } = schema;
+  const changed: { [keyword: string]: Json | undefined } = { ...schema };
+  if (isNever(items)) Object.assign(changed, { maxItems: 0, items: {} });
+  if (isObject(properties))
+    changed["properties"] = Object.fromEntries(Object.entries(properties).filter(([, each]) => !isNever(each)));
+  for (const union of ["anyOf", "oneOf"]) {
+    const branches = listOf(schema[union]);
+    if (branches.some(isNever)) changed[union] = branches.filter((each) => !isNever(each));
+  }
+  return changed;
+};
+
+const isNever = (schema: Json | undefined): boolean => {
+  if (!isObject(schema)) return schema === false;
+  const { not } = schema;
+  return not === true || (isObject(not) && Object.keys(not).length === 0);
+};
 
 /** Members that no server takes at the root. */
 const parts = ["$schema", "$ref", "not", "enum", "anyOf", "oneOf", "allOf"];

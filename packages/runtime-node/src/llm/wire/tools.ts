@@ -2,7 +2,7 @@ import type { LlmContext, LlmDelta, LlmOutcome } from "@colloquy/host";
 import type { CallLlm, Json, JsonObject, Message, Part, ReplyDraft, ToolDeclaration } from "@colloquy/machine";
 import { wellFormed } from "@colloquy/machine/hosting";
 import { isObject, parseJson } from "../json/loose-json.ts";
-import type { Dialect } from "./dialects.ts";
+import type { Dialect } from "./dialect.ts";
 import { nameOnWire } from "./names.ts";
 import { completedSchema, withKeys } from "./schemas.ts";
 
@@ -24,7 +24,7 @@ export class ToolsOnWire {
       wellFormed({
         ...tool,
         name: this.#name(name),
-        parameters: this.#schema(dialect.schemas === "completed" ? completedSchema(parameters) : parameters),
+        parameters: this.#schema(completedSchema(parameters, dialect.schemas)),
       }),
     );
   }

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { isObject, listOf } from "../../../src/llm/json/loose-json.ts";
 import { openaiChat } from "../../../src/llm/openai.ts";
 import { openaiResponses } from "../../../src/llm/openai.ts";
+import type { Dialect } from "../../../src/llm/wire/dialect.ts";
 import { dialectFor, dialects } from "../../../src/llm/wire/dialects.ts";
 import { originOf } from "../../../src/llm/wire/origin.ts";
 import { completedSchema } from "../../../src/llm/wire/schemas.ts";
@@ -155,21 +156,95 @@ describe("a schema on the wire", () => {
       },
     ],
     [
-      "has an object for true and false",
+      "has an object for true, and leaves out what nothing matches",
       {
         type: "object",
-        properties: { any: true, none: false, all: { type: "array", items: true } },
+        properties: {
+          any: true,
+          none: false,
+          never: { not: {} },
+          all: { type: "array", items: true },
+          empty: { type: "array", items: false },
+          either: { anyOf: [text, false] },
+        },
         additionalProperties: false,
       },
       {
         type: "object",
-        properties: { any: {}, none: { not: {} }, all: { type: "array", items: {} } },
+        properties: {
+          any: {},
+          all: { type: "array", items: {} },
+          empty: { type: "array", items: {}, maxItems: 0 },
+          either: { anyOf: [text] },
+        },
         additionalProperties: false,
       },
     ],
   ])("%s", (_, schema, expected) => {
     expect(completedSchema(schema)).toEqual(expected);
     expect(completedSchema(expected)).toEqual(expected);
+  });
+});
+
+describe("a schema of a property", () => {
+  const inside = (each: JsonObject, form: Dialect["schemas"]) =>
+    (completedSchema({ type: "object", properties: { a: each } }, form)["properties"] as JsonObject)["a"];
+  const simple = ["string", "number", "boolean", "object"].map((type) => ({ type }));
+  const any = [...simple, { type: "array", items: { anyOf: simple } }, { type: "null" }];
+
+  test.each<readonly [JsonObject, JsonObject]>([
+    [{ type: "string" }, { type: "string" }],
+    [{ type: ["string"] }, { type: "string" }],
+    [
+      { type: ["string", "null"], description: "a", minLength: 2, enum: ["ab", null] },
+      {
+        description: "a",
+        anyOf: [
+          { type: "string", minLength: 2, enum: ["ab"] },
+          { type: "null", enum: [null] },
+        ],
+      },
+    ],
+    [
+      { type: ["array", "integer"], items: { type: ["object", "null"], properties: {} }, minimum: 1 },
+      {
+        anyOf: [
+          { type: "array", items: { anyOf: [{ type: "object", properties: {} }, { type: "null" }] } },
+          { type: "integer", minimum: 1 },
+        ],
+      },
+    ],
+  ])("has no list of types for Gemini: %j", (schema, expected) => {
+    expect(inside(schema, "no type lists")).toEqual(expected);
+  });
+
+  test.each<readonly [JsonObject, JsonObject]>([
+    [{}, { anyOf: any }],
+    [{ description: "a" }, { description: "a", anyOf: any }],
+    [{ type: "array" }, { type: "array", items: { anyOf: any } }],
+    [{ properties: {} }, { type: "object", properties: {} }],
+    [{ enum: ["a"] }, { enum: ["a"] }],
+    [{ const: 1 }, { type: "number", enum: [1] }],
+    [{ $ref: "#/$defs/b", description: "b" }, { $ref: "#/$defs/b" }],
+    [
+      { type: "string", oneOf: [{ format: "date" }, { type: "null" }] },
+      { anyOf: [{ type: "string", format: "date" }, { type: "null" }] },
+    ],
+  ])("has one type for Moonshot: %j", (schema, expected) => {
+    expect(inside(schema, "one type each")).toEqual(expected);
+  });
+
+  test.each([
+    ["^[a-z]+$", "^[a-z]+$"],
+    ["^[a-z]+", "^[a-z]+.*$"],
+    ["a", "^.*a.*$"],
+    ["\\d{4}-[\\w-]$", "^.*[0-9]{4}-[A-Za-z0-9_-]$"],
+    ["^(a|b)$", "^(a|b)$"],
+    ["a|b", undefined],
+    ["^(?=a)b$", undefined],
+    ["\\S", undefined],
+  ])("has a pattern of the whole text for llama.cpp: %s", (pattern, expected) => {
+    expect(inside({ type: "string", pattern }, "whole patterns")).toEqual({ type: "string", pattern: expected });
   });
 });
 

@@ -5,7 +5,7 @@ import { runs } from "../../../../../test/runs.ts";
 import { chatMessages } from "../../../src/llm/http-handlers.ts";
 import { isList, isObject, listOf, parseJson, textOf } from "../../../src/llm/json/loose-json.ts";
 import { responseItems } from "../../../src/llm/http-handlers.ts";
-import type { Dialect } from "../../../src/llm/wire/dialects.ts";
+import type { Dialect } from "../../../src/llm/wire/dialect.ts";
 import { dialects } from "../../../src/llm/wire/dialects.ts";
 import { type Wire, wireMessages, WireState } from "../../../src/llm/wire/messages.ts";
 import { threads } from "./threads.ts";

@@ -57,6 +57,14 @@ function toolArbitrary(): fc.Arbitrary<ToolDeclaration> {
         {},
         { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
         { type: "object", properties: { all: { type: "array" } } },
+        {
+          type: "object",
+          properties: { a: { type: ["string", "array", "null"], description: "a", pattern: "^\\d+" } },
+        },
+        {
+          type: "object",
+          properties: { a: { type: "string", anyOf: [{ format: "date" }, {}, false] }, b: false, c: {} },
+        },
         { type: "object", properties: { $filter: oddKeys, "a b": {} }, required: ["a b"] },
         { anyOf: [oddKeys, { type: "object", properties: { all: { type: "array", items: oddKeys } } }] },
       ),

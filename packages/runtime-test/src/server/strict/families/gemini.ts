@@ -8,7 +8,7 @@ import {
   type Refusal,
   type Rule,
 } from "../rules/rule.ts";
-import { argumentsAreObjects, everywhere, pairs, toolNamesMatch } from "../rules/common-rules.ts";
+import { argumentsAreObjects, eachSchema, everywhere, pairs, toolNamesMatch } from "../rules/common-rules.ts";
 
 const isSystem = (message: { readonly [name: string]: unknown } | undefined): boolean =>
   message?.["role"] === "system" || message?.["role"] === "developer";
@@ -66,6 +66,13 @@ const rules: readonly Rule[] = [
   argumentsAreObjects("https://ai.google.dev/gemini-api/docs/openai", (at, written) => ({
     message: `Invalid JSON payload received. Unknown name "${written}" at '${at}.function.arguments'`,
   })),
+  eachSchema(
+    "https://github.com/zed-industries/zed/issues/53919",
+    ({ type }, at) => (Array.isArray(type) ? at : null),
+    (at) => ({
+      message: `Invalid JSON payload received. Unknown name "type" at 'tools[0].function_declarations[0].parameters${at}': Proto field is not repeating, cannot start list.`,
+    }),
+  ),
   {
     name: "thought signatures",
     source: "https://ai.google.dev/gemini-api/docs/thought-signatures",

@@ -1,6 +1,6 @@
 import { isFields, textOf } from "../rules/json.ts";
 import { callsOf, eachMessage, eachPart, type Family, type Rule } from "../rules/rule.ts";
-import { argumentsAreObjects, everywhere } from "../rules/common-rules.ts";
+import { argumentsAreObjects, eachSchema, everywhere } from "../rules/common-rules.ts";
 
 /** Not a rule of the servers: the template of Qwen 3.5 and later models raises it. */
 const oneSystem: Rule = eachMessage(
@@ -36,6 +36,16 @@ const ofLlamaCpp: readonly Rule[] = [
       message: `Failed to parse tool call arguments as JSON: [json.exception.parse_error.101] parse error: syntax error while parsing value; last read: '${written}'`,
       type: "server_error",
     }),
+  ),
+  eachSchema(
+    "https://github.com/ggml-org/llama.cpp/issues/26930",
+    ({ not, pattern }) => {
+      if (isFields(not) && Object.keys(not).length === 0) return 'Unrecognized schema: {"not":{}}';
+      return pattern === undefined || /^\^.*\$$/s.test(textOf(pattern))
+        ? null
+        : "Pattern must start with '^' and end with '$'";
+    },
+    (problem) => ({ message: `JSON schema conversion failed:\n${problem}` }),
   ),
 ];
 

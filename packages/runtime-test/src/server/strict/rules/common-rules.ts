@@ -136,6 +136,38 @@ const keysIn = (schema: unknown): readonly string[] => {
   });
 };
 
+/** Each schema in the schemas of tools must be one that a server reads; `problemOf` says what is wrong with it. */
+export const eachSchema = (
+  source: string,
+  problemOf: (schema: Fields, at: string) => string | null,
+  words: (problem: string) => Refusal,
+): Rule => ({
+  name: "schemas in schemas",
+  source,
+  refuse: (request) =>
+    firstOf(toolsIn(request), ({ schema }) => {
+      const problem = problemAt(schema, "root", problemOf);
+      return problem === null ? null : words(problem);
+    }),
+});
+
+const problemAt = (
+  schema: unknown,
+  at: string,
+  problemOf: (schema: Fields, at: string) => string | null,
+): string | null => {
+  if (!isFields(schema)) return null;
+  const { properties, items, anyOf, oneOf } = schema;
+  const inside = [
+    ...Object.entries(isFields(properties) ? properties : {}).map(
+      ([name, each]) => [`${at}.properties.${name}`, each] as const,
+    ),
+    [`${at}.items`, items] as const,
+    ...[...objectsIn(anyOf), ...objectsIn(oneOf)].map((each, index) => [`${at}.anyOf.${index}`, each] as const),
+  ];
+  return problemOf(schema, at) ?? firstOf(inside, ([place, each]) => problemAt(each, place, problemOf));
+};
+
 /** A tool that a request declares, in any of the shapes that the APIs have. */
 interface DeclaredTool {
   readonly name: unknown;
