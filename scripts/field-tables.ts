@@ -73,7 +73,7 @@ const headOfEvents = [
 
 const headOfEffects = [
   "# Effects, field by field",
-  `Who answers an effect, and what may be dropped, repeated or reordered, is in [the conversation](conversation.md#effects). ${generated}`,
+  `What each effect is, in short, is in [the conversation](conversation.md#effects). ${generated}`,
   "Every effect has its `type`, which the lists leave out. A field with `?` may be absent. Everything is plain JSON.",
 ];
 
