@@ -67,13 +67,13 @@ const generated = "Generated from the types by `pnpm fields`; the gate fails whe
 
 const headOfEvents = [
   "# Events, field by field",
-  `What each event means, and when it is refused, is in [the conversation](conversation.md#events). ${generated}`,
+  `A summary, with refusals, is in [the conversation](conversation.md#events). ${generated}`,
   "Every event has its `type` and `at`, the time by the host's clock in milliseconds since the epoch; the lists leave these two out. A field with `?` may be absent. Everything is plain JSON.",
 ];
 
 const headOfEffects = [
   "# Effects, field by field",
-  `What each effect is, in short, is in [the conversation](conversation.md#effects). ${generated}`,
+  `A summary is in [the conversation](conversation.md#effects). ${generated}`,
   "Every effect has its `type`, which the lists leave out. A field with `?` may be absent. Everything is plain JSON.",
 ];
 
