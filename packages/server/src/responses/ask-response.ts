@@ -14,7 +14,8 @@ import { continueTurn } from "./continued-turn.ts";
 import { legOfAsk, legOfQueued } from "./leg-of-ask.ts";
 import { readInput, type ResponseInput } from "./response-input.ts";
 import { modelParametersOf, type ResponseRequest } from "./response-request.ts";
-import { findLeg, type ReadableLeg, type ResponsesRoom, type ShowingRoom } from "./responses-room.ts";
+import type { ReadableLeg } from "./leg.ts";
+import { findLeg, type ResponsesRoom, type ShowingRoom } from "./responses-room.ts";
 import { type SeenThread, seenIn, type Target, targetOf, threadOfResent } from "./target.ts";
 import { isAskedBy, turnMetadata } from "./turn-echo.ts";
 
@@ -161,7 +162,13 @@ const askUnstored = async (asking: Asking, target: Target | null): Promise<Reada
     };
     const letGo = (): void => unstored.turns.forgetThread(thread.id);
     leg.ended.then(end, end);
-    return { ...leg, blocks: (from) => readOnce(leg.blocks(from) ?? [], letGo) };
+    return {
+      get facts() {
+        return leg.facts;
+      },
+      ended: leg.ended,
+      blocks: (from) => readOnce(leg.blocks(from) ?? [], letGo),
+    };
   } catch (thrown) {
     forget();
     throw thrown;

@@ -2,9 +2,10 @@ import type { AskHandle, AskPart, HostedThread } from "@colloquy/host";
 import { saidIn } from "../items/turn-items.ts";
 import type { QueuedPlace } from "./response-id.ts";
 import type { LegFacts } from "./response-object.ts";
-import { awaitedLeg, findLeg, type ReadableLeg, recordedLeg, type ShowingRoom } from "./responses-room.ts";
-import { RunningTurn } from "./running-turn.ts";
+import { Leg, type ReadableLeg } from "./leg.ts";
+import { awaitedLeg, findLeg, type ShowingRoom } from "./responses-room.ts";
 import { echoIn, echoOfQueued } from "./turn-echo.ts";
+import { TurnOutput } from "./turn-output.ts";
 
 /**
  * Returns the first leg of an ask's turn as soon as the turn has started or the ask is known to be queued. @throws the
@@ -33,7 +34,7 @@ export const legOfQueued = async (
 ): Promise<ReadableLeg> => {
   const place = { threadId: thread.id, askId };
   const queued = await queuedFacts(thread, place);
-  if (queued !== null && queued.endedAt !== null) return recordedLeg({ facts: queued, events: [] });
+  if (queued !== null && queued.endedAt !== null) return withdrawnLeg(queued);
   const begun = (async () => {
     try {
       let later = await newsIn(parts);
@@ -43,7 +44,7 @@ export const legOfQueued = async (
       // The ask was withdrawn. That is an ordinary end.
       const facts = await queuedFacts(thread, place);
       if (facts === null || facts.endedAt === null) throw thrown;
-      return recordedLeg({ facts: { ...facts, echo: queued?.echo ?? facts.echo }, events: [] });
+      return withdrawnLeg({ ...facts, echo: queued?.echo ?? facts.echo });
     }
   })();
   return queued === null ? begun : queuedLeg(queued, begun);
@@ -60,6 +61,12 @@ export const queuedFacts = async (thread: HostedThread, place: QueuedPlace): Pro
   return { place, echo, createdAt: record.askedAt, endedAt, outcome, items: [], usage: null };
 };
 
+const withdrawnLeg = (facts: LegFacts): ReadableLeg => {
+  const leg = new Leg(facts);
+  leg.seal(facts);
+  return leg;
+};
+
 const queuedLeg = (queued: LegFacts, begun: Promise<ReadableLeg>): ReadableLeg => {
   let leg: ReadableLeg | null = null;
   const ended = begun.then((found) => {
@@ -68,7 +75,9 @@ const queuedLeg = (queued: LegFacts, begun: Promise<ReadableLeg>): ReadableLeg =
   });
   ended.catch(() => {});
   return {
-    facts: () => leg?.facts() ?? queued,
+    get facts() {
+      return leg?.facts ?? queued;
+    },
     ended,
     // No client has read an event of it yet.
     blocks: (from) => (from === 0 ? blocksOf(begun) : null),
@@ -122,10 +131,9 @@ const begunLeg = async (
   }));
   const { echo = {}, callerTools = [] } = seen ?? {};
   const startedAt = record?.startedAt ?? room.turns.now();
-  const shown = { thread, number: turn, askId, callerTools: new Set(callerTools), startedAt, echo };
-  const running = new RunningTurn(shown, room.turns);
-  room.turns.add(running);
-  running.follow({ [Symbol.asyncIterator]: () => parts }, handle);
+  const output = new TurnOutput({ threadId: thread.id, turn, startedAt, callerTools: new Set(callerTools), echo });
+  const running = room.turns.add(thread, askId, output);
+  running.follow(handle, { [Symbol.asyncIterator]: () => parts });
   const leg = await awaitedLeg(room, running, 1);
   if (leg === null) throw new Error(`turn ${turn} of thread "${thread.id}" is gone`);
   return leg;

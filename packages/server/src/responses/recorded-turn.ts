@@ -4,16 +4,57 @@ import {
   type Json,
   type ReplyDraft,
   type ReportedUsage,
+  type State,
   toolResultOf,
   type ToolResultPart,
+  turnNumbered,
   type TurnStatus,
 } from "@colloquy/machine";
 import { callIdAt, placeIn, turnOfEffect } from "@colloquy/machine/hosting";
-import type { SaidTurn } from "../items/turn-items.ts";
-import type { TurnPart } from "./turn-output.ts";
+import { type SaidTurn, saidIn } from "../items/turn-items.ts";
+import type { Leg } from "./leg.ts";
+import { figuresOfReport, figuresSum, type TokenFigures } from "./response-object.ts";
+import { echoIn } from "./turn-echo.ts";
+import { TurnOutput, type TurnPart } from "./turn-output.ts";
+
+/** A turn as restored from the journal. */
+export interface TurnRecord {
+  readonly legs: readonly Leg[];
+  /** The output after the newest entry, which a live reader continues. */
+  readonly output: TurnOutput;
+  /** The id of one of its asks. */
+  readonly askId: string;
+}
+
+/**
+ * Restores the legs of a turn from its journal, in order; returns null if the turn does not exist. Every process restores
+ * the same legs.
+ */
+export const turnRecord = (entries: readonly Entry[], state: State, number: number): TurnRecord | null => {
+  const said = saidIn(state, number);
+  if (said === null || number === 0) return null;
+  const { threadId, open } = state.context;
+  const closed = open?.number === number ? undefined : turnNumbered(state, number);
+  const { startedAt = 0, asks = [] } = closed ?? open ?? {};
+  const legs: Leg[] = [];
+  const { callerTools } = said;
+  const output = new TurnOutput({ threadId, turn: number, startedAt, callerTools, echo: echoIn(state, number) });
+  output.watch({ begun: (leg) => legs.push(leg), ended: () => {} });
+  let usage: TokenFigures | null = null;
+  const ended = closed === undefined ? null : { at: closed.endedAt, status: closed.outcome.status };
+  // The journal was read after the state, so it may be newer.
+  for (const recorded of recordedParts(entries.slice(0, state.context.seq + 1), said, ended)) {
+    usage = figuresSum(usage, recorded.usage === null ? null : figuresOfReport(recorded.usage));
+    for (const part of recorded.parts) {
+      const outcome = part.type === "turn.ended" ? (closed?.outcome ?? null) : null;
+      output.apply(part, { at: recorded.at, usage, outcome });
+    }
+  }
+  return { legs, output, askId: asks[0]?.askId ?? "" };
+};
 
 /** The content of one entry that concerns a turn: its parts, its time, and the usage of a model call. */
-export interface Recorded {
+interface Recorded {
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly parts: readonly TurnPart[];
@@ -27,7 +68,7 @@ export interface Recorded {
  * @param said the turn as the state has it, with later redactions.
  * @param ended when and how it ended; null while it is open.
  */
-export function* recordedTurn(
+function* recordedParts(
   entries: readonly Entry[],
   said: SaidTurn,
   ended: { readonly at: number; readonly status: Exclude<TurnStatus, "open"> } | null,
