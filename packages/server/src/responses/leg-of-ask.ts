@@ -1,4 +1,4 @@
-import type { AskHandle, AskPart, HostedThread } from "@colloquy/host";
+import type { AskHandle, HostedThread } from "@colloquy/host";
 import { saidIn } from "../items/turn-items.ts";
 import type { QueuedPlace } from "./response-id.ts";
 import type { LegFacts } from "./response-object.ts";
@@ -17,11 +17,8 @@ export const legOfAsk = async (
   handle: AskHandle,
   askId: string,
 ): Promise<ReadableLeg> => {
-  const parts: AsyncIterator<AskPart, unknown> = handle[Symbol.asyncIterator]();
-  const news = await newsIn(parts);
-  return news === "queued"
-    ? legOfQueued(room, thread, askId, handle, parts)
-    : begunLeg(room, thread, handle, askId, parts, news);
+  const news = await newsIn(handle);
+  return news === "queued" ? legOfQueued(room, thread, askId, handle) : begunLeg(room, thread, handle, askId, news);
 };
 
 /** Returns the leg of an ask that was queued when last looked at. Its handle yields no part until the turn starts. */
@@ -30,16 +27,15 @@ export const legOfQueued = async (
   thread: HostedThread,
   askId: string,
   handle: AskHandle = thread.rejoin(askId),
-  parts: AsyncIterator<AskPart, unknown> = handle[Symbol.asyncIterator](),
 ): Promise<ReadableLeg> => {
   const place = { threadId: thread.id, askId };
   const queued = await queuedFacts(thread, place);
   if (queued !== null && queued.endedAt !== null) return withdrawnLeg(queued);
   const begun = (async () => {
     try {
-      let later = await newsIn(parts);
-      while (later === "queued") later = await newsIn(parts);
-      return await begunLeg(room, thread, handle, askId, parts, later);
+      let later = await newsIn(handle);
+      while (later === "queued") later = await newsIn(handle);
+      return await begunLeg(room, thread, handle, askId, later);
     } catch (thrown) {
       // The ask was withdrawn. That is an ordinary end.
       const facts = await queuedFacts(thread, place);
@@ -96,16 +92,16 @@ interface News {
   readonly isBeginning: boolean;
 }
 
-/** Returns the next news; null if the parts have ended. */
-const newsIn = async (parts: AsyncIterator<AskPart, unknown>): Promise<News | "queued" | null> => {
-  for (;;) {
-    const { value: part, done } = await parts.next();
-    if (done === true || part.type === "turn.ended") return null;
+/** Returns the next news; null if the turn or the parts have ended. */
+const newsIn = async (handle: AskHandle): Promise<News | "queued" | null> => {
+  for await (const part of handle) {
+    if (part.type === "turn.ended") return null;
     if (part.type === "signal" && part.signal.type === "ask.queued") return "queued";
     // Parts that are dropped, or made from the journal, may begin later.
     if ("turn" in part && part.type !== "thread.forked")
       return { turn: part.turn, isBeginning: part.type === "turn.started" };
   }
+  return null;
 };
 
 const begunLeg = async (
@@ -113,7 +109,6 @@ const begunLeg = async (
   asked: HostedThread,
   handle: AskHandle,
   askId: string,
-  parts: AsyncIterator<AskPart, unknown>,
   news: News | null,
 ): Promise<ReadableLeg> => {
   const thread = handle.threadId === asked.id ? asked : room.host.thread(handle.threadId);
@@ -133,7 +128,7 @@ const begunLeg = async (
   const startedAt = record?.startedAt ?? room.turns.now();
   const output = new TurnOutput({ threadId: thread.id, turn, startedAt, callerTools: new Set(callerTools), echo });
   const running = room.turns.add(thread, askId, output);
-  running.follow(handle, { [Symbol.asyncIterator]: () => parts });
+  running.follow(handle);
   const leg = await awaitedLeg(room, running, 1);
   if (leg === null) throw new Error(`turn ${turn} of thread "${thread.id}" is gone`);
   return leg;

@@ -145,12 +145,12 @@ export class RunningTurn {
   }
 
   /**
-   * Shows the parts of a handle until the turn ends, or until it waits for an outside answer and no caller awaits a
+   * Shows the parts of a handle that were not read yet, until the turn ends, or until it waits for an outside answer and no caller awaits a
    * later leg. Parts that were shown before may come again.
    */
-  follow(handle: AskHandle, parts: AsyncIterable<TurnPart> = handle): void {
+  follow(handle: AskHandle): void {
     this.#isFollowed = true;
-    void this.#follow(handle, parts)
+    void this.#follow(handle)
       .catch((thrown: unknown) => this.#fail(thrown))
       .finally(() => {
         if (this.legs.size === 0) this.#turns.drop(this);
@@ -163,10 +163,10 @@ export class RunningTurn {
       this.output.apply({ type: "answered" }, this.#now());
   }
 
-  async #follow(handle: AskHandle, parts: AsyncIterable<TurnPart>): Promise<void> {
+  async #follow(handle: AskHandle): Promise<void> {
     const { output } = this;
     let isCatchingUp = this.#known > 0;
-    for await (const part of parts) {
+    for await (const part of handle) {
       if ("step" in part && part.type !== "replay.started") isCatchingUp = part.step <= this.#known;
       if (isCatchingUp && !mayComeAgain.has(part.type)) continue;
       // Nothing else runs between most parts and their events.
