@@ -1,6 +1,6 @@
 import { type AskHandle, type Clock, type HostedThread, TurnError } from "@colloquy/host";
+import { noUsage } from "@colloquy/machine";
 import type { Leg } from "./leg.ts";
-import { figuresOf } from "./response-object.ts";
 import type { Moment, TurnOutput, TurnPart } from "./turn-output.ts";
 
 /** Limits on the logs of ended legs. */
@@ -197,26 +197,22 @@ export class RunningTurn {
   }
 
   #now(): Moment {
-    return { at: this.#turns.now(), usage: null, outcome: null };
+    return { at: this.#turns.now(), usage: noUsage, outcome: null };
   }
 
   /** Returns the facts of the turn at its end, or where it may wait for an outside answer. */
   async #momentOf({ type }: TurnPart, handle: AskHandle): Promise<Moment> {
     if (type !== "turn.ended") {
       const now = (await this.thread.state())?.context;
-      const usage = now?.open?.number === this.number ? figuresOf(now.open.usage) : null;
+      const usage = now?.open?.number === this.number ? now.open.usage : noUsage;
       return { at: now?.updatedAt ?? this.#turns.now(), usage, outcome: null };
     }
     const usage = await handle.then(
       (result) => result.usage,
-      (thrown: unknown) => (thrown instanceof TurnError ? thrown.summary.usage : null),
+      (thrown: unknown) => (thrown instanceof TurnError ? thrown.summary.usage : noUsage),
     );
     const asked = await this.thread.asked(this.askId);
-    return {
-      at: asked?.endedAt ?? this.#turns.now(),
-      usage: usage === null ? null : figuresOf(usage),
-      outcome: asked?.outcome ?? null,
-    };
+    return { at: asked?.endedAt ?? this.#turns.now(), usage, outcome: asked?.outcome ?? null };
   }
 
   /** Rejects the waits for legs and fails the readers, since the host failed to continue. */

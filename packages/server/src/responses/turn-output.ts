@@ -1,10 +1,18 @@
 import type { AskPart } from "@colloquy/host";
-import { type Content, contentText, type JsonObject, type RequestApproval, type TurnOutcome } from "@colloquy/machine";
+import {
+  type Content,
+  contentText,
+  type JsonObject,
+  noUsage,
+  type RequestApproval,
+  type TurnOutcome,
+  type Usage,
+} from "@colloquy/machine";
 import type { Item, ItemPlace } from "../items/item.ts";
 import type { Piece } from "../items/turn-items.ts";
 import { Leg } from "./leg.ts";
 import { LegWriter } from "./leg-writer.ts";
-import { figuresSince, type TokenFigures } from "./response-object.ts";
+import { usageBetween } from "./response-object.ts";
 
 /** A part of a turn, reduced to what is read here, so that a journal can supply it as well as a host. */
 export type TurnPart =
@@ -33,7 +41,7 @@ export interface Moment {
   /** Milliseconds since the epoch. */
   readonly at: number;
   /** The usage of the turn up to here. */
-  readonly usage: TokenFigures | null;
+  readonly usage: Usage;
   /** Null if the turn continues. */
   readonly outcome: TurnOutcome | null;
 }
@@ -53,7 +61,7 @@ export class TurnOutput {
   #watcher: LegWatcher | null = null;
   #moment: Moment;
   /** The usage before the running leg. */
-  #usedBefore: TokenFigures | null = null;
+  #usedBefore: Usage = noUsage;
   #leg: { readonly number: number; readonly leg: Leg; readonly writer: LegWriter };
   #isUnderWay = true;
   #step = 0;
@@ -66,7 +74,7 @@ export class TurnOutput {
 
   constructor(turn: TurnFacts) {
     this.turn = turn;
-    this.#moment = { at: turn.startedAt, usage: null, outcome: null };
+    this.#moment = { at: turn.startedAt, usage: noUsage, outcome: null };
     // A started turn has a leg, even if the model writes nothing for long.
     this.#leg = this.#legNumbered(1);
   }
@@ -230,7 +238,7 @@ export class TurnOutput {
     const { number, leg, writer } = this.#leg;
     const { at, usage, outcome } = this.#moment;
     writer.close(status);
-    leg.seal({ endedAt: at, outcome, items: writer.items, usage: figuresSince(usage, this.#usedBefore) });
+    leg.seal({ endedAt: at, outcome, items: writer.items, usage: usageBetween(this.#usedBefore, usage) });
     this.#isUnderWay = false;
     this.#asked = false;
     this.#usedBefore = usage;
