@@ -13,13 +13,15 @@ export type Router = (method: string, pathname: string) => Found;
 /** Returns the first route whose path matches. A path without parameters is tried before one with parameters. */
 export const routerOf = (routes: readonly Route[]): Router => {
   const places = routes
-    .map((route) => ({ route, segments: route.path.split("/") }))
-    .sort((one, other) => parametersIn(one.segments) - parametersIn(other.segments));
+    .map((route) => ({ route, pattern: patternOf(route.path) }))
+    .sort(({ route: one }, { route: other }) => one.path.split("/:").length - other.path.split("/:").length);
   return (method, pathname) => {
-    const given = pathname.split("/");
-    const fitting = places.filter(({ segments }) => fits(segments, given));
+    const fitting = places.filter(({ pattern }) => pattern.test(pathname));
     const found = fitting.find(({ route }) => route.method === method);
-    if (found !== undefined) return { route: found.route, parameters: parametersOf(found.segments, given) };
+    if (found !== undefined) {
+      const given = Object.entries(found.pattern.exec(pathname)?.groups ?? {});
+      return { route: found.route, parameters: Object.fromEntries(given.map(([name, id]) => [name, idOf(name, id)])) };
+    }
     if (fitting.length === 0) throw new HttpError(404, `there is nothing at ${JSON.stringify(pathname)}`);
     const allow = fitting.map(({ route }) => route.method).join(", ");
     throw new HttpError(405, `${method} is not possible at ${JSON.stringify(pathname)}; there is ${allow}`, {
@@ -28,22 +30,10 @@ export const routerOf = (routes: readonly Route[]): Router => {
   };
 };
 
-const isParameter = (segment: string): boolean => segment.startsWith(":");
+const patternOf = (path: string): RegExp =>
+  new RegExp(`^${path.replaceAll(/[^\w/:-]/g, "\\$&").replaceAll(/(?<=\/):(\w+)/g, "(?<$1>[^/]+)")}$`);
 
-const parametersIn = (segments: readonly string[]): number => segments.filter(isParameter).length;
-
-const fits = (segments: readonly string[], given: readonly string[]): boolean =>
-  segments.length === given.length &&
-  segments.every((segment, index) => (isParameter(segment) ? given[index] !== "" : segment === given[index]));
-
-/** Decodes before checking, since `%2e%2e%2f` arrives encoded. */
-const parametersOf = (segments: readonly string[], given: readonly string[]): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    segments.flatMap((segment, index) =>
-      isParameter(segment) ? [[segment.slice(1), idOf(segment.slice(1), given[index] ?? "")]] : [],
-    ),
-  );
-
+/** Decodes an id before it checks it, since `%2e%2e%2f` arrives encoded. */
 const idOf = (name: string, encoded: string): string => {
   const id = decoded(encoded);
   // Allows a thread id of 128 characters, plus the other fields of a response or item id.
