@@ -5,13 +5,13 @@ import {
   noUsage,
   type ReplyDraft,
   type State,
-  toolResultOf,
   type ToolResultPart,
   turnNumbered,
   usageMonoid,
   usageOfCall,
 } from "@colloquy/machine";
 import { callIdAt, placeIn, turnOfEffect } from "@colloquy/machine/hosting";
+import { resultsOf } from "../items/pieces.ts";
 import { type SaidTurn, saidIn } from "../items/turn-items.ts";
 import type { Leg } from "./leg.ts";
 import { echoIn } from "./turn-echo.ts";
@@ -75,12 +75,7 @@ class TurnReader {
 
   constructor(said: SaidTurn) {
     this.#said = said;
-    this.#results = new Map(
-      said.messages.flatMap((message) => {
-        const result = toolResultOf(message);
-        return result === undefined ? [] : [[result.callId, result] as const];
-      }),
-    );
+    this.#results = resultsOf(said.messages);
   }
 
   *partsOf(entry: Entry): Generator<TurnPart> {

@@ -1,15 +1,7 @@
 import type { AskPart } from "@colloquy/host";
-import {
-  type Content,
-  contentText,
-  type JsonObject,
-  noUsage,
-  type RequestApproval,
-  type TurnOutcome,
-  type Usage,
-} from "@colloquy/machine";
+import { type JsonObject, noUsage, type RequestApproval, type TurnOutcome, type Usage } from "@colloquy/machine";
 import type { Item, ItemPlace } from "../items/item.ts";
-import type { Piece } from "../items/turn-items.ts";
+import { type Piece, textOfContent } from "../items/pieces.ts";
 import { Leg } from "./leg.ts";
 import { LegWriter } from "./leg-writer.ts";
 import { usageBetween } from "./response-object.ts";
@@ -281,8 +273,3 @@ interface RoundCall {
   /** The number of approval requests for this call. */
   approvals: number;
 }
-
-const textOfContent = (content: Content | null): string => {
-  if (content === null) return "";
-  return typeof content === "string" ? content : contentText(content);
-};
