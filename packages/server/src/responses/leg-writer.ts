@@ -12,9 +12,7 @@ import {
 import type { Piece } from "../items/pieces.ts";
 
 /** An event of a response's stream, without its number. */
-export interface LegEvent extends JsonObject {
-  readonly type: string;
-}
+export type LegEvent = JsonObject & { readonly type: string };
 
 interface ToolCall {
   readonly callId: string;
