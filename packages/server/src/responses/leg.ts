@@ -92,7 +92,7 @@ class LegLog {
     return this.#isEnded;
   }
 
-  /** Calls a function with the size of the kept events, of each later one, and with a negative size for dropped ones. */
+  /** Reports the size of the kept events, of each later one, and a negative size for dropped ones. */
   countBy(onGrowth: (characters: number) => void): void {
     this.#onGrowth = onGrowth;
     onGrowth(this.#characters);

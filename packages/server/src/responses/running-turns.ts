@@ -145,8 +145,8 @@ export class RunningTurn {
   }
 
   /**
-   * Shows the parts of a handle that were not read yet, until the turn ends, or until it waits for an outside answer and no caller awaits a
-   * later leg. Parts that were shown before may come again.
+   * Shows the parts of a handle that were not read yet, until the turn ends, or until it waits for an outside answer
+   * and no caller awaits a later leg. Parts that were shown before may come again.
    */
   follow(handle: AskHandle): void {
     this.#isFollowed = true;
@@ -159,7 +159,7 @@ export class RunningTurn {
 
   /** Starts the leg after an answered one at once: its first part may take a while. */
   continueAfter(leg: number): void {
-    if (this.#isFollowed && this.output.leg === leg && !this.output.isUnderWay)
+    if (this.#isFollowed && this.output.leg === leg && this.output.running === null)
       this.output.apply({ type: "answered" }, this.#now());
   }
 
@@ -172,14 +172,14 @@ export class RunningTurn {
       // Nothing else runs between most parts and their events.
       const mayEnd = part.type === "turn.ended" || mayEndLeg.has(part.type);
       const moment = mayEnd ? await this.#momentOf(part, handle) : this.#now();
-      const { leg, isUnderWay } = output;
+      const { leg, running } = output;
       output.apply(
         part.type === "replay.started" ? { ...part, step: Math.max(part.step, this.#known + 1) } : part,
         moment,
       );
       if (part.type === "turn.ended") break;
       // One part may start a leg and end it, if a call's approval is requested again.
-      if (output.isUnderWay || (!isUnderWay && output.leg === leg)) continue;
+      if (output.running !== null || (running === null && output.leg === leg)) continue;
       this.#known = output.knownThrough;
       if (this.#awaited.size > 0) continue;
       // Set it before any other code runs: a caller that awaits a leg from here on follows the turn again.

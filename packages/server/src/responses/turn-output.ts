@@ -38,7 +38,7 @@ export interface Moment {
   readonly outcome: TurnOutcome | null;
 }
 
-/** Is called with each leg that starts or ends, and its number. */
+/** A reader of legs that start and end, each with its number. */
 export interface LegWatcher {
   begun(leg: Leg, number: number): void;
   ended(number: number): void;
@@ -85,10 +85,6 @@ export class TurnOutput {
   /** The number of the running leg, or of the last one. */
   get leg(): number {
     return this.#leg.number;
-  }
-
-  get isUnderWay(): boolean {
-    return this.#isUnderWay;
   }
 
   /** The running leg; null if an outside answer is needed, or the turn ended. */
