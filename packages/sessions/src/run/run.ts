@@ -1,12 +1,12 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { digestOf, type Json, type Usage, usageMonoid } from "@colloquy/machine";
 import { NotPlain, plainCopy } from "@colloquy/machine/hosting";
-import type { Ground } from "../core/ground.ts";
 import type { Memory } from "../program/memory.ts";
-import type { CallPart } from "../program/parts.ts";
+import type { CallPart } from "../program/program.ts";
+import type { SessionRuntime } from "../threads/session-runtime.ts";
 
 /** A run of a program, for the calls within it. */
-export class Frame {
+export class Run {
   /** The name of the run; the same when it is repeated after a crash. */
   readonly key: string;
   /** The turn from which nested threads hang; null if the run belongs to no turn. */
@@ -16,7 +16,7 @@ export class Frame {
   /** The threads whose programs wait for this run, outermost first, its own last. */
   readonly ancestors: readonly string[];
   readonly memory: Memory;
-  readonly ground: Ground;
+  readonly runtime: SessionRuntime;
   /** Aborted with a separate kind of error if the run only stops here and continues elsewhere. */
   readonly signal: AbortSignal;
   /** Shows a part to the readers of the call. */
@@ -28,20 +28,35 @@ export class Frame {
   /** The tools that its model calls used, in the order of the calls. */
   readonly toolUse: (string | null)[] = [];
   usage: Usage = usageMonoid.empty;
-  /** True after the run. Later calls, such as from a timer that it left, belong to no run. */
-  isOver = false;
+  #isOver = false;
   readonly #ordinals = new Map<string, number>();
 
-  constructor(of: FrameOptions) {
+  constructor(of: RunOptions) {
     this.key = of.key;
     this.turn = of.turn;
     this.path = of.path;
     this.ancestors = of.ancestors;
     this.memory = of.memory;
-    this.ground = of.ground;
+    this.runtime = of.runtime;
     this.signal = of.signal;
     this.show = of.show;
     this.isWithin = of.isWithin;
+  }
+
+  /** Returns the run of the code that is executing, also across awaits; null if there is none or it is over. */
+  static here(): Run | null {
+    const run = executing.getStore();
+    // Later calls, such as from a timer that the run left, belong to no run.
+    return run === undefined || run.#isOver ? null : run;
+  }
+
+  /** Executes the code of the run. */
+  async execute<Result>(code: () => Result | PromiseLike<Result>): Promise<Awaited<Result>> {
+    try {
+      return await executing.run(this, code);
+    } finally {
+      this.#isOver = true;
+    }
   }
 
   used(usage: Usage): void {
@@ -60,7 +75,7 @@ export class Frame {
   }
 
   /** Returns the metadata that link a nested thread to its parent. */
-  hanging(name: string): Hanging {
+  linkOf(name: string): ParentLink {
     const node = [...this.path, name].join("/");
     if (this.turn === null) return { node };
     const { threadId, createdAt, number } = this.turn;
@@ -71,10 +86,10 @@ export class Frame {
    * Calls `abort` when the run is cancelled. If the run only stops here to continue elsewhere, its nested calls
    * continue too.
    */
-  onCancel(abort: () => void): void {
+  onCancel(abort: (reason: string) => void): void {
     const { signal } = this;
     const cancelled = (): void => {
-      if (signal.reason instanceof DOMException) abort();
+      if (signal.reason instanceof DOMException) abort("the call around it was cancelled");
     };
     if (signal.aborted) cancelled();
     else signal.addEventListener("abort", cancelled, { once: true });
@@ -85,34 +100,16 @@ export class Frame {
  * The link of a nested thread to its parent turn. The creation time distinguishes the parent from a later thread with
  * the same id.
  */
-type Hanging = {
+type ParentLink = {
   readonly parentThread?: string;
   readonly parentCreatedAt?: number;
   readonly parentTurn?: number;
   readonly node: string;
 };
 
-type FrameOptions = Pick<
-  Frame,
-  "key" | "turn" | "path" | "ancestors" | "memory" | "ground" | "signal" | "show" | "isWithin"
+type RunOptions = Pick<
+  Run,
+  "key" | "turn" | "path" | "ancestors" | "memory" | "runtime" | "signal" | "show" | "isWithin"
 >;
 
-/** Returns the run of the code that is executing, also across awaits; null if there is none or it is over. */
-export const frameHere = (): Frame | null => {
-  const frame = running.getStore();
-  return frame === undefined || frame.isOver ? null : frame;
-};
-
-/** Executes the code of a run. */
-export const runIn = async <Result>(
-  frame: Frame,
-  run: () => Result | PromiseLike<Result>,
-): Promise<Awaited<Result>> => {
-  try {
-    return await running.run(frame, run);
-  } finally {
-    frame.isOver = true;
-  }
-};
-
-const running = new AsyncLocalStorage<Frame>();
+const executing = new AsyncLocalStorage<Run>();

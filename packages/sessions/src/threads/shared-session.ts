@@ -4,26 +4,44 @@ import {
   ConfigurationError,
   conversationMachine,
   type ConversationMachine,
+  type JsonObject,
   lastTurnOf,
+  type State,
   type Turn,
 } from "@colloquy/machine";
 import { createHost, memoryStore, reasonOf } from "@colloquy/runtime-node";
 import { draftsOf, exchangesGiven, type PlainExchange } from "../program/exchange.ts";
 import { marksOf } from "../program/marks.ts";
 import type { Program } from "../program/program.ts";
-import { sessionTurn } from "../thread/turns.ts";
-import { checkOptions } from "./check-options.ts";
-import { type Beginning, refuseEarlierParent } from "./earlier-parent.ts";
-import { Ground } from "./ground.ts";
-import type { AnyOptions } from "./options.ts";
+import { sessionTurn } from "../turns/turns.ts";
+import { type AnyOptions, checkOptions } from "./options.ts";
 import { policyOf } from "./policy.ts";
+import { SessionRuntime } from "./session-runtime.ts";
 import { WaitingCalls } from "./waiting-calls.ts";
 
-/** Makes the model of a session's threads on a ground: it runs the session's program. */
-export type HandlerOf = (core: SessionCore, ground: () => Ground) => LlmHandler;
+/** Makes the model of a session's threads in a runtime: it runs the session's program. */
+export type HandlerOf = (session: SharedSession, runtime: () => SessionRuntime) => LlmHandler;
 
-/** The state that all threads of a session share. */
-export class SessionCore {
+/** A thread of a session, which may not exist yet. */
+export interface ThreadPlace {
+  readonly runtime: SessionRuntime;
+  readonly thread: HostedThread;
+  /** The creation time of the parent thread; null if there is no parent. */
+  readonly parentCreatedAt: number | null;
+  /** Returns the system prompt and the metadata with which the thread begins. */
+  readonly beginning: () => Promise<{ readonly system?: string; readonly metadata: JsonObject }>;
+}
+
+/** Returns the place of a thread without a parent. */
+export const placeOn = (runtime: SessionRuntime, thread: HostedThread): ThreadPlace => ({
+  runtime,
+  thread,
+  parentCreatedAt: null,
+  beginning: async () => ({ metadata: {} }),
+});
+
+/** A program, its options and its runtimes: all that the threads of a session share. */
+export class SharedSession {
   readonly options: AnyOptions;
   readonly seed: readonly PlainExchange[];
   readonly machine: ConversationMachine;
@@ -32,7 +50,7 @@ export class SessionCore {
   #version: string;
   readonly #handlerOf: HandlerOf;
   readonly #own: Store;
-  readonly #grounds = new Map<Store, Map<LlmHandler | undefined, Ground>>();
+  readonly #runtimes = new Map<Store, Map<LlmHandler | undefined, SessionRuntime>>();
 
   /** @throws ConfigurationError for invalid options */
   constructor(program: Program<never, object>, options: AnyOptions, handlerOf: HandlerOf) {
@@ -72,17 +90,17 @@ export class SessionCore {
   }
 
   /**
-   * Returns the session's ground. Within another session, missing options are taken from that one: the store, the model
-   * and the host options.
+   * Returns the session's runtime. Within another session, missing options are taken from that one: the store, the
+   * model and the host options.
    */
-  ground(outer?: Ground): Ground {
+  runtime(outer?: SessionRuntime): SessionRuntime {
     const store = this.options.store ?? outer?.store ?? this.#own;
     const llm = this.options.llm ?? outer?.llm;
-    const grounds = this.#grounds.get(store) ?? new Map<LlmHandler | undefined, Ground>();
-    this.#grounds.set(store, grounds);
-    const ground = grounds.get(llm) ?? this.#groundOn(store, llm, this.options.host ?? outer?.options.host);
-    grounds.set(llm, ground);
-    return ground;
+    const runtimes = this.#runtimes.get(store) ?? new Map<LlmHandler | undefined, SessionRuntime>();
+    this.#runtimes.set(store, runtimes);
+    const runtime = runtimes.get(llm) ?? this.#runtimeOn(store, llm, this.options.host ?? outer?.options.host);
+    runtimes.set(llm, runtime);
+    return runtime;
   }
 
   /**
@@ -90,17 +108,16 @@ export class SessionCore {
    * differ. This is checked before each call: the thread may have been deleted since, here or elsewhere, and an earlier
    * program may be back.
    *
-   * @param place names the thread's parent, and its beginning.
    * @throws ConfigurationError if the parent is a new thread with the id of a deleted one
    */
-  async ready(ground: Ground, thread: HostedThread, { parentCreatedAt, beginning }: Beginning): Promise<void> {
+  async ready({ runtime, thread, parentCreatedAt, beginning }: ThreadPlace): Promise<void> {
     const program = { program: this.name, version: this.#version };
-    await unlessHeld(() => ground.once(thread.id, () => recovered(thread)));
+    await unlessHeld(() => runtime.once(thread.id, () => recovered(thread)));
     let state = await thread.state();
     if (state === null) {
       const { metadata, ...rest } = await beginning();
       const seed = this.seed.flatMap(draftsOf);
-      if (await ground.begin(thread, { ...rest, seed, metadata: { ...metadata, ...program } })) return;
+      if (await runtime.begin(thread, { ...rest, seed, metadata: { ...metadata, ...program } })) return;
       state = await thread.state();
     }
     refuseEarlierParent(state, parentCreatedAt);
@@ -117,12 +134,11 @@ export class SessionCore {
   }
 
   async close(): Promise<void> {
-    await Promise.all(
-      [...this.#grounds.values()].flatMap((grounds) => [...grounds.values()].map((ground) => ground.close())),
-    );
+    const runtimes = [...this.#runtimes.values()].flatMap((each) => [...each.values()]);
+    await Promise.all(runtimes.map((runtime) => runtime.close()));
   }
 
-  #groundOn(store: Store, llm: LlmHandler | undefined, options: AnyOptions["host"]): Ground {
+  #runtimeOn(store: Store, llm: LlmHandler | undefined, options: AnyOptions["host"]): SessionRuntime {
     const { recovery } = options ?? {};
     const host = createHost({
       ...options,
@@ -130,16 +146,12 @@ export class SessionCore {
       recovery: recovery !== false && { ...recovery, metadata: { ...recovery?.metadata, program: this.name } },
       store,
       machine: this.machine,
-      llm: this.#handlerOf(this, () => ground),
+      llm: this.#handlerOf(this, () => runtime),
       hooks: { afterTurn: ({ threadId, turn }) => this.#ended(host.thread(threadId), turn) },
     });
-    const ground: Ground = new Ground(
-      { ...this.options, ...(options === undefined ? {} : { host: options }) },
-      store,
-      llm,
-      host,
-    );
-    return ground;
+    const own = { ...this.options, ...(options === undefined ? {} : { host: options }) };
+    const runtime: SessionRuntime = new SessionRuntime(own, store, llm, host);
+    return runtime;
   }
 
   /** Runs the work at the end of a turn, also of one that another caller asked; the calls of the turn wait for it. */
@@ -161,6 +173,22 @@ export class SessionCore {
 
 const mostQueued = 1_000;
 
+/**
+ * Refuses a nested thread whose parent was deleted and replaced by a thread with the same id. Its content does not
+ * belong to the new parent, and may be another user's.
+ *
+ * @param parentCreatedAt the creation time of the parent; null if there is no parent.
+ * @throws ConfigurationError
+ */
+export const refuseEarlierParent = (nested: State | null, parentCreatedAt: number | null): void => {
+  const { threadId = "", metadata = {} } = nested?.context ?? {};
+  const { parentThread, parentCreatedAt: kept } = metadata;
+  if (parentCreatedAt === null || typeof kept !== "number" || kept === parentCreatedAt) return;
+  throw new ConfigurationError(
+    `thread "${threadId}" was left by an earlier thread ${JSON.stringify(parentThread)}, which was deleted: delete it, too, or use another id for the new one`,
+  );
+};
+
 /** Moves the head back to the old conversation if a call that began it again has failed. */
 const goBack = async (thread: HostedThread, turn: Turn): Promise<void> => {
   const { replaced } = marksOf(turn);
@@ -172,7 +200,8 @@ const goBack = async (thread: HostedThread, turn: Turn): Promise<void> => {
  * that the next call follows the old conversation.
  */
 const recovered = async (thread: HostedThread): Promise<void> => {
-  if (await isAnew(thread)) await (await thread.resume()).turn?.catch(() => null);
+  const open = (await thread.state())?.context.open ?? null;
+  if (open !== null && marksOf(open).replaced !== undefined) await (await thread.resume()).turn?.catch(() => null);
   const state = await thread.state();
   const head = state === null ? undefined : lastTurnOf(state);
   if (head !== undefined) await goBack(thread, head);
@@ -185,12 +214,6 @@ const unlessHeld = async (work: () => Promise<unknown>): Promise<void> => {
   } catch (thrown) {
     if (!(thrown instanceof ThreadHeldError)) throw thrown;
   }
-};
-
-/** Returns whether the running call began the conversation again. */
-const isAnew = async (thread: HostedThread): Promise<boolean> => {
-  const open = (await thread.state())?.context.open ?? null;
-  return open !== null && marksOf(open).replaced !== undefined;
 };
 
 const checkedProgram = (program: Program<never, object>): Program<never, object> => {

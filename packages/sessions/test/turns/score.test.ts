@@ -118,8 +118,8 @@ describe("examples", () => {
     const examples = await qa.examples({ metric: isGood, minScore: 0.5, strict: true });
     expect(questions(examples)).toEqual(["Q0", "Q1"]);
     expect(examples.leftOut).toEqual([
-      { threadId: "qa", turn: 3, because: "belowScore", score: 0 },
-      { threadId: "qa", turn: 4, because: "behindBadTurn", score: 1 },
+      { thread: "qa", turn: 3, step: 1, because: "belowScore", score: 0 },
+      { thread: "qa", turn: 4, step: 1, because: "behindBadTurn", score: 1 },
     ]);
   });
 
@@ -134,12 +134,12 @@ describe("examples", () => {
     await asked(one.qa, 3);
     await asked(other.qa, 1);
     const merged = mergeExamples(await one.qa.examples(), await other.qa.examples());
-    expect(merged.map(({ threadId, turn }) => [threadId, turn])).toEqual([
+    expect(merged.map(({ thread, turn }) => [thread, turn])).toEqual([
       ["qa", 1],
       ["qa", 3],
       ["other", 1],
     ]);
-    expect(merged.leftOut).toEqual([{ threadId: "qa", turn: 2, because: "failed", score: null }]);
+    expect(merged.leftOut).toEqual([{ thread: "qa", turn: 2, step: 1, because: "failed", score: null }]);
   });
 
   test("have the history that their programs saw, but where it is not wanted; frozen", async () => {
@@ -156,7 +156,7 @@ describe("examples", () => {
     );
     const [bare] = await qa.examples({ includeHistory: false });
     expect(bare).toEqual({
-      threadId: "qa",
+      thread: "qa",
       turn: 1,
       inputs: { question: "Q0" },
       outputs: { answer: "A0" },

@@ -1,8 +1,8 @@
 import { checkPolicyLaws } from "@colloquy/runtime-test/laws";
 import { expect, it } from "vitest";
 import { z } from "zod";
-import type { AnyOptions } from "../../src/core/options.ts";
-import { policyOf } from "../../src/core/policy.ts";
+import type { AnyOptions } from "../../src/threads/options.ts";
+import { policyOf } from "../../src/threads/policy.ts";
 import { session } from "../../src/index.ts";
 import { spread } from "../../../../test/runs.ts";
 

@@ -1,13 +1,15 @@
 import type { Turn } from "@colloquy/machine";
 import { frozenCopy } from "@colloquy/machine/hosting";
 import type { Exchange } from "../program/exchange.ts";
-import type { Memory } from "../program/memory.ts";
-import { sessionTurn } from "../thread/turns.ts";
+import { memoryOf } from "../program/memory.ts";
+import { type LeftOut, reasonOfScore } from "./left-out.ts";
+import type { TurnPrompt, TurnPrompts } from "./prompts.ts";
 import { scoreOf } from "./score.ts";
+import { sessionTurn } from "./turns.ts";
 
-/** A turn as a training example: the program's inputs, the memory that it saw, and its outputs. Frozen. */
-export interface Example<Inputs extends object = object, Result extends object = object> {
-  readonly threadId: string;
+/** A turn as a training example of its program: the inputs, the memory that it saw, and its outputs. Frozen. */
+export interface ProgramExample<Inputs extends object = object, Result extends object = object> {
+  readonly thread: string;
   readonly turn: number;
   readonly inputs: Inputs;
   readonly outputs: Result;
@@ -26,23 +28,10 @@ export interface ExampleHistory {
 
 /** Examples, and the turns that are left out. */
 export interface Examples<Inputs extends object = object, Result extends object = object> extends ReadonlyArray<
-  Example<Inputs, Result>
+  ProgramExample<Inputs, Result>
 > {
   /** Oldest first. */
   readonly leftOut: readonly LeftOut[];
-}
-
-/** A turn that is not an example. */
-export interface LeftOut {
-  readonly threadId: string;
-  readonly turn: number;
-  /**
-   * `failed`: it has no outputs, since it failed or was cancelled. `redacted`: some of its content was redacted.
-   * `unscored`: it has no score, but one is required. `belowScore`: its score is too low. `behindBadTurn`: it follows
-   * an unscored or low-scored turn, and the whole trajectory must be good.
-   */
-  readonly because: "failed" | "redacted" | "unscored" | "belowScore" | "behindBadTurn";
-  readonly score: number | null;
 }
 
 /** The selection of turns, and of their content. */
@@ -55,32 +44,30 @@ export interface ExampleOptions {
   readonly includeHistory?: boolean;
 }
 
-/** A turn of the path, and its data from the journal. */
-export interface ExampleSource {
-  readonly turn: Turn;
-  readonly isRedacted: boolean;
-  readonly memory: () => Memory;
-}
-
 /** Returns the examples from the turns of a thread. */
 export const examplesOf = (
-  threadId: string,
-  sources: readonly ExampleSource[],
+  thread: string,
+  turns: readonly Turn[],
+  prompts: Pick<TurnPrompts, "of" | "isRedacted">,
   { minScore, strict = false, includeHistory = true }: ExampleOptions,
 ): Examples => {
-  const examples: Example[] = [];
+  const examples: ProgramExample[] = [];
   const leftOut: LeftOut[] = [];
   let isBehindBadTurn = false;
-  for (const { turn, isRedacted, memory } of sources) {
+  for (const turn of turns) {
     const { number, inputs, outputs, annotations } = sessionTurn(turn);
     const score = scoreOf({ annotations });
-    const isBad = minScore === undefined ? null : score === null ? "unscored" : score < minScore ? "belowScore" : null;
-    const failed = turn.outcome.status === "completed" ? null : "failed";
-    const because = failed ?? (isRedacted ? "redacted" : isBehindBadTurn ? "behindBadTurn" : isBad);
+    const isBad = reasonOfScore(score, minScore);
+    const { status } = turn.outcome;
+    const failed = status === "completed" ? null : status;
+    const because = failed ?? (prompts.isRedacted(turn) ? "redacted" : isBehindBadTurn ? "behindBadTurn" : isBad);
     if (strict && failed === null && isBad !== null) isBehindBadTurn = true;
-    const example = { threadId, turn: number, inputs, outputs, score };
-    if (because !== null) leftOut.push({ threadId, turn: number, because, score });
-    else examples.push(includeHistory ? { ...example, history: historyOf(memory()) } : example);
+    // The call of a program is one step.
+    if (because !== null) leftOut.push({ thread, turn: number, step: 1, because, score });
+    else {
+      const history = includeHistory ? { history: historyOf(prompts.of(number)) } : {};
+      examples.push({ thread, turn: number, inputs, outputs, score, ...history });
+    }
   }
   return reported(examples, leftOut);
 };
@@ -95,7 +82,7 @@ export const mergeExamples = <Inputs extends object, Result extends object>(
   );
 
 const reported = <Inputs extends object, Result extends object>(
-  examples: readonly Example<Inputs, Result>[],
+  examples: readonly ProgramExample<Inputs, Result>[],
   leftOut: readonly LeftOut[],
 ): Examples<Inputs, Result> => {
   const all = Object.assign([...frozenCopy(examples)], { leftOut: frozenCopy(leftOut) });
@@ -103,7 +90,7 @@ const reported = <Inputs extends object, Result extends object>(
   return Object.freeze(Object.defineProperty(all, "leftOut", { enumerable: false }));
 };
 
-const historyOf = ({ exchanges, text }: Memory): ExampleHistory => ({
-  exchanges: exchanges.map(({ turn, inputs, outputs }) => ({ turn, inputs, outputs })),
-  text,
-});
+const historyOf = (prompt: TurnPrompt | null): ExampleHistory => {
+  const { exchanges, text } = prompt?.memory ?? memoryOf([]);
+  return { exchanges: exchanges.map(({ turn, inputs, outputs }) => ({ turn, inputs, outputs })), text };
+};

@@ -1,7 +1,6 @@
 import type { Host, HostedThread } from "@colloquy/host";
 import { type JsonObject, turnsOf } from "@colloquy/machine";
-import type { SessionTurn } from "../thread/turns.ts";
-import { sessionTurns } from "../thread/turns.ts";
+import { type SessionTurn, sessionTurns } from "../turns/turns.ts";
 
 /** The location of a session's episodes: the parent thread, and the name under it. */
 export interface EpisodesOf {

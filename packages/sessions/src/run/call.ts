@@ -1,7 +1,7 @@
 import type { AskOptions } from "@colloquy/host";
 import { kinds, type OptionKinds } from "@colloquy/host/store";
 import type { GivenExchange } from "../program/exchange.ts";
-import type { CallPart } from "../program/parts.ts";
+import type { CallPart } from "../program/program.ts";
 
 /** The options of a call. */
 export interface CallOptions extends Pick<AskOptions, "metadata"> {

@@ -1,4 +1,4 @@
-import type { CallPart } from "../program/parts.ts";
+import type { CallPart } from "../program/program.ts";
 
 /** A call for which a caller in this process waits. */
 export interface WaitingCall {

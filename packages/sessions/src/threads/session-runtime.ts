@@ -10,19 +10,21 @@ import {
 } from "@colloquy/host";
 import { ConfigurationError } from "@colloquy/machine";
 import { createHost, systemClock } from "@colloquy/runtime-node";
+import { Lanes } from "./lanes.ts";
 import type { AnyOptions } from "./options.ts";
 
-/** The runtime of a session: a store, a host for its threads there, and hosts for the nested model calls. */
-export class Ground {
+/** A store with the host of a session's threads there, and the hosts of the nested model calls. */
+export class SessionRuntime {
   readonly store: Store;
   readonly llm: LlmHandler | undefined;
   /** The host of the session's own threads. */
   readonly host: Host;
   readonly options: AnyOptions;
+  /** Work on threads in the order of the requests, by thread. */
+  readonly lanes: Lanes = new Lanes();
   readonly #models = new Map<readonly Tool[], Host>();
-  readonly #tails = new Map<string, Promise<unknown>>();
   readonly #done = new Map<string, Promise<void>>();
-  readonly #underWay = new Map<string, Set<Promise<void>>>();
+  readonly #calls = new Lanes();
 
   constructor(options: AnyOptions, store: Store, llm: LlmHandler | undefined, host: Host) {
     this.options = options;
@@ -51,33 +53,14 @@ export class Ground {
     return done;
   }
 
-  /** Does work on a thread in the order of the requests. */
-  inOrder<Done>(threadId: string, work: () => Promise<Done>): Promise<Done> {
-    const done = (this.#tails.get(threadId) ?? Promise.resolve()).then(work);
-    const over = done.then(nothing, nothing).finally(() => {
-      if (this.#tails.get(threadId) === over) this.#tails.delete(threadId);
-    });
-    this.#tails.set(threadId, over);
-    return done;
-  }
-
   /** Tracks a call on a thread of this process. */
   track(threadId: string, call: PromiseLike<unknown>): void {
-    const calls = this.#underWay.get(threadId) ?? new Set();
-    this.#underWay.set(threadId, calls);
-    const over = Promise.resolve(call)
-      .then(nothing, nothing)
-      .finally(() => {
-        calls.delete(over);
-        if (calls.size === 0) this.#underWay.delete(threadId);
-      });
-    calls.add(over);
+    this.#calls.run(threadId, async () => call).catch(() => {});
   }
 
   /** Resolves when the tracked calls on a thread have ended. */
-  async settled(threadId: string): Promise<void> {
-    const calls = this.#underWay.get(threadId);
-    if (calls !== undefined) await Promise.all(calls);
+  settled(threadId: string): Promise<void> {
+    return this.#calls.run(threadId, async () => {});
   }
 
   /**
@@ -105,5 +88,3 @@ export class Ground {
 }
 
 const noTools: readonly Tool[] = [];
-
-const nothing = (): void => {};

@@ -1,70 +1,92 @@
-import { type AskHandle, type AskPart, type AskResult, TurnError, TurnFailedError } from "@colloquy/host";
+import { type AskHandle, TurnError, TurnFailedError } from "@colloquy/host";
 import { checkOptions } from "@colloquy/host/store";
 import { randomIds, reasonOf } from "@colloquy/runtime-node";
-import type { SessionCore } from "../core/core.ts";
-import { mostShown } from "../core/policy.ts";
-import { Pending } from "../core/pending.ts";
-import type { WaitingCall } from "../core/waiting-calls.ts";
-import { Frame, frameHere } from "../nesting/frame.ts";
 import { exchangesGiven, type PlainExchange } from "../program/exchange.ts";
 import { type Fields, fieldsOf, partsOf } from "../program/fields.ts";
 import { type Marks, withMarks } from "../program/marks.ts";
 import { type Memory, memoryGiven } from "../program/memory.ts";
-import type { CallPart } from "../program/parts.ts";
+import type { CallPart } from "../program/program.ts";
 import { validated } from "../program/signature.ts";
+import { mostShown } from "../threads/policy.ts";
+import type { SharedSession, ThreadPlace } from "../threads/shared-session.ts";
+import type { WaitingCall } from "../threads/waiting-calls.ts";
 import { type CallHandle, callOptionKinds, type CallOptions, type GivenHistory, historyKinds } from "./call.ts";
-import { PartBuffer } from "../core/part-buffer.ts";
-import { type CallPlace, pathSegment, placeOf, type ThreadPlace, type Where } from "./place.ts";
-import { runProgram } from "./run-program.ts";
+import { PartBuffer, PendingCall } from "./pending-call.ts";
+import { pathSegment, placeOf, type Where } from "./place.ts";
+import { runProgram } from "./program-handler.ts";
+import { Run } from "./run.ts";
 
 /** Calls the program of a session. */
 export const beginCall = (
-  core: SessionCore,
+  session: SharedSession,
   where: Where,
   inputs: object,
   options: CallOptions = {},
 ): CallHandle<object> => {
-  const outer = frameHere();
+  const outer = Run.here();
   try {
     checkOptions("call", options, callOptionKinds);
     const history = historyGiven(options.history);
-    const place: CallPlace =
-      history?.as === "override" ? { memory: memoryGiven(history.exchanges) } : placeOf(core, where, outer);
-    const call = new Call(core, outer, place, inputs, options);
-    return new Handle(call, "thread" in place ? call.onThread(place, history) : call.apart(where, place.memory));
+    const place =
+      history?.as === "override" ? { memory: memoryGiven(history.exchanges) } : placeOf(session, where, outer);
+    const threadId = "thread" in place ? place.thread.id : null;
+    const call = new Call(session, outer, threadId, inputs, options);
+    return call.handle("thread" in place ? call.onThread(place, history) : call.apart(where, place.memory));
   } catch (thrown) {
-    const askId = options?.askId ?? randomIds.draw("ask");
     const parts = new PartBuffer<CallPart>();
-    const none = { threadId: null, askId, parts, abort: () => {}, settled: () => parts.end(thrown) };
-    return new Handle(none, Promise.reject(thrown));
+    parts.end(thrown);
+    const askId = options?.askId ?? randomIds.draw("ask");
+    return new PendingCall({ threadId: null, askId, parts, abort: () => {}, result: Promise.reject(thrown) });
   }
 };
 
 /** A running call in this process. */
 class Call implements WaitingCall {
-  readonly threadId: string | null;
-  readonly askId: string;
-  readonly parts = new PartBuffer<CallPart>();
-  readonly #core: SessionCore;
-  readonly #outer: Frame | null;
+  readonly #session: SharedSession;
+  readonly #outer: Run | null;
+  readonly #threadId: string | null;
+  readonly #askId: string;
   readonly #inputs: Promise<Fields>;
   readonly #options: CallOptions;
+  readonly #parts = new PartBuffer<CallPart>();
   readonly #stopped = new AbortController();
-  #handle: AskHandle | null = null;
+  #ask: AskHandle | null = null;
   /** Parts that the program shows before its turn's first part was read; null from then on. */
   #early: CallPart[] | null = [];
   #own: { readonly error: unknown } | null = null;
   #after: Promise<void> = Promise.resolve();
 
-  constructor(core: SessionCore, outer: Frame | null, place: CallPlace, inputs: object, options: CallOptions) {
-    this.#core = core;
+  constructor(
+    session: SharedSession,
+    outer: Run | null,
+    threadId: string | null,
+    inputs: object,
+    options: CallOptions,
+  ) {
+    this.#session = session;
     this.#outer = outer;
+    this.#threadId = threadId;
     this.#options = options;
-    this.threadId = "thread" in place ? place.thread.id : null;
-    this.askId = options.askId ?? outer?.idOf(core.name, inputs) ?? randomIds.draw("ask");
+    this.#askId = options.askId ?? outer?.idOf(session.name, inputs) ?? randomIds.draw("ask");
     // Copied at once, so that later changes by the caller have no effect.
-    this.#inputs = validated(`the inputs of "${core.name}"`, core.options.signature?.inputs, inputs);
-    outer?.onCancel(() => this.abort("the call around it was cancelled"));
+    this.#inputs = validated(`the inputs of "${session.name}"`, session.options.signature?.inputs, inputs);
+    outer?.onCancel((reason) => this.#abort(reason));
+  }
+
+  /** Returns the handle of the call for its caller. */
+  handle(result: Promise<object>): CallHandle<object> {
+    // The parts of an ask end with its own last part.
+    const settled = (error: unknown): void => {
+      if (this.#ask === null) this.#parts.end(error);
+    };
+    result.then(() => settled(null), settled);
+    return new PendingCall({
+      threadId: this.#threadId,
+      askId: this.#askId,
+      parts: this.#parts,
+      abort: (reason) => this.#abort(reason),
+      result,
+    });
   }
 
   isWithin(session: object): boolean {
@@ -84,27 +106,18 @@ class Call implements WaitingCall {
     this.#after = done;
   }
 
-  abort(reason?: string): void {
-    if (this.#handle === null) this.#stopped.abort(reason);
-    else this.#handle.abort(reason);
-  }
-
-  /** Ends the parts, unless an ask was made: then its own last part ends them. */
-  settled(error: unknown): void {
-    if (this.#handle === null) this.parts.end(error);
-  }
-
   /** Asks on a thread, in the order of the calls. */
   async onThread(place: ThreadPlace, history: Given | null): Promise<object> {
-    const { ground, thread } = place;
-    const over = this.#core.waiting.add(thread.id, this.askId, this);
+    const { runtime, thread } = place;
+    const over = this.#session.waiting.add(thread.id, this.#askId, this);
     try {
       const inputs = await this.#inputs;
-      const { handle } = await ground.inOrder(thread.id, async () => {
-        await this.#core.ready(ground, thread, place);
+      // Wrapped, because awaiting the handle itself gives its result.
+      const { ask } = await runtime.lanes.run(thread.id, async () => {
+        await this.#session.ready(place);
         return this.#asked(place, inputs, history);
       });
-      return await this.#resultOf(handle);
+      return await this.#resultOf(ask);
     } finally {
       over();
     }
@@ -118,69 +131,74 @@ class Call implements WaitingCall {
     const over = new AbortController();
     const cancelled = this.#cancelled(outer?.signal, over.signal);
     // A separate key, even if the caller's id is the number of a turn, or is used on another thread.
-    const key = `${outer?.key ?? threadId}/apart:${pathSegment(this.askId)}`;
-    const frame = new Frame({
-      key: outer !== null && this.#options.askId === undefined ? this.askId : key,
+    const key = `${outer?.key ?? threadId}/apart:${pathSegment(this.#askId)}`;
+    const run = new Run({
+      key: outer !== null && this.#options.askId === undefined ? this.#askId : key,
       turn: outer?.turn ?? null,
-      path: outer === null ? [] : [...outer.path, this.#core.name],
+      path: outer === null ? [] : [...outer.path, this.#session.name],
       ancestors: outer?.ancestors ?? [],
       memory,
-      ground: this.#core.ground(outer?.ground),
+      runtime: this.#session.runtime(outer?.runtime),
       signal: cancelled.signal,
       show: (part) => this.show(part),
-      isWithin: (session) => session === this.#core || this.isWithin(session),
+      isWithin: (session) => session === this.#session || this.isWithin(session),
     });
     try {
-      const run = runProgram(this.#core, frame, inputs, { threadId: null, turn: null });
-      return structuredClone(await Promise.race([run, cancelled.promise]));
+      const outputs = runProgram(this.#session, run, inputs, { threadId: null, turn: null });
+      return structuredClone(await Promise.race([outputs, cancelled.promise]));
     } finally {
       over.abort();
-      outer?.used(frame.usage);
-      outer?.toolUse.push(...frame.toolUse);
+      outer?.used(run.usage);
+      outer?.toolUse.push(...run.toolUse);
     }
   }
 
   async #asked(
-    { ground, thread }: ThreadPlace,
+    { runtime, thread }: ThreadPlace,
     inputs: Fields,
     history: Given | null,
-  ): Promise<{ readonly handle: AskHandle }> {
+  ): Promise<{ readonly ask: AskHandle }> {
     const anew = history?.as === "replaceSession";
-    if (anew) await ground.settled(thread.id);
+    if (anew) await runtime.settled(thread.id);
     const replaced = anew ? ((await thread.state())?.context.conversation.head ?? 0) : null;
-    const handle = thread.ask(partsOf(inputs), {
-      askId: this.askId,
+    const ask = thread.ask(partsOf(inputs), {
+      askId: this.#askId,
       signal: AbortSignal.any(this.#signals()),
       // In one entry with the ask, so that after a crash either the conversation is unchanged or the call is running.
       ...(replaced === null ? {} : { from: 0 }),
       metadata: withMarks(this.#options.metadata, this.#marks(history, replaced)),
     });
-    this.#handle = handle;
-    void this.#showAll(handle);
-    ground.track(thread.id, handle);
+    this.#ask = ask;
+    void this.#parts.endWith(ask, (part) => {
+      this.#push(part);
+      if (part.type !== "turn.started") return;
+      for (const early of this.#early ?? []) this.#push(early);
+      this.#early = null;
+    });
+    runtime.track(thread.id, ask);
     // Later calls wait, because the conversation returns to its old head if this call fails.
-    if (anew) await ground.settled(thread.id);
-    return { handle };
+    if (anew) await runtime.settled(thread.id);
+    return { ask };
   }
 
   #marks(history: Given | null, replaced: number | null): Marks {
     const outer = this.#outer;
     // The thread's metadata already contain the parent's creation time.
-    const { parentCreatedAt: _, ...hanging } = outer?.hanging(this.#core.name) ?? {};
+    const { parentCreatedAt: _, ...link } = outer?.linkOf(this.#session.name) ?? {};
     const given = history?.exchanges ?? [];
-    const most = mostShown(this.#core.options);
+    const most = mostShown(this.#session.options);
     return {
-      askId: this.askId,
+      askId: this.#askId,
       ...(Number.isFinite(most) ? { most } : {}),
       ...(history === null ? {} : { history: replaced === null ? { instead: given } : { before: given } }),
       ...(replaced === null ? {} : { replaced }),
-      ...(outer === null ? {} : { ...hanging, ancestors: outer.ancestors }),
+      ...(outer === null ? {} : { ...link, ancestors: outer.ancestors }),
     };
   }
 
-  async #resultOf(handle: AskHandle): Promise<object> {
+  async #resultOf(ask: AskHandle): Promise<object> {
     try {
-      const answered: AskResult = await handle;
+      const answered = await ask;
       this.#outer?.used(answered.usage);
       await this.#after;
       return structuredClone(fieldsOf(answered.messages.findLast(({ role }) => role === "assistant")));
@@ -191,23 +209,14 @@ class Call implements WaitingCall {
     }
   }
 
-  async #showAll(handle: AsyncIterable<AskPart>): Promise<void> {
-    try {
-      for await (const part of handle) {
-        this.#push(part);
-        if (part.type !== "turn.started") continue;
-        for (const early of this.#early ?? []) this.#push(early);
-        this.#early = null;
-      }
-      this.parts.end();
-    } catch (thrown) {
-      this.parts.end(thrown);
-    }
+  #push(part: CallPart): void {
+    this.#parts.push(part);
+    this.#outer?.show({ type: "nested", name: this.#session.name, threadId: this.#threadId, part });
   }
 
-  #push(part: CallPart): void {
-    this.parts.push(part);
-    this.#outer?.show({ type: "nested", name: this.#core.name, threadId: this.threadId, part });
+  #abort(reason?: string): void {
+    if (this.#ask === null) this.#stopped.abort(reason);
+    else this.#ask.abort(reason);
   }
 
   #signals(): AbortSignal[] {
@@ -236,26 +245,6 @@ class Call implements WaitingCall {
     for (const signal of this.#signals()) follow(signal, () => cancellation(signal.reason));
     if (outer !== undefined) follow(outer, () => outer.reason);
     return { signal: stop.signal, promise };
-  }
-}
-
-/** The handle of a call for its caller. */
-class Handle extends Pending<object, CallPart> implements CallHandle<object> {
-  readonly threadId: string | null;
-  readonly askId: string;
-
-  constructor(call: Pick<Call, "threadId" | "askId" | "parts" | "abort" | "settled">, result: Promise<object>) {
-    super(
-      result,
-      () => call.parts,
-      (reason) => call.abort(reason),
-    );
-    this.threadId = call.threadId;
-    this.askId = call.askId;
-    result.then(
-      () => call.settled(null),
-      (error: unknown) => call.settled(error),
-    );
   }
 }
 
