@@ -1,8 +1,7 @@
 export type { CallHandle, CallOptions, GivenHistory } from "./run/call.ts";
 export type { SessionOptions, Summariser } from "./threads/options.ts";
 export type { Trace, TraceNode } from "./run/trace.ts";
-export { predict, type PredictOptions } from "./predict/predict.ts";
-export { react, type ReactOptions } from "./predict/react.ts";
+export { predict, type PredictOptions, react, type ReactOptions } from "./program/predict.ts";
 export type { Exchange, GivenExchange } from "./program/exchange.ts";
 export type { Fields } from "./program/fields.ts";
 export type { Memory, TurnSummary } from "./program/memory.ts";

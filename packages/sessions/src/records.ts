@@ -37,7 +37,6 @@ export interface Records<Inputs extends object, Result extends object> {
   save(): Promise<SavedSession>;
 }
 
-/** The options for examples from recorded turns. */
 export interface RecordedExampleOptions<Inputs extends object, Result extends object, Gold = unknown>
   extends ExampleOptions, ScoreOptions<Gold> {
   readonly metric?: Metric<SessionTurn<Inputs, Result>, Gold | undefined>;

@@ -46,7 +46,6 @@ export interface ProgramContext {
   ) => AskHandle<OutputOf<Schema>, WrittenOf<Schema>>;
 }
 
-/** The options of a nested model call. */
 export interface NestedAskOptions<Schema extends OutputSchema = never> extends Pick<
   AskOptions<Schema>,
   "model" | "limits" | "signal" | "metadata" | "toolContext" | "output"

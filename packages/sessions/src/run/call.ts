@@ -3,7 +3,6 @@ import { kinds, type OptionKinds } from "@colloquy/host/store";
 import type { GivenExchange } from "../program/exchange.ts";
 import type { CallPart } from "../program/program.ts";
 
-/** The options of a call. */
 export interface CallOptions extends Pick<AskOptions, "metadata"> {
   /** Exchanges from the caller, in addition to or in place of the thread's memory. */
   readonly history?: GivenHistory;

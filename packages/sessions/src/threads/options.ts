@@ -6,7 +6,6 @@ import type { GivenExchange } from "../program/exchange.ts";
 import { fieldsNamedBy, type Signature } from "../program/signature.ts";
 import type { SessionTurn } from "../turns/turns.ts";
 
-/** The options of a session. */
 export interface SessionOptions<
   Given extends object,
   Inputs extends object,

@@ -10,7 +10,6 @@ export type Metric<Turn, Reference = unknown> = (turn: Turn, reference: Referenc
 
 type Judged = number | boolean | null | undefined;
 
-/** The options of scoring. */
 export interface ScoreOptions<Gold = unknown> {
   /** The reference value that the metric compares each turn with. */
   readonly gold?: Gold;

@@ -12,7 +12,6 @@ export interface Example {
   readonly reply: Message;
   /** The offered tools, in this order. */
   readonly tools: readonly ToolDeclaration[];
-  /** The parameters of the call. */
   readonly model: JsonObject;
   /** Whether its turn is on the path of the thread: it was not undone or replaced by another branch. */
   readonly kept: boolean;

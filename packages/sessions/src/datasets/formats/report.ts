@@ -3,7 +3,6 @@ import type { Linearised } from "../examples/linearise.ts";
 import type { PromptsWithoutPairs } from "../examples/pairs.ts";
 import type { Dataset } from "./write.ts";
 
-/** The sources of a data set. */
 export interface DatasetOrigin {
   readonly linearised: Linearised;
   readonly dataset: Dataset;

@@ -98,7 +98,6 @@ const toolsOf = ({ tools, model: { parallel_tool_calls: parallel } }: Example): 
 
 const trlTools = ({ tools }: Example): JsonObject => (tools.length === 0 ? {} : { tools: tools.map(wireTool) });
 
-/** The messages of a row. */
 interface RowMessages {
   readonly prompt: readonly JsonObject[];
   readonly reply: JsonObject;
@@ -198,7 +197,6 @@ const wireMessages = (messages: readonly Message[], dialect: Dialect, lose: Lose
 
 const isWeight = (message: Message | undefined): boolean => canonicalText(message?.metadata ?? {}) === '{"weight":0}';
 
-/** Converts a tool to the form of chat completions. */
 const wireTool = ({ name, description, parameters }: ToolDeclaration): JsonObject => ({
   type: "function",
   function: {

@@ -3,9 +3,7 @@ import type { JsonObject, MachineOptions, SystemDraft } from "@colloquy/machine"
 import type { Metric } from "../../turns/score.ts";
 import type { CalledTool } from "./report.ts";
 
-/** The options for asking recorded conversations again. */
 export interface RerunOptions {
-  /** The model to ask. */
   readonly llm: LlmHandler;
   readonly clock: Clock;
   /** The policy, the budget, the tools, the pricing and other options. Default: all defaults, without tools. */

@@ -9,11 +9,11 @@ import {
   type SeedDraft,
   textOf,
 } from "@colloquy/machine";
-import { partsOf, fieldsOf } from "../program/fields.ts";
-import type { ProgramContext, ProgramFunction } from "../program/program.ts";
-import { validated } from "../program/signature.ts";
-import type { Memory } from "../program/memory.ts";
-import { isToolUse } from "../program/reply.ts";
+import { partsOf, fieldsOf } from "./fields.ts";
+import type { ProgramContext, ProgramFunction } from "./program.ts";
+import { validated } from "./signature.ts";
+import type { Memory } from "./memory.ts";
+import { isToolUse } from "./reply.ts";
 
 /** A program that consists of its inputs, its outputs, and instructions for a model. */
 export interface PredictOptions<
@@ -59,8 +59,30 @@ export const predict = <Given extends object, Inputs extends object, Outputs ext
   return asking({ name: "predict", ...options });
 };
 
-/** The options that `predict` and `react` share. */
-export const predictOptionKinds: OptionKinds<PredictOptions<never, never, never, never>> = {
+/** A program that reasons with tools before it answers. */
+export interface ReactOptions<
+  Given extends object,
+  Inputs extends object,
+  Outputs extends object,
+  Result extends object,
+> extends PredictOptions<Given, Inputs, Outputs, Result> {
+  /** The tools for the model, within the `limits`. */
+  readonly tools: readonly Tool[];
+}
+
+/**
+ * Makes a program like `predict`, with tools: the model uses them, step by step, until it answers with the outputs.
+ * Each step is journalled in a separate thread. Approvals, recovery and concurrency of tools work as in any ask. If
+ * `limits` name no steps, ten are allowed.
+ */
+export const react = <Given extends object, Inputs extends object, Outputs extends object, Result extends object>(
+  options: ReactOptions<Given, Inputs, Outputs, Result>,
+): ProgramFunction<Given, Result> => {
+  checkOptions("react", options, { ...predictOptionKinds, tools: kinds.needed(kinds.tools) });
+  return asking({ name: "react", ...options, limits: { steps: 10, ...options.limits } });
+};
+
+const predictOptionKinds: OptionKinds<PredictOptions<never, never, never, never>> = {
   inputs: kinds.needed(kinds.schema),
   outputs: kinds.needed(kinds.schema),
   instructions: kinds.anyText,
@@ -77,11 +99,11 @@ export const predictOptionKinds: OptionKinds<PredictOptions<never, never, never,
 };
 
 /**
- * Returns the parts of a program that `predict` and `react` share.
+ * Makes the program of `predict` or `react`.
  *
  * @throws ConfigurationError for a schema that the mode does not support
  */
-export const asking = <Given extends object, Inputs extends object, Outputs extends object, Result extends object>({
+const asking = <Given extends object, Inputs extends object, Outputs extends object, Result extends object>({
   inputs,
   outputs,
   instructions = "Answer with the outputs, as JSON.",
@@ -90,7 +112,7 @@ export const asking = <Given extends object, Inputs extends object, Outputs exte
   repairs = 2,
   limits = {},
   tools,
-}: AskingOptions<Given, Inputs, Outputs, Result>): ProgramFunction<Given, Result> => {
+}: AskingOptions & PredictOptions<Given, Inputs, Outputs, Result>): ProgramFunction<Given, Result> => {
   const problem = mode === "native" ? problemOf(outputs) : null;
   if (problem !== null) throw new ConfigurationError(`${name}: ${problem}`);
   return async (given, context) => {
@@ -121,12 +143,7 @@ const problemOf = ({ "~standard": { jsonSchema } }: StandardSchema<object, objec
   return `outputs${first.path === "" ? "" : ` at "${first.path}"`}: ${first.reason}; or use mode "tool" or "prompted"`;
 };
 
-interface AskingOptions<
-  Given extends object,
-  Inputs extends object,
-  Outputs extends object,
-  Result extends object,
-> extends PredictOptions<Given, Inputs, Outputs, Result> {
+interface AskingOptions {
   readonly name: string;
   readonly tools?: readonly Tool[];
 }
