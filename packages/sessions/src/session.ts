@@ -6,8 +6,7 @@ import { type Memory, memoryOf, summariesIn, type TurnSummary } from "./program/
 import type { Program } from "./program/program.ts";
 import type { Signature } from "./program/signature.ts";
 import { type Records, ThreadRecords } from "./records.ts";
-import { beginCall } from "./run/begin-call.ts";
-import type { CallHandle, CallOptions } from "./run/call.ts";
+import { beginCall, type CallHandle, type CallOptions } from "./run/call.ts";
 import { pastMemory } from "./run/episodes.ts";
 import { threadIdOfUser, threadIdUnder, type Where } from "./run/place.ts";
 import { programHandler } from "./run/program-handler.ts";
