@@ -1,4 +1,4 @@
-import type { Host, HostedThread } from "@colloquy/host";
+import type { Host, HostedThread, ListOptions, StoredThread } from "@colloquy/host";
 import { type JsonObject, turnsOf } from "@colloquy/machine";
 import { type SessionTurn, sessionTurns } from "../turns/turns.ts";
 
@@ -31,13 +31,18 @@ export const pastMemory = async (host: Host, { threadId, node }: EpisodesOf, bef
 
 /** Returns the memory of the newest thread with this metadata that hangs from one of the turns. */
 const newestMemory = async (host: Host, metadata: JsonObject, turns: ReadonlySet<unknown>): Promise<string | null> => {
+  for await (const { metadata: said } of threadsIn(host, { metadata }))
+    if (typeof said["memory"] === "string" && turns.has(said["parentTurn"])) return said["memory"];
+  return null;
+};
+
+/** Yields the threads of a list, page by page. */
+export const threadsIn = async function* (host: Host, options: ListOptions): AsyncGenerator<StoredThread> {
   for (let after: string | null | undefined; after !== null;) {
-    const page = await host.threads({ metadata, ...(after === undefined ? {} : { after }) });
-    for (const { metadata: said } of page.threads)
-      if (typeof said["memory"] === "string" && turns.has(said["parentTurn"])) return said["memory"];
+    const page = await host.threads({ ...options, ...(after === undefined ? {} : { after }) });
+    yield* page.threads;
     after = page.next;
   }
-  return null;
 };
 
 /** Stores the consolidated memory of an episode. */

@@ -1,6 +1,7 @@
 import type { Host } from "@colloquy/host";
-import { type JsonObject, type State, type Turn, turnsOf, type Usage } from "@colloquy/machine";
+import { type State, type Turn, turnsOf, type Usage } from "@colloquy/machine";
 import { marksOf } from "../program/marks.ts";
+import { threadsIn } from "./episodes.ts";
 
 /** The calls within a turn of a session. `String(trace)` prints them as a tree. */
 export interface Trace extends TraceNode {
@@ -51,34 +52,22 @@ const homeOf = async (host: Host, { context }: State, turn: number): Promise<str
 };
 
 const callsWithin = async (host: Host, parentThread: string, parentTurn: number): Promise<readonly TraceNode[]> => {
-  const own = await threadsWith(host, { parentThread, parentTurn });
-  const lasting = await threadsWith(host, { parentThread, lifespan: "persistent" });
   const calls: { readonly at: number; readonly node: TraceNode }[] = [];
-  for (const threadId of [...own, ...lasting]) {
-    const state = await host.thread(threadId).state();
-    if (state === null) continue;
-    const { node: name } = state.context.metadata;
-    for (const turn of turnsOf(state)) {
-      const marks = marksOf(turn);
-      // A model call has no marks, because its thread serves only that call.
-      if (marks.askId !== undefined && (marks.parentThread !== parentThread || marks.parentTurn !== parentTurn))
-        continue;
-      const at = turn.startedAt;
-      calls.push({ at, node: await nodeOf(host, state, turn, typeof name === "string" ? name : threadId) });
+  for (const link of [{ parentTurn }, { lifespan: "persistent" }])
+    for await (const { threadId } of threadsIn(host, { metadata: { parentThread, ...link }, order: "oldest" })) {
+      const state = await host.thread(threadId).state();
+      if (state === null) continue;
+      const { node: name } = state.context.metadata;
+      for (const turn of turnsOf(state)) {
+        const marks = marksOf(turn);
+        // A model call has no marks, because its thread serves only that call.
+        if (marks.askId !== undefined && (marks.parentThread !== parentThread || marks.parentTurn !== parentTurn))
+          continue;
+        const at = turn.startedAt;
+        calls.push({ at, node: await nodeOf(host, state, turn, typeof name === "string" ? name : threadId) });
+      }
     }
-  }
   return calls.sort((left, right) => left.at - right.at).map(({ node }) => node);
-};
-
-/** Returns the ids of threads, in the order of their creation. */
-const threadsWith = async (host: Host, metadata: JsonObject): Promise<readonly string[]> => {
-  const found: string[] = [];
-  for (let after: string | null | undefined; after !== null;) {
-    const page = await host.threads({ metadata, order: "oldest", ...(after === undefined ? {} : { after }) });
-    found.push(...page.threads.map(({ threadId }) => threadId));
-    after = page.next;
-  }
-  return found;
 };
 
 const treeOf = (node: TraceNode): readonly string[] => {
