@@ -15,8 +15,8 @@ import type { Tally, Violation } from "./tally.ts";
 
 /** How a conversation is looked at. */
 export interface Look {
-  /** The room that its prompts have. */
-  readonly tokens: number;
+  /** The room that its prompts have; null for no limit. */
+  readonly tokens: number | null;
   /** How many of its states are looked at, within other rooms as well. */
   readonly states: number;
   /** One of those rooms, as a share of what is not fixed. */
@@ -51,9 +51,9 @@ const prunedBy = (
   { tokens, states, share }: Look,
   noted: Noted,
 ): PolicyRun | null => {
-  const reserve = tokens % 2 === 0 ? 0 : 64;
   const { interrupted } = conversation;
-  const budget = { tokens: tokens + reserve, reserve };
+  const reserve = (tokens ?? 0) % 2 === 0 ? 0 : 64;
+  const budget = tokens === null ? null : { tokens: tokens + reserve, reserve };
   const options = { policy, counter, interrupted, budget, calibrate: false, unknownTool: "ask" } as const;
   const trace = traceOf(conversationMachine(options), conversation);
   // Looked at are states in which a prompt is sent, or may be.

@@ -13,7 +13,7 @@ export interface Violation {
   readonly law: string;
   readonly conversation: string;
   readonly variant: string;
-  readonly tokens: number;
+  readonly tokens: number | null;
   readonly words: string;
 }
 
@@ -50,7 +50,7 @@ export const printed = (tallies: Tallies, repeat: (violation: Violation, subject
           .slice(0, mostShown)
           .map(
             (violation) =>
-              `    ${violation.conversation}, ${violation.variant}, room for ${violation.tokens} tokens: ${violation.words.slice(0, 600)}\n      ${repeat(violation, subject)}`,
+              `    ${violation.conversation}, ${violation.variant}, room for ${violation.tokens ?? "any"} tokens: ${violation.words.slice(0, 600)}\n      ${repeat(violation, subject)}`,
           ),
       ]),
     ])
