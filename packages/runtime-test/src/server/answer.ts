@@ -1,4 +1,3 @@
-import type { ServerResponse } from "node:http";
 import type { LlmDelta, LlmOutcome } from "@colloquy/host";
 import type { Failure, Json, JsonObject, Message, ReplyDraft, ReportedUsage } from "@colloquy/machine";
 import type * as Either from "fp-ts/lib/Either.js";
@@ -23,7 +22,7 @@ export interface Request {
   /** Returns the body of an answer that is not streamed. */
   readonly whole: (head: AnswerHead, outcome: Completed) => JsonObject;
   /** Null if the request does not want a stream. */
-  readonly stream: ((response: ServerResponse, head: AnswerHead) => AnswerStream) | null;
+  readonly stream: ((response: EventSink, head: AnswerHead) => AnswerStream) | null;
 }
 
 /** The fields that all parts of one answer share. */
@@ -87,8 +86,16 @@ export interface Events {
   readonly failed: (failure: Failure) => string;
 }
 
+/** Where events go: a response, or a list. */
+export interface EventSink {
+  writeHead(status: number, headers: { readonly [name: string]: string }): unknown;
+  write(event: string, sent?: () => void): unknown;
+  end(event?: string): unknown;
+  destroy(): unknown;
+}
+
 /** Sends an answer as events: a piece of the reply once, and at the end the pieces that were not shown. */
-export const answerStream = (response: ServerResponse, { open, piece, close, failed }: Events): AnswerStream => {
+export const answerStream = (response: EventSink, { open, piece, close, failed }: Events): AnswerStream => {
   const calls = new Set<number>();
   let [started, spoke] = [false, false];
   const start = (): void => {

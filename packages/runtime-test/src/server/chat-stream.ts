@@ -1,7 +1,6 @@
-import type { ServerResponse } from "node:http";
 import type { LlmDelta } from "@colloquy/host";
 import type { JsonObject } from "@colloquy/machine";
-import { type AnswerHead, type AnswerStream, answerStream, argumentPieces, headOf } from "./answer.ts";
+import { type AnswerHead, type AnswerStream, answerStream, type EventSink, argumentPieces, headOf } from "./answer.ts";
 import { wireToolCall, wireUsage } from "./chat-completion.ts";
 import { eventOfFailure } from "./wire-error.ts";
 
@@ -9,7 +8,7 @@ import { eventOfFailure } from "./wire-error.ts";
  * Streams chat completion chunks on a response, with usage if requested, and `[DONE]`. Each piece costs one small
  * string, so that a long answer is cheap.
  */
-export const chatStream = (response: ServerResponse, head: AnswerHead, includeUsage: boolean): AnswerStream => {
+export const chatStream = (response: EventSink, head: AnswerHead, includeUsage: boolean): AnswerStream => {
   const events = eventsOf(head, includeUsage);
   const calls = new Set<number>();
   return answerStream(response, {

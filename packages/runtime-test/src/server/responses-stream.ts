@@ -1,9 +1,9 @@
-import type { ServerResponse } from "node:http";
 import type { Failure, JsonObject, ReportedUsage } from "@colloquy/machine";
 import {
   type AnswerHead,
   type AnswerStream,
   answerStream,
+  type EventSink,
   type Completed,
   deltasOf,
   given,
@@ -30,7 +30,7 @@ export const wholeResponse = (head: AnswerHead, outcome: Completed, wish: Respon
 };
 
 /** Streams the events of the Responses API on a response, each with its number. */
-export const responsesStream = (response: ServerResponse, head: AnswerHead, wish: ResponseWish): AnswerStream => {
+export const responsesStream = (response: EventSink, head: AnswerHead, wish: ResponseWish): AnswerStream => {
   let number = 0;
   const event = (type: string, fields: JsonObject): string => {
     const name = type === "error" ? type : `response.${type}`;

@@ -1,4 +1,3 @@
-import type { ServerResponse } from "node:http";
 import { type JsonObject, messageFromDraft } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { z } from "zod";
@@ -6,6 +5,7 @@ import {
   type AnswerHead,
   type AnswerStream,
   answerStream,
+  type EventSink,
   deltasOf,
   type Dialect,
   headOf,
@@ -90,7 +90,7 @@ const choice = (text: string, finishReason: string | null): JsonObject => ({
 });
 
 const textStream = (
-  response: ServerResponse,
+  response: EventSink,
   head: AnswerHead,
   stopped: ((delta: Delta) => string) & { readonly end: () => string },
   includeUsage: boolean,
