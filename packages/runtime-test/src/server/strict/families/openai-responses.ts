@@ -80,7 +80,7 @@ const problemOfId = (item: Fields, at: string): Refusal | null => {
 };
 
 /** Rules about items that also servers have which are not strict. */
-export const ofItems = {
+export const ofItems: Readonly<Record<"members" | "reasoning" | "calls", Rule>> = {
   members: eachItem("members of items", reference, (item, at) => {
     const known = Object.hasOwn(membersOf, typeOf(item)) ? membersOf[typeOf(item)] : undefined;
     // Those of built-in tools go back as they came.
@@ -121,7 +121,7 @@ export const ofItems = {
         : { message: `No tool output found for function call ${shown(left)}.`, param: "input" };
     },
   },
-} satisfies { readonly [about: string]: Rule };
+};
 
 const rules: readonly Rule[] = [
   ...everywhere.slice(0, 1),
