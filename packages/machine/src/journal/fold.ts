@@ -4,7 +4,7 @@ import { type Entry, isLater, type LaterEntry } from "../conversation/protocol/e
 import { follow } from "../conversation/update/plan.ts";
 import { ownedState, type State } from "../conversation/protocol/state.ts";
 import { update } from "../conversation/update/update.ts";
-import { frozen, frozenCopy } from "../thread/frozen.ts";
+import { frozen, frozenCopy } from "../thread/plain-data.ts";
 
 /** The reason why a journal is invalid, and the entry. */
 export interface JournalError {

@@ -1,4 +1,4 @@
-import { PromptDigest } from "../thread/digest.ts";
+import { PromptDigest } from "../thread/make-message.ts";
 import type { Message } from "../thread/message.ts";
 import type { ExpectedOutput } from "../thread/output.ts";
 import type { Thread } from "../thread/thread.ts";

@@ -1,8 +1,7 @@
 import { type Blocks, messagesIn as joined, type PartOfRun } from "./blocks.ts";
-import { toArray } from "../thread/chunks.ts";
 import type { Message } from "../thread/message.ts";
-import { isOnPath, PathWalk, turnOf } from "../thread/path.ts";
-import type { Thread } from "../thread/thread.ts";
+import { isOnPath, PathWalk, turnOf, type Thread } from "../thread/thread.ts";
+import { toArray } from "../thread/chunks.ts";
 import type { Turn } from "../thread/turn.ts";
 import type { Counts } from "./counts.ts";
 import type { Cut, InterruptedTurns } from "./cut.ts";

@@ -1,4 +1,4 @@
-import { frozen, frozenCopy, owned } from "../../thread/frozen.ts";
+import { frozen, frozenCopy, owned } from "../../thread/plain-data.ts";
 import type { ConversationData } from "./data.ts";
 
 /** The state of a conversation between two events: plain JSON, never changed in place. */
