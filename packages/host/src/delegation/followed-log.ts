@@ -5,7 +5,7 @@ import { isInJournal, partsMax } from "../turn-log/log.ts";
 import { type AskPart, partsAwaited } from "../turn-log/parts.ts";
 import { completeLog, completeOpenLog, replayOf } from "../turn-log/replay.ts";
 import { partOf, StoredParts } from "../turn-log/stored.ts";
-import { TurnWriter } from "../turn-log/writer.ts";
+import { TurnWriter } from "../turn-log/turn-logs.ts";
 
 /**
  * Writes the logs of the turns of a thread that another host holds: from its journal, from the parts that its holder

@@ -1,10 +1,9 @@
 import type { Effect, Entry, StartTimer, CallLlm } from "@colloquy/machine";
-import { LlmRun } from "./llm-run.ts";
+import { LlmRun, callModel, type GivenOutcome, llmAnswer } from "./llm-run.ts";
 import type { LoopPort, Running } from "./loop-port.ts";
 import { OutputRun } from "./output-run.ts";
 import { reportEffect } from "./report.ts";
 import { ToolRun } from "./tool-run.ts";
-import { callModel, type GivenOutcome, llmAnswer } from "./llm-answer.ts";
 
 /** Reports an effect, starts it, and returns. Its result is posted to the loop as an event. */
 export const perform = (loop: LoopPort, effect: Effect): void => {
@@ -102,7 +101,7 @@ class SummaryRun implements Running {
     if (signal.aborted) return;
     running.delete(this.#call.id);
     const event = llmAnswer(this.#call, withoutPartial(outcome), clock.now(), undefined);
-    this.#loop.post({ event, sender: null });
+    this.#loop.post({ event, sender: null, isRead: event.type === "llm.completed" });
   }
 }
 

@@ -2,6 +2,7 @@ import {
   type CallLlm,
   type CallTool,
   type Effect,
+  type Entry,
   type LlmCompleted,
   type State,
   type ToolCompleted,
@@ -10,11 +11,10 @@ import {
   turnNumbered,
 } from "@colloquy/machine";
 import { callIdAt } from "@colloquy/machine/hosting";
-import { announce } from "../ask/announce.ts";
-import { Asks } from "../ask/asks.ts";
+import { Asks, announce } from "../ask/asks.ts";
 import type { RunContext } from "../context/host-context.ts";
 import type { ShownOutput } from "../output/partial-json.ts";
-import { approvalPart, type AskPart, resultPart, resultRequested } from "../turn-log/parts.ts";
+import { approvalPart, type AskPart, resultPart, resultRequested, resultsIn } from "../turn-log/parts.ts";
 
 /** A thread whose entries and effects are reported: to its asks, to observers, and to `after` hooks. */
 export interface ReportPort {
@@ -24,6 +24,17 @@ export interface ReportPort {
   /** The state after the entry. */
   readonly state: State | null;
 }
+
+/** Reports an entry that is stored, with the results in it that no tool of this host gave. */
+export const reportEntry = (
+  { threadId, host, asks }: ReportPort,
+  entry: Entry,
+  before: State | null,
+  after: State,
+): void => {
+  if (host.observation.isObserved) host.observation.entry(entry, threadId, { before, after });
+  if (before !== null) for (const part of resultsIn(entry, before)) asks.emit(part.turn, part);
+};
 
 /** Reports an effect that the machine asks for, before it is performed. */
 export const reportEffect = (port: ReportPort, effect: Effect): void => {
@@ -42,7 +53,7 @@ export const reportEffect = (port: ReportPort, effect: Effect): void => {
       return;
     case "publish": {
       const { signal } = effect;
-      port.host.observation.signal(signal, port.threadId);
+      if (port.host.observation.isObserved) port.host.observation.signal(signal, port.threadId);
       if (port.state === null) return;
       const ended = signal.type === "turn.ended" ? turnNumbered(port.state, signal.turn) : undefined;
       if (ended !== undefined) endTurn(port, ended);

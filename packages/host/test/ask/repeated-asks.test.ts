@@ -1,9 +1,8 @@
 import { AskRefusedError, AskSupersededError, tool } from "@colloquy/host";
 import { type AskReceived, conversationMachine, start, type State, transition } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
-import { announce } from "../../src/ask/announce.ts";
 import { Ask } from "../../src/ask/ask.ts";
-import { Asks } from "../../src/ask/asks.ts";
+import { Asks, announce } from "../../src/ask/asks.ts";
 import { calls, entriesOf, errorOf, held, journalOf, partsOf, says, settle, stage } from "../stage.ts";
 
 const askId = "a";
