@@ -248,13 +248,14 @@ export class Ask implements AskHandle, Sender {
     const result = resultOf(this.threadId, this.askId, turn, this.#cause());
     deliver(result, turn, this.output, (outcome) => {
       this.parts.endTurn({ type: "turn.ended", turn: turn.number, status: turn.outcome.status });
-      this.#settle(outcome, null);
+      this.#settle(outcome);
     });
   }
 
   /** Fails the ask: it gets no turn, or none that is known here. */
   fail(error: Error): void {
-    this.#settle(error, error);
+    if (!this.settled) this.parts.end(error);
+    this.#settle(error);
   }
 
   // oxlint-disable-next-line unicorn/no-thenable -- awaiting the handle is how its result is had
@@ -289,10 +290,9 @@ export class Ask implements AskHandle, Sender {
     return this.#awaiting.promise;
   }
 
-  #settle(outcome: AskResult | Error, unread: Error | null): void {
+  #settle(outcome: AskResult | Error): void {
     if (this.settled) return;
     this.#signal?.removeEventListener("abort", this.#onAbort);
-    this.parts.end(unread);
     this.#outcome = outcome;
     this.#deliver();
     this.watcher?.settled(this);

@@ -1,7 +1,6 @@
-import { type State, type Signal, turnNumbered } from "@colloquy/machine";
+import type { Signal, State, Turn } from "@colloquy/machine";
 import type { ToolContext } from "../tools/tool.ts";
-import type { AskPart } from "../turn-log/parts.ts";
-import type { PartRecorder } from "../turn-log/turn-logs.ts";
+import type { PartRecorder } from "../turn-log/log.ts";
 import type { Ask } from "./ask.ts";
 
 /** The asks of a thread that are not settled. However many wait, those of a turn are found at once. */
@@ -9,21 +8,13 @@ export class Asks {
   // Null if there are none, as for most open threads.
   #named: Map<string, Set<Ask>> | null = null;
   #ofTurn: Map<number, Set<Ask>> | null = null;
-  #size = 0;
-  #recorder: PartRecorder | null = null;
+  /** Takes what is shown, once for all asks, and has the logs that they read; null while the thread is being opened. */
+  recorder: PartRecorder | null = null;
 
-  /** Keeps what is shown, and has the logs that the asks read; null while the thread is being opened. */
-  get recorder(): PartRecorder | null {
-    return this.#recorder;
-  }
-
-  set recorder(recorder: PartRecorder) {
-    this.#recorder = recorder;
+  /** Has the recorder take what is shown from here on, and the asks read its logs. */
+  recordWith(recorder: PartRecorder): void {
+    this.recorder = recorder;
     for (const ask of this.#inTurns()) this.#readTurn(ask);
-  }
-
-  get size(): number {
-    return this.#size;
   }
 
   /** Whether code waits for one of the asks, or may. */
@@ -34,7 +25,6 @@ export class Asks {
   }
 
   add(ask: Ask): void {
-    this.#size++;
     this.#named = withAsk(this.#named, ask.askId, ask);
     if (ask.turn !== null) this.#watcher.joined(ask, ask.turn);
     ask.watcher = this.#watcher;
@@ -81,15 +71,10 @@ export class Asks {
     return carried;
   }
 
-  /** Shows a part of a turn: it is written once, for all that read it. */
-  emit(turn: number, part: AskPart): void {
-    this.#recorder?.record(turn, part);
-  }
-
   /** Voids what was shown of a step that is in progress and is made again. */
   voidStep(turn: number, step: number): void {
-    if (this.#recorder?.log(turn)?.hasShown(step) !== true) return;
-    this.emit(turn, { type: "thread.lost", turn });
+    if (this.recorder?.log(turn)?.hasShown(step) !== true) return;
+    this.recorder?.record(turn, { type: "thread.lost", turn });
   }
 
   /**
@@ -103,7 +88,7 @@ export class Asks {
 
   /** Lets an ask read the log of its turn. */
   #readTurn(ask: Ask): void {
-    const log = ask.turn === null ? null : this.#recorder?.log(ask.turn);
+    const log = ask.turn === null ? null : this.recorder?.log(ask.turn);
     if (log != null) ask.parts.follow(log, ask.isUnderWay ? "end" : "first");
   }
 
@@ -116,7 +101,6 @@ export class Asks {
       if (ask.turn !== null) this.#ofTurn = withoutAsk(this.#ofTurn, ask.turn, ask);
     },
     settled: (ask: Ask): void => {
-      this.#size--;
       this.#named = withoutAsk(this.#named, ask.askId, ask);
       this.#watcher.left(ask);
     },
@@ -147,15 +131,20 @@ const withoutAsk = <Key>(sets: Map<Key, Set<Ask>> | null, key: Key, ask: Ask): M
   return sets?.size === 0 ? null : sets;
 };
 
-/** Notifies the asks that a signal concerns. `state` is the one after the signal. */
-export const announce = (asks: Asks, signal: Signal, state: State): void => {
+/**
+ * Notifies the asks that a signal concerns.
+ *
+ * @param state the one after the signal.
+ * @param ended the turn that the signal says has ended.
+ */
+export const announce = (asks: Asks, signal: Signal, state: State, ended: Turn | undefined): void => {
   switch (signal.type) {
     case "turn.started":
       for (const askId of signal.askIds) for (const ask of asks.concerned(askId, state)) ask.join(signal.turn, false);
-      asks.emit(signal.turn, signal);
+      asks.recorder?.record(signal.turn, signal);
       return;
     case "turn.ended":
-      announceEnd(asks, signal.turn, state);
+      if (ended !== undefined) announceEnd(asks, ended);
       return;
     case "ask.withdrawn":
       for (const ask of asks.concerned(signal.askId, state)) ask.withdraw();
@@ -171,31 +160,31 @@ export const announce = (asks: Asks, signal: Signal, state: State): void => {
     case "ask.joined":
     case "ask.delivered":
       for (const ask of asks.concerned(signal.askId, state)) ask.join(signal.turn);
-      asks.emit(signal.turn, { type: "signal", signal });
+      asks.recorder?.record(signal.turn, { type: "signal", signal });
       return;
     case "ask.queued":
       for (const ask of asks.concerned(signal.askId, state)) ask.parts.push({ type: "signal", signal });
       return;
     case "turn.interrupted":
-      asks.emit(signal.turn, { type: "signal", signal });
+      asks.recorder?.record(signal.turn, { type: "signal", signal });
       for (const ask of asks.concerned(signal.by, state)) ask.parts.push({ type: "signal", signal });
       return;
     case "policy.failed":
     case "context.warning":
       // Shown in the turn whose call it is about, which the same entry may have ended.
-      if (asks.recorder?.newest != null) asks.emit(asks.recorder.newest, { type: "signal", signal });
+      if (asks.recorder?.newest != null) asks.recorder?.record(asks.recorder.newest, { type: "signal", signal });
       return;
     case "summary.started":
     case "summary.completed":
     case "summary.failed":
       // Between turns it belongs to no ask.
-      if (state.context.open !== null) asks.emit(state.context.open.number, { type: "signal", signal });
+      if (state.context.open !== null) asks.recorder?.record(state.context.open.number, { type: "signal", signal });
       return;
     case "retry.scheduled":
     case "output.refused":
     case "limit.reached":
     case "context.unfit":
-      asks.emit(signal.turn, { type: "signal", signal });
+      asks.recorder?.record(signal.turn, { type: "signal", signal });
       return;
     // An ask is shown parts that say the same.
     case "model.replied":
@@ -209,9 +198,8 @@ export const announce = (asks: Asks, signal: Signal, state: State): void => {
  * Tells the asks of a turn that it has ended. An ask that joined the turn but was never shown is left out: it gets a
  * signal of its own.
  */
-const announceEnd = (asks: Asks, number: number, state: State): void => {
-  const turn = turnNumbered(state, number);
-  if (turn === undefined) return;
-  asks.emit(number, { type: "turn.ended", turn: number, status: turn.outcome.status });
+const announceEnd = (asks: Asks, turn: Turn): void => {
+  const { number } = turn;
+  asks.recorder?.record(number, { type: "turn.ended", turn: number, status: turn.outcome.status });
   for (const ask of asks.ofTurn(number)) if (turn.asks.some(({ askId }) => askId === ask.askId)) ask.ended(turn);
 };

@@ -148,9 +148,9 @@ export class Observation {
     }
   }
 
-  /** Calls an `after` hook without waiting for it. */
+  /** Calls an `after` hook, which is there, without waiting for it. */
   after<Name extends keyof Hooks>(name: Name, ...given: Parameters<NonNullable<Hooks[Name]>>): void {
-    if (this.hooks[name] !== undefined) void this.before(name, ...given);
+    void this.before(name, ...given);
   }
 
   report(error: unknown, where: string): void {

@@ -256,7 +256,7 @@ export class Following implements Diversion {
     for (const signal of signals) {
       const ended = signal.type === "turn.ended" ? turnNumbered(state, signal.turn) : undefined;
       if (ended !== undefined) this.#log.complete(ended);
-      announce(asks, signal, state);
+      announce(asks, signal, state, ended);
     }
     this.#log.completeOpen(state);
   }

@@ -1,5 +1,5 @@
 import { askNamed, type Entry, type Refusal, type State } from "@colloquy/machine";
-import { SnapshotDamagedError } from "@colloquy/machine/storage";
+import { SnapshotDamagedError, StoredChunks, takeSnapshot } from "@colloquy/machine/storage";
 import { Ask } from "../ask/ask.ts";
 import { StoreError, StoreTimeoutError, ThreadClosedError, ThreadHeldError } from "../boundary/errors.ts";
 import type { HostContext } from "../context/host-context.ts";
@@ -8,16 +8,15 @@ import { type Follower, Following } from "../delegation/following.ts";
 import { HeldInbox } from "../delegation/inbox.ts";
 import { requestLease } from "../delegation/requested-lease.ts";
 import { HeldLease } from "../journal/lease.ts";
-import { loadWhole, openJournal, seenIn } from "../journal/opening.ts";
-import { missesMost, type SnapshotReader } from "../journal/snapshot-reader.ts";
-import { Snapshots } from "../journal/snapshots.ts";
+import { loadWhole, openJournal, seenIn, type Opened } from "../journal/opening.ts";
+import { missesMost, SnapshotReader } from "../journal/snapshot-reader.ts";
 import type { Envelope, EventEnvelope, MadeEnvelope, Mailbox } from "../mailbox/mailbox.ts";
 import { inTime } from "../ports/store-in-time.ts";
-import { type Engine, type LeaseLostError } from "../ports/store.ts";
+import type { Engine, LeaseLostError, Lease } from "../ports/store.ts";
 import { completeLog, replayOfOpen } from "../turn-log/replay.ts";
 import { PartSink } from "../turn-log/sink.ts";
 import { StoredParts } from "../turn-log/stored.ts";
-import { TurnWriter } from "../turn-log/turn-logs.ts";
+import { TurnWriter } from "../turn-log/log.ts";
 
 /** A loop that wants the lease of its thread. */
 export interface Candidate extends Follower {
@@ -152,7 +151,7 @@ export class LeasedThread {
     if (opened !== null) this.#snapshots.begin(opened);
     const turn = opened?.state.context.open ?? null;
     if (turn !== null) await this.#knowShown(turn);
-    asks.recorder = this.#writer;
+    asks.recordWith(this.#writer);
     return opened?.state ?? null;
   }
 
@@ -234,5 +233,77 @@ export class LeasedThread {
     await this.#sink?.end();
     if (state !== null) await this.#snapshots.end(this.held.lease, state);
     await this.#inbox?.end();
+  }
+}
+
+/**
+ * Keeps the snapshot of an open thread. It is saved in the background, between turns, when enough entries were appended
+ * since the last one. A failed save is reported, and costs only the reading that it would have saved.
+ */
+class Snapshots {
+  readonly #host: HostContext;
+  #chunks = new StoredChunks();
+  /** The newest entry that a snapshot covers, or was to cover. */
+  #seq = -1;
+  #newest: Entry | null = null;
+  #saving: Promise<void> | null = null;
+  #reader = new SnapshotReader(null);
+
+  constructor(host: HostContext) {
+    this.#host = host;
+  }
+
+  /** Reads the older turns of the state. */
+  get reader(): SnapshotReader {
+    return this.#reader;
+  }
+
+  /** Starts with a thread that was opened. */
+  begin({ newest, snapshotSeq, chunks, reader }: Opened): void {
+    this.#reader = reader;
+    this.#newest = newest;
+    this.#seq = snapshotSeq;
+    this.#chunks = chunks;
+  }
+
+  /** Makes the next snapshot due at once, since the present one is useless. */
+  forget(): void {
+    this.#seq = -1;
+  }
+
+  /** Notes an entry that was stored, with the state after it, and saves a snapshot if one is due. */
+  appended(lease: Lease, entry: Entry, state: State): void {
+    this.#newest = entry;
+    const { snapshotEvery } = this.#host;
+    if (snapshotEvery === 0 || entry.seq - this.#seq < snapshotEvery) return;
+    if (state.context.open !== null || this.#saving !== null) return;
+    this.#saving = this.#save(lease, entry, state).finally(() => {
+      this.#saving = null;
+    });
+  }
+
+  /**
+   * Ends with a thread that is released: waits for a pending save, and saves new entries if that is worth it. Never
+   * rejects.
+   */
+  async end(lease: Lease, state: State): Promise<void> {
+    await this.#saving;
+    const { snapshotEvery } = this.#host;
+    const newest = this.#newest;
+    if (snapshotEvery === 0 || newest === null || newest.seq - this.#seq <= snapshotEvery / 4) return;
+    await this.#save(lease, newest, state);
+  }
+
+  /** Saves a snapshot. Never rejects. */
+  async #save(lease: Lease, newest: Entry, state: State): Promise<void> {
+    try {
+      this.#seq = newest.seq;
+      const snapshot = await this.#reader.over(() => takeSnapshot(state, newest, this.#chunks));
+      const { threadId, seq, head, chunks, dropped } = snapshot;
+      await this.#host.store.saveSnapshot(lease, { threadId, seq, head, chunks, dropped });
+      this.#chunks.keep(snapshot);
+    } catch (thrown) {
+      this.#host.observation.report(thrown, "snapshot");
+    }
   }
 }

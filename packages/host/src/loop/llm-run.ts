@@ -7,7 +7,6 @@ import {
   type ReportedUsage,
   type State,
   type ToolDeclaration,
-  toolsOf,
   usedNothing,
 } from "@colloquy/machine";
 import {
@@ -146,7 +145,7 @@ export class LlmRun implements Running, Responding, Sender {
       const { index: position, id: providerCallId, name, arguments: written } = delta;
       const callId = callIdAt(turn, step, position);
       const place = { type: "toolCall.delta", turn, step, position, callId, attempt } as const;
-      this.#loop.asks.emit(turn, { ...place, providerCallId, name, arguments: written });
+      this.#loop.asks.recorder?.record(turn, { ...place, providerCallId, name, arguments: written });
     } else {
       showText(this.#loop, this.#place, delta.type, delta.text);
     }
@@ -155,7 +154,7 @@ export class LlmRun implements Running, Responding, Sender {
   #showWait(until: number | null | "over"): void {
     if (this.#over) return;
     const part = until === "over" ? wentOn : ({ type: "wait.started", for: "model", until } as const);
-    this.#loop.asks.emit(this.#call.turn, part);
+    this.#loop.asks.recorder?.record(this.#call.turn, part);
   }
 
   /**
@@ -271,11 +270,10 @@ const reasonOf = ({ describeThrown, observation }: RunContext, thrown: unknown):
  * removed since the call was requested is left out: it could not be run.
  */
 const offeredTools = (
-  { machine }: RunContext,
+  { declared }: RunContext,
   { tools, purpose }: CallLlm,
   state: State | null,
 ): readonly ToolDeclaration[] => {
-  const declared = toolsOf(machine);
   const callers = (purpose === "answer" ? state?.context.open?.callerTools : undefined) ?? [];
   if (callers.length === 0 && (tools === undefined || isAllOf(declared, tools))) return declared;
   const known = [...declared.filter(({ name }) => !callers.some((tool) => tool.name === name)), ...callers];

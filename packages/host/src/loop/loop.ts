@@ -13,7 +13,7 @@ import { decide, endedMeanwhile, type Taken, takeTogether } from "./decide.ts";
 import { type Candidate, type LeasedThread, leaseThread, type PreviousLoop, mayFollow } from "./leased-thread.ts";
 import type { LoopPort, Responding, Running } from "./loop-port.ts";
 import { perform, stopAnswered } from "./perform.ts";
-import { reportEntry } from "./report.ts";
+import { reportEffect, reportEntry } from "./report.ts";
 import { recover } from "./recovery.ts";
 
 /**
@@ -227,11 +227,13 @@ export class ThreadLoop implements Candidate, LoopPort {
     this.state = state;
     this.#leased?.appended(entry, state);
     sender?.accepted(entry);
-    reportEntry(this, entry, before, state);
     stopAnswered(this, entry.event);
+    reportEntry(this, entry, before, state);
     for (const effect of effects) {
       // An observer may have closed the thread.
-      if (this.#ended === null) perform(this, effect);
+      if (this.#ended !== null) return;
+      reportEffect(this, effect);
+      if (effect.type !== "publish") perform(this, effect);
     }
   }
 
@@ -286,7 +288,7 @@ export class ThreadLoop implements Candidate, LoopPort {
   }
 
   #isIdle(): boolean {
-    if (this.#ended !== null || this.#busy || this.#mailbox.size > 0 || this.running.size > 0) return false;
-    return !this.asks.areWaitedFor && this.state !== null && isIdle(this.state);
+    if (this.#ended !== null || this.#busy || this.running.size > 0) return false;
+    return !this.asks.areWaitedFor && this.#mailbox.size === 0 && this.state !== null && isIdle(this.state);
   }
 }

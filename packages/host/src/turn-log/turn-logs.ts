@@ -1,7 +1,5 @@
 import type { Clock } from "../ports/clock.ts";
 import { TurnLog } from "./log.ts";
-import type { AskPart } from "./parts.ts";
-import type { PartSink } from "./sink.ts";
 
 /**
  * The shown parts of turns of a host's threads, for asks that rejoin. It keeps each turn that is in progress here, and
@@ -22,7 +20,7 @@ export class TurnLogs {
 
   /** Returns the parts of a turn; undefined if none are kept. */
   of(threadId: string, turn: number): TurnLog | undefined {
-    this.#forgetOld();
+    this.#forgetOld(this.#clock.now());
     return this.#ofThreads.get(threadId)?.get(turn);
   }
 
@@ -41,9 +39,10 @@ export class TurnLogs {
   rest(threadId: string, parts: TurnLog): void {
     if (this.#resting.has(parts)) return;
     const { characters } = parts;
-    this.#resting.set(parts, { threadId, since: this.#clock.now(), characters });
+    const since = this.#clock.now();
+    this.#resting.set(parts, { threadId, since, characters });
     this.#characters += characters;
-    this.#forgetOld();
+    this.#forgetOld(since);
   }
 
   /** Drops the parts of a thread whose words are deleted or redacted: none of them may be shown any more. */
@@ -52,8 +51,8 @@ export class TurnLogs {
     this.#ofThreads.delete(threadId);
   }
 
-  #forgetOld(): void {
-    const oldest = this.#clock.now() - this.#keepMs;
+  #forgetOld(now: number): void {
+    const oldest = now - this.#keepMs;
     for (const [parts, { since }] of this.#resting) {
       if (since > oldest && this.#resting.size <= restingMost && this.#characters <= charactersMost) return;
       this.#drop(parts);
@@ -81,53 +80,3 @@ interface Resting {
 const restingMost = 256;
 
 const charactersMost = 2 ** 22;
-
-/** Keeps the parts that are shown of turns. */
-export interface PartRecorder {
-  record(turn: number, part: AskPart): void;
-  /** Returns the log of a turn; null if none is kept here. */
-  log(turn: number): TurnLog | null;
-  /** The newest turn of which a part is kept; null if there is none. */
-  readonly newest: number | null;
-}
-
-/** Writes the logs of the turns of a thread, one after the other, and into the store as well if there is a sink. */
-export class TurnWriter implements PartRecorder {
-  readonly #threadId: string;
-  readonly #logs: TurnLogs;
-  readonly #epoch: number;
-  readonly #sink: PartSink | null;
-  /** The log of the turn that was shown last. */
-  #log: TurnLog | null = null;
-
-  /** @param epoch the token of the lease */
-  constructor(threadId: string, logs: TurnLogs, epoch: number, sink: PartSink | null) {
-    this.#threadId = threadId;
-    this.#logs = logs;
-    this.#epoch = epoch;
-    this.#sink = sink;
-  }
-
-  get newest(): number | null {
-    return this.#log?.turn ?? null;
-  }
-
-  record(turn: number, part: AskPart): void {
-    const log = this.#log?.turn === turn ? this.#log : this.log(turn);
-    log.append(this.#epoch, part);
-    // The text has the partial output already.
-    if (part.type !== "output.partial") this.#sink?.added(log);
-    if (part.type === "turn.ended") this.#logs.rest(this.#threadId, log);
-  }
-
-  log(turn: number): TurnLog {
-    if (this.#log?.turn === turn) return this.#log;
-    if (this.#log !== null) this.end();
-    return (this.#log = this.#logs.open(this.#threadId, turn));
-  }
-
-  /** Ends the writing. */
-  end(): void {
-    if (this.#log !== null) this.#logs.rest(this.#threadId, this.#log);
-  }
-}

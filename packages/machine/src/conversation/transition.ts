@@ -27,7 +27,7 @@
 // - How an event changes the data: `update/update`, then `turn-opening`, `reply`, `round`, `turn-closing`, `edit` beside it.
 // - The content of a prompt: `decide/step`, `../prompt/decide-cut` (asks the policy), `../prompt/render`.
 // - Summaries: `decide/step` (when), `../prompt/summary-request` (the model's input), `update/summary` (the result).
-// - Why states are immutable at little cost: the end of this file, `../thread/plain-data`.
+// - Why states are immutable at little cost: `thaw`, `../thread/plain-data`.
 // - Uses of entries: `../journal` (read, fold, fork), `../snapshot`, `../redaction`.
 import * as Either from "fp-ts/lib/Either.js";
 import { frozen } from "../thread/plain-data.ts";
@@ -36,15 +36,14 @@ import { withDefaults } from "./decide/settings.ts";
 import type { ThreadInput, Event } from "./protocol/event.ts";
 import { decide } from "./decide/decide.ts";
 import type { Effect } from "./protocol/effect.ts";
-import { type Decided, type FirstEntry, journalFormat, type LaterEntry } from "./protocol/entry.ts";
+import { type FirstEntry, journalFormat, type LaterEntry } from "./protocol/entry.ts";
 import { readEvent, readThreadInput } from "./protocol/event-shape.ts";
 import { problemOfCalls } from "./update/turn-opening.ts";
 import { type ConversationMachine, internals } from "./machine.ts";
 import type { Refusal } from "./protocol/refusal.ts";
-import { type Leaf, ownedState, type State, type StateValue } from "./protocol/state.ts";
+import type { Leaf, State, StateValue } from "./protocol/state.ts";
+import { frozenSince, ownedState, thawed } from "./thaw.ts";
 import { update } from "./update/update.ts";
-import type { Thread } from "../thread/thread.ts";
-import type { ConversationData, OpenTurn } from "./protocol/data.ts";
 
 /** A thread that has just begun. */
 export interface Started {
@@ -135,7 +134,7 @@ export const transitionRead = (
   const entry: LaterEntry = {
     seq: plan.data.seq,
     event,
-    ...(isEmpty(decided.right) ? {} : { decided: decided.right }),
+    ...(Object.keys(decided.right).length === 0 ? {} : { decided: decided.right }),
     ...(options.recovered === true ? { recovered: true } : {}),
   };
   return Object.freeze({
@@ -163,138 +162,3 @@ const noArrow = (state: State, event: Event): Refusal => ({
   kind: "invalid",
   reason: `"${event.type}" has no arrow from ${JSON.stringify(state.value)}: the state is not one that a transition gave`,
 });
-
-const isEmpty = (decided: Decided): boolean => {
-  for (const _ in decided) return false;
-  return true;
-};
-
-// A spread of a frozen object takes eight times as long as a spread of an unfrozen one. To check whether an object is
-// frozen takes as long as a small spread. A transition copies the same three objects a dozen times. So it works on
-// unfrozen copies of them, made member by member, and does not check unchanged values again.
-
-/**
- * Returns a frozen state's data for a transition to work on. Its three large objects are fresh, with their members in
- * the order of `begin` and `openTurn`. All other values are shared.
- */
-const thawed = (data: ConversationData): ConversationData => {
-  return {
-    threadId: data.threadId,
-    seq: data.seq,
-    createdAt: data.createdAt,
-    updatedAt: data.updatedAt,
-    metadata: data.metadata,
-    conversation: thawedThread(data.conversation),
-    usage: data.usage,
-    open: data.open === null ? null : thawedTurn(data.open),
-    queue: data.queue,
-    waking: data.waking,
-    cut: data.cut,
-    configuration: data.configuration,
-    model: data.model,
-    summarising: data.summarising,
-    summaries: data.summaries,
-    fullness: data.fullness,
-    measured: data.measured,
-    room: data.room,
-    dropped: data.dropped,
-    forkedFrom: data.forkedFrom,
-  } satisfies { readonly [Member in keyof Required<ConversationData>]: unknown };
-};
-
-/** Freezes what a transition created. Values shared with `before` are frozen already. */
-const frozenSince = (
-  after: ConversationData,
-  before: ConversationData,
-  decided: Decided,
-  effects: readonly Effect[],
-): void => {
-  frozen(decided);
-  freezeThread(after.conversation, before.conversation);
-  if (after.open !== null) freezeTurn(after.open, before.open);
-  if (after.usage !== before.usage) frozen(after.usage);
-  if (after.queue !== before.queue) frozen(after.queue);
-  if (after.waking !== before.waking) frozen(after.waking);
-  if (after.summarising !== before.summarising) frozen(after.summarising);
-  if (after.measured !== before.measured) frozen(after.measured);
-  if (after.room !== before.room) frozen(after.room);
-  if (after.dropped !== before.dropped) frozen(after.dropped);
-  Object.freeze(after);
-  frozen(effects);
-};
-
-// Some values are frozen when they are created, or never change: event content, decisions, messages and usage of a
-// turn, and the thread's beginning. They are not checked. The other members are named one by one, because access by a
-// variable name takes ten times as long.
-
-const freezeThread = (after: Thread, before: Thread): void => {
-  if (after === before) return;
-  if (after.turns !== before.turns) frozen(after.turns);
-  if (after.appended !== before.appended) frozen(after.appended);
-  if (after.pins !== before.pins) frozen(after.pins);
-  if (after.shortened !== before.shortened) frozen(after.shortened);
-  if (after.checkpoints !== before.checkpoints) frozen(after.checkpoints);
-  Object.freeze(after);
-};
-
-const freezeTurn = (after: OpenTurn, before: OpenTurn | null): void => {
-  if (after.asks !== before?.asks) frozen(after.asks);
-  if (after.waiting !== before?.waiting) frozen(after.waiting);
-  if (after.joining !== before?.joining) frozen(after.joining);
-  if (after.metadata !== before?.metadata) frozen(after.metadata);
-  if (after.model !== before?.model) frozen(after.model);
-  if (after.callerTools !== before?.callerTools) frozen(after.callerTools);
-  if (after.limits !== before?.limits) frozen(after.limits);
-  if (after.refusedOutputs !== before?.refusedOutputs) frozen(after.refusedOutputs);
-  if (after.stage !== before?.stage) frozen(after.stage);
-  Object.freeze(after);
-};
-
-const thawedThread = (thread: Thread): Thread => {
-  const fresh = {
-    system: thread.system,
-    systems: thread.systems,
-    firstSystem: thread.firstSystem,
-    seed: thread.seed,
-    turns: thread.turns,
-    head: thread.head,
-    appended: thread.appended,
-    pins: thread.pins,
-    shortened: thread.shortened,
-    checkpoints: thread.checkpoints,
-  } satisfies { readonly [Member in keyof Required<Omit<Thread, "appendedCharacters">>]: unknown };
-  const { appendedCharacters } = thread;
-  return appendedCharacters === undefined ? fresh : { ...fresh, appendedCharacters };
-};
-
-const thawedTurn = (open: OpenTurn): OpenTurn => {
-  const fresh = {
-    number: open.number,
-    parent: open.parent,
-    asks: open.asks,
-    startedAt: open.startedAt,
-    messages: open.messages,
-    waiting: open.waiting,
-    joining: open.joining,
-    made: open.made,
-    step: open.step,
-    toolCalls: open.toolCalls,
-    usage: open.usage,
-    answer: open.answer,
-    metadata: open.metadata,
-    model: open.model,
-    limits: open.limits,
-    deadlineAt: open.deadlineAt,
-    stage: open.stage,
-  } satisfies {
-    readonly [Member in keyof Required<Omit<OpenTurn, "callerTools" | "output" | "refusedOutputs">>]: unknown;
-  };
-  const { callerTools, output, refusedOutputs } = open;
-  if (callerTools === undefined && output === undefined) return fresh;
-  return {
-    ...fresh,
-    ...(callerTools === undefined ? {} : { callerTools }),
-    ...(output === undefined ? {} : { output }),
-    ...(refusedOutputs === undefined ? {} : { refusedOutputs }),
-  };
-};

@@ -9,7 +9,8 @@ import { decidePrompt, type PromptDecision } from "../conversation/decide/step.t
 import type { Settings } from "../conversation/decide/settings.ts";
 import { type ConversationMachine, internals } from "../conversation/machine.ts";
 import { nextPrompt, promptAsDecided } from "../conversation/prompt-of.ts";
-import { ownedState, type State } from "../conversation/protocol/state.ts";
+import type { State } from "../conversation/protocol/state.ts";
+import { ownedState } from "../conversation/thaw.ts";
 
 /** The next prompt, unit by unit. The machine's counter counts all tokens; null if it fails. */
 export interface Explanation {

@@ -3,7 +3,7 @@ import { toArray } from "../thread/chunks.ts";
 import type { Cut, InterruptedTurns, SummarisedTurns, TurnRange } from "./cut.ts";
 import { type UnitPosition, isNowhere } from "./position.ts";
 import { historyOf, type HistorySource } from "./history.ts";
-import type { Budget, Policy, PolicyDecision, PolicyInput, SummaryWanted } from "./policy.ts";
+import type { Budget, Policy, PolicyDecision, PolicyInput, SummaryWanted, History } from "./policy.ts";
 import { blocksOf } from "./render.ts";
 import { clearedUntil, type Shrink, shortestShrink } from "./shrink.ts";
 import { summaryLines } from "./summary-message.ts";
@@ -102,8 +102,12 @@ export const sameCut = (left: Cut | null, right: Cut): boolean =>
 
 const policyInput = (situation: Situation): PolicyInput => {
   const { budget, available, calibration, lastCut, withoutSummary, counts } = situation;
+  let history: History | null = null;
   return {
-    history: historyOf(situation),
+    // Most policies that keep everything never look.
+    get history() {
+      return (history ??= historyOf(situation));
+    },
     available,
     budget,
     calibration,
@@ -210,8 +214,8 @@ const longestReason = 200;
 
 /** Returns what is invalid in a decision, or null. A policy in plain JavaScript may return anything. */
 export const problemOfDecision = (decision: PolicyDecision, places: Places): string | null => {
-  if (isPromise(decision)) return "it is a promise; decide must answer at once";
   if (typeof decision !== "object" || decision === null) return `it is ${preview(decision)}, not a decision`;
+  if ("then" in decision && typeof decision.then === "function") return "it is a promise; decide must answer at once";
   const { from, dropped, summarised, shrink, fields, system, reason } = decision;
   if (from !== null && !isPosition(from)) return `from is ${preview(from)}`;
   if (typeof reason !== "string") return `its reason is ${preview(reason)}`;
@@ -241,8 +245,6 @@ export const problemOfRange = (turns: TurnRange, thread: Thread): string | null 
   const off = [from, to].find((turn) => turn > thread.turns.length || !isOnPath(thread, turn));
   return off === undefined ? null : `turn ${off} is not on the path`;
 };
-
-const isPromise = (value: unknown): boolean => isObject(value) && typeof value["then"] === "function";
 
 const isRule = (rule: unknown): boolean => {
   if (!isObject(rule)) return false;

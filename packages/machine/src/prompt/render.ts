@@ -56,7 +56,7 @@ export const blocksOf = (
       walk.leave(from);
       continue;
     }
-    const leftOut = isLeftOut(turn, cut);
+    const leftOut = cut.interrupted === "omit" && isLeftOut(turn, cut);
     if (leftOut || turn.number < wholeFrom) {
       show(shownOf(turn.number, toArray(turn.messages), how, leftOut, pins), null);
     } else show(toArray(turn.messages), turn);
@@ -67,7 +67,7 @@ export const blocksOf = (
   if (!complete && pins.size > 0) for (const block of pinnedBefore(thread, cut, pins)) show(block, null);
   const question = leadingQuestion(thread, messages, how);
   if (question !== null) insertQuestion(thread, { messages, turns }, question);
-  const summary = summaryMessage(thread, cut);
+  const summary = cut.summarised === undefined ? null : summaryMessage(thread, cut);
   if (summary !== null) show([summary], null);
   if (system !== null && cut.system === undefined) show([system], null);
   return { messages, turns };

@@ -24,7 +24,7 @@ import type { Ask } from "../../thread/turn.ts";
 import { draftsOf, problemOfCalls, nameClashing } from "../update/turn-opening.ts";
 import { problemOfLimits } from "../protocol/limits.ts";
 import { refusalOfRepeat } from "../read/same-ask.ts";
-import { movedFor } from "../update/edit.ts";
+import { movedFor } from "../update/turn-opening.ts";
 import { decideMove, turnAnswering } from "./head.ts";
 
 /**

@@ -39,14 +39,14 @@ export const decideReply = (
 ): Decided => {
   const cost = costOf(settings, event.usage, [event.model, open.model["model"]]);
   const calls = event.reply.toolCalls ?? [];
-  const spent = withCall(open, event, cost);
   if (calls.length === 0 && open.output !== undefined) {
     const unchecked = whyUnchecked(event);
     if (unchecked === null) return cost;
     const failed = { ...cost, unchecked };
     return { ...failed, ...decideAfterTurn(settings, () => update(data, event, failed).data) };
   }
-  if (calls.length === 0) return withAnswerThere(settings, data, spent, cost, event);
+  if (calls.length === 0) return withAnswerThere(settings, data, open, () => withCall(open, event, cost), cost, event);
+  const spent = withCall(open, event, cost);
   const limit = limitBeforeBatch(settings, spent, calls.length, event.at);
   if (limit !== null)
     return { ...cost, limit, results: calls.map((_, position) => refused(position, `Not run: ${inWords(limit)}.`)) };
@@ -69,7 +69,7 @@ export const decideCheck = (
   open: OpenTurn,
   event: OutputAccepted | OutputRefused,
 ): Decided => {
-  if (event.type === "output.accepted") return withAnswerThere(settings, data, open, {}, event);
+  if (event.type === "output.accepted") return withAnswerThere(settings, data, open, () => open, {}, event);
   return mayRepair(open, event)
     ? withNextStep(settings, data, open, {}, event)
     : decideAfterTurn(settings, () => update(data, event, {}).data);
@@ -176,11 +176,12 @@ const withNextStep = (
 const withAnswerThere = (
   settings: Settings,
   data: ConversationData,
-  spent: OpenTurn,
+  open: OpenTurn,
+  spent: () => OpenTurn,
   decided: Decided,
   event: LlmCompleted | OutputAccepted,
 ): Decided => {
-  const further = spent.joining.length === 0 ? null : goingOn(settings, data, spent, decided, event);
+  const further = open.joining.length === 0 ? null : goingOn(settings, data, spent(), decided, event);
   return further ?? { ...decided, ...decideAfterTurn(settings, () => update(data, event, decided).data) };
 };
 

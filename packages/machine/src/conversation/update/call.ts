@@ -35,6 +35,7 @@ export const callLlm = (
 ): CallLlm => {
   const thread = call.pins === data.conversation.pins ? data.conversation : { ...data.conversation, pins: call.pins };
   const output = wantedOutput(open);
+  const model = modelOfStep(open);
   const { messages, digest } = prompts.render(thread, call.cut, call.system, toArray(open.messages), output);
   return Object.freeze({
     type: "callLlm",
@@ -47,7 +48,7 @@ export const callLlm = (
     // Each message is frozen, so there is no need to walk them.
     messages: Object.freeze(messages),
     promptDigest: digest,
-    model: modelOfStep(open),
+    model,
     ...(call.tools === undefined ? {} : { tools: call.tools }),
     ...(output === undefined ? {} : { output }),
     ...(call.idleTimeoutMs === null ? {} : { idleTimeoutMs: call.idleTimeoutMs }),

@@ -14,7 +14,6 @@ import { redactedText } from "../protocol/form.ts";
 import type {
   AnswerTruncated,
   AppendedResult,
-  AskReceived,
   HeadMoved,
   MessagePinned,
   RoundAppended,
@@ -108,12 +107,6 @@ export const moveHead = (thread: Thread, event: Pick<HeadMoved, "at" | "to">): T
   const to = typeof event.to === "number" ? event.to : checkpointOf(sealed, event.to.checkpoint);
   return to === 0 || turnOf(sealed, to ?? -1) !== undefined ? { ...sealed, head: to ?? sealed.head } : sealed;
 };
-
-/** Returns the thread as an ask with `from` finds it. */
-export const movedFor = (data: ConversationData, event: AskReceived): ConversationData =>
-  event.from === undefined
-    ? data
-    : { ...data, conversation: moveHead(data.conversation, { at: event.at, to: event.from }) };
 
 /**
  * Returns the head that a checkpoint names, or undefined. Names are data: one may equal a member that every object

@@ -21,11 +21,12 @@ export const receiveReply = (
   event: LlmCompleted,
   decided: Decided,
 ): Plan => {
+  const measured = measuredBy(before, event);
   const charged = charge(before, beforeOpen, event.usage, decided.cost);
   const { open } = charged;
-  const data = { ...charged.data, measured: measuredBy(before, event) };
+  const data = { ...charged.data, measured };
   const message = messageFromReply(`${open.number}.${open.made}`, stepId(open.number, open.step), event.reply);
-  const asked = toolCallsOf(message);
+  const asked = event.reply.toolCalls === undefined ? [] : toolCallsOf(message);
   if (asked.length === 0 && open.output !== undefined) return receiveOutput(data, open, message, event, decided);
   if (asked.length === 0 && decided.goesOn === true) {
     const said = { ...open, messages: append(open.messages, message), made: open.made + 1 };

@@ -20,7 +20,7 @@ import { checkId, deadlineId, llmId, retryId, toolId, waitId, approvalOut } from
 import type { SynthesisedResult } from "../protocol/entry.ts";
 import { queueTimer } from "./call.ts";
 import type { Plan } from "./plan.ts";
-import { type Effect, publish } from "../protocol/effect.ts";
+import { type Effect, publish, type Signal } from "../protocol/effect.ts";
 
 /** Closes the open turn with the messages it has, moves the head to it, and wakes the queue. */
 export const closeTurn = (
@@ -58,14 +58,15 @@ export const closeTurn = (
   return {
     data: after,
     arrow: outcome.status === "completed" ? "completed" : "error",
-    effects: () => [
-      ...cancelDeadline(data.threadId, open),
-      ...signalsOf(turn),
+    effects: () => {
       // The turn ended before a prompt could show the asks that joined it.
-      ...open.joining.map(({ askId }) => publish({ type: "ask.returned", askId, turn: open.number })),
-      updated(after),
-      ...(waking === null ? [] : [queueTimer(data.threadId, waking)]),
-    ],
+      const returned = open.joining.map(({ askId }): Signal => ({ type: "ask.returned", askId, turn: open.number }));
+      return [
+        ...cancelDeadline(data.threadId, open),
+        ...[...signalsOf(turn), ...returned, updated(after)].map(publish),
+        ...(waking === null ? [] : [queueTimer(data.threadId, waking)]),
+      ];
+    },
   };
 };
 
@@ -199,13 +200,10 @@ const cancellations = (threadId: string, open: OpenTurn): readonly Effect[] => {
 const cancelDeadline = (threadId: string, open: OpenTurn): readonly Effect[] =>
   open.deadlineAt === null ? [] : [{ type: "cancelTimer", effectId: deadlineId(threadId, open.number) }];
 
-const signalsOf = (turn: Turn): readonly Effect[] => {
-  const { outcome, number } = turn;
-  const ended = publish({ type: "turn.ended", turn: number, status: outcome.status });
-  if ("unfit" in outcome) return [publish({ type: "context.unfit", turn: number, unfit: outcome.unfit }), ended];
-  return "limit" in outcome
-    ? [publish({ type: "limit.reached", turn: number, reached: outcome.limit }), ended]
-    : [ended];
+const signalsOf = ({ outcome, number }: Turn): readonly Signal[] => {
+  const ended: Signal = { type: "turn.ended", turn: number, status: outcome.status };
+  if ("unfit" in outcome) return [{ type: "context.unfit", turn: number, unfit: outcome.unfit }, ended];
+  return "limit" in outcome ? [{ type: "limit.reached", turn: number, reached: outcome.limit }, ended] : [ended];
 };
 
 /** Records that no turn will answer these asks. */
@@ -220,9 +218,12 @@ export const drop = (
   return { ...data, dropped: [...data.dropped, ...added].slice(-remembered) };
 };
 
-/** Publishes that the messages changed, with their new size. The cost does not depend on the length. */
-export const updated = ({ conversation, usage }: ConversationData): Effect =>
-  publish({ type: "thread.updated", ...sizeOfPath(conversation), usage: usage.total });
+/** Returns the signal that the messages changed, with their new size. The cost does not depend on the length. */
+export const updated = ({ conversation, usage }: ConversationData): Signal => ({
+  type: "thread.updated",
+  ...sizeOfPath(conversation),
+  usage: usage.total,
+});
 
 /** Returns the size of a thread's path: closed turns, the seed and messages that wait to lead the next turn. */
 export const sizeOfPath = (

@@ -1,3 +1,4 @@
+import { moveHead } from "./edit.ts";
 import { withoutAppended } from "../../thread/thread.ts";
 import { append, chunksOf, toArray } from "../../thread/chunks.ts";
 import { messageFromDraft } from "../../thread/make-message.ts";
@@ -16,7 +17,7 @@ import { closeTurn } from "./turn-closing.ts";
 import type { Ask } from "../../thread/turn.ts";
 import type { State } from "../protocol/state.ts";
 import type { SeedDraft } from "../../thread/seed.ts";
-import type { CallerTool, OfferedTool } from "../protocol/event.ts";
+import type { AskReceived, CallerTool, OfferedTool } from "../protocol/event.ts";
 import { offeredTool } from "../protocol/tool.ts";
 
 /** Opens a turn for asks: first the appended messages, then the content of the asks. */
@@ -37,6 +38,12 @@ export const openTurn = (data: ConversationData, asks: readonly QueuedAsk[], dec
     ],
   };
 };
+
+/** Returns the thread as an ask with `from` finds it. */
+export const movedFor = (data: ConversationData, event: AskReceived): ConversationData =>
+  event.from === undefined
+    ? data
+    : { ...data, conversation: moveHead(data.conversation, { at: event.at, to: event.from }) };
 
 /** Makes the next model call of the open turn, or ends it if a limit forbids the call. */
 export const nextCall = (data: ConversationData, open: OpenTurn, decided: Decided, at: number): Plan => {

@@ -7,7 +7,6 @@ import {
   appendMessage,
   appendRound,
   changeSystem,
-  movedFor,
   moveHead,
   nameCheckpoint,
   pinMessage,
@@ -16,6 +15,7 @@ import {
   configure,
   redact,
 } from "./edit.ts";
+import { movedFor } from "./turn-opening.ts";
 import {
   deadlineId,
   isSameEffect,
@@ -135,7 +135,8 @@ const applied = (data: ConversationData, event: Event, decided: Decided): Plan =
 };
 
 /** Publishes that the messages changed. While a turn is open, observers are notified when it ends. */
-const said = (data: ConversationData): Plan => staying(data, () => (data.open === null ? [updated(data)] : []));
+const said = (data: ConversationData): Plan =>
+  staying(data, () => (data.open === null ? [publish(updated(data))] : []));
 
 /** Adds the signals of decisions right after the signal of an opened turn. */
 const reported = (plan: Plan, { fullness, policyFailed }: Decided): Plan => {
