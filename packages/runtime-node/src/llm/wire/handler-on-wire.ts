@@ -55,7 +55,7 @@ export const handlerOnWire = ({ name, wireOf, tools: ownTools, perform }: ApiHan
       );
       return withOrigin(asked.read(outcome), wire.origin);
     };
-    return tools.withOwnNames(await refused.send(call, wire.origin, send));
+    return tools.withOwnNames(await refused.send(call, wire, send));
   };
 };
 
