@@ -45,17 +45,15 @@ export const handlerOnWire = ({ name, wireOf, tools: ownTools, perform }: ApiHan
         `the call offers the tool "${offered}", and ${name} has no declaration of it: hand it over in the context's tools${way}`,
       );
     }
-    const tools = new ToolsOnWire(offered, wire.dialect);
-    const send = async (given: CallLlm): Promise<LlmOutcome> => {
-      const sent = tools.written(given);
-      const onDelta = tools.listener(context.onDelta);
-      const asked = outputRequest(sent, { ...context, tools: tools.declared, onDelta });
-      const outcome = await tools.withOwnKeys(asked.context.onDelta, (onDelta) =>
-        perform(asked.call, { ...asked.context, onDelta }, wire),
+    return refused.send(call, wire, async (given) => {
+      const asked = outputRequest(given, { ...context, tools: offered });
+      const tools = new ToolsOnWire(asked.context.tools, wire.dialect);
+      const sent = tools.written(asked.call);
+      const outcome = await tools.perform(asked.context.onDelta, (onDelta) =>
+        perform(sent, { ...asked.context, tools: tools.declared, onDelta }, wire),
       );
       return withOrigin(asked.read(outcome), wire.origin);
-    };
-    return tools.withOwnNames(await refused.send(call, wire, send));
+    });
   };
 };
 
