@@ -1,4 +1,69 @@
 import type { LegEvent } from "./leg-writer.ts";
+import { errorOf, type LegFacts, responseObject, statusOf } from "./response-object.ts";
+
+/** A response that can be read: its present facts, its end, and its events. */
+export interface ReadableLeg {
+  readonly facts: LegFacts;
+  /** Settles when the leg has ended; rejects if the host failed to continue it. */
+  readonly ended: Promise<void>;
+  /**
+   * Returns its events from a number on, as blocks of a stream. Null if the earlier events are not kept, so that the
+   * number is meaningless.
+   */
+  blocks(from: number): AsyncIterable<string> | null;
+}
+
+/** A leg with its events, shown as they come or restored from the journal. */
+export class Leg implements ReadableLeg {
+  readonly log: LegLog = new LegLog();
+  #facts: LegFacts;
+  readonly #end = Promise.withResolvers<void>();
+
+  constructor(begun: Pick<LegFacts, "place" | "echo" | "createdAt">) {
+    this.#facts = { ...begun, endedAt: null, outcome: null, items: [], usage: null };
+    // The rejection needs no handler.
+    this.#end.promise.catch(() => {});
+    const response = responseObject(this.#facts);
+    this.log.add({ type: "response.created", response });
+    this.log.add({ type: "response.in_progress", response });
+  }
+
+  get facts(): LegFacts {
+    return this.#facts;
+  }
+
+  get ended(): Promise<void> {
+    return this.#end.promise;
+  }
+
+  blocks(from: number): AsyncIterable<string> | null {
+    return this.log.hasFrom(from) ? this.log.read(from) : null;
+  }
+
+  /** Ends the leg, with its last events. */
+  seal(end: Pick<LegFacts, "endedAt" | "outcome" | "items" | "usage">): void {
+    const { place, echo, createdAt } = this.#facts;
+    this.#facts = { place, echo, createdAt, ...end };
+    for (const event of endEventsOf(this.#facts)) this.log.add(event);
+    this.log.end();
+    this.#end.resolve();
+  }
+
+  /** Ends the leg for its readers, since the host failed to continue it. */
+  fail(why: Error): void {
+    this.#end.reject(why);
+    this.log.lose(why);
+  }
+}
+
+const endEventsOf = (facts: LegFacts): readonly LegEvent[] => {
+  const status = statusOf(facts);
+  const type = status === "completed" || status === "failed" ? `response.${status}` : "response.incomplete";
+  const end = { type, response: responseObject(facts) };
+  return status === "failed" && facts.outcome !== null
+    ? [{ type: "error", param: null, ...errorOf(facts.outcome) }, end]
+    : [end];
+};
 
 /** Thrown to a reader of a leg whose log was dropped. */
 class LogLostError extends Error {
@@ -10,9 +75,9 @@ class LogLostError extends Error {
 }
 
 /** The events of one leg, for clients that read it now and clients that reconnect. */
-export class LegLog {
+class LegLog {
   readonly #blocks: string[] = [];
-  readonly #onGrowth: (characters: number) => void;
+  #onGrowth: (characters: number) => void = () => {};
   /** The size of all kept events, in UTF-16 units. */
   #characters = 0;
   /** The number of the oldest kept event. */
@@ -23,13 +88,14 @@ export class LegLog {
   #isEnded = false;
   #lost: Error | null = null;
 
-  /** @param onGrowth called with the size of each new event, and with a negative size when events are dropped */
-  constructor(onGrowth: (characters: number) => void) {
-    this.#onGrowth = onGrowth;
-  }
-
   get isEnded(): boolean {
     return this.#isEnded;
+  }
+
+  /** Reports the size of the kept events, of each later one, and a negative size for dropped ones. */
+  countBy(onGrowth: (characters: number) => void): void {
+    this.#onGrowth = onGrowth;
+    onGrowth(this.#characters);
   }
 
   /**
@@ -103,7 +169,7 @@ export class LegLog {
 }
 
 /** Formats an event as a numbered block of a stream. */
-export const blockOf = (event: LegEvent, number: number): string =>
+const blockOf = (event: LegEvent, number: number): string =>
   // Append to the JSON text: a copy of the event would cost as much as its text, and there is one event for each token.
   `event: ${event.type}\ndata: ${JSON.stringify(event).slice(0, -1)},"sequence_number":${number}}`;
 
