@@ -2,8 +2,45 @@ import * as Either from "fp-ts/lib/Either.js";
 import { approvalDigest } from "../update/call.ts";
 import type { ConversationData, RoundCall } from "../protocol/data.ts";
 import type { ApprovalAnswered, ToolCompleted, ToolFailed, ToolStarted, ToolWithheld } from "../protocol/event.ts";
-import type { Refusal } from "../protocol/refusal.ts";
-import { approvalOut, positionNamedBy } from "../update/round-calls.ts";
+import { type Refusal, refuse, stale } from "../protocol/refusal.ts";
+import type { Decided } from "../protocol/entry.ts";
+import { decideResult } from "./outcome.ts";
+import type { Settings } from "./settings.ts";
+import { approvalOut, callsOf, positionNamedBy, runOut } from "../protocol/effect-id.ts";
+
+/** Decides the start, the delay or the outcome of a tool call. */
+export const decideTool = (
+  settings: Settings,
+  data: ConversationData,
+  event: ToolStarted | ToolWithheld | ToolCompleted | ToolFailed,
+): Either.Either<Refusal, Decided> => {
+  const { open } = data;
+  const calls = callsOf(data);
+  const call = calls[positionNamedBy(event.effectId)];
+  const again = event.type === "tool.started" && call?.started === true;
+  if (open === null || call === undefined || again || runOut(data.threadId, call) !== event.effectId)
+    return stale(event.effectId, "tool call");
+  const problem = problemOfToolEvent(call, event);
+  if (problem !== null) return refuse("invalid", problem);
+  return Either.right(
+    event.type === "tool.started" || event.type === "tool.withheld"
+      ? {}
+      : decideResult(settings, data, open, calls, event),
+  );
+};
+
+/** Decides the answer to a request for approval. */
+export const decideApproval = (
+  settings: Settings,
+  data: ConversationData,
+  event: ApprovalAnswered,
+): Either.Either<Refusal, Decided> => {
+  const calls = callsOf(data);
+  const { open } = data;
+  return Either.map(() => (event.approved || open === null ? {} : decideResult(settings, data, open, calls, event)))(
+    approvedCall(data, calls, event),
+  );
+};
 
 /** Returns why an event does not fit an outstanding tool call, or null if it fits. */
 export const problemOfToolEvent = (
