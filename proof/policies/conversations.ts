@@ -75,7 +75,7 @@ export const drawn = (recorded: Recorded, random: Random): Conversation => {
 
 const variants: readonly Variant[] = ["pinned", "cancelled", "cancelled, left out", "summarised", "compacted"];
 
-/** What happens to a thread before the policy has it, and what happens then; by default, what was recorded. */
+/** The events of a thread before the policy has it, and those after that; by default, the recorded ones. */
 type Change = readonly [before: readonly Event[], then?: readonly Event[]];
 
 /** One or two of its messages are pinned. */
