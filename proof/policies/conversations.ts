@@ -67,8 +67,12 @@ export const drawn = (recorded: Recorded, random: Random): Conversation => {
   const machine = machineOf(variant);
   const before = stateBehind(machine, started.state, events.slice(0, at));
   const rest = events.slice(at);
-  const changed = { pinned: pinned(before, random), cancelled, "cancelled, left out": cancelled }[String(variant)];
-  const [first = [], then = rest] = changed ?? [];
+  const changes: { readonly [Each in Variant]?: Change } = {
+    pinned: pinned(before, random),
+    cancelled,
+    "cancelled, left out": cancelled,
+  };
+  const [first, then = rest] = changes[variant] ?? [[]];
   const state = stateBehind(machine, before, first);
   return { id, variant, started: { ...started, state }, events: then, interrupted };
 };
