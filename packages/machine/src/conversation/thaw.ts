@@ -1,6 +1,19 @@
-import { frozen } from "../thread/frozen.ts";
+import { frozen, frozenCopy, owned } from "../thread/plain-data.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { ConversationData, OpenTurn } from "./protocol/data.ts";
+import type { Effect } from "./protocol/effect.ts";
+import type { Decided } from "./protocol/entry.ts";
+import type { State } from "./protocol/state.ts";
+
+/**
+ * Returns a state that the machine may hold: the same one if the machine created it, otherwise a frozen copy. A state
+ * read from JSON belongs to the caller, even if its top level is frozen.
+ */
+export const ownedState = (state: State): State => {
+  const { value, context } = state;
+  if (!Object.isFrozen(context)) return owned({ value, context });
+  return Object.isFrozen(context.conversation) ? state : frozenCopy({ value, context });
+};
 
 // A spread of a frozen object takes eight times as long as a spread of an unfrozen one. To check whether an object is
 // frozen takes as long as a small spread. A transition copies the same three objects a dozen times. So it works on
@@ -35,10 +48,18 @@ export const thawed = (data: ConversationData): ConversationData => {
   } satisfies { readonly [Member in keyof Required<ConversationData>]: unknown };
 };
 
-/** Freezes the data after a transition. Values shared with `before` are frozen already. */
-export const frozenSince = (after: ConversationData, before: ConversationData): void => {
-  freezeThread(after.conversation, before.conversation);
-  if (after.open !== null) freezeTurn(after.open, before.open);
+/**
+ * Freezes what a transition created. Values shared with `before` are frozen already. Some others are frozen when they
+ * are created, or never change: event content, messages and usage of a turn, and the thread's beginning. They are not
+ * checked. The members are named one by one, because access by a variable name takes ten times as long.
+ */
+export const frozenSince = (
+  after: ConversationData,
+  before: ConversationData,
+  decided: Decided,
+  effects: readonly Effect[],
+): void => {
+  frozen(decided);
   if (after.usage !== before.usage) frozen(after.usage);
   if (after.queue !== before.queue) frozen(after.queue);
   if (after.waking !== before.waking) frozen(after.waking);
@@ -46,34 +67,30 @@ export const frozenSince = (after: ConversationData, before: ConversationData): 
   if (after.measured !== before.measured) frozen(after.measured);
   if (after.room !== before.room) frozen(after.room);
   if (after.dropped !== before.dropped) frozen(after.dropped);
+  const thread = after.conversation;
+  const threadBefore = before.conversation;
+  if (thread.turns !== threadBefore.turns) frozen(thread.turns);
+  if (thread.appended !== threadBefore.appended) frozen(thread.appended);
+  if (thread.pins !== threadBefore.pins) frozen(thread.pins);
+  if (thread.shortened !== threadBefore.shortened) frozen(thread.shortened);
+  if (thread.checkpoints !== threadBefore.checkpoints) frozen(thread.checkpoints);
+  Object.freeze(thread);
+  const { open } = after;
+  const openBefore = before.open;
+  if (open !== null) {
+    if (open.asks !== openBefore?.asks) frozen(open.asks);
+    if (open.waiting !== openBefore?.waiting) frozen(open.waiting);
+    if (open.joining !== openBefore?.joining) frozen(open.joining);
+    if (open.metadata !== openBefore?.metadata) frozen(open.metadata);
+    if (open.model !== openBefore?.model) frozen(open.model);
+    if (open.callerTools !== openBefore?.callerTools) frozen(open.callerTools);
+    if (open.limits !== openBefore?.limits) frozen(open.limits);
+    if (open.refusedOutputs !== openBefore?.refusedOutputs) frozen(open.refusedOutputs);
+    if (open.stage !== openBefore?.stage) frozen(open.stage);
+    Object.freeze(open);
+  }
   Object.freeze(after);
-};
-
-// Some values are frozen when they are created, or never change: event content, decisions, messages and usage of a
-// turn, and the thread's beginning. They are not checked. The other members are named one by one, because access by a
-// variable name takes ten times as long.
-
-const freezeThread = (after: Thread, before: Thread): void => {
-  if (after === before) return;
-  if (after.turns !== before.turns) frozen(after.turns);
-  if (after.appended !== before.appended) frozen(after.appended);
-  if (after.pins !== before.pins) frozen(after.pins);
-  if (after.shortened !== before.shortened) frozen(after.shortened);
-  if (after.checkpoints !== before.checkpoints) frozen(after.checkpoints);
-  Object.freeze(after);
-};
-
-const freezeTurn = (after: OpenTurn, before: OpenTurn | null): void => {
-  if (after.asks !== before?.asks) frozen(after.asks);
-  if (after.waiting !== before?.waiting) frozen(after.waiting);
-  if (after.joining !== before?.joining) frozen(after.joining);
-  if (after.metadata !== before?.metadata) frozen(after.metadata);
-  if (after.model !== before?.model) frozen(after.model);
-  if (after.callerTools !== before?.callerTools) frozen(after.callerTools);
-  if (after.limits !== before?.limits) frozen(after.limits);
-  if (after.refusedOutputs !== before?.refusedOutputs) frozen(after.refusedOutputs);
-  if (after.stage !== before?.stage) frozen(after.stage);
-  Object.freeze(after);
+  frozen(effects);
 };
 
 const thawedThread = (thread: Thread): Thread => {

@@ -1,8 +1,8 @@
-import type { Chunks } from "../thread/chunks.ts";
-import { canonicalText } from "../thread/digest.ts";
-import type { Json, JsonObject } from "../thread/json.ts";
+import { canonicalText } from "../thread/make-message.ts";
+import type { Json, JsonObject } from "../thread/plain-data.ts";
 import type { Message } from "../thread/message.ts";
-import { sizeOf } from "../thread/path.ts";
+import { sizeOf } from "../thread/thread.ts";
+import type { Chunks } from "../thread/chunks.ts";
 import type { Ask, Turn } from "../thread/turn.ts";
 import { noUsage } from "../thread/usage.ts";
 import { type PackedUsage, packUsage, unpackUsage } from "./usage.ts";

@@ -11,8 +11,7 @@ import {
 import { bodyOf, queryOf } from "./reading.ts";
 import { OpenStreams } from "./event-stream.ts";
 import { errorResponse, HttpError } from "./http-error.ts";
-import type { Call, Route } from "./route.ts";
-import { type Router, routerOf } from "./router.ts";
+import { type Call, type Route, type Router, routerOf } from "./route.ts";
 import type { ServerContext } from "./server-options.ts";
 import { ConfigurationError } from "@colloquy/machine";
 

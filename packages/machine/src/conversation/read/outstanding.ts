@@ -1,4 +1,4 @@
-import { frozen } from "../../thread/frozen.ts";
+import { frozen } from "../../thread/plain-data.ts";
 import {
   callLlm,
   callSummary,
@@ -10,10 +10,11 @@ import {
   retryTimer,
   waitTimer,
 } from "../update/call.ts";
-import { positionOut, someRunHere } from "../update/round-calls.ts";
+import { positionOut, someRunHere } from "../protocol/effect-id.ts";
 import type { ConversationData } from "../protocol/data.ts";
 import type { AnswerableEffect, CallTool, RequestApproval } from "../protocol/effect.ts";
-import { ownedState, type State } from "../protocol/state.ts";
+import type { State } from "../protocol/state.ts";
+import { ownedState } from "../thaw.ts";
 
 /**
  * Returns the effects that were requested and are neither answered nor cancelled. They equal those that the

@@ -1,6 +1,5 @@
 import { at, toArray } from "../../thread/chunks.ts";
-import { frozen } from "../../thread/frozen.ts";
-import { digestOf, digestOfPrompt } from "../../thread/digest.ts";
+import { digestOf, digestOfPrompt } from "../../thread/make-message.ts";
 import { textOf } from "../../thread/message.ts";
 import { type Prompts, promptsAnew } from "../../prompt/prompts.ts";
 import { summaryRequest } from "../../prompt/summary-request.ts";
@@ -25,7 +24,7 @@ import {
   toolId,
   waitId,
 } from "../protocol/effect-id.ts";
-import { isObject, type Json, type JsonObject } from "../../thread/json.ts";
+import { isObject, type Json, type JsonObject, frozen } from "../../thread/plain-data.ts";
 
 /** Creates the outstanding model call, with its prompt as it was when the call was requested. */
 export const callLlm = (
@@ -36,6 +35,7 @@ export const callLlm = (
 ): CallLlm => {
   const thread = call.pins === data.conversation.pins ? data.conversation : { ...data.conversation, pins: call.pins };
   const output = wantedOutput(open);
+  const model = modelOfStep(open);
   const { messages, digest } = prompts.render(thread, call.cut, call.system, toArray(open.messages), output);
   return Object.freeze({
     type: "callLlm",
@@ -48,7 +48,7 @@ export const callLlm = (
     // Each message is frozen, so there is no need to walk them.
     messages: Object.freeze(messages),
     promptDigest: digest,
-    model: modelOfStep(open),
+    model,
     ...(call.tools === undefined ? {} : { tools: call.tools }),
     ...(output === undefined ? {} : { output }),
     ...(call.idleTimeoutMs === null ? {} : { idleTimeoutMs: call.idleTimeoutMs }),

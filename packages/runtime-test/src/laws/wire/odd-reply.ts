@@ -63,6 +63,7 @@ const oddCall = (tools: readonly string[]): fc.Arbitrary<OddCall> =>
       "[]",
       "7",
       '{"a":"\\ud83d"}',
+      '{"$filter":{"filter[id]":"7"},"a b":1}',
       "\ud83d",
     ),
   });

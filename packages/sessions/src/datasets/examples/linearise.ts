@@ -14,7 +14,9 @@ import type { NamedJournal } from "@colloquy/machine/inspect";
 import { type Counter, countPrompt } from "@colloquy/machine/policies";
 import * as Either from "fp-ts/lib/Either.js";
 import { checkJournals } from "./check-given.ts";
-import type { Example, LeftOut, LeftOutBecause, ExampleTokens } from "./example.ts";
+import { type LeftOut, type LeftOutBecause, reasonOfScore } from "../../turns/left-out.ts";
+import { annotatedScore, annotationName } from "../../turns/score.ts";
+import type { Example, ExampleTokens } from "./example.ts";
 import { type RecordedCall, recordedCalls } from "./recorded-calls.ts";
 import { redactedText } from "@colloquy/machine/storage";
 
@@ -91,10 +93,11 @@ export const linearise = (journals: readonly NamedJournal[], options: LineariseO
     const forks = forksIn(entries);
     const own = idOf(entries);
     for (const call of callsFor(read.right.calls, options)) {
-      const score = scoreOf(end, call.turn, options.score ?? "score");
+      const annotations = turnNumbered(end, call.turn)?.annotations ?? [];
+      const score = annotatedScore(annotations, options.score ?? annotationName);
       const isKept = kept.has(call.turn);
       const isUndone = !isKept && options.turns !== "all";
-      const because = reasonAgainst(call, end) ?? (isUndone ? "undone" : scoreReason(score, minScore));
+      const because = reasonAgainst(call, end) ?? (isUndone ? "undone" : reasonOfScore(score, minScore));
       candidates.push({
         thread,
         call,
@@ -114,7 +117,7 @@ export const linearise = (journals: readonly NamedJournal[], options: LineariseO
     const { turn, step, prompt, reply, model } = call;
     const because = candidate.because ?? (isCopy && said.has(placeOf(candidate)) ? "copied" : null);
     if (because !== null) {
-      leftOut.push({ thread, turn, step, because });
+      leftOut.push({ thread, turn, step, because, score });
       continue;
     }
     said.add(placeOf(candidate));
@@ -173,14 +176,6 @@ const placeOf = ({ home, call: { turn, step } }: Candidate): string => JSON.stri
 
 const callsFor = (calls: readonly RecordedCall[], { per = "turn" }: LineariseOptions): readonly RecordedCall[] =>
   per === "step" ? calls : [...new Map(calls.map((call) => [call.turn, call])).values()];
-
-const scoreOf = (end: State, number: number, name: string): number | null => {
-  const value = turnNumbered(end, number)?.annotations?.findLast((annotation) => annotation.name === name)?.value;
-  return typeof value === "boolean" ? Number(value) : typeof value === "number" ? value : null;
-};
-
-const scoreReason = (score: number | null, minScore: number | undefined): LeftOutBecause | null =>
-  minScore === undefined || (score !== null && score >= minScore) ? null : "score";
 
 /** Returns the tools of a thread that was imported from a data set; see `importDataset`. */
 const importedTools = (metadata: JsonObject): readonly ToolDeclaration[] => {

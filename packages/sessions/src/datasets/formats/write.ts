@@ -1,7 +1,8 @@
 import { checkOptions, kinds } from "@colloquy/host/store";
 import { type JsonObject, canonicalText, type Json, type Message, type ToolDeclaration } from "@colloquy/machine";
 import { checkExamples } from "../examples/check-given.ts";
-import type { Example, LeftOut, LeftOutBecause, Pair } from "../examples/example.ts";
+import type { LeftOut, LeftOutBecause } from "../../turns/left-out.ts";
+import type { Example, Pair } from "../examples/example.ts";
 import { type ChatMessage, toChatMessages } from "@colloquy/interchange";
 import { isObject } from "./row.ts";
 
@@ -97,7 +98,6 @@ const toolsOf = ({ tools, model: { parallel_tool_calls: parallel } }: Example): 
 
 const trlTools = ({ tools }: Example): JsonObject => (tools.length === 0 ? {} : { tools: tools.map(wireTool) });
 
-/** The messages of a row. */
 interface RowMessages {
   readonly prompt: readonly JsonObject[];
   readonly reply: JsonObject;
@@ -120,8 +120,8 @@ const written = <From extends Example | Pair>(
     const noted: (readonly [what: string, why: string])[] = [];
     const messages = messagesOf(from, dialect, (what, why) => noted.push([what, why]));
     if ("because" in messages) {
-      const { thread, turn, step } = "chosen" in from ? from.chosen : from;
-      leftOut.push({ thread, turn, step, because: messages.because });
+      const { thread, turn, step, score } = "chosen" in from ? from.chosen : from;
+      leftOut.push({ thread, turn, step, because: messages.because, score });
       continue;
     }
     rows.push(row(from, messages));
@@ -197,7 +197,6 @@ const wireMessages = (messages: readonly Message[], dialect: Dialect, lose: Lose
 
 const isWeight = (message: Message | undefined): boolean => canonicalText(message?.metadata ?? {}) === '{"weight":0}';
 
-/** Converts a tool to the form of chat completions. */
 const wireTool = ({ name, description, parameters }: ToolDeclaration): JsonObject => ({
   type: "function",
   function: {
