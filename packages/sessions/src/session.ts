@@ -274,9 +274,8 @@ class ThreadSession extends ThreadRecords implements Session<object, object, obj
 
   /** Returns the state of the thread, or the state that it will have at its first call. */
   async #begun(): Promise<State> {
-    const isEpisode = this.#outer !== null && this.#session.options.lifespan === "episodic";
-    const episodes = { threadId: this.#outer ?? "", node: this.name };
-    const past = isEpisode ? await pastMemory(this.#runtime.host, episodes, Number.POSITIVE_INFINITY) : "";
+    const parent = this.#session.options.lifespan === "episodic" ? this.#outer : null;
+    const past = parent === null ? "" : await pastMemory(this.#runtime.host, parent, this.name);
     const system = past === "" ? {} : { system: past };
     const seed = this.#session.seed.flatMap(draftsOf);
     return start(this.#session.machine, { threadId: this.thread.id, at: 0, seed, ...system }).state;

@@ -56,7 +56,7 @@ export const conversationOf = (items: readonly unknown[]): Imported => {
 
 /**
  * Adds items after the head, each exchange as a turn; no model is called. Returns the added items, oldest first; null
- * if there is no such thread.
+ * if the thread does not exist.
  */
 export const addItems = async (thread: HostedThread, items: readonly unknown[]): Promise<readonly Item[] | null> => {
   const { system, turns } = conversationOf(items);
@@ -74,7 +74,7 @@ export const addItems = async (thread: HostedThread, items: readonly unknown[]):
  * message goes with that message, and a call or a result with its whole round, as neither is valid alone. The undone
  * turn stays in the tree.
  *
- * @returns false if there is no such item. @throws HttpError 400 for an item that is not the newest
+ * @returns false if the item does not exist. @throws HttpError 400 for an item that is not the newest
  */
 export const takeBack = async (thread: HostedThread, id: string): Promise<boolean> => {
   const found = await thread.look((state) => {

@@ -189,7 +189,7 @@ const requestIdOf = (request: Request): string => {
 };
 
 /**
- * Converts a host's error into a client error; returns null if it is no concern of the client. Never uses 409, since
+ * Converts a host's error into a client error; returns null if it does not concern the client. Never uses 409, since
  * clients repeat a POST after it.
  */
 const problemOfHost = (thrown: unknown): HttpError | null => {

@@ -114,7 +114,7 @@ const begunLeg = async (
   const thread = handle.threadId === asked.id ? asked : room.host.thread(handle.threadId);
   const record = await thread.asked(askId);
   const turn = news?.turn ?? record?.turn ?? null;
-  // The handle's error says why there is no turn.
+  // The handle's error says why the turn is missing.
   if (turn === null) throw await handle.then(() => new Error("an ask ended without a turn"));
   const place = { threadId: thread.id, turn, leg: 1 };
   const isShown = room.turns.of(thread.id, turn) !== undefined;

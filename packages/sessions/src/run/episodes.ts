@@ -1,18 +1,18 @@
-import type { Host, HostedThread, ListOptions, StoredThread } from "@colloquy/host";
+import type { Host, ListOptions, StoredThread } from "@colloquy/host";
 import { type JsonObject, turnsOf } from "@colloquy/machine";
-import { type SessionTurn, sessionTurns } from "../turns/turns.ts";
-
-/** The location of a session's episodes: the parent thread, and the name under it. */
-export interface EpisodesOf {
-  readonly threadId: string;
-  readonly node: string;
-}
 
 /**
- * Returns the newest consolidated memory on the path of a thread, before a turn; "" if there is none. For a fork, the
- * episodes of the original count up to the turn of the fork.
+ * Returns the newest memory that the episodes of a session left on the path of a parent thread, before a turn; "" if
+ * there is none. For a fork, the episodes of the original count up to the turn of the fork.
+ *
+ * @param node the name of the session under the parent.
  */
-export const pastMemory = async (host: Host, { threadId, node }: EpisodesOf, before: number): Promise<string> => {
+export const pastMemory = async (
+  host: Host,
+  threadId: string,
+  node: string,
+  before: number = Infinity,
+): Promise<string> => {
   const state = await host.thread(threadId).state();
   if (state === null) return "";
   let turns = turnsOf(state)
@@ -43,14 +43,4 @@ export const threadsIn = async function* (host: Host, options: ListOptions): Asy
     yield* page.threads;
     after = page.next;
   }
-};
-
-/** Stores the consolidated memory of an episode. */
-export const consolidated = async (
-  thread: HostedThread,
-  consolidate: (transcript: readonly SessionTurn[]) => string | Promise<string>,
-): Promise<void> => {
-  const state = await thread.state();
-  if (state === null) return;
-  await thread.setMetadata({ ...state.context.metadata, memory: await consolidate(sessionTurns(state)) });
 };

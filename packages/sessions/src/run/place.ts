@@ -2,7 +2,8 @@ import type { HostedThread } from "@colloquy/host";
 import { ConfigurationError } from "@colloquy/machine";
 import { type Memory, memoryOf } from "../program/memory.ts";
 import { placeOn, type SharedSession, type ThreadPlace } from "../threads/shared-session.ts";
-import { consolidated, pastMemory } from "./episodes.ts";
+import { sessionTurns } from "../turns/turns.ts";
+import { pastMemory } from "./episodes.ts";
 import type { Run } from "./run.ts";
 
 /**
@@ -49,9 +50,7 @@ const nested = (session: SharedSession, outer: Run, lifespan: "persistent" | "ep
   const link = outer.linkOf(session.name);
   const { parentTurn: _, ...lasting } = link;
   const past = async (): Promise<string> =>
-    isEpisode && turn !== null
-      ? pastMemory(runtime.host, { threadId: turn.threadId, node: link.node }, turn.number)
-      : "";
+    isEpisode && turn !== null ? pastMemory(runtime.host, turn.threadId, link.node, turn.number) : "";
   if (isEpisode && session.options.consolidate !== undefined)
     outer.atEnd.set(thread.id, () => keep(session, thread, past));
   return {
@@ -88,11 +87,12 @@ export const threadIdOfUser = (name: string, id: unknown): string => {
 const keep = async (session: SharedSession, thread: HostedThread, past: () => Promise<string>): Promise<void> => {
   try {
     const before = await past();
+    const state = await thread.state();
+    if (state === null) return;
     // Typed by the signature.
-    await consolidated(
-      thread,
-      async (turns) => (await session.options.consolidate?.(before, turns as never)) ?? before,
-    );
+    const transcript = sessionTurns(state) as never;
+    const memory = (await session.options.consolidate?.(before, transcript)) ?? before;
+    await thread.setMetadata({ ...state.context.metadata, memory });
   } catch (thrown) {
     session.report(thrown, "consolidate");
   }
