@@ -115,10 +115,11 @@ export class LlmRun implements Running, Responding, Sender {
     };
     const outcome = await callModel(host, this.#call, context);
     if (this.#over) return;
+    const at = host.clock.now();
     this.mute();
     this.#loop.running.delete(this.#call.id);
     // The shown part is kept until the answer is handled: a cancel may be ahead of it in the mailbox.
-    const event = llmAnswer(this.#call, outcome, host.clock.now(), this.shown);
+    const event = llmAnswer(this.#call, outcome, at, this.shown);
     this.#loop.post({ event, sender: this, isRead: event.type === "llm.completed" });
   }
 

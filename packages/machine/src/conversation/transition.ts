@@ -122,12 +122,13 @@ export const transitionRead = (
   options: { readonly recovered?: boolean } = {},
 ): Transition => {
   const { settings, arrows } = machine[internals];
+  const leading = arrows[leafOf(state.value)];
   const { value, context } = ownedState(state);
   const data = thawed(context);
   const decided = decide(settings, data, event);
   if (Either.isLeft(decided)) return refused(state, decided.left);
   const plan = update(data, event, decided.right);
-  const target = arrows[leafOf(value)][event.type]?.[plan.arrow];
+  const target = leading[event.type]?.[plan.arrow];
   if (target === undefined) return refused(state, noArrow(state, event));
   const effects = plan.effects(settings.prompts);
   frozenSince(plan.data, context, decided.right, effects);

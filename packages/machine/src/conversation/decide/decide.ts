@@ -332,7 +332,7 @@ const problemOfAsk = (data: ConversationData, event: AskReceived): string | null
   const unfit = drafts.find(({ name }) => name !== undefined && !speakerName.test(name))?.name;
   if (unfit !== undefined)
     return `the name ${preview(unfit)} is not one that servers take; it must match ${speakerName.source}, and the metadata can hold any other`;
-  const problemOfNames = problemOfTools(event.tools ?? []);
+  const problemOfNames = event.tools === undefined ? null : problemOfTools(event.tools);
   if (problemOfNames !== null) return problemOfNames;
   if (event.limits !== undefined) {
     const problem = problemOfLimits(event.limits);

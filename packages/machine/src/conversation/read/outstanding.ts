@@ -32,7 +32,7 @@ const ofTurns = (data: ConversationData): readonly AnswerableEffect[] => {
   const { open, waking, threadId } = data;
   if (open === null) return waking === null ? [] : [queueTimer(threadId, waking)];
   const { stage } = open;
-  const deadline = deadlineTimer(threadId, open);
+  const deadline = open.deadlineAt === null ? [] : [deadlineTimer(threadId, open.number, open.deadlineAt)];
   switch (stage.type) {
     case "responding":
       return [...deadline, callLlm(data, open, stage.call)];

@@ -229,8 +229,8 @@ export const updated = ({ conversation, usage }: ConversationData): Signal => ({
 export const sizeOfPath = (
   thread: Thread,
 ): { readonly turns: number; readonly messages: number; readonly characters: number } => {
-  const closed = turnOf(thread, thread.head)?.place ?? { turns: 0, ...sizeOf(thread.seed) };
   const waiting = sizeOfAppended(thread);
+  const closed = turnOf(thread, thread.head)?.place ?? { turns: 0, ...sizeOf(thread.seed) };
   const cut = thread.shortened.reduce(
     (sum, { turn, characters }) => (isOnPath(thread, turn) ? sum + characters : sum),
     0,

@@ -23,7 +23,8 @@ import { offeredTool } from "../protocol/tool.ts";
 /** Opens a turn for asks: first the appended messages, then the content of the asks. */
 export const openTurn = (data: ConversationData, asks: readonly QueuedAsk[], decided: Decided, at: number): Plan => {
   const open = openedTurn(data, asks, decided, at);
-  const opened = { ...data, conversation: withoutAppended(data.conversation), open };
+  const thread = data.conversation;
+  const opened = { ...data, conversation: thread.appended.length === 0 ? thread : withoutAppended(thread), open };
   const next = nextCall(opened, open, decided, at);
   return {
     ...next,
@@ -33,7 +34,7 @@ export const openTurn = (data: ConversationData, asks: readonly QueuedAsk[], dec
         turn: open.number,
         askIds: Object.freeze(open.asks.map(({ askId }) => askId)),
       }),
-      ...deadlineTimer(data.threadId, open),
+      ...(open.deadlineAt === null ? [] : [deadlineTimer(data.threadId, open.number, open.deadlineAt)]),
       ...next.effects(prompts),
     ],
   };
@@ -104,12 +105,13 @@ const openedTurn = (data: ConversationData, asks: readonly QueuedAsk[], decided:
   const led = data.conversation.appended;
   const drafts = asks.map(draftsOf);
   const said = drafts.flat().map((draft, index): Message => messageFromDraft(`${number}.${led.length + index}`, draft));
+  const messages = said.reduce((all, message) => append(all, message), chunksOf(led));
   return {
     number,
     parent: data.conversation.head,
     asks: asks.map((ask, index) => askBringing(ask, drafts[index] ?? [])),
     startedAt: at,
-    messages: said.reduce((messages, message) => append(messages, message), chunksOf(led)),
+    messages,
     waiting: [],
     joining: [],
     made: led.length + said.length,
