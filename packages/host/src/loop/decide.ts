@@ -1,3 +1,4 @@
+// Decides the envelopes of a thread's mailbox: one by one, or those of tool calls together.
 import {
   type Entry,
   type Event,
@@ -43,7 +44,7 @@ export const decide = (
   }
   const options = {
     recovered: "recovered" in envelope,
-    isRead: "isRead" in envelope && envelope.isRead === true && event === envelope.event,
+    isRead: "isRead" in envelope && envelope.isRead && event === envelope.event,
   };
   const step = stepOf(machine, state, event, () => responding?.shown, options);
   if (!step.handled) {

@@ -1,3 +1,4 @@
+// A model call: it is run, its reply is shown, and its outcome becomes an event.
 import {
   type CallLlm,
   type Entry,

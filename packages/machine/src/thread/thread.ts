@@ -1,3 +1,4 @@
+// A thread: its turns form a tree, and the conversation is the path from the beginning to the head.
 import { at, chunkSize, type Chunks, extended, replaceAt, type Run, runAt, toArray } from "./chunks.ts";
 import { type Message, toolResultOf } from "./message.ts";
 import type { Turn, TurnPlace } from "./turn.ts";

@@ -1,3 +1,4 @@
+// Decides whether an event fits the state. Answers have helpers beside this file; asks and timers are decided here.
 import * as Either from "fp-ts/lib/Either.js";
 import {
   type ConversationData,

@@ -14,7 +14,7 @@ import { positionOut, someRunHere } from "../protocol/effect-id.ts";
 import type { ConversationData } from "../protocol/data.ts";
 import type { AnswerableEffect, CallTool, RequestApproval } from "../protocol/effect.ts";
 import type { State } from "../protocol/state.ts";
-import { ownedState } from "../thaw.ts";
+import { ownedState } from "../protocol/thaw.ts";
 
 /**
  * Returns the effects that were requested and are neither answered nor cancelled. They equal those that the

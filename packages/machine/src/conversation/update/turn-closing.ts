@@ -1,3 +1,4 @@
+// Closes turns: with their answer, or stopped from outside, and publishes the new size of the thread.
 import { marked, messageFromPartial, messageFromResult } from "../../thread/make-message.ts";
 import { frozen } from "../../thread/plain-data.ts";
 import type { Message, ReplyDraft } from "../../thread/message.ts";

@@ -1,3 +1,4 @@
+// Opens turns: the messages and tools that asks bring, the asks that join, and the model call that follows.
 import { moveHead } from "./edit.ts";
 import { withoutAppended } from "../../thread/thread.ts";
 import { append, chunksOf, toArray } from "../../thread/chunks.ts";
@@ -176,11 +177,11 @@ export const waitingMessages = ({ context: { open, queue } }: State): readonly M
   );
 
 /** Returns the turn's record of an ask that brings the messages of these drafts. */
-export const askBringing = ({ askId, at }: Pick<QueuedAsk, "askId" | "at">, drafts: readonly MessageDraft[]): Ask =>
+const askBringing = ({ askId, at }: Pick<QueuedAsk, "askId" | "at">, drafts: readonly MessageDraft[]): Ask =>
   drafts.length === 1 ? { askId, askedAt: at } : { askId, askedAt: at, messages: drafts.length };
 
 /** Returns whether an ask's input is whole messages. */
-export const isDrafts = (input: Content | readonly MessageDraft[]): input is readonly MessageDraft[] =>
+const isDrafts = (input: Content | readonly MessageDraft[]): input is readonly MessageDraft[] =>
   typeof input !== "string" && input.every((item) => "role" in item && !("type" in item));
 
 /**
@@ -218,7 +219,7 @@ const isGiven = (draft: object, name: string): boolean => {
 };
 
 /** Returns the callers' tools of a turn, if any. A later ask's tool replaces an earlier one of the same name. */
-export const callerToolsOf = (
+const callerToolsOf = (
   before: readonly CallerTool[],
   asks: readonly Pick<QueuedAsk, "tools">[],
 ): Pick<OpenTurn, "callerTools"> => {
