@@ -1,8 +1,8 @@
 export { reasonOf } from "./failure-report.ts";
 export { systemClock } from "./ports/system.ts";
 export * from "./llm/index.ts";
-export type { DecodedChat, DecodedChoice } from "./llm/reply/chat-chunks.ts";
-export { decodeChatStream } from "./llm/reply/chat-answer.ts";
+export type { DecodedChoice } from "./llm/reply/growing-choice.ts";
+export { type DecodedChat, decodeChatStream } from "./llm/reply/chat-answer.ts";
 export { decodeResponseBody, type DecodedResponse, decodeResponseStream } from "./llm/reply/response-answer.ts";
 export {
   type ErrorResponse,

@@ -1,10 +1,9 @@
 import { type LlmHandler, type LlmOutcome, strictSchema } from "@colloquy/host";
 import { type ResponseItem, toChatMessage, toResponseItems } from "@colloquy/interchange";
 import type { CallLlm, JsonObject, ToolDeclaration } from "@colloquy/machine";
-import * as Either from "fp-ts/lib/Either.js";
 import { isList, isObject, listOf } from "./json/loose-json.ts";
-import { chatAnswer } from "./reply/chat-answer.ts";
-import { responseAnswer } from "./reply/response-answer.ts";
+import { ChatAnswer } from "./reply/chat-answer.ts";
+import { ResponseAnswer } from "./reply/response-answer.ts";
 import type { Connected } from "./transport/connection.ts";
 import { type Endpoint, exchanges } from "./transport/exchange.ts";
 import { type MessageFormat, type RequestBody, writerFor, type WritingOptions } from "./transport/written-messages.ts";
@@ -57,27 +56,23 @@ const httpHandler = (
   connected: Connected<ChatRequestOptions>,
   api: Api,
   tools: readonly ToolDeclaration[] | undefined,
-  perform = (send: Send): Send => send,
+  around = (send: Send): Send => send,
 ): LlmHandler => {
   const { handler: name, options } = connected;
   const wireOf = wireFor(connected, api.name);
   const write = writerFor(connected, api.format, wireOf);
-  return handlerOnWire({
-    name,
-    wireOf,
-    tools,
-    request: (call, offered) => {
-      const body = api.begin(call, options);
-      for (const [parameter, value] of Object.entries(outputParameters(call, api))) {
-        const given = body[parameter];
-        body[parameter] =
-          isObject(value) && isObject(given) && parameter === "text" ? { ...value, ...given } : (given ?? value);
-      }
-      body[api.messages] = write(call, body["store"] === true ? "stored" : "");
-      return Either.right(withTools(body, call, offered, api));
-    },
-    perform: perform(exchanges(connected, api)),
-  });
+  const send = around(exchanges(connected, api));
+  const perform: LlmHandler = (call, context) => {
+    const body = api.begin(call, options);
+    for (const [parameter, value] of Object.entries(outputParameters(call, api))) {
+      const given = body[parameter];
+      body[parameter] =
+        isObject(value) && isObject(given) && parameter === "text" ? { ...value, ...given } : (given ?? value);
+    }
+    body[api.messages] = write(call, body["store"] === true ? "stored" : "");
+    return send(withTools(body, call, context.tools, api), call, context);
+  };
+  return handlerOnWire({ name, wireOf, tools, perform });
 };
 
 /** An API over HTTP. */
@@ -101,7 +96,7 @@ const chat: Api = {
   name: "chat",
   path: "/chat/completions",
   // Unless several were asked for, all choices are one reply.
-  reader: (onDelta, { model }) => chatAnswer(onDelta, { isOne: !(Number(model["n"]) > 1) }),
+  reader: (onDelta, { model }) => new ChatAnswer(onDelta, !(Number(model["n"]) > 1)),
   begin: (call, options) => withUsage(parametersOf(call, options), options),
   messages: "messages",
   format: chatMessages,
@@ -140,7 +135,7 @@ const encryptedReasoning = "reasoning.encrypted_content";
 const responses: Api = {
   name: "responses",
   path: "/responses",
-  reader: responseAnswer,
+  reader: (onDelta, call) => new ResponseAnswer(onDelta, call),
   // The server stores nothing, so its reasoning has to come in a form that can be sent back.
   begin: (call, options) => {
     const body: OpenBody = { store: false, include: [encryptedReasoning], ...parametersOf(call, options) };

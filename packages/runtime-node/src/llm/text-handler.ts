@@ -1,11 +1,11 @@
-import type { LlmHandler } from "@colloquy/host";
+import type { LlmContext, LlmHandler } from "@colloquy/host";
 import type { CallLlm, JsonObject, ToolDeclaration } from "@colloquy/machine";
 import { answerFilter, type StopFilter, type Template } from "@colloquy/interchange/templates";
 import * as Either from "fp-ts/lib/Either.js";
 import { badRequest } from "./failure/failure.ts";
 import { parametersOf, type RequestOptions, type UsageOptions, withUsage } from "./http-handlers.ts";
 import { isObject, isText, listOf, textOf } from "./json/loose-json.ts";
-import { chatAnswer, type ChatFormat } from "./reply/chat-answer.ts";
+import { ChatAnswer } from "./reply/chat-answer.ts";
 import type { Connected } from "./transport/connection.ts";
 import { exchanges } from "./transport/exchange.ts";
 import { wireMessages, WireState } from "./wire/messages.ts";
@@ -19,23 +19,23 @@ export interface TextRequestOptions extends RequestOptions, UsageOptions {
 /** Performs the calls of `textCompletion`: the template makes one text of the messages. */
 export const textHandler = (template: Template, connected: Connected<TextRequestOptions>): LlmHandler => {
   const { handler: name, options } = connected;
+  const send = exchanges(connected, {
+    path: "/completions",
+    reader: (onDelta, call) => new TextAnswer(onDelta, answerFilter(template, stopsOf(call, options))),
+  });
   const handler = handlerOnWire({
     name,
     wireOf: wireFor(connected, "text"),
-    request: (call, _, { wire, at }) => {
+    perform: async (call, context, wire) => {
       // Without it text completions stop after 16 tokens.
       const body = withUsage({ max_tokens: 1024, ...parametersOf(call, options) }, options);
       const stop = sentStops(template, stopsOf(call, options));
       if (stop.length > 0) body["stop"] = stop;
       const messages = wireMessages(call.messages, wire, new WireState());
-      return Either.map((prompt: string) => ({ ...body, prompt: prompt.toWellFormed() }))(
-        template.render(messages, { at }),
-      );
+      const prompt = template.render(messages, { at: context.clock.now() });
+      if (Either.isLeft(prompt)) return badRequest(prompt.left);
+      return send({ ...body, prompt: prompt.right.toWellFormed() }, call, context);
     },
-    perform: exchanges(connected, {
-      path: "/completions",
-      reader: (onDelta, call) => chatAnswer(onDelta, textFormat(answerFilter(template, stopsOf(call, options)))),
-    }),
   });
   return async (call, context) => {
     const problem = problemOf(call, context.tools);
@@ -64,24 +64,30 @@ const problemOf = ({ purpose, tools, output }: CallLlm, declared: readonly ToolD
 };
 
 /** Reads text completions as chat completions, whose message is the part of the text that the filter takes for the answer. */
-const textFormat = (filter: StopFilter): ChatFormat => {
-  let overrun = false;
-  const choiceOf = ({ text: written, ...choice }: JsonObject, isWhole: boolean): JsonObject => {
+class TextAnswer extends ChatAnswer {
+  readonly #filter: StopFilter;
+
+  constructor(onDelta: LlmContext["onDelta"], filter: StopFilter) {
+    super(onDelta);
+    this.#filter = filter;
+  }
+
+  protected override read(value: JsonObject, isWhole: boolean): JsonObject {
+    const { choices } = value;
+    if (choices === undefined) return value;
+    const answer = listOf(choices)
+      .filter(isObject)
+      .find(({ index = 0 }) => index === 0);
+    return { ...value, choices: answer === undefined ? [] : [this.#choiceOf(answer, isWhole)] };
+  }
+
+  #choiceOf({ text: written, ...choice }: JsonObject, isWhole: boolean): JsonObject {
+    const filter = this.#filter;
     const text = textOf(written);
-    overrun ||= filter.stopped() && text !== "";
+    // A server that writes on after a stop pattern sends nothing of use.
+    this.done ||= filter.stopped() && text !== "";
     const content = filter.push(text) + (isWhole || isText(choice["finish_reason"]) ? filter.end() : "");
     const ended = filter.stopped() ? { finish_reason: "stop" } : {};
     return { ...choice, message: { role: "assistant", content }, ...ended };
-  };
-  return {
-    read: (value, isWhole) => {
-      if (value["choices"] === undefined) return value;
-      const [answer] = listOf(value["choices"])
-        .filter(isObject)
-        .filter(({ index = 0 }) => index === 0);
-      return { ...value, choices: answer === undefined ? [] : [choiceOf(answer, isWhole)] };
-    },
-    // A server that writes on after a stop pattern sends nothing of use.
-    isOver: () => overrun,
-  };
-};
+  }
+}

@@ -37,6 +37,10 @@ const withTool = (tool: Fields): Fields => ({
   tools: [{ type: "function", function: { name: "look", parameters: { type: "object", properties: {} }, ...tool } }],
 });
 const schema = (parameters: Fields): Fields => withTool({ parameters });
+const withKey = (key: string): Fields => ({
+  type: "object",
+  properties: { a: { items: { properties: { [key]: {} } } } },
+});
 const prompt = (...messages: readonly Fields[]): Fields => ({ messages });
 const input = (...items: readonly Fields[]): Fields => ({ input: [user(), ...items], store: false });
 const called = (more: Fields = {}): Fields => ({
@@ -137,6 +141,9 @@ const refused: Readonly<Record<StrictFamily, readonly (readonly [rule: string, b
     ["arguments of calls", prompt(user(), ...round("t1", { arguments: '{"city":"Os' }))],
     ["arguments of calls", prompt(user(), ...round("t1", { arguments: "[]" }))],
     ["schemas of tools", schema({})],
+    ["keys of properties", schema({ type: "object", properties: { $filter: {} } })],
+    ["keys of properties", schema(withKey("a b"))],
+    ["keys of properties", schema(withKey("x".repeat(65)))],
   ],
   "anthropic-messages": [
     ["first message", prompt(says("Hello."))],
@@ -153,6 +160,7 @@ const refused: Readonly<Record<StrictFamily, readonly (readonly [rule: string, b
     ["calls and results", prompt(user(), toolResult())],
     ["names of tools", { ...prompt(user()), tools: [{ name: "look up", input_schema: { type: "object" } }] }],
     ["schemas of tools", { ...prompt(user()), tools: [{ name: "look", input_schema: {} }] }],
+    ["keys of properties", { ...prompt(user()), tools: [{ name: "look", input_schema: withKey("filter[id]") }] }],
   ],
   gemini: [
     ["calls follow a question or a result", prompt(...round("call_1"))],

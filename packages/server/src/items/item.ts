@@ -27,12 +27,18 @@ export const itemId = (kind: ItemKind, { threadId, turn, step, index }: ItemPlac
 export const wireCallId = (threadId: string, callId: string): string =>
   `call_${callId.replaceAll(".", "_")}_${threadId}`;
 
+/** An item, named by its id. */
+export interface NamedItem extends ItemPlace {
+  readonly id: string;
+  readonly kind: string;
+}
+
 /** Parses an item id; returns null for an id that this server did not make. */
-export const placeOfItem = (id: string): (ItemPlace & { readonly kind: string }) | null => {
+export const placeOfItem = (id: string): NamedItem | null => {
   const [, kind, turn, step, index, threadId] =
     /^(msg|rs|fc|fco|mcp|mcpr\d+|call)_(\d+)_(\d+)_(\d+)_(.+)$/su.exec(id) ?? [];
   if (kind === undefined || threadId === undefined) return null;
-  return { kind, threadId, turn: Number(turn), step: Number(step), index: Number(index) };
+  return { id, kind, threadId, turn: Number(turn), step: Number(step), index: Number(index) };
 };
 
 /** Returns the machine's own id of the call at a place. */

@@ -2,20 +2,20 @@ import type { Content, Json, JsonObject, MessageDraft, SeedDraft, SystemDraft } 
 import { fromResponseItems } from "@colloquy/interchange";
 import * as Either from "fp-ts/lib/Either.js";
 import { HttpError, withoutRepair } from "../http/http-error.ts";
-import { type ItemPlace, placeOfItem } from "../items/item.ts";
+import { type NamedItem, placeOfItem } from "../items/item.ts";
 import type { ResponseRequest } from "./response-request.ts";
 import { skippedItem } from "./skipping.ts";
 
 /** A caller's output for a call that waits for it. */
 export interface CallAnswer {
   /** The call that `call_id` names. */
-  readonly place: ItemPlace;
+  readonly place: NamedItem;
   readonly output: Content;
 }
 
 /** A person's decision about a call that waits for approval. */
 export interface ApprovalAnswer {
-  readonly place: ItemPlace;
+  readonly place: NamedItem;
   /** The number of the approval request for this call, from 1. */
   readonly number: number;
   readonly approve: boolean;
@@ -33,7 +33,7 @@ export interface ResponseInput {
   readonly answers: readonly CallAnswer[];
   readonly approvals: readonly ApprovalAnswer[];
   /** The newest item that the input refers to by id; the request continues after it. */
-  readonly behind: ItemPlace | null;
+  readonly behind: NamedItem | null;
   /**
    * Outputs at the end of the input that answer calls of this server, and whose calls are sent along. Clients that keep
    * the conversation themselves send these.
@@ -139,7 +139,7 @@ const resentIn = (
 
 const isSaid = (draft: SeedDraft): draft is MessageDraft => draft.role !== "assistant" && draft.role !== "tool";
 
-const placeOfReference = (id: Json | undefined, index: number): ItemPlace => {
+const placeOfReference = (id: Json | undefined, index: number): NamedItem => {
   const place = typeof id === "string" ? placeOfItem(id) : null;
   if (place === null) throw notFound(`input[${index}]: there is no item ${JSON.stringify(id)}; send the item itself`);
   return place;

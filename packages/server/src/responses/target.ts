@@ -1,9 +1,10 @@
 import type { HostedThread } from "@colloquy/host";
 import { type State, textOf, toolCallsOf } from "@colloquy/machine";
+import { waitsOutside } from "@colloquy/machine/hosting";
 import { HttpError } from "../http/http-error.ts";
 import type { Call } from "../http/route.ts";
 import { mayReach } from "../http/access.ts";
-import { callIdOf } from "../items/item.ts";
+import { callIdOf, type NamedItem } from "../items/item.ts";
 import { saidIn } from "../items/turn-items.ts";
 import { type LegPlace, placeOfResponse, type QueuedPlace } from "./response-id.ts";
 import type { ResponseInput } from "./response-input.ts";
@@ -33,7 +34,7 @@ export const targetOf = async (
     const id = typeof conversation === "string" ? conversation : conversation.id;
     const thread = room.host.thread(id);
     const seen = (await mayReach(call, id)) ? await thread.look(seenIn) : null;
-    if (seen !== null && behind !== null && behind.threadId !== id) throw itemNotFound();
+    if (seen !== null && behind !== null && behind.threadId !== id) throw itemNotFound(behind);
     if (seen === null)
       throw new HttpError(404, `there is no conversation ${JSON.stringify(id)}`, {
         param: "conversation",
@@ -43,29 +44,35 @@ export const targetOf = async (
   }
   const given = previous == null ? null : placeOfResponse(previous);
   const named = await turnPlaceOf(room, given);
+  const item = behind ?? answers[0]?.place ?? approvals[0]?.place ?? null;
   if (named === null && given !== null && "askId" in given && (await isQueued(room, call, given)))
     throw new HttpError(400, "the previous response is still queued; wait for its end", {
       param: "previous_response_id",
       code: "response_in_progress",
     });
-  const place = previous == null ? (behind ?? answers[0]?.place ?? approvals[0]?.place ?? null) : named;
+  const place = previous == null ? item : named;
   if (place === null && previous == null) return null;
   const thread = place === null ? null : room.host.thread(place.threadId);
   const seen =
     place !== null && thread !== null && (await mayReach(call, place.threadId)) ? await thread.look(seenIn) : null;
   if (place === null || thread === null || seen === null || !(await hasTurn(room, seen, place)))
     throw previous == null
-      ? itemNotFound()
-      : new HttpError(400, `there is no response ${JSON.stringify(previous)}`, {
-          param: "previous_response_id",
-          code: "previous_response_not_found",
-        });
-  if (behind !== null && behind.threadId !== place.threadId) throw itemNotFound();
+      ? itemNotFound(item)
+      : new HttpError(
+          400,
+          `there is no response ${JSON.stringify(previous)}; name a response that this server stored, or leave previous_response_id out and send the conversation as input`,
+          { param: "previous_response_id", code: "previous_response_not_found" },
+        );
+  if (behind !== null && behind.threadId !== place.threadId) throw itemNotFound(behind);
   return { thread, seen, turn: place.turn };
 };
 
-const itemNotFound = (): HttpError =>
-  new HttpError(400, "input: an item that is named is not there", { param: "input", code: "item_not_found" });
+const itemNotFound = (item: NamedItem | null): HttpError =>
+  new HttpError(
+    400,
+    `input: the item ${JSON.stringify(item?.id ?? null)} is not there; send the item itself, or leave it out`,
+    { param: "input", code: "item_not_found" },
+  );
 
 const isQueued = async ({ host }: ResponsesRoom, call: Call, { threadId, askId }: QueuedPlace): Promise<boolean> =>
   (await mayReach(call, threadId)) && (await host.thread(threadId).asked(askId))?.status === "queued";
@@ -127,7 +134,7 @@ export const seenIn = (state: State): SeenThread => {
   return {
     head: conversation.head,
     turns: conversation.turns.length,
-    open: open === null ? null : { number: open.number, isAwaited: isAwaited(state) },
+    open: open === null ? null : { number: open.number, isAwaited: waitsOutside(state) },
     system: conversation.system === null ? null : textOf(conversation.system),
     instructions: typeof instructions === "string" ? instructions : null,
   };
@@ -142,10 +149,3 @@ const hasTurn = async (
   if (!isThere || place.leg === undefined || place.leg === 1) return isThere;
   return (await findLeg(room, { ...place, leg: place.leg })) !== null;
 };
-
-/** Checks whether the open turn waits only for outside answers. */
-const isAwaited = ({ context: { open } }: State): boolean =>
-  open?.stage.type === "running" &&
-  open.stage.calls.every(
-    ({ by, approval, result }) => result !== null || by === "caller" || approval?.status === "requested",
-  );

@@ -20,8 +20,8 @@ const allowed = { type: "allowed_tools", mode: "required", tools: [{ type: "web_
 describe("bad requests are refused in words, and nothing is journalled", () => {
   test.each([
     [{ input: "Hi", conversation: "c", previous_response_id: "resp_1_1_t" }, "conversation and previous_response_id"],
-    [{ input: "Hi", previous_response_id: "resp_1_1_nowhere" }, "there is no response"],
-    [{ input: "Hi", previous_response_id: "resp_x" }, "there is no response"],
+    [{ input: "Hi", previous_response_id: "resp_1_1_nowhere" }, 'no response "resp_1_1_nowhere"; name a response'],
+    [{ input: "Hi", previous_response_id: "resp_x" }, 'there is no response "resp_x"; name a response'],
     [{ input: "Hi", conversation: "nowhere" }, "there is no conversation"],
     [{ input: "Hi", background: true, store: false }, "background"],
     [{ input: "Hi", tools: [{ type: "web_search" }], tool_choice: "required" }, "skipped"],
@@ -36,8 +36,9 @@ describe("bad requests are refused in words, and nothing is journalled", () => {
     [{ input: "Hi", prompt: { id: "p" } }, "prompt"],
     [{ input: "Hi", model: "other" }, "there are: any"],
     [{ input: [{ type: "function_call_output", call_id: "call_9", output: "x" }] }, "call_9"],
-    [{ input: [{ type: "function_call_output", call_id: "call_1_1_0_nowhere", output: "x" }] }, "not there"],
-    [{ input: [{ type: "item_reference", id: "msg_9" }] }, "msg_9"],
+    [{ input: [{ type: "function_call_output", call_id: "call_1_1_0_nowhere", output: "x" }] }, '_nowhere" is not'],
+    [{ input: [{ type: "item_reference", id: "msg_9" }] }, 'no item "msg_9"; send the item itself'],
+    [{ input: [{ type: "item_reference", id: "msg_1_1_0_no" }] }, '"msg_1_1_0_no" is not there; send the item itself'],
     [{ input: [{ type: "message", role: "robot", content: "x" }] }, "input[0]"],
     [{ input: 7 }, "input"],
   ])("%j", async (body, words) => {
@@ -237,6 +238,14 @@ describe("an event log", () => {
       "not kept",
     );
   });
+});
+
+test("the events of a response are kept on the system clock for longer than a timer counts", async () => {
+  const { server } = responding(scriptedModel([reply("Hello.")]), {}, { responses: { keepMs: 2 ** 40 } });
+  const [begun, ...events] = await streamed(server, "/v1/responses", { ...asked, stream: true });
+  const id = begun !== undefined && "response" in begun ? begun.response.id : "";
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(await streamed(server, `/v1/responses/${id}?stream=true&starting_after=0`)).toEqual(events);
 });
 
 test.each([true, false])(

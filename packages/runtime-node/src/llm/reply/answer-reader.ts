@@ -4,175 +4,116 @@ import { createParser } from "eventsource-parser";
 import type { FailureSetting } from "../failure/failure.ts";
 import { isObject, parseJson } from "../json/loose-json.ts";
 
-/** Takes the bytes of a server-sent event stream. */
-export interface EventStream {
-  /** Takes the next bytes, cut anywhere. */
-  readonly feed: (bytes: Uint8Array) => void;
-  /** No more bytes come. The last line counts even without its line break. */
-  readonly end: () => void;
-}
-
-/** Reads one answer of a server, which comes in pieces or whole. */
-export interface AnswerReader<Decoded = unknown> extends EventStream {
-  /** Takes an answer that came in one piece. */
-  readonly whole: (body: JsonObject) => void;
-  readonly state: Readonly<ReadState>;
-  readonly decoded: () => Decoded;
-  /** Returns how the answer so far ended the call; null if it is neither an answer nor an error. */
-  readonly outcome: (setting: FailureSetting) => LlmOutcome | null;
-  /** Returns how the call failed for a reason outside the answer, with the answer so far. */
-  readonly failed: (failure: Failure) => LlmOutcome;
-}
-
-export interface ReadState {
-  /** Something of an answer came: a piece, an error, the end mark. */
-  begun: boolean;
-  /** The answer said how it ended. Anything after that is not part of the reply. */
-  finished: boolean;
-  /** Nothing more is to be read. */
-  done: boolean;
-  /** The number of events that had a part of the answer. */
-  heard: number;
-  /** A piece before the end could not be read, so the answer has a hole. */
-  damaged: boolean;
-}
-
-/** How the answers of one API are read. */
-interface Reading<Decoded> {
-  /** Takes an object of a stream, and the name of its event if it has one. */
-  readonly onObject: (value: JsonObject, name?: string) => void;
-  readonly onError: (error: Json) => void;
-  readonly onEnd?: () => void;
-  readonly whole: (body: JsonObject) => void;
-  readonly decoded: () => Decoded;
-  readonly outcomeOf: (decoded: Decoded, setting: FailureSetting) => LlmOutcome | null;
-  readonly failed: (failure: Failure, decoded: Decoded) => LlmOutcome;
-}
-
-/** Makes a reader, whose reading changes the state. */
-export const answerReader = <Decoded>(readingOf: (state: ReadState) => Reading<Decoded>): AnswerReader<Decoded> => {
-  const state: ReadState = { begun: false, finished: false, done: false, heard: 0, damaged: false };
-  const { onObject, onError, onEnd, whole, decoded, outcomeOf, failed } = readingOf(state);
-  const { feed, end } = jsonEvents({
-    onObject,
-    onError,
-    onDone: () => {
-      state.begun = state.done = true;
-      state.heard += 1;
-    },
-    onDamage: () => (state.damaged ||= !state.finished),
-  });
-  return {
-    feed,
-    end: () => {
-      end();
-      onEnd?.();
-    },
-    whole: (body) => {
-      state.begun = true;
-      whole(body);
-    },
-    state,
-    decoded,
-    outcome: (setting) => (state.begun ? outcomeOf(decoded(), setting) : null),
-    failed: (failure) => failed(failure, decoded()),
-  };
-};
-
-/** Reads a body that came in one piece. Some servers stream unasked, and gateways report an error as a list of one. */
-export const readWhole = ({ feed, end, whole }: Pick<AnswerReader, "feed" | "end" | "whole">, text: string): void => {
-  if (/^\s*(data:|:|event:)/.test(text)) {
-    feed(new TextEncoder().encode(text));
-    return end();
-  }
-  const body = parseJson(text);
-  const first: unknown = Array.isArray(body) ? body[0] : undefined;
-  if (isObject(body)) whole(body);
-  else if (isObject(first) && isObject(first["error"])) whole(first);
-};
-
-/** Reads a source of bytes, cut anywhere, to its end. Rejects if the source fails. */
-export const readAll = async <Decoded>(
-  { feed, end, decoded }: AnswerReader<Decoded>,
-  source: Uint8Array | AsyncIterable<Uint8Array>,
-): Promise<Decoded> => {
-  if (source instanceof Uint8Array) feed(source);
-  else for await (const bytes of source) feed(bytes);
-  end();
-  return decoded();
-};
-
-/** Takes the events of a stream of JSON objects. */
-export interface JsonEventsListener {
-  readonly onObject: (value: JsonObject, name?: string) => void;
-  /** Takes an error that the server reported outside the format: by a line of its own, or by a text. */
-  readonly onError: (error: Json) => void;
-  /** The end mark `[DONE]` came. Nothing after it is read. */
-  readonly onDone: () => void;
-  /** An event began like an object, and is not one. */
-  readonly onDamage: () => void;
-}
-
 /**
- * Reads server-sent events that are JSON objects, as servers really write them: without empty lines, with errors in between. The
- * cuts of the bytes do not matter. Throws a `RangeError` at a line of more than 67 million characters.
+ * Reads one answer of a server, which comes whole or as server-sent events that are JSON objects, as servers really write them:
+ * without empty lines, with errors in between. The cuts of the bytes do not matter.
  */
-export const jsonEvents = ({ onObject, onError, onDone, onDamage }: JsonEventsListener): EventStream => {
-  let done = false;
-  const onData = (data: string, name?: string): void => {
-    if (done) return;
-    if (data.startsWith("{")) {
-      const value = parseJson(data);
-      if (isObject(value)) onObject(value, name);
-      // Without an empty line between them, the parser takes two events for one of two lines.
-      else if (data.includes("\n")) for (const line of data.split("\n")) onData(line, name);
-      else onDamage();
-      return;
-    }
-    if (data.trim() === "[DONE]") {
-      done = true;
-      onDone();
-    } else if (/^\s+\{|\n/.test(data)) {
-      for (const line of data.split("\n")) onData(line.trim(), name);
-    } else if (name === "error" && data.trim() !== "") {
-      onError(data);
-    }
-  };
-  const onUnknownLine = (line: string): void => {
-    const reported = parseJson(line.replace(/^error:/, ""));
-    if (!isObject(reported)) return;
-    if (line.startsWith("error:")) onError(reported["error"] ?? reported);
-    else if (isObject(reported["error"])) onError(reported["error"]);
-  };
-  const decoder = new TextDecoder();
-  const parser = createParser({
-    onEvent: (event) => onData(event.data, event.event),
+export abstract class AnswerReader<Decoded = unknown> {
+  /** Something of an answer came: a piece, an error, the end mark. */
+  begun = false;
+  /** The answer said how it ended. Anything after that is not part of the reply. */
+  finished = false;
+  /** Nothing more is to be read. */
+  done = false;
+  /** The number of events that had a part of the answer. */
+  heard = 0;
+  /** A piece before the end could not be read, so the answer has a hole. */
+  damaged = false;
+  readonly #decoder = new TextDecoder();
+  readonly #parser = createParser({
+    onEvent: ({ data, event }) => this.#onData(data, event),
     onError: ({ type, line = "" }) => {
-      if (type === "unknown-field") onUnknownLine(line);
+      if (type === "unknown-field") this.#onUnknownLine(line);
     },
   });
-  // The parser drops an unknown line that comes in pieces, so it gets whole lines only.
-  let pieces: string[] = [];
-  let waiting = 0;
-  const feedText = (text: string): void => {
+  /** The last line so far, since the parser drops an unknown line that comes in pieces. */
+  #pieces: string[] = [];
+  #waiting = 0;
+
+  /** Takes the next bytes, cut anywhere. @throws RangeError at a line of more than 67 million characters */
+  feed(bytes: Uint8Array): void {
+    this.#feedText(this.#decoder.decode(bytes, { stream: true }));
+  }
+
+  /** No more bytes come. The last line counts even without its line break. */
+  end(): void {
+    this.#feedText(`${this.#decoder.decode()}\n\n`);
+  }
+
+  /** Reads a body that came in one piece. Some servers stream unasked, and gateways report an error as a list of one. */
+  readBody(text: string): void {
+    if (/^\s*(data:|:|event:)/.test(text)) {
+      this.feed(new TextEncoder().encode(text));
+      return this.end();
+    }
+    const body = parseJson(text);
+    const first: unknown = Array.isArray(body) ? body[0] : undefined;
+    const answer = isObject(first) && isObject(first["error"]) ? first : body;
+    if (!isObject(answer)) return;
+    this.begun = true;
+    this.onWhole(answer);
+  }
+
+  /** Reads a source of bytes, cut anywhere, to its end. Rejects if the source fails. */
+  async readAll(source: Uint8Array | AsyncIterable<Uint8Array>): Promise<Decoded> {
+    if (source instanceof Uint8Array) this.feed(source);
+    else for await (const bytes of source) this.feed(bytes);
+    this.end();
+    return this.decoded();
+  }
+
+  abstract decoded(): Decoded;
+  /** Returns how the answer so far ended the call; null if it is neither an answer nor an error. */
+  abstract outcome(setting: FailureSetting): LlmOutcome | null;
+  /** Returns how the call failed for a reason outside the answer, with the answer so far. */
+  abstract failed(failure: Failure): LlmOutcome;
+  /** Takes an object of a stream, and the name of its event if it has one. */
+  protected abstract onObject(value: JsonObject, name?: string): void;
+  protected abstract onError(error: Json): void;
+  protected abstract onWhole(body: JsonObject): void;
+
+  #feedText(text: string): void {
     const end = Math.max(text.lastIndexOf("\n"), text.lastIndexOf("\r")) + 1;
     if (end === 0) {
-      waiting += text.length;
-      if (waiting > lineCharacters)
+      this.#waiting += text.length;
+      if (this.#waiting > lineCharacters)
         throw new RangeError(`a line of the stream is longer than ${lineCharacters} characters`);
-      if (text !== "") pieces.push(text);
+      if (text !== "") this.#pieces.push(text);
       return;
     }
     const lines = text.slice(0, end);
-    parser.feed(pieces.length === 0 ? lines : pieces.join("") + lines);
-    pieces = end === text.length ? [] : [text.slice(end)];
-    waiting = text.length - end;
-  };
-  return {
-    feed: (bytes) => feedText(decoder.decode(bytes, { stream: true })),
-    end: () => feedText(`${decoder.decode()}\n\n`),
-  };
-};
+    this.#parser.feed(this.#pieces.length === 0 ? lines : this.#pieces.join("") + lines);
+    this.#pieces = end === text.length ? [] : [text.slice(end)];
+    this.#waiting = text.length - end;
+  }
+
+  #onData(data: string, name?: string): void {
+    if (this.done) return;
+    if (data.startsWith("{")) {
+      const value = parseJson(data);
+      if (isObject(value)) this.onObject(value, name);
+      // Without an empty line between them, the parser takes two events for one of two lines.
+      else if (data.includes("\n")) for (const line of data.split("\n")) this.#onData(line, name);
+      // An event that began like an object.
+      else this.damaged ||= !this.finished;
+    } else if (data.trim() === "[DONE]") {
+      this.begun = this.done = true;
+      this.heard += 1;
+    } else if (/^\s+\{|\n/.test(data)) {
+      for (const line of data.split("\n")) this.#onData(line.trim(), name);
+    } else if (name === "error" && data.trim() !== "") {
+      this.onError(data);
+    }
+  }
+
+  /** Some servers report an error outside the format, by a line of its own. */
+  #onUnknownLine(line: string): void {
+    const reported = parseJson(line.replace(/^error:/, ""));
+    if (!isObject(reported)) return;
+    if (line.startsWith("error:")) this.onError(reported["error"] ?? reported);
+    else if (isObject(reported["error"])) this.onError(reported["error"]);
+  }
+}
 
 /** Longer than any piece of a reply: an endless line must fail. */
 const lineCharacters = 2 ** 26;

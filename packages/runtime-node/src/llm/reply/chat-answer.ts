@@ -3,56 +3,156 @@ import { replyFromChatMessage } from "@colloquy/interchange";
 import type { Failure, Json, JsonObject } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { failureOfErrorObject, type FailureSetting, retryable } from "../failure/failure.ts";
-import { isObject, isText, listOf } from "../json/loose-json.ts";
-import { type AnswerReader, answerReader, readAll, type ReadState } from "./answer-reader.ts";
-import { chatChunks, type DecodedChat, type DecodedChoice } from "./chat-chunks.ts";
+import { isBareError, isError } from "../failure/response-facts.ts";
+import { defined, isObject, isText, listOf, objectsIn } from "../json/loose-json.ts";
+import { AnswerReader } from "./answer-reader.ts";
+import { type DecodedChoice, deltaOf, GrowingChoice, laterReason } from "./growing-choice.ts";
 import { completed, failedWith, reportedIn } from "./outcome.ts";
-import { usageFromWire } from "./usage.ts";
+import { indexOf, ToolCallPieces } from "./tool-call-pieces.ts";
+import { laterReport, reportIn, usageFromWire } from "./usage.ts";
 
-/** How an answer is read. */
-export interface ChatFormat {
-  /** Turns a body (`isWhole`) or a chunk of another format into one of chat completions. */
-  readonly read?: (value: JsonObject, isWhole: boolean) => JsonObject;
-  /** Whether nothing that the server still sends is of use. */
-  readonly isOver?: () => boolean;
-  /** All choices are one reply. */
-  readonly isOne?: boolean;
+/** A chat completion, from a stream or in one piece. Its members have the names of the wire. */
+export interface DecodedChat {
+  /** All choices, in the order in which they began. The answer is the one of index 0. */
+  readonly choices: readonly DecodedChoice[];
+  /** The last report that isn't zeros; null if there was none. */
+  readonly usage: JsonObject | null;
+  readonly model?: string;
+  readonly responseId?: string;
+  /** The error that the server reported in place of an answer, or in the middle of one. */
+  readonly error?: Json;
 }
 
-/** Reads a chat completion, or an answer that is read as one, and reports the pieces of the reply. */
-export const chatAnswer = (
+/**
+ * Reads a chat completion, or an answer that is read as one, and reports the pieces of the reply (the choice of index 0) as they
+ * come. Takes all that servers send: no role, no choices, usage in several places, content in parts, an error in the middle.
+ * Checks field by field, without a schema, because it runs for each token.
+ */
+export class ChatAnswer extends AnswerReader<DecodedChat> {
+  /** By index, in the order in which they began. */
+  readonly #choices = new Map<number, GrowingChoice>();
+  readonly #onDelta: (delta: LlmDelta) => void;
+  readonly #isOne: boolean;
+  readonly #calls = new ToolCallPieces();
+  readonly #named: { model?: string; responseId?: string; error?: Json } = {};
+  #usage: JsonObject | null = null;
+  #isWhole = false;
+
+  /**
+   * @param isOne whether all choices are one reply. A server that was asked for one reply may put its text in one choice and its
+   *   calls in another.
+   */
+  constructor(onDelta: (delta: LlmDelta) => void = () => {}, isOne = false) {
+    super();
+    this.#onDelta = onDelta;
+    this.#isOne = isOne;
+  }
+
+  override end(): void {
+    super.end();
+    this.#choices.forEach((choice) => choice.showRest());
+  }
+
+  decoded(): DecodedChat {
+    const all = [...this.#choices.values()].map((choice) => choice.decoded());
+    return { choices: this.#isOne ? oneChoice(all) : all, usage: this.#usage, ...defined(this.#named) };
+  }
+
+  outcome(setting: FailureSetting): LlmOutcome | null {
+    if (!this.begun) return null;
+    const chat = this.decoded();
+    const { error } = chat;
+    const answer = answerOf(chat);
+    const reason = answer?.finish_reason ?? null;
+    // An error replaces the answer beside it, unless it is a body that says something.
+    const isSaid = this.#isWhole && !saysError(reason) && answer !== undefined && saysSomething(answer.message);
+    if (error !== undefined && !isSaid) return this.failed(failureOfErrorObject(error, setting));
+    if (!this.#isWhole && (reason === null || (reason === "" && !this.done)))
+      return this.failed(retryable("truncated", "the stream ended without saying why"));
+    if (answer === undefined) return null;
+    // Gateways end an answer so if the model behind them failed.
+    if (saysError(reason))
+      return this.failed(retryable("unknown", `the server ended the answer with the reason "${reason}"`));
+    if (this.damaged) return this.failed(retryable("truncated", "a piece of the stream could not be read"));
+    const reply = replyFromChatMessage(withToolCall(answer.message));
+    return completed(reply, reason, reportedIn(chat), (failure) => this.failed(failure));
+  }
+
+  /** Returns a failure with the text that came. Calls and provider fields may be incomplete, and are left out. */
+  failed(failure: Failure): LlmOutcome {
+    const chat = this.decoded();
+    const reply = replyFromChatMessage({ ...answerOf(chat)?.message, role: "assistant", tool_calls: null });
+    const content = Either.isLeft(reply) ? undefined : reply.right.content;
+    return failedWith(failure, content === undefined ? undefined : { content }, usageFromWire(chat.usage));
+  }
+
+  /** An event of the name `error` is one, however it is wrapped, unless it is a piece of the answer after all. */
+  protected onObject(given: JsonObject, name?: string): void {
+    const isWrapped = name === "error" && (given["error"] ?? given["choices"]) === undefined;
+    const chunk = isWrapped ? { error: given } : given;
+    this.begun = true;
+    if (isPiece(chunk)) this.heard += 1;
+    this.#add(this.read(chunk, false));
+    const all = [...this.#choices.values()];
+    const last = this.#isOne ? all : [this.#choices.get(0) ?? all[0]];
+    // Some servers give an empty reason with each chunk.
+    this.finished = last.length > 0 && last.every((choice) => choice?.finishReason);
+  }
+
+  protected onError(error: Json): void {
+    this.onObject({ error });
+  }
+
+  protected onWhole(given: JsonObject): void {
+    this.#isWhole = true;
+    const body = this.read(given, true);
+    const choices = listOf(body["choices"]).filter(isObject);
+    this.#add({ ...body, choices: choices.map((choice, index) => ({ index, ...withPlaces(choice) })) });
+    // A body without choices says what went wrong, under whatever name.
+    if (body["choices"] === undefined) this.#named.error ??= body;
+  }
+
+  /** Turns a body (`isWhole`) or a chunk of another format into one of chat completions. */
+  protected read(value: JsonObject, _isWhole: boolean): JsonObject {
+    return value;
+  }
+
+  #add(chunk: JsonObject): void {
+    const { model, id, error, choices } = chunk;
+    this.#usage = laterReport(this.#usage, reportIn(chunk));
+    if (isText(model)) this.#named.model ??= model;
+    if (isText(id)) this.#named.responseId ??= id;
+    if (isError(error)) this.#named.error ??= error;
+    else if (isBareError(chunk)) this.#named.error ??= chunk;
+    for (const choice of objectsIn(choices, ["delta", "message", "finish_reason"], () => "index")) {
+      if (isError(choice["error"])) this.#named.error ??= choice["error"];
+      for (const report of [reportIn(choice), deltaOf(choice)["usage"]])
+        if (isObject(report)) this.#usage = laterReport(this.#usage, report);
+      this.#choiceOf(indexOf(choice) ?? 0).add(choice);
+    }
+  }
+
+  #choiceOf(index: number): GrowingChoice {
+    const known = this.#choices.get(index);
+    if (known !== undefined) return known;
+    const showOther = (delta: LlmDelta): void => {
+      if (this.#isOne && (delta.type === "toolCall" || !this.#choices.get(0)?.content)) this.#onDelta(delta);
+    };
+    const calls = this.#isOne ? this.#calls : new ToolCallPieces();
+    const choice = new GrowingChoice(index, index === 0 ? this.#onDelta : showOther, calls);
+    this.#choices.set(index, choice);
+    return choice;
+  }
+}
+
+/**
+ * Decodes a whole streamed chat completion: its bytes, or pieces of them cut anywhere. Skips what it cannot read; rejects if
+ * the source fails.
+ */
+export const decodeChatStream = (
+  source: Uint8Array | AsyncIterable<Uint8Array>,
   onDelta?: (delta: LlmDelta) => void,
-  { read = (value) => value, isOver, isOne }: ChatFormat = {},
-): AnswerReader<DecodedChat> =>
-  answerReader((state) => {
-    const chunks = chatChunks(onDelta, isOne);
-    let isWhole = false;
-    const add = (chunk: JsonObject): void => {
-      state.begun = true;
-      if (isPiece(chunk)) state.heard += 1;
-      chunks.add(read(chunk, false));
-      state.finished = chunks.isFinished();
-      state.done ||= isOver?.() === true;
-    };
-    return {
-      // An event of the name `error` is one, however it is wrapped, unless it is a piece of the answer after all.
-      onObject: (chunk, name) =>
-        add(name === "error" && (chunk["error"] ?? chunk["choices"]) === undefined ? { error: chunk } : chunk),
-      onError: (error) => add({ error }),
-      onEnd: chunks.end,
-      whole: (given) => {
-        isWhole = true;
-        const body = read(given, true);
-        const choices = listOf(body["choices"]).filter(isObject);
-        chunks.add({ ...body, choices: choices.map((choice, index) => ({ index, ...withPlaces(choice) })) });
-        // A body without choices says what went wrong, under whatever name.
-        if (body["choices"] === undefined) chunks.add({ error: body });
-      },
-      decoded: chunks.decoded,
-      outcomeOf: (chat, setting) => outcomeOf(chat, isWhole ? null : state, setting),
-      failed,
-    };
-  });
+): Promise<DecodedChat> => new ChatAnswer(onDelta).readAll(source);
 
 /** Gives the calls of a body their places as indexes: each is another call, even if ids repeat. */
 const withPlaces = (choice: JsonObject): JsonObject => {
@@ -79,34 +179,6 @@ const carries = (value: Json | undefined): boolean => {
 
 const envelope: ReadonlySet<string> = new Set(["id", "index", "role", "type", "obfuscation"]);
 
-/**
- * Decodes a whole streamed chat completion: its bytes, or pieces of them cut anywhere. Skips what it cannot read; rejects if
- * the source fails.
- */
-export const decodeChatStream = (
-  source: Uint8Array | AsyncIterable<Uint8Array>,
-  onDelta?: (delta: LlmDelta) => void,
-): Promise<DecodedChat> => readAll(chatAnswer(onDelta), source);
-
-/** @param stream the state of a stream; null for a body that came in one piece. */
-const outcomeOf = (chat: DecodedChat, stream: ReadState | null, setting: FailureSetting): LlmOutcome | null => {
-  const answer = answerOf(chat);
-  const reason = answer?.finish_reason ?? null;
-  // An error replaces the answer beside it, unless it is a body that says something.
-  const isSaid = stream === null && !saysError(reason) && answer !== undefined && saysSomething(answer.message);
-  if (chat.error !== undefined && !isSaid) return failed(failureOfErrorObject(chat.error, setting), chat);
-  if (stream !== null && (reason === null || (reason === "" && !stream.done)))
-    return failed(retryable("truncated", "the stream ended without saying why"), chat);
-  if (answer === undefined) return null;
-  // Gateways end an answer so if the model behind them failed.
-  if (saysError(reason))
-    return failed(retryable("unknown", `the server ended the answer with the reason "${reason}"`), chat);
-  if (stream?.damaged === true) return failed(retryable("truncated", "a piece of the stream could not be read"), chat);
-  return completed(replyFromChatMessage(withToolCall(answer.message)), reason, reportedIn(chat), (failure) =>
-    failed(failure, chat),
-  );
-};
-
 /** Zhipu has `network_error`. */
 const saysError = (reason: string | null): boolean => /(^|_)error$/i.test(reason ?? "");
 
@@ -118,16 +190,31 @@ const withToolCall = (message: JsonObject): JsonObject => {
     : message;
 };
 
-/** Returns a failure with the text that came. Calls and provider fields may be incomplete, and are left out. */
-const failed = (failure: Failure, chat: DecodedChat): LlmOutcome => {
-  const reply = replyFromChatMessage({ ...answerOf(chat)?.message, role: "assistant", tool_calls: null });
-  const content = Either.isLeft(reply) ? undefined : reply.right.content;
-  return failedWith(failure, content === undefined ? undefined : { content }, usageFromWire(chat.usage));
-};
-
 /** Of several choices that were asked for, the first is the answer. */
 const answerOf = (chat: DecodedChat): DecodedChoice | undefined =>
   chat.choices.find((choice) => choice.index === 0) ?? chat.choices[0];
 
 const saysSomething = ({ content, tool_calls: calls, function_call: called, refusal }: JsonObject): boolean =>
   [content, calls, called, refusal].some((value) => (typeof value === "object" && value !== null) || Boolean(value));
+
+/**
+ * Joins several choices to one reply. They share one list of calls. Every other field is that of the first choice that has it,
+ * because two texts are alternatives.
+ */
+const oneChoice = (choices: readonly DecodedChoice[]): readonly DecodedChoice[] => {
+  if (choices.length < 2) return choices;
+  const ordered = choices.toSorted((left, right) => left.index - right.index);
+  const members = ordered.flatMap(({ message }) =>
+    Object.entries(message).filter(
+      ([, value]) => value !== null && !(typeof value === "string" && value.trim() === ""),
+    ),
+  );
+  const reasons = ordered.flatMap(({ finish_reason: reason }) => reason ?? []);
+  return [
+    {
+      index: ordered[0]?.index ?? 0,
+      finish_reason: reasons.reduce<string | null>(laterReason, null),
+      message: { content: null, ...Object.fromEntries(members.toReversed()) },
+    },
+  ];
+};

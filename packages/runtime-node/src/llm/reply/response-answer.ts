@@ -4,8 +4,8 @@ import type { CallLlm, Failure, Json, JsonObject, ReplyDraft } from "@colloquy/m
 import * as Either from "fp-ts/lib/Either.js";
 import { failureOfErrorObject, type FailureSetting, retryable } from "../failure/failure.ts";
 import { isBareError, isError } from "../failure/response-facts.ts";
-import { defined, isObject, isText, listOf, parseJson, textOf } from "../json/loose-json.ts";
-import { type AnswerReader, answerReader, readAll, readWhole } from "./answer-reader.ts";
+import { defined, isList, isObject, isText, listOf, parseJson, textOf } from "../json/loose-json.ts";
+import { AnswerReader } from "./answer-reader.ts";
 import { completed, failedWith, reportedIn, textsOf } from "./outcome.ts";
 import { ResponseItems } from "./response-items.ts";
 import { laterReport, usageFromWire } from "./usage.ts";
@@ -30,69 +30,107 @@ export interface DecodedResponse {
  * Reads an answer of the Responses API as it comes, and reports the pieces of the reply. Only a finished item has all that is
  * encrypted in it, so finished items replace their pieces.
  */
-export const responseAnswer = (
-  onDelta: (delta: LlmDelta) => void = () => {},
-  { output: wanted }: Pick<CallLlm, "output"> = {},
-): AnswerReader<DecodedResponse> =>
-  answerReader((state) => {
-    const items = new ResponseItems(onDelta);
-    let said: Omit<DecodedResponse, "output" | "error"> = { status: null, usage: null };
-    let error: Json | undefined;
-    const finish = (reported?: Json): void => {
-      error ??= reported;
-      state.begun = state.finished = state.done = true;
-      state.heard += 1;
-    };
-    const addFacts = (response: JsonObject): void => {
-      const { status, incomplete_details: details, usage, model, id: responseId } = response;
-      const reason = isObject(details) ? details["reason"] : undefined;
-      const texts = Object.entries({ status, reason, model, responseId }).filter(([, value]) => isText(value));
-      const report = laterReport(said.usage, isObject(usage) ? usage : null);
-      said = { ...said, ...Object.fromEntries(texts), usage: report };
-    };
+export class ResponseAnswer extends AnswerReader<DecodedResponse> {
+  readonly #items: ResponseItems;
+  readonly #wantsOutput: boolean;
+  #facts: Omit<DecodedResponse, "output" | "error"> = { status: null, usage: null };
+  #error: Json | undefined;
+
+  constructor(onDelta: (delta: LlmDelta) => void = () => {}, { output }: Pick<CallLlm, "output"> = {}) {
+    super();
+    this.#items = new ResponseItems(onDelta);
+    this.#wantsOutput = output !== undefined;
+  }
+
+  decoded(): DecodedResponse {
+    const { status } = this.#facts;
+    const isCut = status === "completed" && this.#items.isCut();
     return {
-      onObject: (event, name) => {
-        if (state.finished) return;
-        const type = isText(event["type"]) ? event["type"] : (name ?? "");
-        if (type === "error" || (type === "" && (isError(event["error"]) || isBareError(event))))
-          return finish(errorOf(event));
-        state.begun = true;
-        if (isPiece(event)) state.heard += 1;
-        const response = isObject(event["response"]) ? event["response"] : {};
-        addFacts(response);
-        const ending = terminal.get(type);
-        if (type === "response.output_item.added") items.begin(event);
-        else if (type === "response.output_item.done") items.finish(event);
-        else if (ending === undefined) items.grow(event, type);
-        else {
-          // Some servers end an answer that they still call unfinished.
-          const { status, error: reported, output } = response;
-          const isEnded = isText(status) && status !== "in_progress" && status !== "queued";
-          said = { ...said, status: isEnded ? status : ending };
-          items.complete(listOf(output));
-          finish(isObject(reported) ? reported : undefined);
-        }
-      },
-      onError: finish,
-      whole: (body) => {
-        const { output, error: reported } = body;
-        // A body without an output says what went wrong, under whatever name.
-        error = reported ?? (Array.isArray(output) ? undefined : body);
-        said = { ...said, status: Array.isArray(output) ? "completed" : null };
-        addFacts(body);
-        for (const [index, item] of listOf(output).entries()) items.finish({ item, output_index: index });
-        finish();
-      },
-      decoded: () => ({
-        ...said,
-        output: items.items(),
-        status: !state.finished ? null : said.status === "completed" && items.isCut() ? "incomplete" : said.status,
-        ...defined({ error }),
-      }),
-      outcomeOf: (response, setting) => outcomeOf(response, state, setting, wanted !== undefined),
-      failed,
+      ...this.#facts,
+      output: this.#items.items(),
+      status: !this.finished ? null : isCut ? "incomplete" : status,
+      ...defined({ error: this.#error }),
     };
-  });
+  }
+
+  outcome(setting: FailureSetting): LlmOutcome | null {
+    if (!this.begun) return null;
+    const response = this.decoded();
+    const { error, status, output } = response;
+    if (error !== undefined) return this.failed(failureOfError(error, setting));
+    if (this.damaged) return this.failed(retryable("truncated", "a piece of the stream could not be read"));
+    if (status === null) return this.failed(retryable("truncated", "the stream ended without saying how"));
+    // Nobody asked for an answer in the background, to be read later.
+    if (["failed", "cancelled", "queued", "in_progress"].includes(status)) {
+      const message = `the server ended its answer with the status "${status}", and does not say why`;
+      return this.failed({ ...retryable("unknown", message), retryable: status !== "queued" });
+    }
+    const reply = replyOf(output, this.#wantsOutput);
+    const finishReason = finishReasonOf(response, Either.isRight(reply) ? reply.right : {});
+    return completed(
+      Either.mapLeft(({ reason }: { readonly reason: string }) => reason)(reply),
+      finishReason,
+      reportedIn(response),
+      (failure) => this.failed(failure),
+    );
+  }
+
+  /** Returns a failure with the texts that came. Calls and other items may be incomplete, and are left out. */
+  failed(failure: Failure): LlmOutcome {
+    const reply = replyFromResponseItems(this.#items.items());
+    const texts = Either.isLeft(reply) ? [] : textsOf(reply.right.content ?? []);
+    const [only] = texts;
+    const content = texts.length === 1 && only?.type === "text" ? only.text : texts;
+    return failedWith(failure, only === undefined ? undefined : { content }, usageFromWire(this.#facts.usage));
+  }
+
+  protected onObject(event: JsonObject, name?: string): void {
+    if (this.finished) return;
+    const type = isText(event["type"]) ? event["type"] : (name ?? "");
+    if (type === "error" || (type === "" && (isError(event["error"]) || isBareError(event))))
+      return this.onError(errorOf(event));
+    this.begun = true;
+    if (isPiece(event)) this.heard += 1;
+    const response = isObject(event["response"]) ? event["response"] : {};
+    this.#addFacts(response);
+    const ending = terminal.get(type);
+    if (type === "response.output_item.added") this.#items.begin(event);
+    else if (type === "response.output_item.done") this.#items.finish(event);
+    else if (ending === undefined) this.#items.grow(event, type);
+    else {
+      // Some servers end an answer that they still call unfinished.
+      const { status, error, output } = response;
+      const isEnded = isText(status) && status !== "in_progress" && status !== "queued";
+      this.#facts = { ...this.#facts, status: isEnded ? status : ending };
+      this.#items.complete(listOf(output));
+      this.onError(isObject(error) ? error : undefined);
+    }
+  }
+
+  protected onError(error: Json | undefined): void {
+    this.#error ??= error;
+    this.begun = this.finished = this.done = true;
+    this.heard += 1;
+  }
+
+  protected onWhole(body: JsonObject): void {
+    const { output, error } = body;
+    const isAnswer = isList(output);
+    this.#facts = { ...this.#facts, status: isAnswer ? "completed" : null };
+    this.#addFacts(body);
+    for (const [index, item] of listOf(output).entries()) this.#items.finish({ item, output_index: index });
+    // A body without an output says what went wrong, under whatever name.
+    this.onError(error ?? (isAnswer ? undefined : body));
+  }
+
+  #addFacts(response: JsonObject): void {
+    const { status, incomplete_details: details, usage, model, id: responseId } = response;
+    const reason = isObject(details) ? details["reason"] : undefined;
+    const texts = Object.entries({ status, reason, model, responseId }).filter(([, value]) => isText(value));
+    const report = laterReport(this.#facts.usage, isObject(usage) ? usage : null);
+    this.#facts = { ...this.#facts, ...Object.fromEntries(texts), usage: report };
+  }
+}
 
 /**
  * Decodes a whole streamed answer of the Responses API: its bytes, or pieces of them cut anywhere. Skips what it cannot read;
@@ -101,13 +139,13 @@ export const responseAnswer = (
 export const decodeResponseStream = (
   source: Uint8Array | AsyncIterable<Uint8Array>,
   onDelta?: (delta: LlmDelta) => void,
-): Promise<DecodedResponse> => readAll(responseAnswer(onDelta), source);
+): Promise<DecodedResponse> => new ResponseAnswer(onDelta).readAll(source);
 
 /** Decodes the body of an answer that came in one piece. Returns null for anything else. */
 export const decodeResponseBody = (text: string): DecodedResponse | null => {
-  const answer = responseAnswer();
-  readWhole(answer, text);
-  return answer.state.begun ? answer.decoded() : null;
+  const answer = new ResponseAnswer();
+  answer.readBody(text);
+  return answer.begun ? answer.decoded() : null;
 };
 
 /** Whether an event is about an item of the output. Servers send all kinds of events to keep a connection open. */
@@ -124,28 +162,6 @@ const terminal: ReadonlyMap<string, string> = new Map([
 
 /** An event of the type `error` has its facts under `error`, or beside its type. */
 const errorOf = ({ type: _type, sequence_number: _number, ...facts }: JsonObject): Json => facts["error"] ?? facts;
-
-const outcomeOf = (
-  response: DecodedResponse,
-  { damaged }: { readonly damaged: boolean },
-  setting: FailureSetting,
-  wantsOutput: boolean,
-): LlmOutcome => {
-  const { error, status } = response;
-  if (error !== undefined) return failed(failureOfError(error, setting), response);
-  if (damaged) return failed(retryable("truncated", "a piece of the stream could not be read"), response);
-  if (status === null) return failed(retryable("truncated", "the stream ended without saying how"), response);
-  // Nobody asked for an answer in the background, to be read later.
-  if (["failed", "cancelled", "queued", "in_progress"].includes(status)) {
-    const message = `the server ended its answer with the status "${status}", and does not say why`;
-    return failed({ ...retryable("unknown", message), retryable: status !== "queued" }, response);
-  }
-  const reply = Either.mapLeft(({ reason }: { readonly reason: string }) => reason)(
-    replyOf(response.output, wantsOutput),
-  );
-  const finishReason = finishReasonOf(response, Either.isRight(reply) ? reply.right : {});
-  return completed(reply, finishReason, reportedIn(response), (failure) => failed(failure, response));
-};
 
 /** A wanted output is the final answer: messages on the way to it become reasoning, and go back as the items that they were. */
 const replyOf = (output: readonly JsonObject[], wantsOutput: boolean): ReturnType<typeof replyFromResponseItems> => {
@@ -191,13 +207,4 @@ const isCut = ({ type, status, arguments: given }: JsonObject): boolean => {
   if (!isCall && type !== "message" && type !== "custom_tool_call") return false;
   if (status === "in_progress") return isCall && parseJson(textOf(given)) === undefined;
   return status === "incomplete" || status === "failed";
-};
-
-/** Returns a failure with the texts that came. Calls and other items may be incomplete, and are left out. */
-const failed = (failure: Failure, { output, usage }: DecodedResponse): LlmOutcome => {
-  const reply = replyFromResponseItems(output);
-  const texts = Either.isLeft(reply) ? [] : textsOf(reply.right.content ?? []);
-  const [only] = texts;
-  const content = texts.length === 1 && only?.type === "text" ? only.text : texts;
-  return failedWith(failure, only === undefined ? undefined : { content }, usageFromWire(usage));
 };

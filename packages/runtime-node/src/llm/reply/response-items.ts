@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { isList, isObject, isText, parseJson, textOf } from "../json/loose-json.ts";
 import { deltasOf } from "./outcome.ts";
-import { oneObject } from "./tool-call-pieces.ts";
+import { oneObject } from "./growing-text.ts";
 
 /** Puts the items of a streamed output together, and shows the pieces of the reply as they come. */
 export class ResponseItems {

@@ -1,14 +1,7 @@
 import type { LlmDelta } from "@colloquy/host";
 import type { JsonObject } from "@colloquy/machine";
-import { isObject, parseJson, textOf } from "../json/loose-json.ts";
-
-/** The place of a piece. */
-interface PiecePlace {
-  /** The choice: each numbers its calls from 0. */
-  readonly choice?: number;
-  /** The place in a list of several that have the same index. */
-  readonly entry?: number | null;
-}
+import { isObject, textOf } from "../json/loose-json.ts";
+import { argumentsOf, beginsObject, CallArguments } from "./growing-text.ts";
 
 /**
  * Puts the tool calls of a streamed reply together. The call of a piece is decided by a known id, then by the place in a list of
@@ -23,9 +16,12 @@ export class ToolCallPieces {
   /**
    * Takes one entry of a delta's `tool_calls`. Returns its call with the new part of the arguments; null if there is nothing to
    * show yet. Skips an empty entry.
+   *
+   * @param choice each numbers its calls from 0
+   * @param entry its place in a list of several that have the same index
    */
-  add(wire: JsonObject, place: PiecePlace = {}): CallDelta | null {
-    const piece = pieceOf(wire, place);
+  add(wire: JsonObject, choice = 0, entry: number | null = null): CallDelta | null {
+    const piece = pieceOf(wire, choice, entry);
     if (`${piece.id}${piece.name}${piece.arguments}` === "" && wire["extra_content"] === undefined) return null;
     const call = this.#callOf(piece);
     this.#last = call;
@@ -38,12 +34,14 @@ export class ToolCallPieces {
     const added = piece.isCustom ? piece.arguments : call.arguments.add(piece.arguments);
     if (wire["extra_content"] !== undefined) call.rest = { extra_content: wire["extra_content"] };
     const isHeld = added === "" && piece.arguments !== "" && piece.name === "" && typeof wire["id"] !== "string";
-    return isHeld ? null : deltaOf(call, added);
+    return isHeld ? null : this.#deltaOf(call, added);
   }
 
   /** Returns the arguments that were held back, after the end of the reply. */
   rest(): readonly CallDelta[] {
-    return this.#calls.map((call) => deltaOf(call, call.arguments.rest())).filter((piece) => piece.arguments !== "");
+    return this.#calls
+      .map((call) => this.#deltaOf(call, call.arguments.rest()))
+      .filter((each) => each.arguments !== "");
   }
 
   /** Returns the calls so far in the form of a message, in the order in which they began. */
@@ -54,16 +52,7 @@ export class ToolCallPieces {
   #callOf(piece: Piece): GrowingCall {
     const current = this.#currentOf(piece);
     if (current !== undefined && !beginsAnother(current, piece)) return current;
-    const begun: GrowingCall = {
-      position: this.#calls.length,
-      id: null,
-      index: piece.index,
-      name: "",
-      isNamedAgain: false,
-      custom: null,
-      arguments: new CallArguments(),
-      rest: {},
-    };
+    const begun = new GrowingCall(piece.index);
     this.#calls.push(begun);
     return begun;
   }
@@ -76,47 +65,36 @@ export class ToolCallPieces {
     if (mayBegin && (name !== "" || (id !== "" && isIndexed))) return undefined;
     return keys.map((key) => this.#known.get(key)).find((call) => call !== undefined) ?? this.#last;
   }
+
+  #deltaOf(call: GrowingCall, added: string): CallDelta {
+    const { id, name } = call;
+    return { type: "toolCall", index: this.#calls.indexOf(call), id, name, arguments: added };
+  }
 }
 
 type CallDelta = Extract<LlmDelta, { type: "toolCall" }>;
 
-const deltaOf = ({ position: index, id, name }: GrowingCall, added: string): CallDelta => ({
-  type: "toolCall",
-  index,
-  id,
-  name,
-  arguments: added,
-});
-
-interface GrowingCall {
-  readonly position: number;
-  id: string | null;
+class GrowingCall {
   /** The index with which it began. */
   readonly index: string | null;
-  name: string;
+  id: string | null = null;
+  name = "";
   /** The server repeats the name with further pieces. */
-  isNamedAgain: boolean;
+  isNamedAgain = false;
   /** The input of a custom tool, which is any text. */
-  custom: string | null;
-  readonly arguments: CallArguments;
-  rest: JsonObject;
+  custom: string | null = null;
+  readonly arguments = new CallArguments();
+  rest: JsonObject = {};
+
+  constructor(index: string | null) {
+    this.index = index;
+  }
 }
 
-interface Piece {
-  readonly id: string;
-  readonly name: string;
-  readonly arguments: string;
-  readonly isCustom: boolean;
-  readonly index: string | null;
-  readonly isIndexed: boolean;
-  /** The keys of its call beside the id, the strongest first. */
-  readonly keys: readonly string[];
-  /** It is not the rest of an object. */
-  readonly mayBegin: boolean;
-}
+type Piece = ReturnType<typeof pieceOf>;
 
 /** Some gateways leave out `function`, and write name and arguments beside the id. */
-const pieceOf = (wire: JsonObject, { choice = 0, entry = null }: PiecePlace): Piece => {
+const pieceOf = (wire: JsonObject, choice: number, entry: number | null) => {
   const { function: wanted, custom, id } = wire;
   const called = isObject(wanted) ? wanted : isObject(custom) ? custom : wire;
   const given = argumentsOf(called["arguments"] ?? called["input"] ?? called["parameters"]);
@@ -129,7 +107,9 @@ const pieceOf = (wire: JsonObject, { choice = 0, entry = null }: PiecePlace): Pi
     isCustom: called === custom,
     index,
     isIndexed: entry === null && index !== null,
+    /** The keys of its call beside the id, the strongest first. */
     keys: [...(entry === null ? [] : [`${index ?? choice} entry ${entry}`]), ...(index === null ? [] : [index])],
+    /** It is not the rest of an object. */
     mayBegin: entry === null || given === "" || beginsObject(given),
   };
 };
@@ -156,6 +136,9 @@ const beginsAnother = (call: GrowingCall, piece: Piece): boolean => {
   }
   const isRest = piece.arguments !== "" && !hasObject && !begun.isEmpty() && !begun.isWhole();
   if (isRest) return isOther && !isPlaced;
+  // Servers that give each piece a new id may repeat the name with the first arguments.
+  const isFirst = piece.arguments !== "" && begun.isEmpty() && !begun.isWhole();
+  if (isFirst && !isOther && isPlaced && piece.index === call.index) return false;
   if (piece.id !== "" && call.id) return true;
   if (isOther) return !isPlaced || hasObject || begun.isWhole();
   // Without an id, the name after complete arguments begins another call, unless it comes with each piece.
@@ -172,113 +155,3 @@ const wireOf = (call: GrowingCall): JsonObject =>
   call.custom === null
     ? { id: call.id, type: "function", function: { name: call.name, arguments: call.arguments.text() }, ...call.rest }
     : { id: call.id, type: "custom", custom: { name: call.name, input: call.custom }, ...call.rest };
-
-const argumentsOf = (value: JsonObject[string]): string => {
-  if (typeof value === "string") return value;
-  return value === undefined || value === null ? "" : JSON.stringify(value);
-};
-
-/** Returns the arguments of a call that came in one piece. */
-export const oneObject = (value: JsonObject[string]): string => {
-  const given = new CallArguments();
-  given.add(argumentsOf(value));
-  return given.text();
-};
-
-/**
- * The growing arguments of one tool call: one JSON object. Gateways send `{}`, `null` or `""` before the real object (the
- * `input: {}` of Anthropic's `content_block_start`), repeat the object at the end, or send a new one with each piece: a later
- * object replaces an earlier one, unless it is empty. Some repeat with each piece all that came before, or encode the object
- * twice. Any other text stays as it came.
- */
-class CallArguments {
-  // A text that pieces were added to is copied whole when it is looked at, so each piece looks at as little as it can.
-  #text = "";
-  /** The last piece, if it repeats all that came before. */
-  #repeat = "";
-  #shown = "";
-  #isReplaced = false;
-  /** The last character that is not white space. */
-  #end = "";
-  /** Nothing came but empty values, and perhaps the beginning of another. */
-  #mayBeEmpty = true;
-  #isQuoted = false;
-
-  /** Takes the next piece. Returns the new text that can be shown: text that may yet be replaced is held back. */
-  add(piece: string): string {
-    if (beginsObject(piece) && this.isEmpty()) this.#clear();
-    this.#isReplaced ||= beginsObject(piece) && this.isWhole();
-    const before = this.#repeat || this.#text;
-    this.#repeat = before !== "" && piece.startsWith(before) ? piece : "";
-    const isAllShown = this.#shown.length === this.#text.length;
-    this.#text += piece;
-    this.#end = piece.trimEnd().at(-1) ?? this.#end;
-    if (this.#mayBeEmpty) this.#look();
-    if (this.#isReplaced || this.#repeat !== "" || this.#isQuoted || this.isEmpty() || this.#isBrace()) return "";
-    const rest = isAllShown ? piece : this.#text.slice(this.#shown.length);
-    this.#shown = this.#text;
-    return rest;
-  }
-
-  /** Returns the text that was held back. */
-  rest(): string {
-    const text = this.text();
-    const rest = text.startsWith(this.#shown) ? text.slice(this.#shown.length) : "";
-    this.#shown += rest;
-    return rest;
-  }
-
-  /** Whether nothing came but empty values. */
-  isEmpty(): boolean {
-    return this.#mayBeEmpty && /^\s*((\{\s*\}|null|"")\s*)*$/.test(this.#text);
-  }
-
-  isWhole(): boolean {
-    return this.#end === "}" && parseJson(lastObject(this.#text)) !== undefined;
-  }
-
-  text(): string {
-    const text = lastObject(this.#text);
-    const value = parseJson(text);
-    if (typeof value === "string" && isObject(parseJson(value))) return value;
-    return value === undefined && parseJson(this.#repeat) !== undefined ? this.#repeat : text;
-  }
-
-  #clear(): void {
-    this.#text = this.#shown = this.#end = "";
-    this.#mayBeEmpty = true;
-    this.#isQuoted = false;
-  }
-
-  #look(): void {
-    this.#mayBeEmpty = /^\s*((\{\s*\}|null|"")\s*)*(\{\s*|n|nu|nul|")?$/.test(this.#text);
-    this.#isQuoted = /^\s*"/.test(this.#text);
-  }
-
-  /** Whether there is nothing but the beginning of an object. */
-  #isBrace(): boolean {
-    return this.#mayBeEmpty && /^\s*\{\s*$/.test(this.#text);
-  }
-}
-
-const beginsObject = (text: string): boolean => /^\s*\{/.test(text);
-
-const isEmptyObject = (text: string): boolean => /^\s*\{\s*\}\s*$/.test(text);
-
-/** Returns the last object of a row that is not empty. */
-const lastObject = (text: string): string => {
-  let whole = "";
-  let from = 0;
-  for (const { 0: border, index } of text.matchAll(/\}\s*(?=\{)/g)) {
-    const object = text.slice(from, index + border.length);
-    // The same characters may be part of a string.
-    if (parseJson(object) === undefined) continue;
-    if (whole === "" || !isEmptyObject(object)) whole = object.trim();
-    from += object.length;
-  }
-  const last = text.slice(from);
-  if (whole === "") return text;
-  if (isEmptyObject(last)) return whole;
-  if (isEmptyObject(whole) || parseJson(last) !== undefined) return last;
-  return whole.startsWith(last) ? whole : text;
-};

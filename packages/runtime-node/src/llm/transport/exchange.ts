@@ -4,7 +4,7 @@ import type { CallLlm } from "@colloquy/machine";
 import OpenAI from "openai";
 import { aborted, failureOfBody, failureOfThrown, type FailureSetting, isStatusError } from "../failure/failure.ts";
 import { redirectFailure } from "../failure/response-facts.ts";
-import { type AnswerReader, readWhole } from "../reply/answer-reader.ts";
+import type { AnswerReader } from "../reply/answer-reader.ts";
 import { deltasOf } from "../reply/outcome.ts";
 import { keysIn, secretsIn, sentBy } from "../secrets/secrets.ts";
 import type { Connected } from "./connection.ts";
@@ -35,15 +35,23 @@ export const exchanges = ({ client: made, waits }: Pick<Connected<object>, "clie
     const interrupted = (thrown: unknown): LlmOutcome => {
       if (context.signal.aborted) return stream.failed(aborted);
       // The answer is whole: only what would have followed it (a report of usage) is lost.
-      if (stream.state.finished) return ended(stream, "");
+      if (stream.finished) return ended(stream, "");
       // The status of an error says why the call failed, even if the rest of its body never came.
       const silence = isStatusError(thrown) ? null : running.silence();
       return stream.failed(silence ?? failureOfThrown(thrown, setting()));
     };
     const answered = async (): Promise<LlmOutcome> => {
-      const response = await request(client, endpoint.path, body, call, running.signal);
+      const request = client.post(endpoint.path, {
+        ...sentBody(body),
+        signal: running.signal,
+        maxRetries: 0,
+        fetchOptions: { redirect: "manual", ...oursOnly },
+        stream: body["stream"] === true,
+        ...(call.idleTimeoutMs !== undefined && { timeout: longestTimeoutMs }),
+      });
+      const response = await request.asResponse();
       running.begin();
-      running.touch(stream.state);
+      running.touch(stream);
       if (response.redirected) {
         // A `fetch` of the caller's own may follow redirects against the request. Nobody reads the body.
         cancel(response.body);
@@ -53,11 +61,11 @@ export const exchanges = ({ client: made, waits }: Pick<Connected<object>, "clie
       const text = await readBody(response, streams ? stream : null, running);
       // An aborted body may just end.
       if (running.signal.aborted) return interrupted(undefined);
-      if (streams && stream.state.begun) return ended(stream, "");
+      if (streams && stream.begun) return ended(stream, "");
       const whole = endpoint.reader(() => {}, call);
-      readWhole(whole, text);
+      whole.readBody(text);
       const outcome = ended(whole, text);
-      if (outcome.type === "completed") for (const delta of deltasOf(outcome.reply)) running.onDelta(delta);
+      if (outcome.type === "completed") deltasOf(outcome.reply).forEach(running.onDelta);
       return outcome;
     };
     try {
@@ -68,26 +76,7 @@ export const exchanges = ({ client: made, waits }: Pick<Connected<object>, "clie
   };
 };
 
-/** Has the SDK make the request, and returns the response as it is. */
-const request = (
-  client: OpenAI,
-  path: string,
-  body: RequestBody,
-  call: CallLlm,
-  signal: AbortSignal,
-): Promise<Response> =>
-  client
-    .post(path, {
-      ...sentBody(body),
-      signal,
-      maxRetries: 0,
-      fetchOptions: { redirect: "manual", ...oursOnly },
-      stream: body["stream"] === true,
-      // The SDK would stop waiting for the first byte after ten minutes, by a clock of its own.
-      ...(call.idleTimeoutMs === undefined ? {} : { timeout: longestTimeoutMs }),
-    })
-    .asResponse();
-
+/** The SDK would stop waiting for the first byte after ten minutes, by a clock of its own. */
 const longestTimeoutMs = 2 ** 31 - 1;
 
 const isEventStream = (response: Response, wanted: boolean): boolean => {
@@ -112,14 +101,14 @@ const readBody = async (
     while (!signal.aborted) {
       const { done, value } = await reader.read();
       if (done) break;
-      const before = stream?.state.heard;
+      const before = stream?.heard;
       stream?.feed(value);
-      if (stream === null ? value.some((byte) => byte > space) : stream.state.heard !== before) touch(stream?.state);
-      if (stream?.state.done === true) {
+      if (stream === null ? value.some((byte) => byte > space) : stream.heard !== before) touch(stream ?? undefined);
+      if (stream?.done === true) {
         finish(reader);
         return "";
       }
-      if (stream === null || (!stream.state.begun && keptBytes < keptBytesMax)) {
+      if (stream === null || (!stream.begun && keptBytes < keptBytesMax)) {
         kept.push(value);
         keptBytes += value.length;
         if (keptBytes > bodyBytesMax) throw new RangeError(`the server's answer is larger than ${bodyBytesMax} bytes`);

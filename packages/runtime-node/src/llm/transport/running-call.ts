@@ -107,12 +107,14 @@ const filteredDeltas = (filterOf: () => KeyFilter, onDelta: (delta: LlmDelta) =>
   return {
     onDelta: (delta: LlmDelta): void => {
       const filter = filterOf();
-      const name = delta.type === "toolCall" ? `call ${delta.index}` : delta.type;
-      const last = named(delta, filter);
+      const isCall = delta.type === "toolCall";
+      const name = isCall ? `call ${delta.index}` : delta.type;
+      const id = isCall && delta.id !== null ? { id: filter.text(delta.id) } : {};
+      const last = isCall ? { ...delta, ...id, name: filter.text(delta.name) } : delta;
       const pieces = texts.get(name)?.pieces ?? filter.pieces();
       texts.set(name, { pieces, last });
-      const piece = pieces.push(delta.type === "toolCall" ? delta.arguments : delta.text);
-      if (piece !== "" || delta.type === "toolCall") show(last, piece);
+      const piece = pieces.push(isCall ? delta.arguments : delta.text);
+      if (piece !== "" || isCall) show(last, piece);
     },
     end: (): void => {
       for (const { pieces, last } of texts.values()) {
@@ -123,8 +125,3 @@ const filteredDeltas = (filterOf: () => KeyFilter, onDelta: (delta: LlmDelta) =>
     },
   };
 };
-
-const named = (delta: LlmDelta, { text }: KeyFilter): LlmDelta =>
-  delta.type === "toolCall"
-    ? { ...delta, id: delta.id === null ? null : text(delta.id), name: text(delta.name) }
-    : delta;

@@ -12,6 +12,8 @@ export interface Dialect {
   readonly callIds: string;
   /** The names of tools. A name that does not match is replaced on the wire, and comes back as it was. */
   readonly toolNames: string;
+  /** The keys of properties in schemas of tools; null for any. One that does not match is replaced as the name of a tool is. */
+  readonly propertyKeys: string | null;
   /** The names of speakers, with other characters replaced by `_`; null leaves names out. */
   readonly messageNames: string | null;
   /** Whether several texts of a message stay a list of parts, or become one string. */
@@ -83,6 +85,7 @@ const common: Dialect = Object.freeze({
   callIds: "^[a-zA-Z0-9_-]{1,40}$",
   // https://platform.openai.com/docs/api-reference/chat/create (tools.function.name); Gemini wants a letter or `_` first.
   toolNames: "^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$",
+  propertyKeys: null,
   messageNames: "^[a-zA-Z0-9_-]{1,64}$",
   texts: "joined",
   images: "of users",
@@ -167,12 +170,14 @@ const openaiResponses = dialect(
  * - blank: "text content blocks must be non-empty", "must contain non-whitespace text"
  * - images: BerriAI/litellm, convert_to_anthropic_tool_result takes image_url in the message of a tool
  * - names: the field is ignored; tools: "tools.0.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'"
+ * - keys: "tools.0.custom.input_schema.properties: Property keys should match pattern '^[a-zA-Z0-9_.-]{1,64}$'"
  * - fields: https://docs.litellm.ai/docs/reasoning_content (thinking_blocks), cache_control
  */
 const anthropic = dialect("anthropic", {
   lateSystem: "taken",
   callIds: "^[a-zA-Z0-9_-]{1,64}$",
   toolNames: "^[a-zA-Z0-9_-]{1,64}$",
+  propertyKeys: "^[a-zA-Z0-9_.-]{1,64}$",
   images: "everywhere",
   fields: ["thinking_blocks", "reasoning_content", "cache_control"],
 });
@@ -361,9 +366,12 @@ const pattern = kinds.word("the source of a regular expression", (value) => {
   }
 });
 
+const orNull = { ...pattern, fits: (value: unknown): boolean => value === null || pattern.fits(value) };
+
 const kindsOfDialect = {
   ...Object.fromEntries(Object.keys(common).map((member) => [member, kinds.anything])),
   callIds: pattern,
   toolNames: pattern,
-  messageNames: { ...pattern, fits: (value: unknown): boolean => value === null || pattern.fits(value) },
+  messageNames: orNull,
+  propertyKeys: orNull,
 };

@@ -1,6 +1,4 @@
-import type { LlmOutcome } from "@colloquy/host";
 import {
-  type CallLlm,
   type ContentPart,
   type Json,
   type JsonObject,
@@ -8,7 +6,6 @@ import {
   messageFromDraft,
   messageFromReply,
   type Part,
-  type ReplyDraft,
   type Role,
   type ToolCallPart,
   type ToolResultPart,
@@ -17,8 +14,8 @@ import {
 } from "@colloquy/machine";
 import { wellFormed } from "@colloquy/machine/hosting";
 import { isObject, isText, listOf, parseJson, textOf } from "../json/loose-json.ts";
-import { type Dialect, hostOf } from "./dialects.ts";
-import { callIdOnWire, messageNameOnWire, SeenIds, toolNameOnWire } from "./names.ts";
+import type { Dialect } from "./dialects.ts";
+import { callIdOnWire, messageNameOnWire, SeenIds, nameOnWire } from "./names.ts";
 
 /** The server that messages go to: what it takes, where it is (`originOf`), and the format of the messages. */
 export interface Wire {
@@ -133,7 +130,8 @@ const replyOnWire = (message: Message, wire: Wire, state: WireState): Message | 
   const parts = message.parts.flatMap((part): readonly Part[] =>
     part.type === "toolCall" ? [byId.get(part.callId) ?? part] : partWithTaken(replyPart(part, dialect), taken, format),
   );
-  const owed = calls.length > 0 ? owedParts(parts, dialect) : [];
+  const isOwed = calls.length > 0 && message.provider?.["owes"] !== "nothing";
+  const owed = isOwed ? owedParts(parts, dialect) : [];
   const content = contentOnWire([...owed, ...parts], dialect, "");
   // Servers refuse a reply of reasoning alone even if they take an empty one.
   const isEmpty = dialect.blank === "sent" && message.parts.length === 0;
@@ -206,7 +204,7 @@ const callOnWire = (call: ToolCallPart, taken: Taken, { dialect, format }: Wire,
   const given = isCustom ? JSON.stringify({ input: call.arguments }) : argumentsOnWire(call.arguments);
   return {
     ...left,
-    name: toolNameOnWire(call.name, dialect.toolNames),
+    name: nameOnWire(call.name, dialect.toolNames),
     arguments: isTaken ? call.arguments : given,
     providerCallId: callIdOnWire(state.ids, call.providerCallId, call.callId, dialect.callIds),
   };
@@ -315,57 +313,4 @@ const partWithTaken = <Any extends Part>(part: Any, taken: Taken, format: WireFo
   }
   // The same part, without some of its fields.
   return [{ ...others, ...(left === undefined ? {} : { provider: left }) } as unknown as Any];
-};
-
-/**
- * Returns the origin of a reply: the host of the server, and the family of the model (`gpt` of `openai/gpt-5-mini`). Provider
- * fields go back to the same origin only.
- */
-export const originOf = (baseURL: string, model: string): string => {
-  const name = model.slice(model.lastIndexOf("/") + 1).toLowerCase();
-  return `${hostOf(baseURL)} ${/[a-z]+/.exec(name)?.[0] ?? name}`;
-};
-
-/** Records the origin of a reply that has anything that only its server can read. */
-export const withOrigin = (outcome: LlmOutcome, origin: string): LlmOutcome =>
-  outcome.type === "completed" && hasFields(outcome.reply)
-    ? { ...outcome, reply: { ...outcome.reply, provider: { ...outcome.reply.provider, origin } } }
-    : outcome;
-
-/**
- * Whether a server refuses what it gave itself: a signature or encrypted reasoning of another account or model ("could not be
- * verified", "Invalid `signature` in `thinking` block"), the id of an item, or a field of a message.
- */
-export const refusesFields = (outcome: LlmOutcome): boolean =>
-  outcome.type === "failed" &&
-  outcome.partial === undefined &&
-  outcome.failure.kind === "bad_request" &&
-  ofFields.test(outcome.failure.message);
-
-const ofFields =
-  /encrypted[ _]content|\bsignature|\bthinking\W* block|\breasoning_\w+|\breasoning\b.{0,20}\bitem|\binput\[\d+\]\.id\b|\bItem (with id )?'|\bmessages?\b.{0,60}\b(unsupported|unknown|unexpected|not permitted)|\b(unsupported|unknown|unexpected|unrecognized)\b.{0,40}\bmessages?\b/i;
-
-/** Returns the call without the fields of servers in its replies, as if they had another origin; the same call if there are none. */
-export const withoutFields = (call: CallLlm): CallLlm => {
-  const messages = call.messages.map((message) => {
-    const { role, parts, provider } = message;
-    const isPlain = provider === undefined && !parts.some(hasServerData);
-    return role !== "assistant" || isPlain ? message : { ...message, provider: { ...provider, origin: "" } };
-  });
-  return messages.every((message, index) => message === call.messages[index]) ? call : { ...call, messages };
-};
-
-const hasFields = ({ content, toolCalls = [], provider }: ReplyDraft): boolean =>
-  [{ provider }, ...toolCalls, ...(typeof content === "string" ? [] : (content ?? []))].some(hasServerData);
-
-/** Whether a part has fields of its server, or only its server can read it. Sources are for users, and sent to no server. */
-const hasServerData = (part: {
-  readonly type?: string;
-  readonly provider?: unknown;
-  readonly value?: unknown;
-}): boolean => {
-  const { type, provider, value } = part;
-  // The place of a call among the parts is not a field of a server.
-  const hasOwn = isObject(provider) && Object.keys(provider).some((name) => name !== "aiPlace");
-  return hasOwn || (type === "opaque" && isObject(value) && value["type"] === "foreign" && value["format"] !== "ui");
 };

@@ -1,10 +1,10 @@
 import { digestOf } from "@colloquy/machine";
 
 /**
- * Returns the name of a tool on the wire. If its own name does not match the pattern, the name ends with a digest of its own, so
- * that two tools never get the same name.
+ * Returns the name of a tool, or the key of a property, on the wire. If it does not match the pattern, the name ends with a digest
+ * of its own, so that two never get the same name.
  */
-export const toolNameOnWire = (name: string, pattern: string): string => {
+export const nameOnWire = (name: string, pattern: string): string => {
   if (matches(pattern, name)) return name;
   const digest = alphanumeric(digestOf(name)).slice(0, 8);
   return `${withAllowed(name, pattern).slice(0, 64 - digest.length - 1)}_${digest}`;

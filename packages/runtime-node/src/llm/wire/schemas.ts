@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "@colloquy/machine";
-import { isList, isObject, listOf } from "../json/loose-json.ts";
+import { isList, isObject, listOf, textOf } from "../json/loose-json.ts";
 
 /**
  * Returns the schema of a tool's arguments as servers take it: an object at the root, with `properties`, and one schema as the
@@ -13,7 +13,7 @@ export const completedSchema = (schema: JsonObject): JsonObject => {
   const isSame =
     schema["type"] === "object" && isObject(schema["properties"]) && !parts.some((member) => member in schema);
   const filled = isSame ? schema : { type: "object", properties: objectOf(properties), ...root };
-  const whole = withItems(filled);
+  const whole = everywhere(filled, (each) => withOneOfItems(withRequired(each)));
   completed.set(schema, whole);
   return whole;
 };
@@ -87,16 +87,39 @@ const atPointer = (root: JsonObject, ref: string): Json | undefined =>
     .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"))
     .reduce<Json | undefined>((at, step) => (isObject(at) && Object.hasOwn(at, step) ? at[step] : undefined), root);
 
-/** Returns the schema with one schema as the `items` of each list, and an object in place of `true` and `false`. */
-const withItems = (schema: JsonObject): JsonObject =>
-  Object.fromEntries(
-    Object.entries(withOneOfItems(withRequired(schema))).map(([name, value]): [string, Json | undefined] => {
+/** Returns the schema with other keys of its properties, wherever they are named. */
+export const withKeys = (schema: JsonObject, keyOf: (key: string) => string): JsonObject => {
+  const renamed = (names: Json | undefined): Json | undefined =>
+    isList(names) ? names.map((name) => (typeof name === "string" ? keyOf(name) : name)) : names;
+  return everywhere(schema, (each) =>
+    Object.fromEntries(
+      Object.entries(each).map(([keyword, value]) => {
+        if (keyword === "required") return [keyword, renamed(value)];
+        if (keyword === "$ref") return [keyword, textOf(value).replaceAll(/(?<=\/properties\/)[^/]+/g, keyOf)];
+        const isKeyed = ["properties", "dependentRequired", "dependentSchemas"].includes(keyword) && isObject(value);
+        if (!isKeyed) return [keyword, value];
+        return [keyword, Object.fromEntries(Object.entries(value).map(([key, of]) => [keyOf(key), renamed(of)]))];
+      }),
+    ),
+  );
+};
+
+/** Changes a schema, and then each schema in it. An object takes the place of `true` and `false`. */
+const everywhere = (schema: JsonObject, change: (schema: JsonObject) => JsonObject): JsonObject => {
+  const inside = (value: Json | undefined): Json | undefined => {
+    if (isList(value)) return value.map((each) => inside(each) ?? null);
+    if (typeof value === "boolean") return value ? {} : { not: {} };
+    return isObject(value) ? everywhere(value, change) : value;
+  };
+  return Object.fromEntries(
+    Object.entries(change(schema)).map(([name, value]): [string, Json | undefined] => {
       if (maps.has(name) && isObject(value))
-        return [name, Object.fromEntries(Object.entries(value).map(([key, each]) => [key, inSchema(each)]))];
+        return [name, Object.fromEntries(Object.entries(value).map(([key, each]) => [key, inside(each)]))];
       const isSchema = schemas.has(name) || (name === "additionalProperties" && isObject(value));
-      return [name, isSchema ? inSchema(value) : value];
+      return [name, isSchema ? inside(value) : value];
     }),
   );
+};
 
 /** Gemini refuses a name that is required and not a property ("required[0]: property is not defined"). */
 const withRequired = (schema: JsonObject): JsonObject => {
@@ -121,12 +144,6 @@ const withOneOfItems = (schema: JsonObject): JsonObject => {
   const different = new Map([...places, ...rest].map((each) => [JSON.stringify(each), each]));
   const [only = {}, ...more] = different.values();
   return { ...others, items: more.length === 0 ? only : { anyOf: [only, ...more] } };
-};
-
-const inSchema = (value: Json | undefined): Json | undefined => {
-  if (isList(value)) return value.map((each) => inSchema(each) ?? null);
-  if (typeof value === "boolean") return value ? {} : { not: {} };
-  return isObject(value) ? withItems(value) : value;
 };
 
 const maps: ReadonlySet<string> = new Set("properties $defs definitions patternProperties dependentSchemas".split(" "));

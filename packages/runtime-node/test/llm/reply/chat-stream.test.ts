@@ -5,8 +5,8 @@ import { messageFromReply } from "@colloquy/machine";
 import { replyFromChatMessage, toChatMessage } from "@colloquy/interchange";
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
-import type { DecodedChat } from "../../../src/llm/reply/chat-chunks.ts";
-import { chatAnswer, decodeChatStream } from "../../../src/llm/reply/chat-answer.ts";
+import type { DecodedChat } from "../../../src/llm/reply/chat-answer.ts";
+import { ChatAnswer, decodeChatStream } from "../../../src/llm/reply/chat-answer.ts";
 import { bytesOf, callOf, chunkOf, decode } from "./wire.ts";
 import { canonical } from "../../../../interchange/test/canonical.ts";
 import { recordingsFolder, recordingsOf } from "../../../../interchange/test/recordings.ts";
@@ -70,7 +70,7 @@ describe.skipIf(folder === null)("recorded streams", () => {
     const transcript = transcripts[which % transcripts.length];
     if (transcript === undefined) throw new Error("no recordings");
     const bytes = bytesOf(transcript.sse);
-    const stream = chatAnswer();
+    const stream = new ChatAnswer();
     for (let at = 0, piece = 0; at < bytes.length; piece++) {
       const size = sizes[piece % sizes.length] ?? 1;
       stream.feed(bytes.subarray(at, at + size));
@@ -133,12 +133,12 @@ describe("the format", () => {
   });
 
   test("a piece that can't be read is noticed, unless the answer had ended", () => {
-    const damaged = chatAnswer();
+    const damaged = new ChatAnswer();
     damaged.feed(bytesOf('data: {"choices":[{"delta":{"con\n\n'));
-    expect(damaged.state.damaged).toBe(true);
-    const ended = chatAnswer();
+    expect(damaged.damaged).toBe(true);
+    const ended = new ChatAnswer();
     ended.feed(bytesOf(`${chunkOf({}, { finish_reason: "stop" })}data: {"usa\n\n`));
-    expect(ended.state).toMatchObject({ begun: true, finished: true, done: false, damaged: false });
+    expect(ended).toMatchObject({ begun: true, finished: true, done: false, damaged: false });
   });
 });
 
@@ -238,11 +238,28 @@ describe("texts that come whole so far", () => {
     [["ha", "haha"], "hahaha"],
     [["a", "b", "ab"], "abab"],
   ])("are one text, and pieces stay pieces: %j", async (pieces, expected) => {
+    for (const field of ["content", "reasoning_content", "reasoning"]) {
+      const deltas: LlmDelta[] = [];
+      const answer = field === "content" ? "" : "Yes.";
+      const end = chunkOf(answer === "" ? {} : { content: answer }) + chunkOf({}, { finish_reason: "stop" });
+      const body = pieces.map((piece) => chunkOf({ [field]: piece })).join("") + end;
+      const chat = await decodeChatStream(bytesOf(body), (delta) => deltas.push(delta));
+      expect(chat.choices[0]?.message[field]).toBe(expected);
+      expect(deltas.map((delta) => (delta.type === "toolCall" ? "" : delta.text)).join("")).toBe(expected + answer);
+    }
+  });
+
+  test("are one reasoning under two names, shown once and before the text", async () => {
     const deltas: LlmDelta[] = [];
-    const body = pieces.map((content) => chunkOf({ content })).join("") + chunkOf({}, { finish_reason: "stop" });
+    const thought = (text: string): string => chunkOf({ reasoning: text, reasoning_content: text });
+    const body = thought("Hello") + thought("Hello there") + chunkOf({ content: "Yes" });
     const chat = await decodeChatStream(bytesOf(body), (delta) => deltas.push(delta));
-    expect(chat.choices[0]?.message["content"]).toBe(expected);
-    expect(deltas.map((delta) => (delta.type === "text" ? delta.text : "")).join("")).toBe(expected);
+    expect(chat.choices[0]?.message).toMatchObject({ reasoning: "Hello there", reasoning_content: "Hello there" });
+    expect(deltas).toEqual([
+      { type: "reasoning", text: "Hello" },
+      { type: "reasoning", text: " there" },
+      { type: "text", text: "Yes" },
+    ]);
   });
 });
 
@@ -256,8 +273,8 @@ test("a call of Anthropic's among the parts of the content is a call", async () 
 });
 
 test("each call of a body is one, although its server gives all of them one id", () => {
-  const answer = chatAnswer();
+  const answer = new ChatAnswer();
   const calls = [1, 2].map((x) => ({ id: "a", type: "function", function: { name: "f", arguments: `{"x":${x}}` } }));
-  answer.whole({ choices: [{ message: { tool_calls: calls }, finish_reason: "tool_calls" }] });
+  answer.readBody(JSON.stringify({ choices: [{ message: { tool_calls: calls }, finish_reason: "tool_calls" }] }));
   expect(answer.decoded().choices[0]?.message["tool_calls"]).toEqual(calls);
 });

@@ -1,8 +1,7 @@
 import { checkChatDecoder, type ChatDecoder, LawBroken } from "@colloquy/runtime-test/laws";
 import type { Json, JsonObject } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
-import { chatChunks, type DecodedChat } from "../../../src/llm/reply/chat-chunks.ts";
-import { jsonEvents } from "../../../src/llm/reply/answer-reader.ts";
+import { ChatAnswer, type DecodedChat } from "../../../src/llm/reply/chat-answer.ts";
 import { isObject, listOf, textOf } from "../../../src/llm/json/loose-json.ts";
 import { usageFromWire } from "../../../src/llm/reply/usage.ts";
 import { spread } from "../../../../../test/runs.ts";
@@ -20,16 +19,15 @@ const decoderWith =
   ({ bytes = (piece) => piece, chunk = (each) => each, entry, chat = (each) => each }: Fault): ChatDecoder =>
   (pieces) => {
     const chunks: JsonObject[] = [];
-    const stream = jsonEvents({
-      onObject: (value) => void chunks.push(value),
-      onError: () => {},
-      onDone: () => {},
-      onDamage: () => {},
-    });
-    for (const piece of pieces) stream.feed(bytes(piece));
-    stream.end();
-    const answer = chatChunks(undefined, true);
-    for (const each of chunks) answer.add(chunk(entry === undefined ? each : withEntries(each, entry)));
+    class Faulty extends ChatAnswer {
+      protected override read(value: JsonObject): JsonObject {
+        chunks.push(value);
+        return chunk(entry === undefined ? value : withEntries(value, entry));
+      }
+    }
+    const answer = new Faulty(undefined, true);
+    for (const piece of pieces) answer.feed(bytes(piece));
+    answer.end();
     const decoded = chat(answer.decoded(), chunks);
     const message = decoded.choices[0]?.message ?? {};
     const usage = usageFromWire(decoded.usage);

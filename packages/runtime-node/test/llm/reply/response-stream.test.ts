@@ -1,6 +1,6 @@
 import type { LlmDelta } from "@colloquy/host";
 import { describe, expect, test } from "vitest";
-import { type DecodedResponse, responseAnswer } from "../../../src/llm/reply/response-answer.ts";
+import { type DecodedResponse, ResponseAnswer } from "../../../src/llm/reply/response-answer.ts";
 import { argumentsDelta, callOf, ended, eventsOf, messageOf, reasoning, said, textDelta } from "../responses.ts";
 import { eventOf } from "../server.ts";
 
@@ -12,7 +12,7 @@ interface Read {
 /** What is made of these events. */
 const read = (...events: readonly object[]): Read => {
   const deltas: LlmDelta[] = [];
-  const stream = responseAnswer((delta) => deltas.push(delta));
+  const stream = new ResponseAnswer((delta) => deltas.push(delta));
   stream.feed(new TextEncoder().encode(events.map(eventOf).join("")));
   stream.end();
   return { decoded: stream.decoded(), deltas };

@@ -63,6 +63,21 @@ describe("tool calls", () => {
     ).toEqual([callOf("a", "get_weather", "")]);
   });
 
+  test("are one if the id changes and the name is repeated with the first arguments", async () => {
+    expect(
+      await callsOf(
+        { index: 0, ...callOf("a", "f", "") },
+        { index: 0, ...callOf("b", "f", '{"x"') },
+        { index: 0, ...callOf("c", "f", ":1}") },
+        { index: 1, ...callOf("d", "f", "") },
+        { index: 1, ...callOf("e", "f", "{}") },
+      ),
+    ).toEqual([callOf("a", "f", '{"x":1}'), callOf("d", "f", "{}")]);
+    expect(
+      await callsOf({ index: 0, ...callOf("a", "f", "{}") }, { index: 0, ...callOf("b", "f", '{"x":1}') }),
+    ).toEqual([callOf("a", "f", "{}"), callOf("b", "f", '{"x":1}')]);
+  });
+
   test("may be whole objects, custom, or of the time before tools", async () => {
     expect(await callsOf({ id: "a", function: { name: "f", arguments: { x: 1 } } })).toEqual([
       callOf("a", "f", '{"x":1}'),

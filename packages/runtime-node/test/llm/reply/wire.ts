@@ -1,4 +1,4 @@
-import type { DecodedChat } from "../../../src/llm/reply/chat-chunks.ts";
+import type { DecodedChat } from "../../../src/llm/reply/chat-answer.ts";
 import { decodeChatStream } from "../../../src/llm/reply/chat-answer.ts";
 
 export const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);

@@ -1,15 +1,16 @@
 import { readFileSync } from "node:fs";
-import type { JsonObject } from "@colloquy/machine";
+import type { CallLlm, JsonObject } from "@colloquy/machine";
 import { messageFromDraft, messageFromReply, messageFromResult, toolCallsOf } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
 import { listOf } from "../../../src/llm/json/loose-json.ts";
 import { openaiChat } from "../../../src/llm/openai.ts";
 import { openaiResponses } from "../../../src/llm/openai.ts";
 import { dialectFor, dialects } from "../../../src/llm/wire/dialects.ts";
-import { originOf } from "../../../src/llm/wire/messages.ts";
+import { originOf } from "../../../src/llm/wire/origin.ts";
 import { completedSchema } from "../../../src/llm/wire/schemas.ts";
 import { callOf, perform } from "../call.ts";
-import { answeringJson, chatServer } from "../server.ts";
+import { strictRefusal } from "@colloquy/runtime-test/server";
+import { answeringJson, begin, chatServer, chunkOf } from "../server.ts";
 
 describe("the dialect of a server", () => {
   test.each([
@@ -193,6 +194,83 @@ describe("a tool", () => {
     const name = expect.stringMatching(/^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/);
     expect(tools).toMatchObject([{ function: { name } }]);
     expect(choice).toEqual({ type: "function", function: { name: (tools as never[])[0]?.["function"]["name"] } });
+  });
+});
+
+describe("keys of properties that the server refuses", () => {
+  const long = "x".repeat(65);
+  const inner = { type: "object", properties: { "a b": { type: "string" } }, required: ["a b"] };
+  const parameters = {
+    type: "object",
+    properties: { $filter: inner, [long]: { type: "array", items: inner }, plain: { $ref: "#/properties/$filter" } },
+    required: ["plain", "$filter"],
+  };
+  const given = `{ "$filter": {"a b": "\\"a b\\": 12345678901234567890"}, "${long}": [{"a b":"$filter"}], "plain": 1.0 }`;
+
+  /** A server that calls the tool with the keys of its schema, in pieces of two characters. */
+  const called = async (dialect: string, output?: CallLlm["output"]) => {
+    const { baseURL, bodies } = await chatServer((_request, response, body) => {
+      const [tool] = listOf(body["tools"]) as readonly { readonly function: { readonly parameters: JsonObject } }[];
+      const keys = tool?.function.parameters["properties"] as JsonObject;
+      const [filter = "", all = ""] = Object.keys(keys);
+      const [nested = ""] = Object.keys((keys[filter] as typeof inner).properties);
+      const name = output === undefined ? "f" : output.name;
+      const text = given.replaceAll('"a b":', `"${nested}":`).replace('"$filter":', `"${filter}":`).replace(long, all);
+      const pieces = (text.match(/.{1,2}/gs) ?? []).map((piece) => ({
+        tool_calls: [{ index: 0, function: { arguments: piece } }],
+      }));
+      const first = { tool_calls: [{ index: 0, id: "a", function: { name, arguments: "" } }] };
+      begin(response, ...[first, ...pieces].map((delta) => chunkOf(delta)), chunkOf({}, "tool_calls"));
+      response.end();
+    });
+    const reply = messageFromReply("1.1", "1.1", { toolCalls: [{ id: "a", name: "f", arguments: given }] });
+    const results = toolCallsOf(reply).map((call) => messageFromResult(call, "completed", "there"));
+    const messages = [messageFromDraft("1.0", { role: "user", content: "?" }), reply, ...results];
+    const handler = openaiChat({
+      baseURL,
+      apiKey: "k",
+      model: "m",
+      dialect,
+      tools: output === undefined ? [{ name: "f", parameters }] : [],
+    });
+    const { outcome, deltas } = perform(handler, callOf({ messages, ...(output && { output }) }));
+    return { outcome: await outcome, deltas, body: (bodies as readonly JsonObject[])[0] ?? {} };
+  };
+
+  test("are others on the wire, in schemas and in the history, and the own ones in what comes", async () => {
+    const { outcome, deltas, body } = await called("anthropic");
+    expect(strictRefusal("anthropic", JSON.stringify(body))).toBeNull();
+    expect(outcome).toMatchObject({ reply: { toolCalls: [{ name: "f", arguments: given }] } });
+    const shown = deltas.flatMap((delta) => (delta.type === "toolCall" ? [delta.arguments] : []));
+    expect(shown).toEqual(["", given]);
+    const [{ function: tool }] = body["tools"] as [{ function: { parameters: typeof parameters } }];
+    const [filter = "", all = "", plain] = Object.keys(tool.parameters.properties);
+    expect([filter, plain]).toEqual([expect.stringMatching(/^_filter_\w{8}$/), "plain"]);
+    expect(tool.parameters.required).toEqual(["plain", filter]);
+    expect(tool.parameters.properties.plain).toEqual({ $ref: `#/properties/${filter}` });
+    const [
+      ,
+      {
+        tool_calls: [before],
+      },
+    ] = body["messages"] as [unknown, { tool_calls: [{ function: { arguments: string } }] }];
+    expect(Object.keys(JSON.parse(before.function.arguments) as object)).toEqual([filter, all, "plain"]);
+    expect(before.function.arguments).toContain('\\"a b\\": 12345678901234567890');
+  });
+
+  test("of an output by tool are the own ones in its text", async () => {
+    const output = { name: "answer", schema: parameters, mode: "tool", repairs: 0 } as const;
+    const { outcome, deltas, body } = await called("anthropic", output);
+    expect(strictRefusal("anthropic", JSON.stringify(body))).toBeNull();
+    expect(outcome).toMatchObject({ reply: { content: [{ type: "text", text: given }] } });
+    expect(deltas).toEqual([{ type: "text", text: given }]);
+  });
+
+  test("stay for servers that take them, and come in pieces", async () => {
+    const { outcome, deltas, body } = await called("openai-chat");
+    expect(outcome).toMatchObject({ reply: { toolCalls: [{ arguments: given }] } });
+    expect(deltas.length).toBeGreaterThan(20);
+    expect(body["tools"]).toMatchObject([{ function: { parameters } }]);
   });
 });
 

@@ -1,4 +1,11 @@
-import { messageFromDraft, messageFromReply, type ReplyDraft } from "@colloquy/machine";
+import {
+  type Message,
+  messageFromDraft,
+  messageFromReply,
+  messageFromResult,
+  type ReplyDraft,
+  toolCallsOf,
+} from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
 import { openaiChat, openaiResponses } from "../../../src/llm/openai.ts";
 import { callOf, perform } from "../call.ts";
@@ -13,8 +20,8 @@ const ofResponses: ReplyDraft = {
 };
 const ofChat: ReplyDraft = { content: "Because.", provider: { thinking_blocks: [{ signature: "SEALED" }] } };
 
-/** How a server answers a thread with a reply of its own, and what it was asked. */
-const asked = async (make: typeof openaiChat | typeof openaiResponses, reply: ReplyDraft, message: string) => {
+/** A server that refuses a reply of its own with a message, a thread with that reply, and a handler. */
+const refusing = async (make: typeof openaiChat | typeof openaiResponses, reply: ReplyDraft, message: string) => {
   const answer = {
     choices: [{ index: 0, message: { content: "Yes." }, finish_reason: "stop" }],
     output: [{ type: "message", role: "assistant", content: [{ type: "output_text", text: "Yes." }] }],
@@ -27,13 +34,18 @@ const asked = async (make: typeof openaiChat | typeof openaiResponses, reply: Re
   });
   const origin = `${new URL(baseURL).host} m`;
   const isPlain = typeof reply.content === "string" && reply.provider === undefined;
-  const messages = [
+  const thread = (): readonly Message[] => [
     messageFromDraft("1.0", { role: "user", content: "why?" }),
     messageFromReply("1.1", "1.1", isPlain ? reply : { ...reply, provider: { ...reply.provider, origin } }),
     messageFromDraft("2.0", { role: "user", content: "Sure?" }),
   ];
   const handler = make({ baseURL, apiKey: "none", model: "m", stream: false });
-  return { outcome: await perform(handler, callOf({ messages })).outcome, bodies };
+  return { bodies, thread, ask: (messages: readonly Message[]) => perform(handler, callOf({ messages })).outcome };
+};
+
+const asked = async (...given: Parameters<typeof refusing>) => {
+  const { ask, thread, bodies } = await refusing(...given);
+  return { outcome: await ask(thread()), bodies };
 };
 
 describe("a server that refuses what it gave itself", () => {
@@ -57,6 +69,42 @@ describe("a server that refuses what it gave itself", () => {
     const { outcome, bodies } = await asked(openaiChat, ofChat, message);
     expect(outcome).toMatchObject({ type: "completed", reply: { content: "Yes." } });
     expect(bodies).toHaveLength(2);
+  });
+
+  test("is asked once a call afterwards, in all threads if it refuses a field", async () => {
+    const message = "body.messages.1.assistant.thinking_blocks: Extra inputs are not permitted";
+    const { ask, thread, bodies } = await refusing(openaiChat, ofChat, message);
+    for (const _ of [1, 2, 3]) expect(await ask(thread())).toMatchObject({ type: "completed" });
+    expect(bodies).toHaveLength(4);
+  });
+
+  test("is asked once a call afterwards, in the same thread if it refuses what a field has", async () => {
+    const message = "messages.1.content.0: Invalid `signature` in `thinking` block";
+    const { ask, thread, bodies } = await refusing(openaiChat, ofChat, message);
+    const [one, other] = [thread(), thread()];
+    await ask(one);
+    const reply = messageFromReply("2.1", "2.1", { content: "Yes.", provider: { origin: "" } });
+    expect(await ask([...one, reply])).toMatchObject({ type: "completed" });
+    expect(bodies).toHaveLength(3);
+    await ask(other);
+    expect(bodies).toHaveLength(5);
+    expect(JSON.stringify(bodies[3])).toContain("SEALED");
+  });
+
+  test("is asked once a call afterwards, if it refuses the field that its dialect owes", async () => {
+    const { baseURL, bodies } = await chatServer((request, response, body) => {
+      const isRefused = JSON.stringify(body).includes("reasoning_content");
+      const refusal = { error: { message: "Unexpected field reasoning_content in messages[1]" } };
+      const answer = { choices: [{ index: 0, message: { content: "Yes." }, finish_reason: "stop" }] };
+      answeringJson(isRefused ? refusal : answer, isRefused ? 400 : 200)(request, response, body);
+    });
+    const handler = openaiChat({ baseURL, apiKey: "none", model: "m", stream: false, dialect: "deepseek" });
+    const reply = messageFromReply("1.1", "1.1", { toolCalls: [{ id: "a", name: "f", arguments: "{}" }] });
+    const results = toolCallsOf(reply).map((call) => messageFromResult(call, "completed", "there"));
+    const messages = [messageFromDraft("1.0", { role: "user", content: "?" }), reply, ...results];
+    for (const _ of [1, 2])
+      expect(await perform(handler, callOf({ messages })).outcome.then(({ type }) => type)).toBe("completed");
+    expect(bodies).toHaveLength(3);
   });
 
   test("is not asked again if it refuses something else, or the thread has nothing of it", async () => {

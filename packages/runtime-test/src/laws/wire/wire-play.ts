@@ -43,6 +43,7 @@ export const wirePlayArbitrary: fc.Arbitrary<WirePlay> = fc
   );
 
 function toolArbitrary(): fc.Arbitrary<ToolDeclaration> {
+  const oddKeys = { type: "object", properties: { "filter[id]": { type: "string" }, ["x".repeat(65)]: {}, "": {} } };
   return recordOf(
     {
       name: fc.constantFrom("look", "look", "mcp.look", "look up", "1st", "naïve", "x".repeat(65), "-dash"),
@@ -56,6 +57,8 @@ function toolArbitrary(): fc.Arbitrary<ToolDeclaration> {
         {},
         { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
         { type: "object", properties: { all: { type: "array" } } },
+        { type: "object", properties: { $filter: oddKeys, "a b": {} }, required: ["a b"] },
+        { anyOf: [oddKeys, { type: "object", properties: { all: { type: "array", items: oddKeys } } }] },
       ),
     },
   );

@@ -14,6 +14,7 @@ import {
   idsDiffer,
   idsMatch,
   pairs,
+  propertyKeysMatch,
   toolNamesMatch,
   toolsIn,
 } from "../rules/common-rules.ts";
@@ -53,6 +54,14 @@ const schemas: Rule = {
     ),
 };
 
+const keys: Rule = propertyKeysMatch(
+  "https://github.com/beautyfree/appstore-connect-mcp/issues/2",
+  /^[a-zA-Z0-9_.-]{1,64}$/,
+  (index) => ({
+    message: `tools.${index}.custom.input_schema.properties: Property keys should match pattern '^[a-zA-Z0-9_.-]{1,64}$'`,
+  }),
+);
+
 const isSystem = ({ role }: { readonly role?: unknown }): boolean => role === "system" || role === "developer";
 
 const errorBody: Family["bodyOf"] = ({ message, type = "invalid_request_error" }) => ({
@@ -87,6 +96,7 @@ const ofChat: readonly Rule[] = [
     message: `${at}.tool_use.input: Input should be a valid dictionary`,
   })),
   schemas,
+  keys,
 ];
 
 export const anthropic: Family = { rules: () => ofChat, bodyOf: errorBody };
@@ -173,6 +183,7 @@ const ofMessages: readonly Rule[] = [
     wrongPattern("name", "^[a-zA-Z0-9_-]{1,128}$"),
   ).slice(1),
   schemas,
+  keys,
 ];
 
 export const anthropicMessages: Family = { rules: () => ofMessages, bodyOf: errorBody };

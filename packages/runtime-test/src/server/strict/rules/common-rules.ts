@@ -116,6 +116,26 @@ export const toolNamesMatch = (
   },
 ];
 
+/** Keys of properties must match a pattern, wherever they are in the schema of a tool. */
+export const propertyKeysMatch = (source: string, pattern: RegExp, words: (index: number) => Refusal): Rule => ({
+  name: "keys of properties",
+  source,
+  refuse: (request) =>
+    firstOf(toolsIn(request), ({ schema }, index) =>
+      keysIn(schema).every((key) => pattern.test(key)) ? null : words(index),
+    ),
+});
+
+const keysIn = (schema: unknown): readonly string[] => {
+  if (Array.isArray(schema)) return schema.flatMap(keysIn);
+  if (!isFields(schema)) return [];
+  return Object.entries(schema).flatMap(([keyword, value]): readonly string[] => {
+    if (["const", "default", "enum", "examples"].includes(keyword)) return [];
+    if (keyword !== "properties" || !isFields(value)) return keysIn(value);
+    return [...Object.keys(value), ...Object.values(value).flatMap(keysIn)];
+  });
+};
+
 /** A tool that a request declares, in any of the shapes that the APIs have. */
 interface DeclaredTool {
   readonly name: unknown;
