@@ -67,15 +67,19 @@ export const drawn = (recorded: Recorded, random: Random): Conversation => {
   const machine = machineOf(variant);
   const before = stateBehind(machine, started.state, events.slice(0, at));
   const rest = events.slice(at);
-  const changed = { pinned: pinned(before, random), cancelled, "cancelled, left out": cancelled }[String(variant)];
-  const [first = [], then = rest] = changed ?? [];
+  const changes: { readonly [Each in Variant]?: Change } = {
+    pinned: pinned(before, random),
+    cancelled,
+    "cancelled, left out": cancelled,
+  };
+  const [first, then = rest] = changes[variant] ?? [[]];
   const state = stateBehind(machine, before, first);
   return { id, variant, started: { ...started, state }, events: then, interrupted };
 };
 
 const variants: readonly Variant[] = ["pinned", "cancelled", "cancelled, left out", "summarised", "compacted"];
 
-/** What happens to a thread before the policy has it, and what happens then; by default, what was recorded. */
+/** The events of a thread before the policy has it, and those after that; by default, the recorded ones. */
 type Change = readonly [before: readonly Event[], then?: readonly Event[]];
 
 /** One or two of its messages are pinned. */

@@ -37,7 +37,7 @@ const check = async (share: Share): Promise<Outcome> => {
     for (const recorded of all) {
       const random = randomOf(seedOf(seed, `${recorded.id} ${subject.name}`));
       for (let budget = 0; budget < budgets; budget += 1) {
-        // Half of them without a limit, so that they go on to their ends; from none to more than the whole thread takes.
+        // Half of them without a limit, so that they reach their ends; from none to more than the whole thread takes.
         const tokens = random.percent(50) ? null : Math.floor(recorded.tokens * 1.1 * random.next());
         const tally = checkConversation(drawn(recorded, random), subject, { tokens, states, share: random.next() });
         tallies = addTallies(tallies, { [subject.name]: tally });

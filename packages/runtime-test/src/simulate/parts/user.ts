@@ -110,7 +110,7 @@ export class User {
   /** Asks on another thread. The outcome is irrelevant; the errand only competes for the host's slots. */
   #runErrand(): void {
     const process = this.#processes.reachable();
-    process?.expects(process.host.ask("On another thread.", { threadId: "errand" }));
+    void process?.expects(process.host.ask("On another thread.", { threadId: "errand" }));
   }
 
   /** Asks for a redaction, which may be refused, or find no process. */
@@ -118,7 +118,7 @@ export class User {
     const process = this.#processes.reachable();
     if (process === null) return;
     process.note(`is asked to redact turn ${turn}`);
-    process.expects(process.host.thread(threadId).redact({ turn }));
+    void process.expects(process.host.thread(threadId).redact({ turn }));
   }
 
   #idOf({ again }: AskAction): string | undefined {
